@@ -1,0 +1,59 @@
+# Every target makes the environment that it needs; `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+PLAIN := .venv-plain
+BIN := $(VENV)/bin
+
+.PHONY: help demo test test-plain check lint types format bench clean
+
+help:
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+# The program alone, with its five packages.
+$(VENV)/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+# The extras, and what tests and lint need.
+$(VENV)/developing: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --editable '.[fast,gitignore]' --group test --group lint
+	touch $@
+
+# The five packages and pytest, no extra.
+$(PLAIN)/installed: pyproject.toml
+	$(PYTHON) -m venv $(PLAIN)
+	$(PLAIN)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(PLAIN)/bin/python -m pip install --quiet --editable . --group test
+	touch $@
+
+demo: $(VENV)/installed ## find the duplicates in fixtures/demo
+	$(BIN)/simdup scan fixtures/demo
+
+test: $(VENV)/developing ## run the tests with all extras
+	$(BIN)/python -m pytest
+
+test-plain: $(PLAIN)/installed ## run the tests with the five packages alone
+	$(PLAIN)/bin/python -m pytest
+
+lint: $(VENV)/developing ## check style
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/developing ## check types
+	$(BIN)/mypy
+
+format: $(VENV)/developing ## put everything into style
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+check: lint types test test-plain ## everything that must pass
+
+bench: $(VENV)/developing ## measure speed beside other packages (minutes)
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python tests/bench/fingerprints.py
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) $(PLAIN) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,43 @@
+"""simdup finds files that hold the same text: same bytes, another encoding, or edited.
+
+Begin with `scan`, which does all of it; its stages can be called one by one:
+`fingerprint_texts`, `pairs_within`, `exact_similarities`, `group`. In the source, read
+the rooms in the order of a scan: walk, decode, features, simhash, search, verify,
+groups, match, scan.
+"""
+
+from simdup.compare import compare
+from simdup.errors import ExtraMissingError, InputError, SimdupError, TooManyPairsError
+from simdup.groups import group
+from simdup.hamming import hamming_distances
+from simdup.library import exact_similarities, fingerprint_files, fingerprint_texts
+from simdup.recipe import Recipe
+from simdup.records import Comparison, Document, Group, Member, ScanResult, Settings, Skipped
+from simdup.scan import scan
+from simdup.search import iter_pairs, pairs_within
+from simdup.walk import Filters
+
+__all__ = [
+    "Comparison",
+    "Document",
+    "ExtraMissingError",
+    "Filters",
+    "Group",
+    "InputError",
+    "Member",
+    "Recipe",
+    "ScanResult",
+    "Settings",
+    "SimdupError",
+    "Skipped",
+    "TooManyPairsError",
+    "compare",
+    "exact_similarities",
+    "fingerprint_files",
+    "fingerprint_texts",
+    "group",
+    "hamming_distances",
+    "iter_pairs",
+    "pairs_within",
+    "scan",
+]

@@ -1,0 +1,66 @@
+"""The command line: the only prints, the only exits. One module a command.
+
+Results go to stdout; progress, warnings and the summary to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from simdup.cli.compare import compare_command
+from simdup.cli.scan import scan_command
+from simdup.errors import SimdupError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
+
+TROUBLE, INTERRUPTED = 2, 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="simdup")
+def commands() -> None:
+    """Find files that hold the same text: same bytes, another encoding, or edited."""
+
+
+commands.add_command(scan_command)
+commands.add_command(compare_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the program and exit; whatever is wrong is one line on stderr."""
+    try:
+        code = commands.main(arguments, prog_name="simdup", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as nothing:
+        click.echo(nothing.format_message(), err=True)
+        code = TROUBLE
+    except click.ClickException as wrong:
+        code = _complain(wrong.format_message() + _hint(wrong), wrong.exit_code)
+    except BrokenPipeError:
+        # Whoever read the output has enough. What is still buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except (KeyboardInterrupt, click.Abort):
+        code = _complain("interrupted", INTERRUPTED)
+    except (SimdupError, ValueError) as wrong:
+        code = _complain(str(wrong), TROUBLE)
+    except OSError as error:
+        where = f"{error.filename!r}: " if error.filename else ""
+        code = _complain(f"{where}{error.strerror or error}", TROUBLE)
+    sys.exit(code or 0)
+
+
+def _hint(wrong: click.ClickException) -> str:
+    context = getattr(wrong, "ctx", None)
+    return f" (see `{context.command_path} --help`)" if context else ""
+
+
+def _complain(message: str, code: int) -> int:
+    click.echo(f"simdup: {' '.join(message.split())}", err=True)
+    return code

@@ -1,0 +1,174 @@
+"""Options that several commands share, and the values that they take."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from simdup.recipe import FeatureKind, HashKind, Recipe, WeightKind
+from simdup.records import SIMILARITY, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from enum import Enum
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
+
+UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+class Size(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
+    """A number of bytes, with a unit or without: 500, 10k, 2.5MB (1000s), 1MiB (1024s)."""
+
+    name = "size"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """The number of bytes."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", str(value).strip().lower())
+        if match is None:
+            self.fail(f"{value!r} is no size; write 500, 10k, 2.5MB or 1MiB", param, ctx)
+        number, unit, binary = match.groups()
+        return int(float(number) * (1024 if binary else 1000) ** UNITS[unit])
+
+
+class Lengths(click.ParamType):  # type: ignore[type-arg]
+    """One or more whole numbers with commas between them."""
+
+    name = "n[,n...]"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """The numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} is no list of whole numbers such as 2 or 2,3", param, ctx)
+
+
+def _choices(kind: type[Enum]) -> click.Choice[str]:
+    return click.Choice([each.value for each in kind])
+
+
+_DEFAULT = Recipe()
+
+_OPTIONS = [
+    click.option(
+        "-s",
+        "--similarity",
+        type=click.FloatRange(0, 1, min_open=True),
+        help=f"Exact similarity from which two texts are near-duplicates.  [default: {SIMILARITY}]",
+    ),
+    click.option(
+        "-k",
+        "k",
+        type=click.IntRange(min=0),
+        metavar="BITS",
+        help="Bare SimHash: texts within this many bits are near-duplicates (but texts of fewer"
+        " than 16 features are still decided by their similarity).",
+    ),
+    click.option(
+        "--no-verify",
+        is_flag=True,
+        help="Bare SimHash, within the bits that --similarity stands for.",
+    ),
+    click.option(
+        "--bits",
+        type=int,
+        default=_DEFAULT.bits,
+        show_default=True,
+        help="Size of a fingerprint: a multiple of 8 up to 1024.",
+    ),
+    click.option(
+        "--features",
+        type=_choices(FeatureKind),
+        default=_DEFAULT.features.value,
+        show_default=True,
+        help="What votes: runs of consecutive tokens; jieba's words by count and IDF; jieba's"
+        " keywords (the assignment); what stands between white space.",
+    ),
+    click.option(
+        "--ngram",
+        type=Lengths(),
+        default=",".join(map(str, _DEFAULT.ngram)),
+        show_default=True,
+        help="Tokens in a shingle; several lengths vote together.",
+    ),
+    click.option(
+        "--top", type=int, default=_DEFAULT.top, show_default=True, help="How many keywords vote."
+    ),
+    click.option(
+        "--weights",
+        type=_choices(WeightKind),
+        default=_DEFAULT.weights.value,
+        show_default=True,
+        help="How weights of keywords are rounded; all but the first are the assignment's.",
+    ),
+    click.option(
+        "--hash",
+        "hash_kind",
+        type=_choices(HashKind),
+        default=_DEFAULT.hash.value,
+        show_default=True,
+        help="How a feature becomes bits; 'string' is the assignment's, up to 128 bits.",
+    ),
+    click.option(
+        "--user-dict",
+        type=click.Path(),
+        metavar="FILE",
+        help="A dictionary for jieba, a word a line, for 'words' and 'keywords'.",
+    ),
+    click.option(
+        "--stop-words",
+        type=click.Path(),
+        metavar="FILE",
+        help="Words that do not vote, one a line, for 'words' and 'keywords'.",
+    ),
+    click.option(
+        "--encoding", metavar="NAME", help="Read every file in this encoding, detect none."
+    ),
+]
+
+
+def settings_options(command: Command) -> Command:
+    """All options that decide the answer; `settings_from` takes them."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
+    """Settings from the values of `settings_options`, which it takes out of `options`.
+
+    Raises UsageError for options that do not go together, ValueError for values that
+    cannot be.
+    """
+    recipe = Recipe(
+        features=options.pop("features"),
+        ngram=options.pop("ngram"),
+        top=options.pop("top"),
+        weights=options.pop("weights"),
+        hash=options.pop("hash_kind"),
+        bits=options.pop("bits"),
+        user_dict=options.pop("user_dict"),
+        stop_words=options.pop("stop_words"),
+    )
+    similarity, k = options.pop("similarity"), options.pop("k")
+    if similarity is not None and k is not None:
+        raise click.UsageError("-k and --similarity are two thresholds; give one")
+    return Settings(
+        recipe,
+        SIMILARITY if similarity is None else similarity,
+        k,
+        not options.pop("no_verify"),
+        linkage,
+        options.pop("encoding"),
+    )

@@ -1,0 +1,151 @@
+"""`simdup scan`: the groups of near-duplicate documents in some folders."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simdup.cli.options import Size, settings_from, settings_options
+from simdup.cli.output import output
+from simdup.cli.terminal import progress, tell, warn_of
+from simdup.decode import forced
+from simdup.records import LINKAGES
+from simdup.report import data, fdupes, text
+from simdup.report.words import summary
+from simdup.scan import scan
+from simdup.walk import Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simdup.records import ScanResult
+
+FOUND, TROUBLE_WITH_INPUT = 1, 3
+
+FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
+    "text": text.render,
+    "json": data.render_json,
+    "jsonl": data.render_jsonl,
+    "csv": data.render_csv,
+    "fdupes": fdupes.render,
+}
+
+
+@click.command("scan")
+@click.argument("paths", nargs=-1, type=click.Path(), metavar="PATH...")
+@settings_options
+@click.option(
+    "--linkage",
+    type=click.Choice(LINKAGES),
+    default=LINKAGES[0],
+    show_default=True,
+    help="Star: every member is alike its representative. Components: chains count.",
+)
+@click.option("--against", multiple=True, metavar="REF", help="Only pairs of a PATH and a REF.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Only files that match one.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="No files or folders that match.")
+@click.option("--hidden", is_flag=True, help="Files and folders whose names begin with a dot, too.")
+@click.option("--noise", is_flag=True, help="Folders of caches, trash and version control, too.")
+@click.option("--gitignore", is_flag=True, help="Leave out what .gitignore files name.")
+@click.option(
+    "--max-depth", type=click.IntRange(min=0), help="0: named files only; 1: folders too."
+)
+@click.option("--min-size", type=Size(), default=0, help="Smallest file, e.g. 500 or 10kB.")
+@click.option("--max-size", type=Size(), help="Largest file.")
+@click.option("--follow-symlinks", is_flag=True, help="Go where symbolic links lead.")
+@click.option("--one-file-system", is_flag=True, help="Enter no folder on another file system.")
+@click.option("--files-from", metavar="FILE", help="Read the files named there; - is stdin.")
+@click.option(
+    "-0", "--null", is_flag=True, help="Names in --files-from and fdupes output end in NUL."
+)
+@click.option(
+    "--format", "form", type=click.Choice(list(FORMATS)), help="How to report.  [default: text]"
+)
+@click.option("-o", "--output", "target", type=click.Path(), metavar="FILE", help="Report there.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), help="Processes.  [default: cores, if worth it]"
+)
+@click.option("--fail-on-found", is_flag=True, help="Exit with 1 when there is a group.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, warnings and summary.")
+def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
+    r"""Group the documents under PATH... that hold the same text.
+
+    Exits with 0 when done, 1 with --fail-on-found when there is a group, 2 when it
+    cannot run, 3 when some files could not be read.
+
+    \b
+    Examples:
+      simdup scan ~/docs
+      simdup scan new/ --against archive/ --similarity 0.8 --format json
+    """
+    settings = settings_from(options, options.pop("linkage"))
+    if settings.encoding is not None:
+        forced(settings.encoding)
+    form, null, quiet = options["form"], options["null"], options["quiet"]
+    paths, are_files = _paths(paths, options["files_from"], null=null)
+    render = _renderer(form, null=null, is_list_null=are_files)
+    show = progress(quiet=quiet)
+    with output(options["target"], as_utf8=form in {"json", "jsonl"}) as write:
+        result = scan(
+            paths,
+            settings,
+            _filters(options),
+            against=options["against"],
+            are_files=are_files,
+            jobs=options["jobs"],
+            progress=show,
+        )
+        write(render(result))
+    if not quiet:
+        warn_of(result.skipped)
+        for line in summary(result):
+            tell(line)
+    if result.has_trouble:
+        return TROUBLE_WITH_INPUT
+    return FOUND if options["fail_on_found"] and result.groups else 0
+
+
+def _filters(options: dict[str, Any]) -> Filters:
+    return Filters(
+        include=options["include"],
+        exclude=options["exclude"],
+        hidden=options["hidden"],
+        noise=options["noise"],
+        gitignore=options["gitignore"],
+        max_depth=options["max_depth"],
+        min_size=options["min_size"],
+        max_size=options["max_size"],
+        follow_symlinks=options["follow_symlinks"],
+        one_file_system=options["one_file_system"],
+    )
+
+
+def _paths(
+    paths: tuple[str, ...], files_from: str | None, *, null: bool
+) -> tuple[tuple[str, ...], bool]:
+    """What to read, and whether that is a list of files."""
+    if bool(paths) == (files_from is not None):
+        raise click.UsageError("give either PATH... or --files-from FILE")
+    if files_from is None:
+        return paths, False
+    if files_from == "-":
+        data = sys.stdin.buffer.read()
+    else:
+        with open(files_from, "rb") as file:
+            data = file.read()
+    names = data.split(b"\0" if null else b"\n")
+    return tuple(os.fsdecode(name) for name in names if name), True
+
+
+def _renderer(
+    form: str | None, *, null: bool, is_list_null: bool
+) -> Callable[[ScanResult], Iterable[str] | Iterable[bytes]]:
+    """The function that renders the result; with -0 alone that is fdupes's list."""
+    if null and form in {None, "fdupes"}:
+        return fdupes.render_null
+    if null and not is_list_null:
+        raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
+    return FORMATS[form or "text"]

@@ -1,0 +1,80 @@
+"""Two files side by side."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.decode import Encoding
+from simdup.errors import InputError
+from simdup.fingerprint import SkipError, fingerprint_sources, read_text
+from simdup.hamming import paired_distances, similarity_at
+from simdup.records import Comparison, Document, Settings, Skipped
+from simdup.verify import exact_similarities
+from simdup.walk import listed
+
+if TYPE_CHECKING:
+    from simdup.hamming import Rows
+
+    AnyPath = str | os.PathLike[str]
+
+
+def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> Comparison:
+    """How much two files are alike, and whether they are near-duplicates.
+
+    The exact similarity decides; or the distance, when the settings have a `k` or
+    verify nothing and neither text is short. Raises InputError for what is no text
+    file or has nothing to compare.
+    """
+    settings = settings or Settings()
+    a, rows_a = _document(left, settings)
+    b, rows_b = _document(right, settings)
+    texts = _text(a), _text(b)
+    similarity = float(exact_similarities(texts, np.array([0]), np.array([1]), settings.recipe)[0])
+    distance = int(paired_distances(rows_a, rows_b)[0])
+    near = a.features_digest == b.features_digest or _is_near(a, b, distance, similarity, settings)
+    return Comparison(
+        settings,
+        a,
+        b,
+        (rows_a.tobytes(), rows_b.tobytes()),
+        a.kind_with(b) if near else None,
+        distance,
+        similarity,
+        texts,
+    )
+
+
+def _is_near(
+    a: Document, b: Document, distance: int, similarity: float, settings: Settings
+) -> bool:
+    if settings.verified:
+        return similarity >= settings.similarity
+    if distance > settings.distance:
+        return False
+    least = similarity_at(settings.distance, settings.recipe.bits)
+    return similarity >= least if a.is_short or b.is_short else True
+
+
+def _document(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
+    found = next(iter(listed([path])))
+    if isinstance(found, Skipped):
+        raise _refusal(found)
+    made = fingerprint_sources([found], settings.recipe, settings.encoding)
+    if made.skipped:
+        raise _refusal(made.skipped[0])
+    return made.documents[0], made.rows
+
+
+def _text(document: Document) -> str:
+    try:
+        return read_text(document.source, Encoding(document.encoding, document.confidence)).text
+    except SkipError as skip:
+        raise _refusal(skip.at(document.path)) from None
+
+
+def _refusal(skipped: Skipped) -> InputError:
+    advice = "; `simdup scan` takes folders" if os.path.isdir(skipped.path) else ""
+    return InputError(f"{skipped}{advice}")

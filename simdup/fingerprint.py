@@ -1,0 +1,301 @@
+"""Sources in, documents with fingerprints out: read, decode, simhash.
+
+A file of up to WHOLE bytes is read at once and shares a batch with others; a longer
+one is read, decoded and counted in chunks, so that memory does not grow with it.
+What cannot be used becomes a `Skipped` with its reason.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from errno import ENOENT, ENOTDIR
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.decode import Encoding, NotText, damage, decode, decode_chunks, detect, forced
+from simdup.errors import InputError
+from simdup.features import (
+    all_features,
+    chunks_of,
+    concatenated,
+    features,
+    merged,
+    segments,
+)
+from simdup.records import Document, Reason, Skipped, Source
+from simdup.simhash import Fingerprints, fingerprint_chunks, fingerprint_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.features import Features
+    from simdup.recipe import Recipe
+
+# Longer files are streamed, their encoding found from this many first bytes.
+WHOLE = 1 << 24
+
+# Bytes read at once from a file that is streamed.
+CHUNK = 1 << 20
+
+# From this width on a fingerprint of equal bits is no fingerprint: by chance it comes
+# once in 2**31 texts, by features that cancel out or weigh nothing far more often.
+MIN_BITS_TO_REFUSE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprinted:
+    """The documents among some sources, their fingerprints, and what was skipped."""
+
+    documents: tuple[Document, ...]
+    rows: NDArray[np.uint8]
+    """(len(documents), bits // 8)"""
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is in a file: its text, and what is to be remembered of its bytes."""
+
+    text: str
+    encoding: Encoding
+    bytes_digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A document and where its fingerprint is."""
+
+    document: Document
+    prints: Fingerprints
+    row: int
+
+
+class SkipError(Exception):
+    """Carries the reason why one file is skipped up to where the next one is read."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail = reason, detail
+
+    def at(self, path: str) -> Skipped:
+        """The record of it."""
+        return Skipped(path, self.reason, self.detail)
+
+
+def fingerprint_sources(
+    sources: Sequence[Source], recipe: Recipe, encoding: str | None = None
+) -> Fingerprinted:
+    """Documents and rows in the order of the sources, and those that were skipped.
+
+    Texts of sources that are not streamed are in memory together: the caller says how
+    many there are. `encoding` is used for every file instead of detecting its own.
+    """
+    made, skipped = _made(sources, recipe, encoding)
+    return _usable(made, skipped, recipe)
+
+
+def rows_of_sources(
+    sources: Sequence[Source], recipe: Recipe, encoding: str | None = None
+) -> NDArray[np.uint8]:
+    """One row for each source, (n, bits // 8); all zeros for a text without a feature.
+
+    Raises InputError for the first one that cannot be used.
+    """
+    made, skipped = _made(sources, recipe, encoding)
+    for index in sorted(skipped):
+        raise InputError(str(skipped[index]))
+    rows = [made[index].prints.rows[made[index].row] for index in range(len(sources))]
+    return np.array(rows, np.uint8).reshape(-1, recipe.bits // 8)
+
+
+def _made(
+    sources: Sequence[Source], recipe: Recipe, encoding: str | None
+) -> tuple[dict[int, _Made], dict[int, Skipped]]:
+    """By the index of the source: what was made of it, or why nothing was."""
+    known = None if encoding is None else forced(encoding)
+    waiting: list[tuple[int, Text]] = []
+    made: dict[int, _Made] = {}
+    skipped: dict[int, Skipped] = {}
+    for index, source in enumerate(sources):
+        try:
+            if source.size > WHOLE:
+                made[index] = _streamed(source, recipe, known)
+            else:
+                waiting.append((index, read_text(source, known)))
+        except SkipError as skip:
+            skipped[index] = skip.at(source.path)
+    prints = fingerprint_texts([found.text for _, found in waiting], recipe)
+    for row, (index, found) in enumerate(waiting):
+        made[index] = _Made(_document(sources[index], found, prints, row), prints, row)
+    return made, skipped
+
+
+def _document(source: Source, found: Text, prints: Fingerprints, row: int) -> Document:
+    return Document(
+        source,
+        found.encoding.name,
+        found.encoding.confidence,
+        damage(found.text),
+        int(prints.counts[row]),
+        found.bytes_digest,
+        _digest(found.text.encode("utf-8", "surrogatepass")),
+        prints.digests[row].tobytes(),
+    )
+
+
+def _usable(made: dict[int, _Made], skipped: dict[int, Skipped], recipe: Recipe) -> Fingerprinted:
+    """Without documents that have no feature, or none that tell them apart."""
+    documents, rows = [], [np.empty((0, recipe.bits // 8), np.uint8)]
+    for index in sorted(made):
+        document, row = made[index].document, made[index].row
+        fingerprint = made[index].prints.rows[row : row + 1]
+        if document.features == 0:
+            detail = "0 bytes" if document.source.size == 0 else "no letters or digits"
+            skipped[index] = Skipped(document.path, Reason.EMPTY, detail)
+        elif (
+            recipe.bits >= MIN_BITS_TO_REFUSE
+            and np.isin((0, 255), fingerprint).any()
+            and (fingerprint.min() == fingerprint.max())
+        ):
+            skipped[index] = Skipped(document.path, Reason.DEGENERATE)
+        else:
+            documents.append(document)
+            rows.append(fingerprint)
+    in_order = tuple(skipped[index] for index in sorted(skipped))
+    return Fingerprinted(tuple(documents), np.concatenate(rows), in_order)
+
+
+def read_text(source: Source, known: Encoding | None) -> Text:
+    """The text of a file, read at once. Raises SkipError."""
+    data = b"".join(_bytes(source))
+    encoding = _encoding(data, known, complete=True)
+    return Text(decode(data, encoding), encoding, _digest(data))
+
+
+def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
+    """The document of a large file and its fingerprint. Raises SkipError."""
+    of_bytes, of_text, damaged = blake2b(digest_size=16), blake2b(digest_size=16), 0
+    encoding = known or _encoding_of_large(source)
+
+    def chunks() -> Iterator[bytes]:
+        for chunk in _bytes(source):
+            of_bytes.update(chunk)
+            yield chunk
+
+    def pieces() -> Iterator[str]:
+        nonlocal damaged
+        for text in decode_chunks(chunks(), encoding):
+            of_text.update(text.encode("utf-8", "surrogatepass"))
+            damaged += damage(text)
+            yield from chunks_of(text)
+
+    prints = fingerprint_chunks(pieces(), recipe)
+    document = Document(
+        source,
+        encoding.name,
+        encoding.confidence,
+        damaged,
+        int(prints.counts[0]),
+        of_bytes.digest(),
+        of_text.digest(),
+        prints.digests[0].tobytes(),
+    )
+    return _Made(document, prints, 0)
+
+
+def features_of(documents: Sequence[Document], recipe: Recipe, changed: list[Skipped]) -> Features:
+    """The features of documents, their texts read again; one changed since has none.
+
+    Each such document is added to `changed`.
+    """
+    parts = [features([], recipe)]
+    texts: list[str] = []
+    for document in documents:
+        encoding = Encoding(document.encoding, document.confidence)
+        try:
+            if document.source.size > WHOLE:
+                parts += [all_features(texts, recipe), _streamed_features(document, recipe)]
+                texts = []
+            else:
+                texts.append(_unchanged(read_text(document.source, encoding), document).text)
+        except SkipError as skip:
+            changed.append(skip.at(document.path))
+            texts.append("")
+    return concatenated([*parts, all_features(texts, recipe)])
+
+
+def _unchanged(found: Text, document: Document) -> Text:
+    if found.bytes_digest != document.bytes_digest:
+        raise SkipError(Reason.CHANGED, "between reading it and comparing it")
+    return found
+
+
+def _streamed_features(document: Document, recipe: Recipe) -> Features:
+    encoding = Encoding(document.encoding, document.confidence)
+    pieces = decode_chunks(_bytes(document.source), encoding)
+    chunks = (chunk for piece in pieces for chunk in chunks_of(piece))
+    return merged(segments(chunks, recipe), recipe)
+
+
+def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:
+    found = known or detect(head, complete=complete)
+    if isinstance(found, NotText):
+        raise SkipError(Reason.BINARY, found.detail)
+    return found
+
+
+def _encoding_of_large(source: Source) -> Encoding:
+    head = bytearray()
+    for chunk in _bytes(source, WHOLE):
+        head += chunk
+    return _encoding(bytes(head), None, complete=False)
+
+
+def _bytes(source: Source, limit: int | None = None) -> Iterator[bytes]:
+    """A file's bytes in chunks, its first `limit` or all. Raises SkipError.
+
+    A file that is no longer what the walk saw, before or after it is read, is skipped.
+    """
+    try:
+        # O_NONBLOCK: a FIFO that took the file's place must not hang the scan.
+        descriptor = os.open(source.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        raise _trouble(error) from None
+    try:
+        _check(source, descriptor)
+        left = source.size if limit is None else min(limit, source.size)
+        while left > 0:
+            chunk = os.read(descriptor, min(left, CHUNK if source.size > WHOLE else left))
+            if not chunk:
+                raise SkipError(Reason.CHANGED, "shorter than before")
+            left -= len(chunk)
+            yield chunk
+        _check(source, descriptor)
+    except OSError as error:
+        raise _trouble(error) from None
+    finally:
+        os.close(descriptor)
+
+
+def _check(source: Source, descriptor: int) -> None:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise SkipError(Reason.SPECIAL)
+    if (status.st_size, status.st_mtime_ns) != (source.size, source.mtime_ns):
+        raise SkipError(Reason.CHANGED)
+
+
+def _trouble(error: OSError | ValueError) -> SkipError:
+    if isinstance(error, OSError) and error.errno in {ENOENT, ENOTDIR}:
+        return SkipError(Reason.VANISHED)
+    return SkipError(Reason.UNREADABLE, getattr(error, "strerror", None) or str(error))
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=16).digest()

@@ -1,0 +1,112 @@
+"""Pairs in, groups out: which documents belong together, and who stands for them.
+
+- star: documents in order of how many neighbours they have become representatives
+  and take their free neighbours, so that every member is a pair with its
+  representative. No chain can form.
+  Source: Aslam, Pelekhov, Rus, "The star clustering algorithm", 2004, section 3.
+- components: everything connected by pairs, at any remove.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.records import LINKAGES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Indices = NDArray[np.int64]
+
+
+def group(
+    pairs: Indices,
+    n: int,
+    linkage: str = "star",
+    rank: Indices | None = None,
+    sizes: Indices | None = None,
+) -> list[Indices]:
+    """Groups of at least two documents, each as indices with the representative first.
+
+    `pairs` has shape (m, 2 or more): columns i and j, in 0 to n - 1; further columns
+    are ignored, each pair stands once. Among documents with equally many neighbours
+    the one with the lowest `rank` (default: its index) comes first. `sizes` says how
+    many documents each index stands for (default: 1); one that stands for several is
+    a group even if alone. No index is in two groups; groups are in the order of their
+    representatives, the other members by rank. Raises ValueError for an unknown
+    linkage.
+
+    >>> [members.tolist() for members in group(np.array([[0, 1], [1, 2], [2, 3]]), 4)]
+    [[1, 0, 2]]
+    """
+    if linkage not in LINKAGES:
+        raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
+    rank = np.arange(n) if rank is None else rank
+    sizes = np.ones(n, np.int64) if sizes is None else sizes
+    neighbours, offsets = _adjacency(pairs, n)
+    degree = sizes - 1
+    np.add.at(degree, np.repeat(np.arange(n), np.diff(offsets)), sizes[neighbours])
+    order = np.lexsort((rank, -degree))
+    if linkage == "star":
+        leader = _star(neighbours, offsets, order)
+    else:
+        leader = _first_of(components(pairs, n), order)
+    return _as_groups(leader, rank, sizes)
+
+
+def _adjacency(pairs: Indices, n: int) -> tuple[Indices, Indices]:
+    """The neighbours of every index, end to end, and where each one's begin."""
+    source, target = np.concatenate((pairs[:, :2], pairs[:, 1::-1])).T
+    order = np.argsort(source, kind="stable")
+    return target[order], np.searchsorted(source[order], np.arange(n + 1))
+
+
+def _star(neighbours: Indices, offsets: Indices, order: Indices) -> Indices:
+    """The representative of every index; its own is itself."""
+    leader = np.full(len(order), -1, np.int64)
+    has_pairs = np.diff(offsets) > 0
+    leader[~has_pairs] = np.flatnonzero(~has_pairs)
+    for index in order[has_pairs[order]].tolist():
+        if leader[index] < 0:
+            near = neighbours[offsets[index] : offsets[index + 1]]
+            leader[near[leader[near] < 0]] = index
+            leader[index] = index
+    return leader
+
+
+def components(pairs: Indices, n: int) -> Indices:
+    """For every index the lowest index that is connected with it; shape (n,).
+
+    Hooking and pointer jumping on whole arrays: some log(n) rounds.
+    """
+    lowest = np.arange(n)
+    i, j = pairs[:, 0], pairs[:, 1]
+    while True:
+        a, b = lowest[i], lowest[j]
+        apart = a != b
+        if not apart.any():
+            return lowest
+        i, j = i[apart], j[apart]
+        high, low = np.maximum(a, b)[apart], np.minimum(a, b)[apart]
+        np.minimum.at(lowest, high, low)
+        while (jumped := lowest[lowest]).tobytes() != lowest.tobytes():
+            lowest = jumped
+
+
+def _first_of(labels: Indices, order: Indices) -> Indices:
+    """For every index the first one in `order` with the same label."""
+    _, first, inverse = np.unique(labels[order], return_index=True, return_inverse=True)
+    leader = np.empty(len(order), np.int64)
+    leader[order] = order[first][inverse]
+    return leader
+
+
+def _as_groups(leader: Indices, rank: Indices, sizes: Indices) -> list[Indices]:
+    """Members by representative, groups that stand for a single document left out."""
+    index = np.arange(len(leader))
+    order = np.lexsort((rank, leader != index, leader))
+    bounds = np.flatnonzero(np.diff(leader[order], prepend=-1, append=-1))
+    parts = np.split(order, bounds[1:-1]) if len(order) else []
+    return [part for part in parts if sizes[part].sum() > 1]

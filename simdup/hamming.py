@@ -1,0 +1,100 @@
+"""Hamming distances between packed fingerprints, and what a distance means.
+
+A fingerprint of `bits` bits is one row of `bits // 8` bytes, first bit highest (the
+order of `numpy.packbits`). A collection is a uint8 array of shape (n, bits // 8). A
+distance counts differing bits: an integer, 0 to `bits`.
+"""
+
+from __future__ import annotations
+
+from math import acos, cos, pi, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.uint8]
+
+
+def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
+    """Differing bits between every query and every row.
+
+    Takes shapes (q, width) and (n, width) in bytes; returns shape (q, n). Raises
+    ValueError if the widths differ.
+
+    >>> hamming_distances(np.uint8([[0b1111_0000]]), np.uint8([[0b1111_0000], [0b0000_0001]]))
+    array([[0, 5]], dtype=uint16)
+    """
+    if queries.shape[1] != rows.shape[1]:
+        bits = f"{8 * queries.shape[1]} and {8 * rows.shape[1]} bits"
+        raise ValueError(f"cannot compare fingerprints of {bits}")
+    total = np.zeros((len(queries), len(rows)), np.uint16)
+    # One word at a time, so that scratch is (q, n) and never (q, n, words).
+    for a, b in zip(words(queries).T, words(rows).T, strict=True):
+        total += np.bitwise_count(a[:, None] ^ b)
+    return total
+
+
+def paired_distances(a: Rows, b: Rows) -> NDArray[np.uint16]:
+    """Differing bits between each row of `a` and the same row of `b`; shape (n,)."""
+    return np.bitwise_count(words(a) ^ words(b)).sum(axis=1, dtype=np.uint16)
+
+
+def words(rows: Rows) -> NDArray[np.uint64]:
+    """The same bits as 64-bit words, padded with zeros: (n, words).
+
+    Byte order does not matter here: counting bits ignores where they are.
+    """
+    missing = -rows.shape[1] % 8
+    padded = np.pad(rows, ((0, 0), (0, missing))) if missing else rows
+    return np.ascontiguousarray(padded).view(np.uint64)
+
+
+def bit_probability(similarity: float) -> float:
+    """The probability that a bit differs between two texts of this cosine similarity.
+
+    arccos(s) / pi. Source: Charikar 2002, section 3.
+
+    >>> bit_probability(0.0)
+    0.5
+    """
+    return acos(max(-1.0, min(1.0, similarity))) / pi
+
+
+def threshold(similarity: float, bits: int) -> int:
+    """The distance that this similarity stands for: k = floor(bits x probability).
+
+    >>> [threshold(0.7, bits) for bits in (16, 32, 64, 128)]
+    [4, 8, 16, 32]
+    """
+    # The tolerance keeps a k that came from `similarity_at` what it was.
+    return int(bits * bit_probability(similarity) + 1e-9)
+
+
+def similarity_at(distance: float, bits: int) -> float:
+    """The cosine similarity that a distance stands for: the inverse of `threshold`.
+
+    >>> round(similarity_at(32, 128), 3)
+    0.707
+    """
+    return cos(pi * distance / bits)
+
+
+def standard_error(similarity: float, bits: int) -> float:
+    """The standard deviation, in bits, of the distance of two texts of this similarity.
+
+    >>> standard_error(0.0, 64)
+    4.0
+    """
+    p = bit_probability(similarity)
+    return sqrt(bits * p * (1 - p))
+
+
+def diameter(rows: Rows, block: int = 1024) -> int:
+    """The largest distance between any two rows, in bits; 0 for one row."""
+    parts = [rows[begin : begin + block] for begin in range(0, len(rows), block)]
+    return max(
+        int(hamming_distances(a, b).max()) for index, a in enumerate(parts) for b in parts[index:]
+    )

@@ -1,0 +1,91 @@
+"""simdup for programs: fingerprints and similarities with plain arguments.
+
+`options` are the fields of `Recipe`: ngram, top, weights, hash, user_dict and
+stop_words. A value that cannot be raises ValueError.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simdup.errors import InputError
+from simdup.fingerprint import rows_of_sources
+from simdup.local import tasks
+from simdup.recipe import Recipe
+from simdup.records import Skipped, Source
+from simdup.simhash import fingerprint_texts as _fingerprint_texts
+from simdup.verify import exact_similarities as _exact_similarities
+from simdup.walk import listed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def fingerprint_texts(
+    texts: Sequence[str],
+    bits: int = 128,
+    features: str = "shingles",
+    **options: Any,  # noqa: ANN401
+) -> NDArray[np.uint8]:
+    """The SimHash of every text: (n, bits // 8), first bit highest.
+
+    A text without a letter or digit has all zeros, which is no fingerprint: leave it
+    out of comparisons. Source: Charikar 2002.
+
+    >>> a, b = fingerprint_texts(["Hello, world", "hello world!"], bits=64)
+    >>> bool((a == b).all()), a.shape
+    (True, (8,))
+    """
+    return _fingerprint_texts(texts, _recipe(bits, features, options)).rows
+
+
+def fingerprint_files(
+    paths: Iterable[str | os.PathLike[str]],
+    bits: int = 128,
+    features: str = "shingles",
+    *,
+    encoding: str | None = None,
+    **options: Any,  # noqa: ANN401
+) -> NDArray[np.uint8]:
+    """The SimHash of every file's text: (n, bits // 8), in the order of the paths.
+
+    Each file is decoded by its own encoding, or by `encoding`. A text without a letter
+    or digit has all zeros. Raises InputError for the first file that is missing, a
+    folder, unreadable or binary; `scan` skips such files.
+    """
+    recipe = _recipe(bits, features, options)
+    found = [next(iter(listed([path]))) for path in paths]
+    for each in found:
+        if isinstance(each, Skipped):
+            raise InputError(str(each))
+    sources = [each for each in found if isinstance(each, Source)]
+    rows = [rows_of_sources(task, recipe, encoding) for task in tasks(sources)]
+    return np.concatenate([np.empty((0, bits // 8), np.uint8), *rows])
+
+
+def exact_similarities(
+    texts: Sequence[str],
+    i: ArrayLike,
+    j: ArrayLike,
+    features: str = "shingles",
+    **options: Any,  # noqa: ANN401
+) -> NDArray[np.float64]:
+    """The cosine of the weighted features of texts i[p] and j[p]; (m,), from 0 to 1.
+
+    This is what the distance of two fingerprints estimates. A text without a letter or
+    digit is 0 alike to everything. Raises IndexError for an index that is no text.
+
+    >>> exact_similarities(["a b c", "a b d", "e f"], [0, 0], [1, 2]).round(2).tolist()
+    [0.5, 0.0]
+    """
+    recipe = _recipe(Recipe().bits, features, options)
+    return _exact_similarities(texts, np.asarray(i, np.int64), np.asarray(j, np.int64), recipe)
+
+
+def _recipe(bits: int, features: str, options: dict[str, Any]) -> Recipe:
+    return Recipe(bits=bits, features=features, **options)  # type: ignore[arg-type]

@@ -1,0 +1,109 @@
+"""The same function over a process pool: files in tasks, results in their order.
+
+Workers are spawned, not forked, so that no thread or lock of the parent is copied.
+A small scan starts none: a worker needs longer to start than some megabytes to read.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.fingerprint import WHOLE, Fingerprinted, fingerprint_sources
+from simdup.records import Reason, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simdup.recipe import Recipe
+    from simdup.records import Source
+
+# A task is that many bytes or files: enough to outweigh sending it, few enough that
+# workers end together and that its texts fit in memory several times.
+TASK_BYTES = 1 << 22
+TASK_FILES = 512
+
+# Less than this is done sooner than a worker has started.
+BYTES_WORTH_WORKERS = 1 << 24
+
+
+def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
+    """Consecutive sources, packed by bytes and number."""
+    task: list[Source] = []
+    size = 0
+    for source in sources:
+        if task and (size + source.size > TASK_BYTES or len(task) == TASK_FILES):
+            yield task
+            task, size = [], 0
+        task.append(source)
+        size += source.size
+    if task:
+        yield task
+
+
+def fingerprint_all(
+    sources: Sequence[Source], recipe: Recipe, encoding: str | None, jobs: int | None = None
+) -> Iterator[Fingerprinted]:
+    """`fingerprint_sources` of all sources, task by task, in their order.
+
+    `jobs` processes work on it; None: as many as there are cores, or none besides
+    this one where they are not worth starting. Files of a task whose worker died are
+    skipped as unreadable.
+    """
+    size = sum(min(source.size, WHOLE) for source in sources)
+    if jobs is None:
+        jobs = _cores() if size > BYTES_WORTH_WORKERS else 1
+    if jobs == 1:
+        for task in tasks(sources):
+            yield fingerprint_sources(task, recipe, encoding)
+        return
+    yield from _pooled(deque(tasks(sources)), recipe, encoding, jobs)
+
+
+def _pooled(
+    waiting: deque[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
+) -> Iterator[Fingerprinted]:
+    """Results in order; a task whose worker dies is given up, the others are done again."""
+    while waiting:
+        try:
+            for result in _results(waiting, recipe, encoding, jobs):
+                waiting.popleft()
+                yield result
+        except BrokenProcessPool:
+            # Every task under way has failed. Alone, the first one shows whether it was to blame.
+            task = waiting.popleft()
+            try:
+                yield from _results([task], recipe, encoding, 1)
+            except BrokenProcessPool:
+                yield _given_up(task, recipe)
+
+
+def _results(
+    tasks: Iterable[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
+) -> Iterator[Fingerprinted]:
+    # Ctrl-C reaches workers too; only the parent is to answer it.
+    ignore = (signal.SIGINT, signal.SIG_IGN)
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, ignore)
+    try:
+        sent = [pool.submit(fingerprint_sources, task, recipe, encoding) for task in tasks]
+        for future in sent:
+            yield future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _given_up(task: list[Source], recipe: Recipe) -> Fingerprinted:
+    skipped = tuple(Skipped(s.path, Reason.UNREADABLE, "the process reading it died") for s in task)
+    return Fingerprinted((), np.empty((0, recipe.bits // 8), np.uint8), skipped)
+
+
+def _cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,170 @@
+"""A recipe: everything that decides the bits of a fingerprint, and nothing else.
+
+`Recipe.key()` names it wherever fingerprints are kept, so that two fingerprints
+are compared only when they were made alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from dataclasses import dataclass
+from enum import Enum
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TypeVar
+
+from simdup.errors import InputError
+
+#: Raised whenever the same options begin to give other bits.
+FORMAT = 1
+
+MAX_BITS = 1024
+MAX_NGRAM = 16
+#: The assignment's hash has no more.
+MAX_STRING_HASH_BITS = 128
+
+
+class FeatureKind(str, Enum):
+    """What votes: see DESIGN and the README for when each is best."""
+
+    SHINGLES = "shingles"
+    """n consecutive tokens; each distinct one weighs 1."""
+    WORDS = "words"
+    """jieba's words for Han, tokens for the rest; sqrt(count) x IDF."""
+    KEYWORDS = "keywords"
+    """The words with the highest TF-IDF as jieba extracts them, weighing that much."""
+    TOKENS = "tokens"
+    """What stands between white space, as it stands; 1 an occurrence."""
+
+
+class HashKind(str, Enum):
+    """How a feature becomes bits."""
+
+    MIX64 = "mix64"
+    """A polynomial over code points, then the mixer of splitmix64. Fast; every bit real."""
+    BLAKE2B = "blake2b"
+    """BLAKE2b of the feature's UTF-8. Slower; for comparison, not for any key."""
+    STRING = "string"
+    """The assignment's: Python 2's string hash, computed in as many bits as are asked for."""
+
+
+class WeightKind(str, Enum):
+    """How the weight of a keyword is rounded."""
+
+    EXACT = "exact"
+    """To 1/65536, so that sums are exact."""
+    INT = "int"
+    """The assignment's first way: the whole part, so most words of a long text weigh 0."""
+    INT10 = "int10"
+    """The assignment's second way: the whole part of ten times the weight."""
+    FLOAT = "float"
+    """The assignment's third way: not at all; sums of floats in the order of the keywords."""
+
+
+Choice = TypeVar("Choice", bound=Enum)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How a text becomes a fingerprint. Wrong values raise ValueError, one line each.
+
+    >>> Recipe(bits=12)
+    Traceback (most recent call last):
+    ValueError: bits must be a multiple of 8 from 8 to 1024, not 12
+    """
+
+    features: FeatureKind = FeatureKind.SHINGLES
+    ngram: tuple[int, ...] = (2,)
+    """Lengths of the shingles in tokens; several lengths vote together."""
+    top: int = 50
+    """How many keywords vote."""
+    weights: WeightKind = WeightKind.EXACT
+    """For keywords only."""
+    hash: HashKind = HashKind.MIX64
+    bits: int = 128
+    user_dict: str | None = None
+    """A dictionary for jieba: a word a line, with or without frequency and tag."""
+    stop_words: str | None = None
+    """Words that do not vote, one a line."""
+
+    def __post_init__(self) -> None:
+        """Turn names into choices and refuse what cannot be."""
+        for name, kind in (("features", FeatureKind), ("hash", HashKind), ("weights", WeightKind)):
+            object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
+        lengths = (self.ngram,) if isinstance(self.ngram, int) else tuple(sorted(set(self.ngram)))
+        object.__setattr__(self, "ngram", lengths)
+        if not (8 <= self.bits <= MAX_BITS and self.bits % 8 == 0):
+            raise ValueError(f"bits must be a multiple of 8 from 8 to {MAX_BITS}, not {self.bits}")
+        if not lengths or not 1 <= lengths[0] <= lengths[-1] <= MAX_NGRAM:
+            raise ValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {self.ngram}")
+        if self.top < 1:
+            raise ValueError(f"top must be at least 1, not {self.top}")
+        self._check_combination()
+
+    def _check_combination(self) -> None:
+        if self.hash is HashKind.STRING and self.bits > MAX_STRING_HASH_BITS:
+            most = f"hash 'string' has at most {MAX_STRING_HASH_BITS} bits, not {self.bits}"
+            raise ValueError(f"{most}; 'mix64' has them all")
+        if self.features is FeatureKind.SHINGLES and self.hash is not HashKind.MIX64:
+            raise ValueError(f"shingles take only hash 'mix64', not {self.hash.value!r}")
+        if self.features is not FeatureKind.KEYWORDS and self.weights is not WeightKind.EXACT:
+            raise ValueError(f"weights {self.weights.value!r} go with features 'keywords' only")
+        if not self.uses_words and (self.user_dict or self.stop_words):
+            raise ValueError(
+                f"a dictionary or stop words change nothing for features {self.features.value!r};"
+                " use 'words' or 'keywords'"
+            )
+
+    @property
+    def uses_words(self) -> bool:
+        """Whether the recipe needs jieba."""
+        return self.features in {FeatureKind.WORDS, FeatureKind.KEYWORDS}
+
+    @property
+    def cutter(self) -> str:
+        """The package that cuts Han runs into words: rjieba where it can, else jieba."""
+        can = self.features is FeatureKind.WORDS and not self.user_dict and find_spec("rjieba")
+        return "rjieba" if can else "jieba"
+
+    def key(self) -> str:
+        """One line of JSON that differs whenever a bit of a fingerprint may differ.
+
+        Raises InputError when the dictionary or the stop words cannot be read.
+        """
+        parts: dict[str, object] = {
+            "format": FORMAT,
+            "features": self.features.value,
+            "hash": self.hash.value,
+            "bits": self.bits,
+            "unicode": unicodedata.unidata_version,
+        }
+        if self.features is FeatureKind.SHINGLES:
+            parts["ngram"] = self.ngram
+        if self.features is FeatureKind.KEYWORDS:
+            parts |= {"top": self.top, "weights": self.weights.value}
+        if self.uses_words:
+            parts["cutter"] = f"{self.cutter} {version(self.cutter)}"
+            parts["idf"] = f"jieba {version('jieba')}"
+            parts |= {"user_dict": _digest(self.user_dict), "stop_words": _digest(self.stop_words)}
+        return json.dumps(parts, sort_keys=True)
+
+
+def _choice(name: str, kind: type[Choice], value: object) -> Choice:
+    try:
+        return kind(value)
+    except ValueError:
+        names = ", ".join(repr(choice.value) for choice in kind)
+        raise ValueError(f"{name} must be one of {names}, not {value!r}") from None
+
+
+def _digest(path: str | None) -> str | None:
+    """Digest of a file's bytes, or None for no file."""
+    if path is None:
+        return None
+    try:
+        return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None

@@ -1,0 +1,189 @@
+"""A result for programs: JSON, JSON Lines and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from simdup.hamming import similarity_at, standard_error
+from simdup.report.names import as_json, printable
+from simdup.report.words import skips
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simdup.records import (
+        Comparison,
+        Document,
+        Group,
+        Member,
+        ScanResult,
+        Settings,
+        Skipped,
+    )
+
+#: Raised when a field changes its meaning or goes away; new fields do not raise it.
+SCHEMA_VERSION = 1
+
+COLUMNS = (
+    "group",
+    "kind",
+    "representative",
+    "similarity",
+    "distance",
+    "size",
+    "encoding",
+    "path",
+)
+
+
+def render_json(result: ScanResult) -> Iterator[str]:
+    """One JSON object, indented, always valid UTF-8."""
+    groups = [_group(group, result.settings) for group in result.groups]
+    skipped = [_skipped(each) for each in result.skipped]
+    yield _dumps(_header(result) | {"groups": groups, "skipped": skipped}, indent=1)
+
+
+def render_jsonl(result: ScanResult) -> Iterator[str]:
+    """A JSON object a line: the header, then every group, then everything skipped."""
+    yield _dumps({"type": "scan"} | _header(result))
+    for group in result.groups:
+        yield _dumps({"type": "group"} | _group(group, result.settings))
+    for skipped in result.skipped:
+        yield _dumps({"type": "skipped"} | _skipped(skipped))
+
+
+def render_csv(result: ScanResult) -> Iterator[str]:
+    """A header and a line a file, as RFC 4180 but for the line ends; names escaped."""
+    yield _csv(COLUMNS)
+    for group in result.groups:
+        for position, member in enumerate(group.members):
+            document = member.document
+            yield _csv(
+                (
+                    group.id,
+                    group.kind.value,
+                    int(position == 0),
+                    "" if member.similarity is None else f"{member.similarity:.6f}",
+                    member.distance,
+                    document.source.size,
+                    document.encoding,
+                    printable(document.path),
+                )
+            )
+
+
+def render_comparison(comparison: Comparison) -> Iterator[str]:
+    """One JSON object about two files."""
+    bits = comparison.settings.recipe.bits
+    estimate = similarity_at(comparison.distance, bits)
+    files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
+    yield _dumps(
+        _tool()
+        | {
+            "settings": _settings(comparison.settings),
+            "files": [_document(each) | {"fingerprint": row.hex()} for each, row in files],
+            "distance": comparison.distance,
+            "estimate": estimate,
+            "standard_error_bits": standard_error(estimate, bits),
+            "similarity": comparison.similarity,
+            "kind": None if comparison.kind is None else comparison.kind.value,
+            "near_duplicates": comparison.kind is not None,
+        },
+        indent=1,
+    )
+
+
+def _tool() -> dict[str, Any]:
+    return {"schema_version": SCHEMA_VERSION, "tool": "simdup", "version": version("simdup")}
+
+
+def _header(result: ScanResult) -> dict[str, Any]:
+    stats, candidates = result.stats, result.candidates
+    return _tool() | {
+        "complete": result.complete,
+        "settings": _settings(result.settings),
+        "stats": {
+            "found": stats.found,
+            "fingerprinted": stats.fingerprinted,
+            "from_store": stats.from_store,
+            "skipped": skips(result.skipped),
+            "bytes": stats.bytes,
+            "seconds": round(stats.seconds, 3),
+        },
+        "candidates": None
+        if candidates is None
+        else {
+            "k": candidates.k,
+            "wanted": candidates.wanted,
+            "recall": candidates.recall,
+            "pairs": candidates.pairs,
+        },
+    }
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    return {
+        "recipe": json.loads(settings.recipe.key()),
+        "bits": settings.recipe.bits,
+        "similarity": settings.similarity if settings.verified else None,
+        "k": settings.distance,
+        "verified": settings.verified,
+        "linkage": settings.linkage,
+        "encoding": settings.encoding,
+    }
+
+
+def _group(group: Group, settings: Settings) -> dict[str, Any]:
+    members = [
+        _member(member, settings) | {"representative": position == 0}
+        for position, member in enumerate(group.members)
+    ]
+    return {
+        "id": group.id,
+        "kind": group.kind.value,
+        "diameter": group.diameter,
+        "members": members,
+    }
+
+
+def _member(member: Member, settings: Settings) -> dict[str, Any]:
+    return _document(member.document) | {
+        "fingerprint": member.fingerprint.hex(),
+        "kind": member.kind.value,
+        "distance": member.distance,
+        "similarity": member.similarity,
+        "estimate": similarity_at(member.distance, settings.recipe.bits),
+    }
+
+
+def _document(document: Document) -> dict[str, Any]:
+    return as_json(document.path) | {
+        "size": document.source.size,
+        "mtime": document.source.mtime_ns / 1e9,
+        "encoding": document.encoding,
+        "confidence": document.confidence,
+        "damaged": document.damaged,
+        "features": document.features,
+        "short": document.is_short,
+    }
+
+
+def _skipped(skipped: Skipped) -> dict[str, Any]:
+    return as_json(skipped.path) | {
+        "reason": skipped.reason.value,
+        "detail": printable(skipped.detail),
+    }
+
+
+def _dumps(value: dict[str, Any], indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _csv(values: tuple[object, ...]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()

@@ -1,0 +1,52 @@
+"""What is different between two texts: a unified diff that stays readable."""
+
+from __future__ import annotations
+
+import re
+from difflib import unified_diff
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from simdup.report.names import printable
+from simdup.report.words import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Lines of the same sign shown of a run before it is folded, and characters of a line.
+LONGEST_RUN = 12
+LONGEST_LINE = 160
+
+# Texts are compared by sentence, since line ends are layout: one ends with its line, behind
+# a Chinese full stop with the brackets that close there, or behind a Western one and a space.
+_BETWEEN_SENTENCES = re.compile(
+    r"\n|(?<=[。！？])(?![」』”’）。！？])|(?<=[。！？][」』”’）])|(?<=[.!?])\s+"
+)
+
+
+def render(left: str, right: str, names: tuple[str, str]) -> Iterator[str]:
+    """A unified diff of the sentences of two texts, long runs and lines folded.
+
+    Nothing for texts whose sentences are the same.
+    """
+    a, b = _sentences(left), _sentences(right)
+    lines = unified_diff(a, b, printable(names[0]), printable(names[1]), n=1, lineterm="")
+    for sign, run in groupby(lines, key=lambda line: line[:1]):
+        each = list(run)
+        yield from map(_folded, each[:LONGEST_RUN])
+        if len(each) > LONGEST_RUN:
+            yield f"{sign}... {count(len(each) - LONGEST_RUN, 'more line')}"
+
+
+def _sentences(text: str) -> list[str]:
+    """The sentences of a text, without the white space around them."""
+    return [stripped for part in _BETWEEN_SENTENCES.split(text) if (stripped := part.strip())]
+
+
+def _folded(line: str) -> str:
+    """A line with its middle left out, if it is long, and nothing that acts on a terminal."""
+    line = printable(line)
+    if len(line) <= LONGEST_LINE:
+        return line
+    half = LONGEST_LINE // 2
+    return f"{line[:half]} ...({len(line) - 2 * half:,} characters)... {line[-half:]}"

@@ -1,0 +1,99 @@
+"""A result for people to read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simdup.hamming import similarity_at, standard_error
+from simdup.report.names import printable
+from simdup.report.words import count, likeness, percent, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simdup.records import Comparison, Document, Group, Member, ScanResult
+
+
+def render(result: ScanResult) -> Iterator[str]:
+    """The groups, a line a file: how alike, distance, encoding, size, name."""
+    bits = result.settings.recipe.bits
+    for group in result.groups:
+        yield from _group(group, bits)
+        yield ""
+
+
+def _group(group: Group, bits: int) -> Iterator[str]:
+    first, *others = group.members
+    head = f"Group {group.id}: {group.kind.value}, {count(len(group.members), 'file')}"
+    yield head + (f", at most {group.diameter} of {bits} bits apart" if group.diameter else "")
+    yield _line("", "", first)
+    for member in others:
+        yield _line(likeness(member, bits), _closeness(member), member)
+
+
+def _closeness(member: Member) -> str:
+    """How a member is the same as its representative, in a word or in bits."""
+    if member.distance:
+        return count(member.distance, "bit")
+    return member.kind.value.removeprefix("identical ") if member.kind.value != "near" else "0 bits"
+
+
+def _line(alike: str, closeness: str, member: Member) -> str:
+    document = member.document
+    columns = (
+        f"  {alike:>7}  {closeness:<8} {document.encoding:<12} {size(document.source.size):>8}"
+    )
+    return f"{columns}  {printable(document.path)}{_remarks(document)}"
+
+
+def _remarks(document: Document) -> str:
+    """What a reader should know about how a file was read."""
+    remarks = []
+    if document.damaged:
+        remarks.append(f"{count(document.damaged, 'character')} damaged")
+    if document.is_short:
+        remarks.append("short")
+    return f"  ({', '.join(remarks)})" if remarks else ""
+
+
+def render_comparison(comparison: Comparison) -> Iterator[str]:
+    """Both files, how far apart, and the verdict."""
+    settings = comparison.settings
+    bits, distance = settings.recipe.bits, comparison.distance
+    for document, fingerprint in zip(
+        (comparison.left, comparison.right), comparison.fingerprints, strict=True
+    ):
+        yield (
+            f"{printable(document.path)}: {document.encoding}"
+            f" ({percent(document.confidence)} sure), {size(document.source.size)},"
+            f" {count(document.features, 'feature')}{_remarks(document)}"
+        )
+        yield f"  fingerprint  {fingerprint.hex()}"
+    estimate = max(0.0, similarity_at(distance, bits))
+    error = standard_error(estimate, bits)
+    low = max(0.0, similarity_at(min(bits, distance + error), bits))
+    high = similarity_at(max(0, distance - error), bits)
+    yield f"distance     {distance} of {bits} bits"
+    yield (
+        f"             stands for {percent(estimate)} alike"
+        f" ({percent(low)} to {percent(high)} within one standard error)"
+    )
+    yield f"similarity   {percent(comparison.similarity)}, exact"
+    yield f"verdict      {_verdict(comparison)}"
+
+
+def _verdict(comparison: Comparison) -> str:
+    settings = comparison.settings
+    if settings.verified:
+        rule = f"from {percent(settings.similarity)} on"
+    else:
+        rule = f"within {settings.distance} bits"
+    if comparison.kind is None:
+        return (
+            f"not near-duplicates, which begin {rule}"
+            if settings.verified
+            else (f"not near-duplicates, which are {rule}")
+        )
+    if comparison.kind.value == "near":
+        return f"near-duplicates ({rule})"
+    return comparison.kind.value

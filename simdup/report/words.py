@@ -1,0 +1,79 @@
+"""Sizes, shares and counts as people read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simdup.hamming import similarity_at
+
+if TYPE_CHECKING:
+    from simdup.records import Member, ScanResult, Skipped
+
+
+def size(number: int) -> str:
+    """Bytes in at most four digits and a unit.
+
+    >>> size(0), size(999), size(1_234), size(5_678_901)
+    ('0 B', '999 B', '1.2 kB', '5.7 MB')
+    """
+    amount, unit = float(number), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        if amount < 999.5:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 99.5 else f"{amount:.1f} {unit}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent, cut and not rounded: 100 % is said only of what is whole.
+
+    >>> percent(0.9999), percent(1.0), percent(0.5)
+    ('99.9 %', '100 %', '50.0 %')
+    """
+    return "100 %" if share == 1 else f"{int(share * 1000) / 10:.1f} %"
+
+
+def count(number: int, noun: str) -> str:
+    """A number and what is counted.
+
+    >>> count(1, "file"), count(2000, "file"), count(2, "copy")
+    ('1 file', '2,000 files', '2 copies')
+    """
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def likeness(member: Member, bits: int) -> str:
+    """The exact similarity, or with a tilde what the distance stands for."""
+    if member.similarity is not None:
+        return percent(member.similarity)
+    return "~" + percent(max(0.0, similarity_at(member.distance, bits)))
+
+
+def skips(skipped: tuple[Skipped, ...]) -> dict[str, int]:
+    """How many were skipped for each reason, most first."""
+    counts: dict[str, int] = {}
+    for each in skipped:
+        counts[each.reason.value] = counts.get(each.reason.value, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def summary(result: ScanResult) -> list[str]:
+    """What was found, read and skipped, and what else there is to know: a line each."""
+    files = sum(len(group.members) for group in result.groups)
+    stats = result.stats
+    skipped = ", ".join(f"{n:,} {reason}" for reason, n in skips(result.skipped).items())
+    lines = [
+        f"{count(len(result.groups), 'group')} of {count(files, 'file')}; "
+        f"read {stats.fingerprinted:,} of {count(stats.found, 'file')} ({size(stats.bytes)})"
+        f" in {stats.seconds:.1f} s; skipped {skipped or 'nothing'}"
+    ]
+    candidates = result.candidates
+    if candidates is not None and candidates.k < candidates.wanted:
+        least = percent(result.settings.similarity)
+        lines.append(
+            f"candidates were narrowed from {candidates.wanted} to {candidates.k} bits, since there"
+            f" would have been too many: a pair just {least} alike is found with probability"
+            f" {candidates.recall:.0%}; more --bits avoid this"
+        )
+    return lines

@@ -1,0 +1,83 @@
+"""A whole scan: files in, groups out.
+
+walk -> fingerprint -> match
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.local import fingerprint_all
+from simdup.match import Matching
+from simdup.progress import silent
+from simdup.records import ScanResult, Settings, Skipped, Source, Stats
+from simdup.walk import DEFAULTS, listed, walk
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from simdup.hamming import Rows
+    from simdup.progress import Progress
+    from simdup.records import Document
+    from simdup.walk import Filters
+
+    AnyPath = str | os.PathLike[str]
+
+
+def scan(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
+    paths: Iterable[AnyPath],
+    settings: Settings | None = None,
+    filters: Filters = DEFAULTS,
+    *,
+    against: Iterable[AnyPath] = (),
+    are_files: bool = False,
+    jobs: int | None = 1,
+    progress: Progress = silent,
+) -> ScanResult:
+    """The groups of near-duplicate documents under some paths.
+
+    `against` are folders or files of reference: then only pairs between one of them
+    and one of the others count. With `are_files` the paths are a list of files, of
+    which some may be missing. `jobs` processes read and fingerprint; None takes all
+    cores where that pays (a script that is not a module needs the usual
+    `if __name__ == "__main__"` for more than 1). Raises InputError for a path that
+    cannot be used, TooManyPairsError, ValueError for settings that cannot be.
+    """
+    began = perf_counter()
+    settings = settings or Settings()
+    find = listed if are_files else walk
+    found = list(progress(find(paths, filters, references=against), "walk", None))
+    sources = [each for each in found if isinstance(each, Source)]
+    skipped = [each for each in found if isinstance(each, Skipped)]
+    documents, rows, unusable = _fingerprinted(sources, settings, jobs, progress)
+    matches = Matching(documents, rows, settings, progress).matches()
+    size = sum(document.source.size for document in documents)
+    return ScanResult(
+        settings,
+        tuple(documents),
+        rows,
+        matches.groups,
+        (*skipped, *unusable, *matches.changed),
+        matches.candidates,
+        Stats(len(sources), len(documents), size, perf_counter() - began),
+    )
+
+
+def _fingerprinted(
+    sources: list[Source], settings: Settings, jobs: int | None, progress: Progress
+) -> tuple[list[Document], Rows, list[Skipped]]:
+    """The documents among the sources, their rows, and what was skipped."""
+    recipe = settings.recipe
+    documents: list[Document] = []
+    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    skipped: list[Skipped] = []
+    parts = fingerprint_all(sources, recipe, settings.encoding, jobs)
+    for part in progress(parts, "read", None):
+        documents.extend(part.documents)
+        rows.append(part.rows)
+        skipped.extend(part.skipped)
+    return documents, np.concatenate(rows), skipped

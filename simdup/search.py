@@ -1,0 +1,272 @@
+"""Every pair of fingerprints within k bits: exact, streamed, whatever the rows look like.
+
+Equal rows are one row to the search. Then one of two methods compares what is left:
+
+- all against all, in tiles: any k, and the oracle for the other;
+- multi-index hashing: rows are cut into m blocks; two rows within k bits differ by
+  at most k // m in one of them, so that each block is looked up in a table with all
+  ways to flip that few bits. With no flip it is the pigeonhole search of the
+  assignment: k + 1 blocks, of which one is equal.
+  Source: Norouzi, Punjani, Fleet, "Fast search in Hamming space with multi-index
+  hashing", 2012, sections 3 and 4; Manku, Jain, Das Sarma 2007, section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.errors import TooManyPairsError
+from simdup.hamming import words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.hamming import Rows
+
+    Pairs = NDArray[np.int64]
+
+#: What `pairs_within` returns at most unless told: 1.2 GB of pairs.
+MAX_PAIRS = 50_000_000
+
+# Pairs looked at together, which bounds the memory of a search to some 100 MB.
+CHUNK = 1 << 20
+
+# Rows on the two sides of a tile of all against all; 2 MB of scratch.
+TILE = (128, 2048)
+
+# Nanoseconds of one step, measured with numpy 2.4 on one core. Only their ratios
+# matter, and only to which method is chosen.
+NS_COMPARE = 2.0  # two rows in a tile, a word
+NS_LOOK_UP = 12.0  # one row and one mask in a table
+NS_CANDIDATE = 40.0  # two rows that share a block
+NS_SLOT = 4.0  # one entry of a table
+
+# A table of 2**22 counts still fits the caches that matter; a longer block gains little.
+MAX_BLOCK_BITS = 22
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctRows:
+    """Rows without repetition, and where each of them occurs."""
+
+    rows: Rows
+    """(u, width), in lexical order of their words"""
+    members: NDArray[np.int64]
+    """(n,): the original indices, those of distinct row i at offsets[i]:offsets[i + 1], rising"""
+    offsets: NDArray[np.int64]
+    """(u + 1,)"""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How often each distinct row occurs."""
+        return np.diff(self.offsets)
+
+
+def distinct_rows(rows: Rows) -> DistinctRows:
+    """The distinct rows of a collection. A hundred thousand equal rows are one."""
+    columns = words(rows)
+    members = np.lexsort(columns.T)
+    ordered = columns[members]
+    is_new = np.ones(len(rows), bool)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    first = np.flatnonzero(is_new)
+    return DistinctRows(rows[members[first]], members, np.append(first, len(rows)))
+
+
+def iter_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
+    """Every pair of rows at most k bits apart, in chunks of about CHUNK.
+
+    Yields arrays (m, 3) of i, j and distance with i < j; each pair comes once, in no
+    particular order. Memory does not grow with the number of pairs. Raises
+    ValueError for k below 0.
+    """
+    distinct = distinct_rows(rows)
+    for pairs in _distinct_pairs(distinct, k):
+        yield from _expanded(distinct, pairs)
+
+
+def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
+    """Every pair of rows at most k bits apart; (m, 3) of i < j and distance, sorted.
+
+    Raises TooManyPairsError, naming the count, when there are more than `max_pairs`,
+    and ValueError for k below 0.
+    """
+    distinct, found, count = distinct_rows(rows), [np.empty((0, 3), np.int64)], 0
+    for pairs in _distinct_pairs(distinct, k):
+        count += int(_pair_counts(distinct, pairs).sum())
+        if count <= max_pairs:
+            found.extend(_expanded(distinct, pairs))
+    if count > max_pairs:
+        found.clear()
+        raise TooManyPairsError(
+            f"{count} pairs are within {k} bits, more than {max_pairs};"
+            " lower k, raise max_pairs, or stream them with iter_pairs"
+        )
+    every = np.concatenate(found)
+    return every[np.lexsort((every[:, 1], every[:, 0]))]
+
+
+def _distinct_pairs(distinct: DistinctRows, k: int) -> Iterator[Pairs]:
+    """Pairs of distinct rows within k, and every repeated row as a pair with itself."""
+    if k < 0:
+        raise ValueError(f"k must be at least 0, not {k}")
+    repeated = np.flatnonzero(distinct.sizes > 1)
+    yield np.column_stack((repeated, repeated, np.zeros_like(repeated)))
+    blocks = plan(len(distinct.rows), 8 * distinct.rows.shape[1], k)
+    yield from multi_index(distinct.rows, k, blocks) if blocks else all_pairs(distinct.rows, k)
+
+
+def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> NDArray[np.int64]:
+    """How many pairs of original rows each pair of distinct rows stands for."""
+    left, right = distinct.sizes[pairs[:, 0]], distinct.sizes[pairs[:, 1]]
+    return np.where(pairs[:, 0] == pairs[:, 1], left * (left - 1) // 2, left * right)
+
+
+def _expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
+    """The pairs of original rows that pairs of distinct rows stand for, in chunks."""
+    widths = distinct.sizes[pairs[:, 1]]
+    counts = distinct.sizes[pairs[:, 0]] * widths
+    ends = np.cumsum(counts)
+    begins = distinct.offsets[pairs[:, :2]]
+    for low in range(0, int(ends[-1]) if len(ends) else 0, CHUNK):
+        serial = np.arange(low, min(low + CHUNK, ends[-1]))
+        at = np.searchsorted(ends, serial, side="right")
+        row, column = np.divmod(serial - (ends - counts)[at], widths[at])
+        left = distinct.members[begins[at, 0] + row]
+        right = distinct.members[begins[at, 1] + column]
+        # A row paired with itself gives each pair twice and each member with itself.
+        kept = (pairs[at, 0] != pairs[at, 1]) | (left < right)
+        i, j = np.minimum(left, right), np.maximum(left, right)
+        yield np.column_stack((i, j, pairs[at, 2]))[kept]
+
+
+def plan(n: int, bits: int, k: int) -> int:
+    """How many blocks make multi-index hashing cheapest, or 0 for all against all.
+
+    A function of sizes alone: n**2 / 2 comparisons against, for every block, n
+    look-ups a mask and the n**2 / 2 pairs shared out over its table.
+    """
+    pairs = n * (n - 1) / 2
+    best, cost = 0, pairs * -(-bits // 64) * NS_COMPARE
+    for blocks in range(-(-bits // MAX_BLOCK_BITS), min(bits, k + 1) + 1):
+        (radius, rest), width = divmod(k, blocks), bits // blocks
+        near = _block_cost(n, width, radius) * (rest + 1)
+        total = near + _block_cost(n, width, radius - 1) * (blocks - rest - 1)
+        if total < cost:
+            best, cost = blocks, total
+    return best
+
+
+def _block_cost(n: int, width: int, radius: int) -> float:
+    """Nanoseconds to search one block of random rows; a radius below 0 searches none."""
+    if radius < 0:
+        return 0.0
+    masks = sum(comb(width, flips) for flips in range(radius + 1))
+    return 2**width * NS_SLOT + masks * n * (NS_LOOK_UP + n / 2 ** (width + 1) * NS_CANDIDATE)
+
+
+def _layout(bits: int, k: int, blocks: int) -> tuple[list[int], list[int]]:
+    """Widths and radii of the blocks that have to be searched; 64, 3, 4 -> 4 of 16 with 0."""
+    radius, rest = divmod(k, blocks)
+    widths = [bits // blocks + (block < bits % blocks) for block in range(blocks)]
+    # If the first rest + 1 blocks each differ by more than `radius` and the others by
+    # more than radius - 1, then the rows differ by more than k.
+    radii = [radius if block <= rest else radius - 1 for block in range(blocks)]
+    searched = sum(radius >= 0 for radius in radii)
+    return widths[:searched], [min(r, w) for r, w in zip(radii, widths, strict=True)][:searched]
+
+
+def all_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
+    """Every pair within k by comparing all with all, (m, 3) a yield, i < j."""
+    columns = np.ascontiguousarray(words(rows).T)
+    tall, wide = TILE
+    for top in range(0, len(rows), tall):
+        for left in range(top, len(rows), wide):
+            near = _tile(columns[:, top : top + tall], columns[:, left : left + wide])
+            i, j = np.nonzero(near <= k)
+            if len(i):
+                pairs = np.column_stack((i + top, j + left, near[i, j])).astype(np.int64)
+                yield pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def _tile(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Distances between columns of words (w, rows): shape (rows of a, rows of b)."""
+    total = np.bitwise_count(a[0][:, None] ^ b[0]).astype(np.uint16)
+    for x, y in zip(a[1:], b[1:], strict=True):
+        total += np.bitwise_count(x[:, None] ^ y)
+    return total
+
+
+def multi_index(rows: Rows, k: int, blocks: int) -> Iterator[Pairs]:
+    """Every pair within k of distinct rows by multi-index hashing, (m, 3) a yield, i < j."""
+    widths, radii = _layout(8 * rows.shape[1], k, blocks)
+    keys: list[NDArray[np.uint32]] = []
+    columns, begin = words(rows), 0
+    for width, radius in zip(widths, radii, strict=True):
+        keys.append(_block(rows, begin, width))
+        for i, j in _sharing(keys[-1], width, radius):
+            distance = np.bitwise_count(columns[i] ^ columns[j]).sum(axis=1, dtype=np.int64)
+            near = np.flatnonzero(distance <= k)
+            i, j, distance = i[near], j[near], distance[near]  # noqa: PLW2901
+            new = np.ones(len(i), bool)
+            # A pair that an earlier block found as well was given there.
+            for key, reach in zip(keys[:-1], radii, strict=False):
+                new &= np.bitwise_count(key[i] ^ key[j]) > reach
+            pairs = np.column_stack((np.minimum(i, j), np.maximum(i, j), distance))
+            yield pairs[new]
+        begin += width
+
+
+def _block(rows: Rows, begin: int, width: int) -> NDArray[np.uint32]:
+    """The `width` bits from bit `begin` of each row, as a number; width is 25 at most."""
+    last = begin + width
+    key = np.zeros(len(rows), np.uint64)
+    for byte in range(begin // 8, -(-last // 8)):
+        key = key << np.uint64(8) | rows[:, byte]
+    key >>= np.uint64(-last % 8)
+    return (key & np.uint64((1 << width) - 1)).astype(np.uint32)
+
+
+def _sharing(
+    keys: NDArray[np.uint32], width: int, radius: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Pairs of rows whose keys differ in at most `radius` bits, each once, in chunks."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.zeros((1 << width) + 1, np.int64)
+    np.cumsum(np.bincount(ordered, minlength=1 << width), out=starts[1:])
+    for flips in range(radius + 1):
+        for bits in combinations(range(width), flips):
+            mask = np.uint32(sum(1 << bit for bit in bits))
+            other = ordered ^ mask
+            # Of two different buckets the lower one looks; in one bucket, each at those behind it.
+            begins = starts[other] if flips else np.arange(1, len(keys) + 1)
+            counts = starts[other.astype(np.int64) + 1] - begins
+            if flips:
+                counts[other < ordered] = 0
+            for left, right in _ranges(begins, counts):
+                yield order[left], order[right]
+
+
+def _ranges(
+    begins: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Each index i with begins[i], begins[i] + 1, ... counts[i] times, in chunks of CHUNK."""
+    busy = np.flatnonzero(counts)
+    begins, counts = begins[busy], counts[busy]
+    ends = np.cumsum(counts)
+    for low in range(0, int(ends[-1]) if len(ends) else 0, CHUNK):
+        high = min(low + CHUNK, int(ends[-1]))
+        first, last = np.searchsorted(ends, (low, high - 1), side="right")
+        part = slice(first, last + 1)
+        before = ends[part] - counts[part]
+        taken = np.minimum(ends[part], high) - np.maximum(before, low)
+        serial = np.arange(low, high) + np.repeat(begins[part] - before, taken)
+        yield np.repeat(busy[part], taken), serial

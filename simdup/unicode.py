@@ -1,0 +1,243 @@
+"""Unicode as tables over code points: folding and token classes without a Python loop.
+
+Folding is NFKC, then case folding: "ＡＢＣ", "Abc" and "abc" become one text. A
+text is a uint32 array of code points, so both questions about a character are
+one gather. The tables come from `unicodedata`, so they are as new as Python's.
+Method: Unicode Standard Annex 15 (normalization forms), sections 9 and 13.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    CodePoints = NDArray[np.uint32]
+
+#: What a folded character is to the tokeniser.
+SEPARATOR, WORD, SINGLE, HAN, MARK = range(5)
+
+#: Every character that jieba's dictionary and model know; the rest of Han is SINGLE.
+HAN_RANGE = (0x4E00, 0x9FD5)
+
+# Characters that are tokens by themselves: Han outside HAN_RANGE, kana, and the
+# scripts of South-East Asia that write no spaces (Thai, Lao, Burmese, Khmer).
+SINGLE_RANGES = (
+    (0x0E00, 0x0EFF),
+    (0x1000, 0x109F),
+    (0x1780, 0x17FF),
+    (0x2E80, 0x2FDF),
+    (0x3005, 0x3007),
+    (0x3021, 0x3029),
+    (0x3031, 0x3035),
+    (0x3038, 0x30FF),
+    (0x31F0, 0x31FF),
+    (0x3400, 0x4DBF),
+    (0x4E00, 0x9FFF),
+    (0xA9E0, 0xA9FF),
+    (0xAA60, 0xAA7F),
+    (0xF900, 0xFAFF),
+    (0x16FF0, 0x16FFF),
+    (0x1AFF0, 0x1B16F),
+    (0x20000, 0x3FFFF),
+)
+
+# Planes in which Unicode has assigned characters that are not for private use.
+_PLANES = (0, 1, 2, 3, 14)
+
+# A longer run of characters that compose or reorder is folded in parts of this
+# length. Real text has a handful in a row (UAX 15 section 13 allows 30), and
+# sorting a run costs its length squared, which a hostile file would use.
+LONGEST_MARK_RUN = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What is known of each code point below `len(kind)`, all arrays by code point."""
+
+    kind: NDArray[np.uint8]
+    """SEPARATOR, WORD, SINGLE, HAN or MARK of a character that is already folded."""
+    length: NDArray[np.uint8]
+    """How many characters it folds to: 1 to 18."""
+    start: NDArray[np.uint32]
+    """Where these stand in `folded`."""
+    folded: CodePoints
+    """The folded forms of all characters, end to end; not by code point."""
+    joins: NDArray[np.bool_]
+    """It may compose or change places with what precedes it: the tables do not apply."""
+    breaks: NDArray[np.bool_]
+    """It folds to separators only, and never joins: a text may be cut in front of it."""
+    space: NDArray[np.bool_]
+    """White space, as `str.split` sees it."""
+
+
+def tables(codes: CodePoints) -> Tables:
+    """The smallest tables that cover `codes`: most text needs one plane, emoji a second."""
+    planes = int(codes.max(initial=0) >> 16) + 1
+    return _tables(planes if planes <= 2 else 17)
+
+
+def code_points(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
+    """All texts as one array with a newline after each, and where each begins.
+
+    Returns code points (c,) and offsets (len(texts) + 1,): text i is
+    codes[offsets[i] : offsets[i + 1] - 1]. Lone surrogates stay what they are.
+    """
+    joined = "\n".join(chain(texts, [""]))
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return codes, _offsets(lengths + 1)
+
+
+def fold(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
+    r"""`code_points` of the texts after NFKC and case folding.
+
+    Equals `unicodedata.normalize("NFKC", text).casefold()` for every text in
+    which no more than LONGEST_MARK_RUN characters in a row compose or reorder;
+    longer runs, which no language has, are folded in parts.
+
+    >>> codes, offsets = fold(["ＡＢｃ…", "Straße"])
+    >>> "".join(map(chr, codes)), offsets.tolist()
+    ('abc...\nstrasse\n', [0, 7, 15])
+    """
+    codes, offsets = code_points(texts)
+    table = tables(codes)
+    joins = table.joins[codes]
+    if not joins.any():
+        return _fold_each(codes, offsets, table.length[codes], table)
+    slow = np.add.reduceat(joins, offsets[:-1], dtype=np.int64) > 0
+    exact = [
+        _fold_exactly(text, joins[begin:]) if is_slow else text
+        for text, begin, is_slow in zip(texts, offsets, slow, strict=False)
+    ]
+    codes, offsets = code_points(exact)
+    table = tables(codes)
+    done = np.repeat(slow, np.diff(offsets))
+    return _fold_each(codes, offsets, np.where(done, 0, table.length[codes]), table)
+
+
+def _fold_each(
+    codes: CodePoints, offsets: NDArray[np.int64], lengths: NDArray[np.uint8], table: Tables
+) -> tuple[CodePoints, NDArray[np.int64]]:
+    """Every code point replaced by its folded form; one of length 0 stays as it is."""
+    if lengths.max(initial=0) <= 1:
+        folded = table.folded[table.start[codes]]
+        return (folded if lengths.all() else np.where(lengths, folded, codes)), offsets
+    counts = np.maximum(lengths, 1)
+    ends = np.cumsum(counts, dtype=np.int64)
+    where = np.arange(ends[-1]) + np.repeat(table.start[codes] - (ends - counts), counts)
+    if lengths.all():
+        folded = table.folded[where]
+    else:
+        kept = np.repeat(lengths == 0, counts)
+        folded = np.where(kept, np.repeat(codes, counts), table.folded[np.where(kept, 0, where)])
+    return folded, np.concatenate(([0], ends))[offsets]
+
+
+def _fold_exactly(text: str, joins: NDArray[np.bool_]) -> str:
+    """The text folded by `unicodedata`, very long runs of joining characters in parts."""
+    runs = np.flatnonzero(np.diff(joins[: len(text)], prepend=False, append=False)).reshape(-1, 2)
+    cuts = [
+        cut
+        for begin, end in runs[np.diff(runs, axis=1)[:, 0] > LONGEST_MARK_RUN]
+        for cut in range(begin, end, LONGEST_MARK_RUN)
+    ]
+    parts = [text[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    return "".join(unicodedata.normalize("NFKC", part).casefold() for part in parts)
+
+
+@lru_cache(maxsize=3)
+def _tables(planes: int) -> Tables:
+    size = planes << 16
+    length, kind = np.ones(size, np.uint8), np.zeros(size, np.uint8)
+    joins, space = np.zeros(size, bool), np.zeros(size, bool)
+    start, folded = np.arange(size, dtype=np.uint32), [np.arange(size, dtype=np.uint32)]
+    end = size
+    for plane in (plane for plane in _PLANES if plane < planes):
+        here = slice(plane << 16, (plane + 1) << 16)
+        characters = list(map(chr, range(here.start, here.stop)))
+        kind[here], joins[here] = _kinds(characters), _joins(characters)
+        space[here] = list(map(str.isspace, characters))
+        forms = _folded_forms(characters)
+        changed = [
+            i for i, (old, new) in enumerate(zip(characters, forms, strict=True)) if old != new
+        ]
+        lengths = np.array([len(forms[i]) for i in changed], np.int64)
+        length[here][changed] = lengths
+        start[here][changed] = end + np.cumsum(lengths) - lengths
+        folded.append(code_points(["".join(forms[i] for i in changed)])[0][:-1])
+        end += int(lengths.sum())
+    every = np.concatenate(folded)
+    return Tables(
+        kind, length, start, every, joins, _breaks(kind, length, start, every, joins), space
+    )
+
+
+def _breaks(
+    kind: NDArray[np.uint8],
+    length: NDArray[np.uint8],
+    start: NDArray[np.uint32],
+    folded: CodePoints,
+    joins: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Which characters fold to separators only, and never join."""
+    ends = start.astype(np.int64) + length
+    # A folded form may lie in a plane that these tables leave out; it is no separator then.
+    separates = kind[np.minimum(folded, len(kind) - 1)] == SEPARATOR
+    separators = np.concatenate(([0], np.cumsum(separates)))
+    return (separators[ends] - separators[start] == length) & ~joins
+
+
+def _folded_forms(characters: list[str]) -> list[str]:
+    """The folded form of each character alone, by one call for all."""
+    # A newline between two characters keeps them from composing or reordering.
+    # Surrogates and newlines fold to themselves; neither may stand in the joined text.
+    alone = ["" if c == "\n" or "\ud800" <= c <= "\udfff" else c for c in characters]
+    forms = unicodedata.normalize("NFKC", "\n".join(alone)).casefold().split("\n")
+    return [form or c for form, c in zip(forms, characters, strict=True)]
+
+
+def _kinds(characters: list[str]) -> NDArray[np.uint8]:
+    """SEPARATOR, WORD, SINGLE, HAN or MARK of each character; letters, digits, marks are kept."""
+    first = ord(characters[0])
+    by_category = {"L": WORD, "N": WORD, "M": MARK}
+    kinds = np.array([by_category.get(unicodedata.category(c)[0], SEPARATOR) for c in characters])
+    code = np.arange(first, first + len(characters))
+    for low, high in SINGLE_RANGES:
+        kinds[(kinds == WORD) & (low <= code) & (code <= high)] = SINGLE
+    kinds[(kinds == SINGLE) & (HAN_RANGE[0] <= code) & (code <= HAN_RANGE[1])] = HAN
+    return kinds.astype(np.uint8)
+
+
+def _joins(characters: list[str]) -> NDArray[np.bool_]:
+    """Whether each character's decomposition begins with what composes or reorders backwards."""
+    pieces = {
+        i: tuple(mapping.split())
+        for i, mapping in enumerate(map(unicodedata.decomposition, characters))
+        if mapping
+    }
+    second = {
+        chr(int(pair[1], 16)) for pair in pieces.values() if len(pair) == 2 and pair[0][0] != "<"
+    }
+    # Hangul vowels and final consonants compose by arithmetic, not by table.
+    second.update(map(chr, chain(range(0x1161, 0x1176), range(0x11A8, 0x11C3))))
+    joins = np.array(list(map(unicodedata.combining, characters))) != 0
+    joins |= np.array([c in second for c in characters])
+    for i in pieces:
+        first = unicodedata.normalize("NFKD", characters[i])[0]
+        joins[i] = unicodedata.combining(first) != 0 or first in second
+    return joins
+
+
+def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of consecutive pieces begins, and the end: shape (len(lengths) + 1,)."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))

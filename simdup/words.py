@@ -1,0 +1,107 @@
+"""Chinese words and how much they tell: jieba, or rjieba where it is installed.
+
+rjieba cuts runs of Han as jieba does, some ten times faster; a user's own
+dictionary needs jieba itself. Neither is imported before it is needed: jieba's
+dictionary takes most of a second to load.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simdup.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+@lru_cache(maxsize=4)
+def cutter(package: str, user_dict: str | None = None) -> Callable[[str], Iterable[str]]:
+    """A function from text to its words in order, which together are the text again.
+
+    `package` is "jieba" or "rjieba" (which takes no `user_dict`). Raises
+    InputError when the dictionary cannot be read.
+    """
+    if package == "rjieba":
+        import rjieba  # noqa: PLC0415  (loaded only when words are asked for)
+
+        rust_cut: Callable[[str], Iterable[str]] = rjieba.Jieba().cut
+        return rust_cut
+    cut: Callable[[str], Iterable[str]] = _tokenizer(user_dict).cut
+    return cut
+
+
+@lru_cache(maxsize=4)
+def keywords(
+    user_dict: str | None = None, stop_words: str | None = None
+) -> Callable[[str, int], list[tuple[str, float]]]:
+    """A function from (text, how many) to its keywords and their TF-IDF, highest first.
+
+    As the assignment's program finds them: the text is cut into words, these are joined
+    by "|", and `jieba.analyse.extract_tags` cuts and weighs the result, so that a word
+    that jieba only guessed from its neighbours falls apart again. Equal weights stand in
+    the order of first occurrence. Raises InputError for a file that cannot be read.
+    """
+    tokenizer = _tokenizer(user_dict)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # jieba 0.42.1 leaves the table's file to be closed
+        import jieba.analyse  # noqa: PLC0415  (reads 260,000 IDF values when imported)
+
+        extractor = jieba.analyse.TFIDF()
+    extractor.tokenizer = tokenizer
+    extractor.stop_words.update(read_stop_words(stop_words))
+
+    def extract(text: str, top: int) -> list[tuple[str, float]]:
+        joined = "|".join(tokenizer.cut(text))
+        found: list[tuple[str, float]] = extractor.extract_tags(joined, topK=top, withWeight=True)
+        return found
+
+    return extract
+
+
+@lru_cache(maxsize=1)
+def idf() -> tuple[tuple[str, ...], tuple[float, ...]]:
+    """The words of jieba's IDF table, and their values, in the table's order."""
+    lines = files("jieba").joinpath("analyse/idf.txt").read_text("utf-8").split()
+    return tuple(lines[::2]), tuple(map(float, lines[1::2]))
+
+
+def read_stop_words(path: str | None) -> list[str]:
+    """The lines of a UTF-8 file, or nothing for None. Raises InputError."""
+    if path is None:
+        return []
+    try:
+        return [line.strip() for line in Path(path).read_text("utf-8-sig").splitlines()]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+@lru_cache(maxsize=4)
+def _tokenizer(user_dict: str | None) -> Any:  # noqa: ANN401  (jieba has no types)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # jieba 0.42.1 on new Pythons and with old setuptools
+        import jieba  # noqa: PLC0415
+    tokenizer = jieba.Tokenizer()
+    # jieba would keep the dictionary in a world-writable folder as marshalled code
+    # data and read back whatever lies there; parsing its text costs 0.6 s instead.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    if user_dict is not None:
+        _load_user_dict(tokenizer, user_dict)
+    return tokenizer
+
+
+def _load_user_dict(tokenizer: Any, path: str) -> None:  # noqa: ANN401
+    try:
+        with Path(path).open("rb") as file:
+            tokenizer.load_userdict(file)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    except ValueError as error:  # which is what jieba raises for text that is not UTF-8, too
+        raise InputError(f"{path}: not a dictionary for jieba: {error}") from None

@@ -1,0 +1,133 @@
+"""simdup.search against all against all, one pair of Python integers at a time."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup import search
+from simdup.errors import TooManyPairsError
+from simdup.search import all_pairs, distinct_rows, iter_pairs, multi_index, pairs_within, plan
+
+
+@st.composite
+def fingerprints(draw, max_rows=25):
+    """A (n, width) uint8 array: random, equal, one hot block, or a bit from one another."""
+    n, width = draw(st.integers(0, max_rows)), draw(st.integers(1, 17))
+    data = draw(st.binary(min_size=n * width, max_size=n * width))
+    rows = np.frombuffer(data, np.uint8).reshape(n, width).copy()
+    shape = draw(st.sampled_from(["random", "hot block", "few bits", "neighbours", "equal"]))
+    if shape == "hot block":
+        rows[:, : width // 2 + 1] = 0xA5
+    elif shape == "few bits":
+        rows &= 0x11
+    elif shape in {"neighbours", "equal"}:
+        rows[:] = rows[:1]
+    if shape == "neighbours":
+        places = draw(st.lists(st.integers(0, 8 * width - 1), min_size=n, max_size=n))
+        rows[np.arange(n), np.array(places, np.int64) // 8] ^= 1 << np.array(places, np.uint8) % 8
+    return rows
+
+
+def oracle(rows, k):
+    numbers = [int.from_bytes(row.tobytes(), "big") for row in rows]
+    pairs = (
+        (i, j, (numbers[i] ^ numbers[j]).bit_count()) for i, j in combinations(range(len(rows)), 2)
+    )
+    return [[i, j, d] for i, j, d in pairs if d <= k]
+
+
+def collected(chunks):
+    pairs = np.concatenate([np.empty((0, 3), np.int64), *chunks])
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist()
+
+
+@given(fingerprints(), st.integers(0, 140))
+def test_pairs_match_the_oracle(rows, k):
+    assert pairs_within(rows, k).tolist() == oracle(rows, k)
+
+
+@given(fingerprints(), st.integers(0, 140), st.integers(1, 9))
+def test_pairs_match_the_oracle_whatever_the_chunk(rows, k, chunk):
+    before = search.CHUNK, search.TILE
+    try:
+        search.CHUNK, search.TILE = chunk, (chunk, chunk + 1)
+        found = collected(iter_pairs(rows, k))
+    finally:
+        search.CHUNK, search.TILE = before
+
+    assert found == oracle(rows, k)
+
+
+@given(fingerprints(), st.integers(0, 40), st.integers(1, 20))
+def test_multi_index_hashing_agrees_with_all_against_all(rows, k, blocks):
+    rows = distinct_rows(rows).rows
+    width = 8 * rows.shape[1]
+    blocks = min(max(blocks, -(-width // 16), k // 2), width)
+
+    assert collected(multi_index(rows, k, blocks)) == collected(all_pairs(rows, k))
+
+
+@pytest.mark.parametrize(("bits", "k"), [(64, 3), (64, 6), (128, 10)])
+def test_thousands_of_rows_with_planted_pairs_lose_none(bits, k):
+    random = np.random.default_rng(bits + k)
+    rows = random.integers(0, 256, (4000, bits // 8), np.uint8)
+    rows[2000:] = rows[:2000]
+    for _ in range(k):
+        rows[np.arange(2000), random.integers(0, bits // 8, 2000)] ^= 1 << random.integers(
+            0, 8, 2000, np.uint8
+        )
+    blocks = plan(4000, bits, k) or 4
+
+    found = collected(multi_index(distinct_rows(rows).rows, k, blocks))
+    assert len(found) >= 2000
+    assert found == collected(all_pairs(distinct_rows(rows).rows, k))
+
+
+def test_a_hundred_thousand_equal_rows_are_one_row_to_the_search():
+    rows = np.repeat(np.array([[1, 2], [1, 3]], np.uint8), (100_000, 1), axis=0)
+
+    distinct = distinct_rows(rows)
+    assert len(distinct.rows) == 2
+    assert sorted(distinct.sizes.tolist()) == [1, 100_000]
+    first = next(chunk for chunk in iter_pairs(rows, 0) if len(chunk))
+    assert len(first) <= search.CHUNK
+    assert (first[:, 0] < first[:, 1]).all()
+
+
+def test_too_many_pairs_are_counted_and_refused():
+    rows = np.zeros((1000, 8), np.uint8)
+
+    with pytest.raises(TooManyPairsError) as caught:
+        pairs_within(rows, 3, max_pairs=499_499)
+    assert str(caught.value) == (
+        "499500 pairs are within 3 bits, more than 499499;"
+        " lower k, raise max_pairs, or stream them with iter_pairs"
+    )
+    assert len(pairs_within(rows, 3, max_pairs=499_500)) == 499_500
+
+
+def test_a_negative_k_is_refused():
+    with pytest.raises(ValueError, match="k must be at least 0, not -1"):
+        pairs_within(np.zeros((2, 8), np.uint8), -1)
+
+
+@pytest.mark.parametrize("bits", [8, 32, 64, 96, 512])
+def test_opposite_fingerprints_differ_in_every_bit(bits):
+    rows = np.array([[0x00], [0xFF]], np.uint8).repeat(bits // 8, axis=1)
+
+    assert pairs_within(rows, bits).tolist() == [[0, 1, bits]]
+    assert pairs_within(rows, bits - 1).shape == (0, 3)
+
+
+def test_few_rows_and_large_k_are_compared_all_with_all():
+    assert plan(100, 64, 3) == 0
+    assert plan(100_000, 128, 40) == 0
+
+
+def test_many_rows_and_small_k_use_blocks_as_long_as_a_row_number():
+    assert 64 // plan(1_000_000, 64, 3) in range(16, 23)
