@@ -321,42 +321,54 @@ def _left_aligned(high: Hashes, low: Hashes, bits: int) -> Hashes:
 def _counted(tokens: Tokens, recipe: Recipe) -> Features:
     """The distinct features of each document and their weights."""
     if recipe.features is FeatureKind.SHINGLES:
-        ids, documents = _shingles(tokens, recipe.ngram)
-        first, _ = _distinct(ids, documents)
-        return Features(ids[first], None, _offsets(documents[first], tokens))
-    documents = np.repeat(np.arange(len(tokens.offsets) - 1), np.diff(tokens.offsets))
+        return Features(*_distinct_shingles(tokens, recipe.ngram))
+    n = len(tokens.offsets) - 1
+    documents = np.repeat(np.arange(n), np.diff(tokens.offsets))
     first, counts = _distinct(tokens.ids, documents)
-    ids = tokens.ids[first]
-    weights = counts
-    if recipe.features is FeatureKind.WORDS:
-        weights = np.rint(np.sqrt(counts) * _idf_of(ids) * UNIT).astype(np.int64)
+    ids, offsets = tokens.ids[first], np.searchsorted(documents[first], np.arange(n + 1))
     hashes = None if tokens.hashes is None else tokens.hashes[first]
-    return Features(ids, weights, _offsets(documents[first], tokens), hashes)
+    if recipe.features is FeatureKind.TOKENS:
+        return Features(ids, counts, offsets, hashes)
+    weights = np.rint(np.sqrt(counts) * _idf_of(ids) * UNIT).astype(np.int64)
+    return Features(ids, weights, offsets, hashes)
 
 
-def _offsets(documents: Positions, tokens: Tokens) -> Positions:
-    """Where each document begins among features that are sorted by document."""
-    return np.searchsorted(documents, np.arange(len(tokens.offsets)))
+def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, None, Positions]:
+    """The distinct shingles of each document, no weights, and the offsets of documents."""
+    ids, documents = _shingles(tokens, lengths)
+    bounds = np.searchsorted(documents, np.arange(len(tokens.offsets)))
+    # Sorting in place, a document at a time, beats one sort of indices several times over.
+    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        ids[begin:end].sort()
+    is_new = np.ones(len(ids), bool)
+    np.not_equal(ids[1:], ids[:-1], out=is_new[1:])
+    is_new[bounds[:-1][bounds[:-1] < len(ids)]] = True
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(is_new)))
+    return ids[is_new], None, before[bounds]
 
 
 def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:
-    """All shingles of these lengths, and the document of each.
+    """All shingles of these lengths and the document of each, by document.
 
     A document with fewer tokens than the shortest length has one shingle of them all.
     """
     counts = np.diff(tokens.offsets)
     documents = np.repeat(np.arange(len(counts)), counts)
-    after = np.repeat(tokens.offsets[1:], counts)
     ids, owners = [], []
     for n in lengths:
-        starts = np.flatnonzero(np.arange(len(documents)) + n <= after)
+        last = len(documents) - n + 1
+        starts = np.flatnonzero(documents[: max(last, 0)] == documents[n - 1 :])
         ids.append(gram_hashes(tokens.ids, starts, n))
         owners.append(documents[starts])
     for n in range(1, lengths[0]):
         short = np.flatnonzero(counts == n)
-        ids.append(gram_hashes(tokens.ids, tokens.offsets[short], n))
-        owners.append(short)
-    return np.concatenate(ids), np.concatenate(owners)
+        if len(short):
+            ids.append(gram_hashes(tokens.ids, tokens.offsets[short], n))
+            owners.append(short)
+    if len(ids) == 1:
+        return ids[0], owners[0]
+    order = np.argsort(np.concatenate(owners), kind="stable")
+    return np.concatenate(ids)[order], np.concatenate(owners)[order]
 
 
 def _distinct(ids: Hashes, documents: Positions) -> tuple[Positions, Positions]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import closing
 from dataclasses import dataclass
 from errno import ENOENT, ENOTDIR
 from hashlib import blake2b
@@ -30,7 +31,7 @@ from simdup.records import Document, Reason, Skipped, Source
 from simdup.simhash import Fingerprints, fingerprint_chunks, fingerprint_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 # Longer files are streamed, their encoding found from this many first bytes.
 WHOLE = 1 << 24
 
-# Bytes read at once from a file that is streamed.
-CHUNK = 1 << 20
+# Bytes read at once: first few, since most binary files show there what they are.
+HEAD, CHUNK = 1 << 16, 1 << 20
 
 # From this width on a fingerprint of equal bits is no fingerprint: by chance it comes
 # once in 2**31 texts, by features that cancel out or weigh nothing far more often.
@@ -173,7 +174,8 @@ def _usable(made: dict[int, _Made], skipped: dict[int, Skipped], recipe: Recipe)
 
 def read_text(source: Source, known: Encoding | None) -> Text:
     """The text of a file, read at once. Raises SkipError."""
-    data = b"".join(_bytes(source))
+    with closing(_bytes(source)) as chunks:
+        data = b"".join(_unless_binary(chunks, known))
     encoding = _encoding(data, known, complete=True)
     return Text(decode(data, encoding), encoding, _digest(data))
 
@@ -251,13 +253,21 @@ def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encodin
 
 
 def _encoding_of_large(source: Source) -> Encoding:
-    head = bytearray()
-    for chunk in _bytes(source, WHOLE):
-        head += chunk
-    return _encoding(bytes(head), None, complete=False)
+    with closing(_bytes(source, WHOLE)) as chunks:
+        head = b"".join(_unless_binary(chunks, None))
+    return _encoding(head, None, complete=False)
 
 
-def _bytes(source: Source, limit: int | None = None) -> Iterator[bytes]:
+def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:
+    """The same chunks; a file whose beginning has NULs and is no UTF-16 is not read on."""
+    head = next(chunks, b"")
+    if known is None and b"\0" in head:
+        _encoding(head, None, complete=False)
+    yield head
+    yield from chunks
+
+
+def _bytes(source: Source, limit: int | None = None) -> Generator[bytes]:
     """A file's bytes in chunks, its first `limit` or all. Raises SkipError.
 
     A file that is no longer what the walk saw, before or after it is read, is skipped.
@@ -269,12 +279,12 @@ def _bytes(source: Source, limit: int | None = None) -> Iterator[bytes]:
         raise _trouble(error) from None
     try:
         _check(source, descriptor)
-        left = source.size if limit is None else min(limit, source.size)
+        left, most = source.size if limit is None else min(limit, source.size), HEAD
         while left > 0:
-            chunk = os.read(descriptor, min(left, CHUNK if source.size > WHOLE else left))
+            chunk = os.read(descriptor, min(left, most))
             if not chunk:
                 raise SkipError(Reason.CHANGED, "shorter than before")
-            left -= len(chunk)
+            left, most = left - len(chunk), CHUNK
             yield chunk
         _check(source, descriptor)
     except OSError as error:

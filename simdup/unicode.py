@@ -129,18 +129,19 @@ def _fold_each(
     codes: CodePoints, offsets: NDArray[np.int64], lengths: NDArray[np.uint8], table: Tables
 ) -> tuple[CodePoints, NDArray[np.int64]]:
     """Every code point replaced by its folded form; one of length 0 stays as it is."""
-    if lengths.max(initial=0) <= 1:
-        folded = table.folded[table.start[codes]]
-        return (folded if lengths.all() else np.where(lengths, folded, codes)), offsets
-    counts = np.maximum(lengths, 1)
-    ends = np.cumsum(counts, dtype=np.int64)
-    where = np.arange(ends[-1]) + np.repeat(table.start[codes] - (ends - counts), counts)
-    if lengths.all():
-        folded = table.folded[where]
-    else:
-        kept = np.repeat(lengths == 0, counts)
-        folded = np.where(kept, np.repeat(codes, counts), table.folded[np.where(kept, 0, where)])
-    return folded, np.concatenate(([0], ends))[offsets]
+    starts = table.start[codes]
+    folded = table.folded[starts]
+    if not lengths.all():
+        folded = np.where(lengths, folded, codes)
+    longer = np.flatnonzero(lengths > 1)
+    if not len(longer):
+        return folded, offsets
+    # The first character of each form is in place; the further ones are put behind it.
+    more = lengths[longer].astype(np.int64) - 1
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(more)))
+    further = np.arange(before[-1]) + np.repeat(starts[longer] + 1 - before[:-1], more)
+    folded = np.insert(folded, np.repeat(longer + 1, more), table.folded[further])
+    return folded, offsets + before[np.searchsorted(longer, offsets)]
 
 
 def _fold_exactly(text: str, joins: NDArray[np.bool_]) -> str:

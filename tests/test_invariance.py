@@ -1,0 +1,106 @@
+"""The same text has the same fingerprint, whatever the bytes and the way to them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import simdup
+from simdup.words import idf
+
+ENGLISH = ["harbour", "lantern", "gravel", "winter", "ledger", "orchard", "the", "a", "of", "and"]
+ENGLISH += ["was", "in", "it", "that", "Tuesday", "beneath", "café", "naïve", "£40", "3.5 km"]
+
+
+def writable(encoding):
+    """Words of jieba's table that an encoding can write."""
+    words = [word for word in idf()[0] if all("\u4e00" <= c <= "\u9fa5" for c in word)]
+    return [word for word in words if word.encode(encoding, "ignore").decode(encoding) == word]
+
+
+@pytest.fixture(scope="module")
+def vocabulary():
+    return {encoding: writable(encoding) for encoding in ("gb2312", "big5")}
+
+
+def chinese(words, seed):
+    """Sentences of random words, of 500 characters and more."""
+    chooser = random.Random(seed)
+    text = ""
+    while len(text) < 500:
+        text += "".join(chooser.choices(words, k=chooser.randint(2, 9))) + chooser.choice(
+            "，。；\n"
+        )
+    return text
+
+
+def english(seed):
+    chooser = random.Random(seed)
+    return " ".join(chooser.choices(ENGLISH, k=150))
+
+
+def fingerprints(folder, texts):
+    """One fingerprint for each (text, encoding), through files."""
+    paths = []
+    for number, (text, encoding) in enumerate(texts):
+        paths.append(folder / f"{number}.txt")
+        paths[-1].write_bytes(text.encode(encoding))
+    return [row.tobytes() for row in simdup.fingerprint_files(paths)]
+
+
+# The folder serves all examples: each overwrites the files of the last.
+SHARED_FOLDER = settings(
+    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@SHARED_FOLDER
+@given(seed=st.integers(0, 2**32))
+def test_simplified_chinese_is_the_same_in_every_encoding(tmp_path, vocabulary, seed):
+    text = chinese(vocabulary["gb2312"], seed)
+    encodings = ["gbk", "gb18030", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]
+
+    found = fingerprints(tmp_path, [(text, encoding) for encoding in encodings])
+    assert set(found) == {simdup.fingerprint_texts([text])[0].tobytes()}
+
+
+@SHARED_FOLDER
+@given(seed=st.integers(0, 2**32))
+def test_big5_and_utf8_are_the_same(tmp_path, vocabulary, seed):
+    text = chinese(vocabulary["big5"], seed)
+
+    found = fingerprints(tmp_path, [(text, "big5"), (text, "utf-8"), (text, "utf-16")])
+    assert set(found) == {simdup.fingerprint_texts([text])[0].tobytes()}
+
+
+@SHARED_FOLDER
+@given(seed=st.integers(0, 2**32))
+def test_english_is_the_same_in_every_encoding(tmp_path, seed):
+    text = english(seed)
+    encodings = ["windows-1252", "utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"]
+
+    found = fingerprints(tmp_path, [(text, encoding) for encoding in encodings])
+    assert set(found) == {simdup.fingerprint_texts([text])[0].tobytes()}
+
+
+@given(st.integers(0, 2**32))
+def test_layout_punctuation_width_and_case_change_nothing(seed):
+    plain = english(seed)
+    laid_out = plain.upper().replace(" ", " ,\r\n\t") + " !!"
+    wide = "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in plain)
+
+    rows = simdup.fingerprint_texts([plain, laid_out, wide])
+    assert (rows[0] == rows[1]).all()
+    assert (rows[0] == rows[2]).all()
+
+
+def test_the_order_of_files_changes_only_the_order_of_rows(tmp_path, vocabulary):
+    texts = [(chinese(vocabulary["gb2312"], seed), "gbk") for seed in range(20)]
+    expected = fingerprints(tmp_path, texts)
+
+    order = random.Random(1).sample(range(20), 20)
+    found = fingerprints(tmp_path, [texts[i] for i in order])
+    assert found == [expected[i] for i in order]

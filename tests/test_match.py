@@ -1,0 +1,202 @@
+"""simdup.match through `scan`: which documents become groups, and what is said of them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import simdup
+from simdup import Recipe, Settings, candidates, match, scan
+from simdup.errors import TooManyPairsError
+
+WORDS = [f"w{i}" for i in range(500)]
+
+
+def text(edits=0, seed=0, length=300):
+    """A text of `length` words, `edits` of them replaced."""
+    words = random.Random(seed).choices(WORDS, k=length)
+    for place in random.Random(seed + 1).sample(range(length), length)[:edits]:
+        words[place] = f"x{place}"
+    return " ".join(words)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A function that writes files by name and text."""
+
+    def write(texts):
+        for name, content in texts.items():
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return tmp_path
+
+    return write
+
+
+def groups(result, root):
+    return [[m.document.path.removeprefix(f"{root}/") for m in g.members] for g in result.groups]
+
+
+def test_every_kind_is_told_apart(tree):
+    root = tree(
+        {
+            "a1": text(), "a2": text(),
+            "b1": text(seed=9), "b2": text(seed=9).encode("utf-16"),
+            "c1": text(seed=20), "c2": text(seed=20).replace(" ", ", "),
+            "d1": text(seed=30), "d2": text(30, seed=30),
+            "e": text(seed=40),
+        }
+    )  # fmt: skip
+
+    result = scan([root])
+    assert groups(result, root) == [["a1", "a2"], ["b1", "b2"], ["c1", "c2"], ["d1", "d2"]]
+    assert [g.kind.value for g in result.groups] == [
+        "identical bytes", "identical text", "near", "near",
+    ]  # fmt: skip
+    assert [g.diameter == 0 for g in result.groups] == [True, True, True, False]
+
+
+def test_the_similarity_shown_is_the_exact_one(tree):
+    texts = {"a": text(), "b": text(40)}
+    root = tree(texts)
+
+    member = scan([root]).groups[0].members[1]
+    expected = simdup.exact_similarities(list(texts.values()), [0], [1])[0]
+    assert member.similarity == expected
+    assert member.distance == simdup.hamming_distances(*_rows(texts))[0, 0]
+
+
+def _rows(texts):
+    rows = simdup.fingerprint_texts(list(texts.values()))
+    return rows[:1], rows[1:]
+
+
+def test_pairs_below_the_similarity_asked_for_are_no_group(tree):
+    texts = {"a": text(), "b": text(60)}
+    root = tree(texts)
+    alike = simdup.exact_similarities(list(texts.values()), [0], [1])[0]
+
+    assert scan([root], Settings(similarity=alike)).groups
+    assert not scan([root], Settings(similarity=alike + 0.001)).groups
+
+
+def test_bare_simhash_goes_by_distance_alone(tree):
+    texts = {"a": text(), "b": text(60)}
+    root = tree(texts)
+    distance = int(simdup.hamming_distances(*_rows(texts))[0, 0])
+
+    result = scan([root], Settings(k=distance))
+    assert result.groups[0].members[1].similarity is None
+    assert result.candidates is None
+    assert not scan([root], Settings(k=distance - 1)).groups
+
+
+def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
+    root = tree({"a": "one two three four", "b": "one two five six"})
+
+    distance = int(
+        simdup.hamming_distances(*_rows({"a": "one two three four", "b": "one two five six"}))[0, 0]
+    )
+    assert not scan([root], Settings(k=max(distance, 40))).groups
+    assert scan([root], Settings(k=64)).groups  # which stands for similarity 0
+
+
+def test_a_chain_is_cut_by_stars_and_kept_by_components(tree):
+    steps = [text(edits, seed=3) for edits in (0, 40, 80, 120)]
+    root = tree({f"{i}": step for i, step in enumerate(steps)})
+    settings = {"similarity": 0.6, "recipe": Recipe(bits=256)}
+
+    stars = scan([root], Settings(**settings))
+    chain = scan([root], Settings(**settings, linkage="components"))
+    assert len(stars.groups[0].members) < 4
+    assert [len(g.members) for g in chain.groups] == [4]
+    assert all(m.similarity is not None for m in chain.groups[0].members)
+    assert min(m.similarity for g in stars.groups for m in g.members) >= 0.6
+    assert min(m.similarity for m in chain.groups[0].members) < 0.6
+    rows = simdup.fingerprint_texts(steps, bits=256)
+    assert chain.groups[0].diameter == simdup.hamming_distances(rows, rows).max()
+
+
+def test_no_file_is_in_two_groups_and_no_group_has_one(tree):
+    root = tree(
+        {f"{seed}-{edits}": text(edits, seed) for seed in range(5) for edits in range(0, 150, 10)}
+    )
+
+    found = [path for group in groups(scan([root]), root) for path in group]
+    assert len(found) == len(set(found))
+    assert all(len(group) > 1 for group in groups(scan([root]), root))
+
+
+def test_the_shortest_path_stands_for_copies(tree):
+    root = tree({"long-name": text(), "b": text(), "a": text()})
+
+    assert groups(scan([root]), root) == [["a", "b", "long-name"]]
+
+
+def test_against_counts_only_pairs_between_the_two(tree):
+    root = tree(
+        {
+            "new/a": text(), "new/a-copy": text(), "new/b": text(seed=5), "new/c": text(seed=7),
+            "old/b": text(10, seed=5), "old/d": text(seed=8), "old/d-copy": text(seed=8),
+        }
+    )  # fmt: skip
+
+    result = scan([root / "new"], against=[root / "old"])
+    assert [set(group) for group in groups(result, root)] == [{"new/b", "old/b"}]
+
+
+def test_against_finds_the_very_same_text(tree):
+    root = tree({"new/a": text(), "new/a2": text(), "old/a": text()})
+
+    result = scan([root / "new"], against=[root / "old"])
+    assert [set(group) for group in groups(result, root)] == [{"new/a", "new/a2", "old/a"}]
+
+
+def test_too_many_candidates_are_narrowed_and_that_is_said(tree, monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 10)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 1)
+    root = tree(
+        {f"{seed}": text(20, seed=1) + f" y{seed}" for seed in range(12)}
+        | {f"n{i}": text(seed=i) for i in range(50, 90)}
+    )
+
+    found = scan([root], Settings(Recipe(bits=16))).candidates
+    assert found.k < found.wanted
+    assert 0 <= found.recall < 0.8
+
+
+def test_more_pairs_than_fit_stop_the_run_with_advice(tree, monkeypatch):
+    monkeypatch.setattr(match, "MAX_PAIRS", 5)
+    root = tree({f"{i}": text(i) for i in range(6)})
+
+    with pytest.raises(TooManyPairsError) as caught:
+        scan([root], Settings(k=128))
+    assert str(caught.value) == (
+        "more than 5 pairs within 128 bits; lower -k or --similarity, or take more --bits"
+    )
+
+
+def test_a_text_that_changed_since_it_was_read_is_left_out_and_listed(tree, monkeypatch):
+    root = tree({"a": text(), "b": text(20), "c": text(25)})
+    real = match.features_of
+
+    def late(documents, recipe, changed):
+        (root / "c").write_text("something else now", "utf-8")
+        return real(documents, recipe, changed)
+
+    monkeypatch.setattr(match, "features_of", late)
+    result = scan([root])
+    assert groups(result, root) == [["a", "b"]]
+    assert [(s.path, s.reason.value) for s in result.skipped] == [
+        (f"{root}/c", "changed while read")
+    ]
+    assert result.has_trouble
+
+
+def test_the_result_does_not_depend_on_the_order_of_paths(tree):
+    root = tree({f"d{i}/{edits}": text(edits, i) for i in range(3) for edits in (0, 20, 40)})
+    folders = [root / f"d{i}" for i in range(3)]
+
+    assert groups(scan(folders), root) == groups(scan(folders[::-1]), root)
