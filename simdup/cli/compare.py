@@ -33,7 +33,7 @@ def compare_command(
     form: str,
     **options: Any,  # noqa: ANN401
 ) -> int:
-    r"""Say how much the texts of A and B are alike.
+    """Say how much the texts of A and B are alike.
 
     Exits with 0 for near-duplicates, 1 for others, 2 for trouble.
 

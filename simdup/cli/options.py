@@ -65,6 +65,7 @@ _OPTIONS = [
         "-s",
         "--similarity",
         type=click.FloatRange(0, 1, min_open=True),
+        metavar="S",
         help=f"Exact similarity from which two texts are near-duplicates.  [default: {SIMILARITY}]",
     ),
     click.option(

@@ -53,8 +53,8 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 @click.option(
     "--max-depth", type=click.IntRange(min=0), help="0: named files only; 1: folders too."
 )
-@click.option("--min-size", type=Size(), default=0, help="Smallest file, e.g. 500 or 10kB.")
-@click.option("--max-size", type=Size(), help="Largest file.")
+@click.option("--min-size", type=Size(), default=0, help="Smallest file to read, e.g. 500 or 10kB.")
+@click.option("--max-size", type=Size(), help="Largest file to read, e.g. 20MB.")
 @click.option("--follow-symlinks", is_flag=True, help="Go where symbolic links lead.")
 @click.option("--one-file-system", is_flag=True, help="Enter no folder on another file system.")
 @click.option("--files-from", metavar="FILE", help="Read the files named there; - is stdin.")
@@ -66,12 +66,16 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 )
 @click.option("-o", "--output", "target", type=click.Path(), metavar="FILE", help="Report there.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), help="Processes.  [default: cores, if worth it]"
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes.  [default: cores, if worth it]",
 )
 @click.option("--fail-on-found", is_flag=True, help="Exit with 1 when there is a group.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, warnings and summary.")
 def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
-    r"""Group the documents under PATH... that hold the same text.
+    """Group the documents under PATH... that hold the same text.
 
     Exits with 0 when done, 1 with --fail-on-found when there is a group, 2 when it
     cannot run, 3 when some files could not be read.

@@ -23,6 +23,12 @@ _BETWEEN_SENTENCES = re.compile(
     r"\n|(?<=[。！？])(?![」』”’）。！？])|(?<=[。！？][」』”’）])|(?<=[.!?])\s+"
 )
 
+# A line this long that goes on with a letter was only wrapped; Han is joined without a space.
+_WRAPPED = re.compile(r"(?<=[^\n]{50})(?<![。！？])\n(?=\w)")
+_WRAPPED_HAN = re.compile(
+    r"(?<=[^\n]{24}[\u3000-\u9fff\uff00-\uffef])(?<![。！？])\n(?=[\u3000-\u9fff])"
+)
+
 
 def render(left: str, right: str, names: tuple[str, str]) -> Iterator[str]:
     """A unified diff of the sentences of two texts, long runs and lines folded.
@@ -40,6 +46,7 @@ def render(left: str, right: str, names: tuple[str, str]) -> Iterator[str]:
 
 def _sentences(text: str) -> list[str]:
     """The sentences of a text, without the white space around them."""
+    text = _WRAPPED.sub(" ", _WRAPPED_HAN.sub("", text))
     return [stripped for part in _BETWEEN_SENTENCES.split(text) if (stripped := part.strip())]
 
 

@@ -1,0 +1,79 @@
+"""How fast texts become fingerprints, beside other packages, in one process.
+
+    python tests/bench/fingerprints.py [--megabytes 4]
+
+Seeded texts of 3 kB, English and Chinese, made here. Medians of 5 runs, single core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from statistics import median
+from typing import TYPE_CHECKING
+
+from datasketch import MinHash
+from simhash import Simhash
+
+import simdup
+from simdup.words import idf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RUNS = 5
+
+
+def english(chooser: random.Random, size: int) -> str:
+    words = ["".join(chooser.choices("etaoinshrdlu", k=chooser.randint(2, 9))) for _ in range(3000)]
+    return " ".join(chooser.choices(words, k=size // 6))
+
+
+def chinese(chooser: random.Random, size: int) -> str:
+    words = chooser.sample(idf()[0], 3000)
+    return "，".join("".join(chooser.choices(words, k=4)) for _ in range(size // 30))
+
+
+def minhash(text: str) -> None:
+    made = MinHash(128)
+    tokens = text.split() if " " in text else list(text)
+    made.update_batch([" ".join(pair).encode() for pair in zip(tokens, tokens[1:], strict=False)])
+
+
+CONTENDERS: dict[str, Callable[[list[str]], object]] = {
+    "simdup, shingles, 128 bits": simdup.fingerprint_texts,
+    "simdup, shingles, 64 bits": lambda texts: simdup.fingerprint_texts(texts, 64),
+    "simdup, words, 128 bits": lambda texts: simdup.fingerprint_texts(texts, features="words"),
+    "1e0ng/simhash, 64 bits": lambda texts: [Simhash(text) for text in texts],
+    "datasketch MinHash(128)": lambda texts: [minhash(text) for text in texts],
+}
+
+
+def seconds(work: Callable[[list[str]], object], texts: list[str]) -> float:
+    work(texts[:2])
+    times = []
+    for _ in range(RUNS):
+        began = time.perf_counter()
+        work(texts)
+        times.append(time.perf_counter() - began)
+    return median(times)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--megabytes", type=float, default=2)
+    size = options.parse_args().megabytes
+    chooser = random.Random(1)
+    for language, make in (("English", english), ("Chinese", chinese)):
+        texts = [make(chooser, 3000) for _ in range(int(size * 1e6 / 3000))]
+        megabytes = sum(len(text.encode()) for text in texts) / 1e6
+        print(f"{language}, {len(texts)} texts, {megabytes:.1f} MB; times as fast as 1e0ng/simhash")
+        speeds = {name: megabytes / seconds(work, texts) for name, work in CONTENDERS.items()}
+        for name, speed in speeds.items():
+            ratio = speed / speeds["1e0ng/simhash, 64 bits"]
+            print(f"  {name:<28} {speed:7.1f} MB/s {ratio:7.1f} x")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""README.md says what the program does: its sessions are run, its options are all there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from simdup.cli import commands
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+SESSIONS = re.findall(r"^```console\n\$ simdup (.*)\n((?:.*\n)*?)```$", README, re.MULTILINE)
+
+
+def run(arguments):
+    """What a terminal shows, with the seconds left out."""
+    done = subprocess.run(
+        [sys.executable, "-m", "simdup", *shlex.split(arguments)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    return without_seconds(done.stdout)
+
+
+def without_seconds(text):
+    return re.sub(r"in \d+\.\d s", "in 0.0 s", text)
+
+
+def test_there_are_sessions():
+    assert len(SESSIONS) >= 3
+
+
+@pytest.mark.parametrize(("arguments", "shown"), SESSIONS, ids=[s[0] for s in SESSIONS])
+def test_a_session_shows_what_the_program_prints(arguments, shown):
+    printed = run(arguments)
+
+    beginning, _, rest = without_seconds(shown).partition("...\n")
+    assert beginning
+    assert rest == ""
+    assert printed.startswith(beginning) if "...\n" in shown else printed == beginning
+
+
+def test_the_library_example_runs():
+    (example,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+    subprocess.run([sys.executable, "-c", example], cwd=ROOT, check=True)
+
+
+def test_the_json_example_has_the_fields_of_the_real_thing():
+    (example,) = re.findall(r"^```json\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    example = json.loads(example)
+    real = json.loads(run("scan fixtures/demo --format json --quiet"))
+
+    assert list(example) == list(real)
+    for part in ("settings", "stats", "candidates"):
+        assert list(example[part]) == list(real[part])
+    assert list(example["groups"][0]) == list(real["groups"][0])
+    assert list(example["groups"][0]["members"][0]) == list(real["groups"][0]["members"][0])
+    assert list(example["skipped"][0]) == list(real["skipped"][0])
+
+
+@pytest.mark.parametrize("name", sorted(commands.commands))
+def test_every_option_is_in_the_readme_and_has_help(name):
+    command = commands.commands[name]
+
+    assert command.help
+    assert f"simdup {name}" in README
+    for option in command.params:
+        if isinstance(option, click.Option):
+            assert option.help, option.name
+            assert any(f"`{flag}`" in README or f"`{flag} " in README for flag in option.opts)
+
+
+def test_every_exit_code_is_in_the_readme():
+    table = README.partition("## Exit codes")[2].partition("\n## ")[0]
+
+    assert re.findall(r"^\| (\d+) \|", table, re.MULTILINE) == ["0", "1", "2", "3", "130"]
+
+
+def test_links_lead_to_headings():
+    headings = re.findall(r"^#+ (.*)$", README, re.MULTILINE)
+    anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+    assert set(re.findall(r"\]\(#(.*?)\)", README)) <= anchors
+    for target in re.findall(r"\]\((?!#|http)(.*?)\)", README):
+        assert (ROOT / target).exists()
+
+
+def test_the_changelog_has_the_version():
+    version = re.search(
+        r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE
+    )
+
+    assert f"## [{version[1]}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
