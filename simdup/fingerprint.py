@@ -20,6 +20,7 @@ import numpy as np
 from simdup.decode import Encoding, NotText, damage, decode, decode_chunks, detect, forced
 from simdup.errors import InputError
 from simdup.features import (
+    Features,
     all_features,
     chunks_of,
     concatenated,
@@ -31,11 +32,10 @@ from simdup.records import Document, Reason, Skipped, Source
 from simdup.simhash import Fingerprints, fingerprint_chunks, fingerprint_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from simdup.features import Features
     from simdup.recipe import Recipe
 
 # Longer files are streamed, their encoding found from this many first bytes.
@@ -211,31 +211,39 @@ def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
     return _Made(document, prints, 0)
 
 
-def features_of(documents: Sequence[Document], recipe: Recipe, changed: list[Skipped]) -> Features:
-    """The features of documents, their texts read again; one changed since has none.
+def features_of(
+    texts: Iterable[Iterable[Document]], recipe: Recipe, changed: list[Skipped]
+) -> Features:
+    """The features of texts, read again from the first of their documents that is unchanged.
 
-    Each such document is added to `changed`.
+    A text of which there is none left has no features. Each document that is no longer
+    what it was is added to `changed`.
     """
-    parts = [features([], recipe)]
-    texts: list[str] = []
-    for document in documents:
-        encoding = Encoding(document.encoding, document.confidence)
-        try:
-            if document.source.size > WHOLE:
-                parts += [all_features(texts, recipe), _streamed_features(document, recipe)]
-                texts = []
-            else:
-                texts.append(_unchanged(read_text(document.source, encoding), document).text)
-        except SkipError as skip:
-            changed.append(skip.at(document.path))
-            texts.append("")
-    return concatenated([*parts, all_features(texts, recipe)])
+    parts, waiting = [features([], recipe)], list[str]()
+    for copies in texts:
+        found: str | Features = ""
+        for document in copies:
+            try:
+                found = _again(document, recipe)
+                break
+            except SkipError as skip:
+                changed.append(skip.at(document.path))
+        if isinstance(found, str):
+            waiting.append(found)
+        else:
+            parts += [all_features(waiting, recipe), found]
+            waiting = []
+    return concatenated([*parts, all_features(waiting, recipe)])
 
 
-def _unchanged(found: Text, document: Document) -> Text:
+def _again(document: Document, recipe: Recipe) -> str | Features:
+    """The text of a document, or its features if it is long. Raises SkipError if it changed."""
+    if document.source.size > WHOLE:
+        return _streamed_features(document, recipe)
+    found = read_text(document.source, Encoding(document.encoding, document.confidence))
     if found.bytes_digest != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")
-    return found
+    return found.text
 
 
 def _streamed_features(document: Document, recipe: Recipe) -> Features:

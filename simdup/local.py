@@ -11,6 +11,7 @@ import signal
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def fingerprint_all(
 def _pooled(
     waiting: deque[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
 ) -> Iterator[Fingerprinted]:
-    """Results in order; a task whose worker dies is given up, the others are done again."""
+    """Results in order; a file whose worker dies is given up, the others are done again."""
     while waiting:
         try:
             for result in _results(waiting, recipe, encoding, jobs):
@@ -78,25 +79,54 @@ def _pooled(
                 yield result
         except BrokenProcessPool:
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
-            task = waiting.popleft()
-            try:
-                yield from _results([task], recipe, encoding, 1)
-            except BrokenProcessPool:
-                yield _given_up(task, recipe)
+            yield from _salvaged(waiting.popleft(), recipe, encoding)
+
+
+def _salvaged(task: list[Source], recipe: Recipe, encoding: str | None) -> Iterator[Fingerprinted]:
+    """A task done again in halves, until the file that kills its worker is alone."""
+    try:
+        yield from _results([task], recipe, encoding, 1)
+    except BrokenProcessPool:
+        if len(task) == 1:
+            yield _given_up(task, recipe)
+        else:
+            half = len(task) // 2
+            yield from _salvaged(task[:half], recipe, encoding)
+            yield from _salvaged(task[half:], recipe, encoding)
 
 
 def _results(
     tasks: Iterable[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
 ) -> Iterator[Fingerprinted]:
-    # Ctrl-C reaches workers too; only the parent is to answer it.
-    ignore = (signal.SIGINT, signal.SIG_IGN)
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), signal.signal, ignore)
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"))
     try:
-        sent = [pool.submit(fingerprint_sources, task, recipe, encoding) for task in tasks]
+        with _interrupts_held_back():
+            sent = [pool.submit(fingerprint_sources, task, recipe, encoding) for task in tasks]
         for future in sent:
             yield future.result()
+    except BaseException:
+        # Nobody wants the rest. The pool itself would wait for what is under way.
+        for worker in list((getattr(pool, "_processes", None) or {}).values()):
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block; workers started in it never see one.
+
+    A child inherits what its parent holds back, so that only the parent answers Ctrl-C.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _given_up(task: list[Source], recipe: Recipe) -> Fingerprinted:

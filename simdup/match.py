@@ -6,7 +6,7 @@ decides -> groups of texts -> groups of documents
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from simdup.search import MAX_PAIRS, iter_pairs
 from simdup.verify import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from numpy.typing import NDArray
 
@@ -126,8 +126,12 @@ class Matching:
         return similarities
 
     def _features(self, texts: Indices) -> Features:
-        documents = [self.documents[i] for i in self.first[texts]]
-        return features_of(documents, self.settings.recipe, self.changed)
+        copies = ((self.documents[i] for i in self._documents_of(text)) for text in texts)
+        return features_of(copies, self.settings.recipe, self.changed)
+
+    def _documents_of(self, text: int) -> Indices:
+        """The documents that have a text, the one with the shortest path first."""
+        return self.by_text[self.begins[text] : self.begins[text + 1]]
 
     def _groups(
         self, pairs: Indices, similarities: NDArray[np.float64] | None
@@ -137,53 +141,57 @@ class Matching:
         if self.is_reference.any():  # copies within one side are no match
             sizes = np.ones_like(sizes)
         found = group(pairs, len(self.first), self.settings.linkage, self.rank, sizes)
-        spokes = np.array(
-            [(text, members[0]) for members in found for text in members], np.int64
-        ).reshape(-1, 2)
-        alike = None if similarities is None else self._to_first(spokes, pairs, similarities)
-        groups, begin = [], 0
-        for members in found:
-            end = begin + len(members)
-            groups.append(self._group(members, None if alike is None else alike[begin:end]))
-            begin = end
-        groups.sort(key=_most_similar_first)
-        return tuple(
-            Group(number, each.kind, each.diameter, each.members)
-            for number, each in enumerate(groups, 1)
-        )
+        spokes = np.array([(text, texts[0]) for texts in found for text in texts], np.int64)
+        ends = np.cumsum([0, *map(len, found)])
+        alike: list[float] | list[None] = [None] * len(spokes)
+        if similarities is not None:
+            alike = self._to_first(spokes.reshape(-1, 2), pairs, similarities).tolist()
+        gone = {skipped.path for skipped in self.changed}
+        groups = [
+            self._group(texts, alike[begin:end], gone)
+            for texts, begin, end in zip(found, ends[:-1], ends[1:], strict=True)
+        ]
+        whole = sorted((each for each in groups if len(each.members) > 1), key=_most_similar_first)
+        return tuple(replace(each, id=number) for number, each in enumerate(whole, 1))
 
     def _to_first(
         self, spokes: Indices, pairs: Indices, similarities: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """The similarity of each (text, representative); those of no pair are computed."""
         n = len(self.first)
-        known = pairs[:, :2].min(axis=1) * n + pairs[:, :2].max(axis=1)
-        order = np.argsort(known)
+        known = np.append(pairs[:, :2].min(axis=1) * n + pairs[:, :2].max(axis=1), -1)
+        values = np.append(similarities, np.nan)
         asked = spokes.min(axis=1) * n + spokes.max(axis=1)
-        alike = np.ones(len(spokes))  # a representative with itself
-        rest = np.flatnonzero(spokes[:, 0] != spokes[:, 1])
-        at = np.searchsorted(known[order], asked[rest])
-        at = order[np.minimum(at, max(len(order) - 1, 0))] if len(order) else at
-        has = known[at] == asked[rest] if len(order) else np.zeros(len(rest), bool)
-        alike[rest[has]] = similarities[at[has]]
-        alike[rest[~has]] = self._similarities(spokes[rest[~has]])
+        order = np.argsort(known)
+        at = order[np.searchsorted(known, asked, sorter=order) % len(known)]
+        alike = np.where(known[at] == asked, values[at], np.nan)
+        alike[spokes[:, 0] == spokes[:, 1]] = 1
+        missing = np.isnan(alike)
+        alike[missing] = self._similarities(spokes[missing])
         return alike
 
-    def _group(self, texts: Indices, alike: NDArray[np.float64] | None) -> Group:
+    def _group(self, texts: Indices, alike: Sequence[float | None], gone: Container[str]) -> Group:
         """One group of documents, from texts with the representative first; its id is 0."""
         rows = self.rows[texts]
         distances = paired_distances(rows, np.broadcast_to(rows[:1], rows.shape)).tolist()
-        representative = self.documents[self.first[texts[0]]]
-        members = []
-        for position, text in enumerate(texts):
-            similarity = None if alike is None else float(alike[position])
-            for index in self.by_text[self.begins[text] : self.begins[text + 1]]:
-                document = self.documents[index]
-                kind = document.kind_with(representative)
-                print_ = rows[position].tobytes()
-                members.append(Member(document, print_, kind, distances[position], similarity))
+        there = [
+            (position, document)
+            for position, text in enumerate(texts)
+            for document in (self.documents[index] for index in self._documents_of(text))
+            if document.path not in gone
+        ]
+        members = [
+            Member(
+                document,
+                rows[position].tobytes(),
+                document.kind_with(there[0][1]),
+                distances[position],
+                alike[position],
+            )
+            for position, document in there
+        ]
         members[1:] = sorted(members[1:], key=_closest_first)
-        weakest = max((member.kind for member in members[1:]), key=list(Kind).index)
+        weakest = max((member.kind for member in members), key=list(Kind).index, default=Kind.NEAR)
         return Group(0, weakest, diameter(rows), tuple(members))
 
 

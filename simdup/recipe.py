@@ -99,7 +99,8 @@ class Recipe:
         if not (8 <= self.bits <= MAX_BITS and self.bits % 8 == 0):
             raise ValueError(f"bits must be a multiple of 8 from 8 to {MAX_BITS}, not {self.bits}")
         if not lengths or not 1 <= lengths[0] <= lengths[-1] <= MAX_NGRAM:
-            raise ValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {self.ngram}")
+            given = ",".join(map(str, lengths)) or "nothing"
+            raise ValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {given}")
         if self.top < 1:
             raise ValueError(f"top must be at least 1, not {self.top}")
         self._check_combination()
@@ -167,4 +168,4 @@ def _digest(path: str | None) -> str | None:
     try:
         return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        raise InputError(f"{path!r}: {error.strerror}") from None

@@ -45,7 +45,7 @@ class Reason(Enum):
     EMPTY = "empty"  # no token: nothing to compare
     DEGENERATE = "fingerprint all 0 or all 1"  # the features cancelled out: it would match anything
     CHANGED = "changed while read"
-    VANISHED = "vanished"
+    VANISHED = "not found"
     UNREADABLE = "unreadable"
 
     @property

@@ -77,9 +77,9 @@ def read_stop_words(path: str | None) -> list[str]:
     try:
         return [line.strip() for line in Path(path).read_text("utf-8-sig").splitlines()]
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+        raise InputError(f"{path!r}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        raise InputError(f"{path!r}: {error.strerror}") from None
 
 
 @lru_cache(maxsize=4)
@@ -102,6 +102,6 @@ def _load_user_dict(tokenizer: Any, path: str) -> None:  # noqa: ANN401
         with Path(path).open("rb") as file:
             tokenizer.load_userdict(file)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
+        raise InputError(f"{path!r}: {error.strerror}") from None
     except ValueError as error:  # which is what jieba raises for text that is not UTF-8, too
-        raise InputError(f"{path}: not a dictionary for jieba: {error}") from None
+        raise InputError(f"{path!r}: not a dictionary for jieba: {error}") from None

@@ -174,7 +174,7 @@ def test_a_replacement_character_in_the_file_counts_as_damage():
     ("data", "detail"),
     [
         (b"%PDF-1.7\nplain as it looks", "PDF"),
-        (b"\x7fELF\x02\x01\x01" + bytes(9), "NUL bytes"),
+        (b"\x7fELF\x02\x01\x01" + bytes(9), "ELF"),
         (ENGLISH.encode() * 2000 + bytes(512), "NUL bytes"),
         ("\ufeffone\0two".encode("utf-16-le"), "NUL characters"),
         (b"\x01\x02\x03\x04abcdef", "40 % control bytes"),

@@ -77,7 +77,7 @@ def test_an_encoding_can_be_forced(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("missing.txt", None, "vanished"),
+        ("missing.txt", None, "not found"),
         ("binary.bin", b"a\0\1\2\3" * 50, "binary (NUL bytes)"),
         ("folder", "folder", "not a regular file (folder)"),
     ],

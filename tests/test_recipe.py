@@ -26,9 +26,9 @@ def test_one_length_of_shingles_may_stand_alone():
             {"features": "stems"},
             "features must be one of 'shingles', 'words', 'keywords', 'tokens', not 'stems'",
         ),
-        ({"ngram": ()}, "ngram must be from 1 to 16, not ()"),
-        ({"ngram": (0, 2)}, "ngram must be from 1 to 16, not (0, 2)"),
-        ({"ngram": 17}, "ngram must be from 1 to 16, not (17,)"),
+        ({"ngram": ()}, "ngram must be from 1 to 16, not nothing"),
+        ({"ngram": (0, 2)}, "ngram must be from 1 to 16, not 0,2"),
+        ({"ngram": 17}, "ngram must be from 1 to 16, not 17"),
         ({"top": 0}, "top must be at least 1, not 0"),
         ({"hash": "string"}, "shingles take only hash 'mix64', not 'string'"),
         (
@@ -94,4 +94,4 @@ def test_a_missing_dictionary_is_named():
     with pytest.raises(InputError) as caught:
         Recipe(features="words", user_dict="no/such/file").key()
 
-    assert str(caught.value) == "no/such/file: No such file or directory"
+    assert str(caught.value) == "'no/such/file': No such file or directory"

@@ -65,7 +65,7 @@ def test_the_idf_table_is_whole():
 
 
 def test_a_missing_dictionary_is_named():
-    with pytest.raises(InputError, match=r"^no/dict: No such file or directory$"):
+    with pytest.raises(InputError, match=r"^'no/dict': No such file or directory$"):
         cutter("jieba", "no/dict")
 
 
@@ -75,7 +75,7 @@ def test_a_dictionary_that_is_none_is_named(tmp_path):
 
     with pytest.raises(InputError) as caught:
         cutter("jieba", str(path))
-    assert str(caught.value).startswith(f"{path}: not a dictionary for jieba: ")
+    assert str(caught.value).startswith(f"{str(path)!r}: not a dictionary for jieba: ")
 
 
 def test_stop_words_that_are_not_utf8_are_refused_with_the_place(tmp_path):
@@ -84,7 +84,7 @@ def test_stop_words_that_are_not_utf8_are_refused_with_the_place(tmp_path):
 
     with pytest.raises(InputError) as caught:
         read_stop_words(str(path))
-    assert str(caught.value) == f"{path}: not UTF-8 at byte 2; save it as UTF-8"
+    assert str(caught.value) == f"{str(path)!r}: not UTF-8 at byte 2; save it as UTF-8"
 
 
 def test_jieba_is_not_loaded_where_no_words_are_asked_for():

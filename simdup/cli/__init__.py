@@ -13,6 +13,7 @@ import click
 
 from simdup.cli.compare import compare_command
 from simdup.cli.scan import scan_command
+from simdup.cli.terminal import tell
 from simdup.errors import SimdupError
 
 if TYPE_CHECKING:
@@ -34,11 +35,12 @@ commands.add_command(compare_command)
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and exit; whatever is wrong is one line on stderr."""
+    _open_what_is_closed()
     try:
-        code = commands.main(arguments, prog_name="simdup", standalone_mode=False)
+        code = _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as nothing:
-        click.echo(nothing.format_message(), err=True)
+        tell(nothing.format_message())
         code = TROUBLE
     except click.ClickException as wrong:
         code = _complain(wrong.format_message() + _hint(wrong), wrong.exit_code)
@@ -46,14 +48,33 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # Whoever read the output has enough. What is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    except (KeyboardInterrupt, click.Abort):
+    except KeyboardInterrupt:
         code = _complain("interrupted", INTERRUPTED)
     except (SimdupError, ValueError) as wrong:
         code = _complain(str(wrong), TROUBLE)
     except OSError as error:
         where = f"{error.filename!r}: " if error.filename else ""
         code = _complain(f"{where}{error.strerror or error}", TROUBLE)
-    sys.exit(code or 0)
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code of a command. Not click's own `main`, which answers a closed pipe with 1."""
+    try:
+        with commands.make_context("simdup", arguments) as context:
+            return int(commands.invoke(context) or 0)
+    except click.exceptions.Exit as done:  # --help and --version
+        return done.exit_code
+
+
+def _open_what_is_closed() -> None:
+    """Give streams that the caller closed the null device, before a file takes their number.
+
+    Input and results the wrong way round, so that using them is an error and not silence.
+    """
+    for name, mode in (("stdin", "w"), ("stdout", "r"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
 def _hint(wrong: click.ClickException) -> str:
@@ -62,5 +83,5 @@ def _hint(wrong: click.ClickException) -> str:
 
 
 def _complain(message: str, code: int) -> int:
-    click.echo(f"simdup: {' '.join(message.split())}", err=True)
+    tell(f"simdup: {' '.join(message.split())}")
     return code

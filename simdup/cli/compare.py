@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from simdup.cli.options import settings_from, settings_options
-from simdup.cli.output import output
+from simdup.cli.output import writer
 from simdup.compare import compare
 from simdup.report import data, diff, text
 
@@ -45,8 +45,8 @@ def compare_command(
     if show_diff and form == "json":
         raise click.UsageError("--diff is for reading; leave out --format json")
     comparison = compare(left, right, settings_from(options))
-    with output(None, as_utf8=form == "json") as write:
-        write((data if form == "json" else text).render_comparison(comparison))
-        if show_diff:
-            write(diff.render(*comparison.texts, (left, right)))
+    write = writer(None, as_utf8=form == "json")
+    write((data if form == "json" else text).render_comparison(comparison))
+    if show_diff:
+        write(diff.render(*comparison.texts, (left, right)))
     return 0 if comparison.kind is not None else 1

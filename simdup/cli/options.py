@@ -34,7 +34,10 @@ class Size(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.
         if match is None:
             self.fail(f"{value!r} is no size; write 500, 10k, 2.5MB or 1MiB", param, ctx)
         number, unit, binary = match.groups()
-        return int(float(number) * (1024 if binary else 1000) ** UNITS[unit])
+        try:
+            return int(float(number) * (1024 if binary else 1000) ** UNITS[unit])
+        except OverflowError:
+            self.fail("is more than any file has", param, ctx)
 
 
 class Lengths(click.ParamType):  # type: ignore[type-arg]
@@ -162,6 +165,7 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
         user_dict=options.pop("user_dict"),
         stop_words=options.pop("stop_words"),
     )
+    recipe.key()  # reads the dictionary and the stop words: better now than after the walk
     similarity, k = options.pop("similarity"), options.pop("k")
     if similarity is not None and k is not None:
         raise click.UsageError("-k and --similarity are two thresholds; give one")

@@ -5,50 +5,70 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from simdup.errors import InputError
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
-    Write = Callable[[Iterable[str] | Iterable[bytes]], None]
+    Lines = Iterable[str] | Iterable[bytes]
+    Write = Callable[[Lines], None]
 
 
-@contextmanager
-def output(path: str | None, *, as_utf8: bool) -> Iterator[Write]:
+def writer(path: str | None, *, as_utf8: bool) -> Write:
     """A function that writes lines (str) or bytes to a file, or to stdout for None.
 
-    The file can be written before anything else begins, or OSError is raised then; it
-    takes its name when the block ends without an error, else the old one stays. Lines
-    to stdout are in its encoding unless `as_utf8`.
+    Raises InputError now if the file could not be written, before any work is done. The
+    function replaces the file as a whole, or leaves it as it was. Lines to stdout are in
+    its encoding unless `as_utf8`.
     """
     if path is None:
         encoding = "utf-8" if as_utf8 else sys.stdout.encoding or "utf-8"
-        yield lambda parts: _write(sys.stdout.buffer.fileno(), parts, encoding)
-    elif os.path.exists(path) and not os.path.isfile(path):
-        # A device or a pipe has no old content to keep, and is not to be replaced.
-        with open(path, "wb") as file:
-            yield lambda parts: _write(file.fileno(), parts, "utf-8")
-    else:
-        yield from _replacing(os.path.realpath(path))
+        return lambda lines: _write(os.dup(sys.stdout.fileno()), lines, encoding, "stdout")
+    if not path or os.path.isdir(path):
+        raise InputError(f"{path!r}: a folder; name a file")
+    if _is_stream(path):
+        return lambda lines: _append(path, lines)
+    target = os.path.realpath(path)
+    try:
+        tempfile.TemporaryFile(dir=os.path.dirname(target)).close()
+    except OSError as error:
+        raise InputError(f"{path!r}: cannot write there ({error.strerror})") from None
+    return lambda lines: _replace(target, lines)
 
 
-def _replacing(path: str) -> Iterator[Write]:
+def _is_stream(path: str) -> bool:
+    """A device, a pipe, or a name for an open file: these have no old content to keep."""
+    known = os.path.abspath(path).startswith(("/dev/", "/proc/"))
+    return os.path.exists(path) and (known or not os.path.isfile(path))
+
+
+def _append(path: str, lines: Lines) -> None:
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+    except OSError as error:
+        raise InputError(f"{path!r}: {error.strerror}") from None
+    _write(descriptor, lines, "utf-8", repr(path))
+
+
+def _replace(path: str, lines: Lines) -> None:
+    """Write a temporary file beside the target and give it the target's name and mode."""
     folder, name = os.path.split(path)
     try:
         descriptor, temporary = tempfile.mkstemp(
             prefix=f".{name[:40]}.", suffix=".part", dir=folder
         )
     except OSError as error:
-        raise OSError(error.errno, f"cannot write here: {error.strerror}", path) from None
+        raise InputError(f"{path!r}: cannot write there ({error.strerror})") from None
     try:
-        with os.fdopen(descriptor, "wb"):
-            yield lambda parts: _write(descriptor, parts, "utf-8")
-            os.fchmod(descriptor, _mode(path))
-            os.fsync(descriptor)
+        os.fchmod(descriptor, _mode(path))
+        _write(descriptor, lines, "utf-8", repr(path))
         os.replace(temporary, path)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
 
 
@@ -62,11 +82,16 @@ def _mode(path: str) -> int:
         return 0o666 & ~mask
 
 
-def _write(descriptor: int, parts: Iterable[str] | Iterable[bytes], encoding: str) -> None:
-    """Write lines, each ended by a newline, or bytes as they are."""
-    with os.fdopen(os.dup(descriptor), "wb") as file:
-        for part in parts:
-            if isinstance(part, bytes):
-                file.write(part)
-            else:
-                file.write((part + "\n").encode(encoding, "backslashreplace"))
+def _write(descriptor: int, lines: Lines, encoding: str, name: str) -> None:
+    """Write lines, each ended by a newline, or bytes as they are, and close the descriptor."""
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for line in lines:
+                if isinstance(line, bytes):
+                    file.write(line)
+                else:
+                    file.write((line + "\n").encode(encoding, "backslashreplace"))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"{name}: {error.strerror}") from None

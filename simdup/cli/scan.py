@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli.options import Size, settings_from, settings_options
-from simdup.cli.output import output
+from simdup.cli.output import writer
 from simdup.cli.terminal import progress, tell, warn_of
 from simdup.decode import forced
 from simdup.records import LINKAGES
@@ -59,7 +59,10 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 @click.option("--one-file-system", is_flag=True, help="Enter no folder on another file system.")
 @click.option("--files-from", metavar="FILE", help="Read the files named there; - is stdin.")
 @click.option(
-    "-0", "--null", is_flag=True, help="Names in --files-from and fdupes output end in NUL."
+    "-0",
+    "--null",
+    is_flag=True,
+    help="Names in --files-from end in NUL; so do printed ones, unless --format is given.",
 )
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), help="How to report.  [default: text]"
@@ -92,17 +95,17 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     paths, are_files = _paths(paths, options["files_from"], null=null)
     render = _renderer(form, null=null, is_list_null=are_files)
     show = progress(quiet=quiet)
-    with output(options["target"], as_utf8=form in {"json", "jsonl"}) as write:
-        result = scan(
-            paths,
-            settings,
-            _filters(options),
-            against=options["against"],
-            are_files=are_files,
-            jobs=options["jobs"],
-            progress=show,
-        )
-        write(render(result))
+    write = writer(options["target"], as_utf8=form in {"json", "jsonl"})
+    result = scan(
+        paths,
+        settings,
+        _filters(options),
+        against=options["against"],
+        are_files=are_files,
+        jobs=options["jobs"],
+        progress=show,
+    )
+    write(render(result))
     if not quiet:
         warn_of(result.skipped)
         for line in summary(result):
@@ -136,6 +139,8 @@ def _paths(
     if files_from is None:
         return paths, False
     if files_from == "-":
+        if not sys.stdin.readable():
+            raise click.UsageError("--files-from - reads stdin, which is closed")
         data = sys.stdin.buffer.read()
     else:
         with open(files_from, "rb") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -43,5 +44,6 @@ def warn_of(skipped: tuple[Skipped, ...]) -> None:
 
 
 def tell(line: str) -> None:
-    """A line on stderr."""
-    click.echo(line, err=True)
+    """A line on stderr, if anybody is there to read it."""
+    with suppress(OSError):
+        click.echo(line, err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simdup.hamming import similarity_at, standard_error
+from simdup.records import Kind
 from simdup.report.names import printable
 from simdup.report.words import count, likeness, percent, size
 
@@ -72,7 +73,7 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
     estimate = max(0.0, similarity_at(distance, bits))
     error = standard_error(estimate, bits)
     low = max(0.0, similarity_at(min(bits, distance + error), bits))
-    high = similarity_at(max(0, distance - error), bits)
+    high = max(0.0, similarity_at(max(0, distance - error), bits))
     yield f"distance     {distance} of {bits} bits"
     yield (
         f"             stands for {percent(estimate)} alike"
@@ -83,17 +84,15 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
 
 
 def _verdict(comparison: Comparison) -> str:
-    settings = comparison.settings
+    settings, kind = comparison.settings, comparison.kind
+    if kind is not None and kind is not Kind.NEAR:
+        return kind.value
     if settings.verified:
-        rule = f"from {percent(settings.similarity)} on"
-    else:
-        rule = f"within {settings.distance} bits"
-    if comparison.kind is None:
-        return (
-            f"not near-duplicates, which begin {rule}"
-            if settings.verified
-            else (f"not near-duplicates, which are {rule}")
-        )
-    if comparison.kind.value == "near":
-        return f"near-duplicates ({rule})"
-    return comparison.kind.value
+        least = percent(settings.similarity)
+        if kind is None:
+            return f"not near-duplicates (similarity below {least})"
+        return f"near-duplicates (similarity of at least {least})"
+    bits = count(settings.distance, "bit")
+    if kind is None:
+        return f"not near-duplicates (not within {bits})"
+    return f"near-duplicates (within {bits})"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ def chinese(chooser: random.Random, size: int) -> str:
 def minhash(text: str) -> None:
     made = MinHash(128)
     tokens = text.split() if " " in text else list(text)
-    made.update_batch([" ".join(pair).encode() for pair in zip(tokens, tokens[1:], strict=False)])
+    made.update_batch([" ".join(pair).encode() for pair in pairwise(tokens)])
 
 
 CONTENDERS: dict[str, Callable[[list[str]], object]] = {

@@ -1,0 +1,297 @@
+"""`simdup compare` as a user sees it: what it says of two files, and how it exits."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+
+SHORT = "one two three four five six seven eight"
+
+
+@pytest.fixture
+def compared(run):
+    """`compared(*arguments)`: the JSON of a comparison."""
+
+    def comparing(*arguments):
+        ended = run("compare", *arguments, "--format", "json")
+        assert ended.err == b""
+        found = json.loads(ended.out)
+        assert ended.code == (0 if found["near_duplicates"] else 1)
+        return found
+
+    return comparing
+
+
+def verdict(ended):
+    return ended.out.decode().splitlines()[-1]
+
+
+def test_worked_by_hand(run, write):
+    write("a", "one two three four")
+    write("b", "one two three five")
+
+    ended = run("compare", "a", "b", "--bits", "16")
+
+    # Of the shingles one-two, two-three, three-four two are in both: 2 / 3.
+    assert ended.code == 0
+    lines = ended.out.decode().splitlines()
+    assert lines[0] == "a: utf-8 (100 % sure), 18 B, 3 features  (short)"
+    assert re.fullmatch(r"  fingerprint  [0-9a-f]{4}", lines[1])
+    assert lines[2] == "b: utf-8 (100 % sure), 18 B, 3 features  (short)"
+    first, second = (int(lines[n].split()[1], 16) for n in (1, 3))
+    assert lines[4] == f"distance     {(first ^ second).bit_count()} of 16 bits"
+    assert lines[6:] == [
+        "similarity   66.6 %, exact",
+        "verdict      near-duplicates (similarity of at least 50.0 %)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (lambda text: text.encode(), "identical bytes"),
+        (lambda text: text.encode("gbk"), "identical text"),
+        (lambda text: text.replace("\n", "\r\n").encode("utf-16"), "identical text"),
+        (lambda text: text.replace("，", ", ").encode(), "near"),
+        (lambda text: text.replace("顾师傅", "老顾").encode(), "near"),
+        (lambda text: text[::-1].encode(), None),
+    ],
+)
+def test_kinds(compared, write, simplified, change, kind):
+    write("a", simplified)
+    write("b", change(simplified))
+
+    found = compared("a", "b")
+
+    assert found["kind"] == kind
+    assert found["near_duplicates"] == (kind is not None)
+
+
+def test_texts_without_a_common_feature_are_not_near_duplicates(run, write, english, simplified):
+    write("a", english)
+    write("b", simplified)
+
+    ended = run("compare", "a", "b")
+
+    assert ended.code == 1
+    assert "similarity   0.0 %, exact" in ended.out.decode()
+    assert verdict(ended) == "verdict      not near-duplicates (similarity below 50.0 %)"
+
+
+def test_k_decides_by_distance(run, write, english):
+    write("a", english)
+    write("b", english.replace("grey", "white"))
+
+    within, beyond = run("compare", "a", "b", "-k", "20"), run("compare", "a", "b", "-k", "0")
+
+    assert (within.code, beyond.code) == (0, 1)
+    assert verdict(within) == "verdict      near-duplicates (within 20 bits)"
+    assert verdict(beyond) == "verdict      not near-duplicates (not within 0 bits)"
+
+
+def test_k_does_not_decide_for_short_texts(run, write):
+    write("a", SHORT)
+    write("b", "nine ten eleven twelve thirteen fourteen")
+
+    assert run("compare", "a", "b", "-k", "63").code == 1
+
+
+def test_similarity_is_the_line_between_the_exits(run, write):
+    write("a", "one two three four")
+    write("b", "one two three five")
+
+    assert run("compare", "a", "b", "--similarity", "0.66").code == 0
+    assert run("compare", "a", "b", "--similarity", "0.67").code == 1
+
+
+def test_a_file_is_identical_to_itself(run, write, english):
+    write("a", english)
+
+    ended = run("compare", "a", "a")
+
+    assert ended.code == 0
+    assert verdict(ended) == "verdict      identical bytes"
+
+
+def test_json_holds_every_field(compared, write, english):
+    write("a", english)
+    write("b", english.replace("grey", "white"))
+
+    found = compared("a", "b", "--bits", "64")
+
+    assert (found["schema_version"], found["tool"]) == (1, "simdup")
+    assert found["settings"]["bits"] == 64
+    assert [each["path"] for each in found["files"]] == ["a", "b"]
+    for each in found["files"]:
+        assert each.keys() >= {"size", "mtime", "encoding", "confidence", "damaged", "features"}
+    prints = [int(each["fingerprint"], 16) for each in found["files"]]
+    assert found["distance"] == (prints[0] ^ prints[1]).bit_count()
+    assert 0.9 < found["similarity"] < 1
+    assert -1 <= found["estimate"] <= 1
+    assert found["standard_error_bits"] > 0
+
+
+def test_a_name_that_is_not_utf_8_survives_json(compared, write, english):
+    name = os.fsdecode(b"\xff\x1b.txt")
+    write(name, english)
+
+    first, second = compared(name, name)["files"]
+
+    assert first == second
+    assert (first["path"], first["path_base64"]) == ("\\xff\\x1b.txt", "/xsudHh0")
+
+
+def test_a_name_does_not_act_on_a_terminal(run, write, english):
+    name = "\x1b[31m\u202e\n"
+    write(name, english)
+    write("b", english.replace("grey", "white") + "A new line\x1b[2J at the end.")
+
+    out = run("compare", name, "b", "--diff").out.decode()
+
+    assert [c for c in out if not c.isprintable() and c != "\n"] == []
+    assert out.startswith("\\x1b[31m\\u202e\\n: utf-8 ")
+
+
+# Differences
+
+
+def test_diff_shows_the_sentences_that_changed(run, write, english):
+    write("a", english)
+    write("b", english.replace("a grey seal slept", "two seals slept"))
+
+    lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
+
+    changed = [line[:52] for line in lines if re.match(r"[-+][^-+]", line)]
+    assert changed == [
+        "-On the ninth of March a grey seal slept on the slip",
+        "+On the ninth of March two seals slept on the slipwa",
+    ]
+    assert [line for line in lines if line.startswith(("---", "+++"))] == ["--- a", "+++ b"]
+
+
+def test_diff_cuts_chinese_by_sentence(run, write, simplified):
+    write("a", simplified)
+    write("b", simplified.replace("先听。", "先看。"))
+
+    lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
+
+    changed = [line for line in lines if re.match(r"[-+][^-+]", line)]
+    assert changed == ["-他修表有个规矩：先听。", "+他修表有个规矩：先看。"]
+
+
+def test_diff_says_nothing_of_another_encoding_or_layout(run, write, simplified):
+    write("a", simplified)
+    write("b", simplified.replace("。", "。\r\n\r\n    ").encode("gbk"))
+
+    assert run("compare", "a", "b", "--diff").out == run("compare", "a", "b").out
+
+
+def test_diff_folds_long_runs(run, write, english):
+    write("a", english)
+    write("b", english + "".join(f"Sentence {number} is new.\n" for number in range(1, 51)))
+
+    lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
+
+    added = [line for line in lines if line.startswith("+") and not line.startswith("+++")]
+    assert added[0] == "+Sentence 1 is new."
+    assert added[-2:] == ["+Sentence 12 is new.", "+... 38 more lines"]
+    assert len(added) == 13
+
+
+def test_diff_folds_long_sentences(run, write):
+    write("a", "x" * 5000 + " one two three four five six")
+    write("b", "x" * 5000 + " one two three four five seven")
+
+    lines = run("compare", "a", "b", "--diff").out.decode().splitlines()
+
+    (removed,) = [line for line in lines if line.startswith("-x")]
+    assert removed.startswith("-xxx")
+    assert removed.endswith("xxx one two three four five six")
+    assert " ...(4,869 characters)... " in removed
+    assert len(removed) < 200
+
+
+# Exits
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a", "folder"], "'folder': not a regular file (folder); `simdup scan` takes folders"),
+        (["empty", "a"], "'empty': empty (0 bytes)"),
+        (["a", "signs"], "'signs': empty (no letters or digits)"),
+        (["a", "binary"], "'binary': binary (NUL bytes)"),
+        (["a", "a", "--bits", "12"], "bits must be a multiple of 8 from 8 to 1024, not 12"),
+        (["a", "a", "-k", "129"], "k must be from 0 to the 128 bits, not 129"),
+        (
+            ["a", "a", "-k", "3", "--similarity", "0.5"],
+            "-k and --similarity are two thresholds; give one (see `simdup compare --help`)",
+        ),
+        (["a", "a", "--encoding", "klingon"], "unknown encoding 'klingon'"),
+        (
+            ["a", "a", "--features", "words", "--user-dict", "gone"],
+            "'gone': No such file or directory",
+        ),
+        (["a"], "Missing argument 'B'. (see `simdup compare --help`)"),
+        (
+            ["a", "a", "--diff", "--format", "json"],
+            "--diff is for reading; leave out --format json (see `simdup compare --help`)",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(run, write, english, arguments, message):
+    write("a", english)
+    write("folder/b", english)
+    write("empty", b"")
+    write("signs", "?!")
+    write("binary", bytes(99))
+
+    ended = run("compare", *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == f"simdup: {message}\n"
+
+
+def test_a_missing_file_is_trouble_and_said_to_be_missing(run, write, english):
+    write("a", english)
+
+    ended = run("compare", "a", "gone")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(b"simdup: 'gone': ")
+    assert ended.err.count(b"\n") == 1
+    assert b"No such file or directory" in ended.err
+
+
+def test_an_unreadable_file_is_trouble(run, write, english, refused):
+    write("a", english)
+    write("b", english)
+    refused("b")
+
+    ended = run("compare", "a", "b")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err == b"simdup: 'b': unreadable (Permission denied)\n"
+
+
+def test_a_fifo_is_trouble_and_does_not_hang(run, write, english):
+    write("a", english)
+    os.mkfifo("pipe")
+
+    ended = run("compare", "a", "pipe")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err == b"simdup: 'pipe': not a regular file (FIFO)\n"
+
+
+def test_a_forced_encoding_reads_both_files(compared, write):
+    write("a", "Ärger über Öl und noch mehr Worte dahinter".encode("latin-1"))
+    write("b", "Ärger über Öl und noch mehr Worte dahinter".encode("latin-1") + b"!")
+
+    found = compared("a", "b", "--encoding", "latin-1")
+
+    assert [each["encoding"] for each in found["files"]] == ["windows-1252", "windows-1252"]
+    assert found["similarity"] == 1
