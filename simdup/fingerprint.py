@@ -312,7 +312,9 @@ def _check(source: Source, descriptor: int) -> None:
 def _trouble(error: OSError | ValueError) -> SkipError:
     if isinstance(error, OSError) and error.errno in {ENOENT, ENOTDIR}:
         return SkipError(Reason.VANISHED)
-    return SkipError(Reason.UNREADABLE, getattr(error, "strerror", None) or str(error))
+    if isinstance(error, OSError):
+        return SkipError(Reason.UNREADABLE, error.strerror or str(error))
+    return SkipError(Reason.UNREADABLE, "no possible name of a file")
 
 
 def _digest(data: bytes) -> bytes:

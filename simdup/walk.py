@@ -351,8 +351,13 @@ def _trouble(path: str, error: OSError | ValueError) -> Skipped:
 
 
 def _cause(error: OSError | ValueError) -> str:
-    """The error in the system's words, without number and path."""
-    return (isinstance(error, OSError) and error.strerror) or str(error)
+    """The error in the system's words, without number and path.
+
+    A ValueError is a NUL or a lone surrogate in a name; Python's words for it change.
+    """
+    return (
+        error.strerror or str(error) if isinstance(error, OSError) else "no possible name of a file"
+    )
 
 
 def _is_noise(name: str) -> bool:

@@ -267,7 +267,7 @@ def test_a_path_that_no_system_takes_is_unreadable(source, english):
 
     made = fingerprint_sources([found], RECIPE)
 
-    assert reasons(made) == [("a\0b", Reason.UNREADABLE, "embedded null byte")]
+    assert reasons(made) == [("a\0b", Reason.UNREADABLE, "no possible name of a file")]
 
 
 def test_features_of_a_changed_file_are_none_and_it_is_noted(source, english):

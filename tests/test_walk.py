@@ -582,7 +582,7 @@ def test_what_is_wrong_with_a_list_is_a_skip():
     assert skipped(listed(["no", "x/y", "a\0b", "folder", "fifo", "dangling"])) == [
         ("no", Reason.VANISHED, "No such file or directory"),
         ("x/y", Reason.UNREADABLE, "Not a directory"),
-        ("a\0b", Reason.UNREADABLE, "embedded null byte"),
+        ("a\0b", Reason.UNREADABLE, "no possible name of a file"),
         ("folder", Reason.SPECIAL, "folder"),
         ("fifo", Reason.SPECIAL, "FIFO"),
         ("dangling", Reason.SYMLINK, "dangling"),
