@@ -41,19 +41,33 @@ def group(
     >>> [members.tolist() for members in group(np.array([[0, 1], [1, 2], [2, 3]]), 4)]
     [[1, 0, 2]]
     """
-    if linkage not in LINKAGES:
-        raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
     rank = np.arange(n) if rank is None else rank
     sizes = np.ones(n, np.int64) if sizes is None else sizes
+    return members_of(leaders(pairs, n, linkage, rank, sizes), rank, sizes)
+
+
+def leaders(  # noqa: PLR0913, PLR0917  (arrays that belong together)
+    pairs: Indices,
+    n: int,
+    linkage: str,
+    rank: Indices,
+    sizes: Indices,
+    goes_first: NDArray[np.bool_] | None = None,
+) -> Indices:
+    """The representative of every index, its own where it is in no group; (n,).
+
+    As `group`, but that indices in `goes_first` come before all others.
+    """
+    if linkage not in LINKAGES:
+        raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
     neighbours, offsets = _adjacency(pairs, n)
     degree = sizes - 1
     np.add.at(degree, np.repeat(np.arange(n), np.diff(offsets)), sizes[neighbours])
-    order = np.lexsort((rank, -degree))
+    later = np.zeros(n, bool) if goes_first is None else ~goes_first
+    order = np.lexsort((rank, -degree, later))
     if linkage == "star":
-        leader = _star(neighbours, offsets, order)
-    else:
-        leader = _first_of(components(pairs, n), order)
-    return _as_groups(leader, rank, sizes)
+        return _star(neighbours, offsets, order)
+    return _first_of(components(pairs, n), order)
 
 
 def _adjacency(pairs: Indices, n: int) -> tuple[Indices, Indices]:
@@ -103,8 +117,8 @@ def _first_of(labels: Indices, order: Indices) -> Indices:
     return leader
 
 
-def _as_groups(leader: Indices, rank: Indices, sizes: Indices) -> list[Indices]:
-    """Members by representative, groups that stand for a single document left out."""
+def members_of(leader: Indices, rank: Indices, sizes: Indices) -> list[Indices]:
+    """The members of each representative, itself first; without those that are one document."""
     index = np.arange(len(leader))
     order = np.lexsort((rank, leader != index, leader))
     bounds = np.flatnonzero(np.diff(leader[order], prepend=-1, append=-1))

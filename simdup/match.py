@@ -1,27 +1,31 @@
 """Documents with fingerprints in, groups out.
 
-equal features are one text -> pairs of texts within reach -> exact similarity
-decides -> groups of texts -> groups of documents
+    distinct texts -> pairs within reach -> exact similarity decides -> groups
+
+A search that would give too many pairs is narrowed. What it finds is grouped, the
+representatives are searched again, further out since they are fewer, and so on: so a
+collection of look-alikes is found whole, without ever listing all its pairs.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.candidates import affordable, recall, wanted
+from simdup.candidates import affordable, recall, sample, sample_between, sieve, wanted
 from simdup.errors import TooManyPairsError
 from simdup.fingerprint import features_of
-from simdup.groups import group
-from simdup.hamming import diameter, paired_distances, similarity_at
-from simdup.records import SHORT, Candidates, Document, Group, Kind, Member, Settings, Skipped
-from simdup.search import MAX_PAIRS, iter_pairs
+from simdup.groups import leaders, members_of
+from simdup.hamming import paired_distances, similarity_at
+from simdup.records import SHORT, Candidates, Document, Group, Settings, Skipped
+from simdup.search import MAX_PAIRS, iter_pairs, iter_pairs_between
+from simdup.texts import distinct_texts, groups_of
 from simdup.verify import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +34,12 @@ if TYPE_CHECKING:
     from simdup.progress import Progress
 
     Indices = NDArray[np.int64]
+    Similarities = NDArray[np.float64]
+
+
+# Rounds of searching representatives again. Each leaves a fraction of them; two or three
+# are usual, and more than this would mean that they do not become fewer.
+ROUNDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,173 +53,180 @@ class Matches:
     """Files that were no longer what they were when their texts were read again."""
 
 
-class Matching:
-    """Some documents, what is known of their texts, and how they are to be compared.
+def match(
+    documents: Sequence[Document], rows: Rows, settings: Settings, progress: Progress
+) -> Matches:
+    """The groups of some documents, most similar first.
 
-    Documents with equal features are one text: a thousand copies of a file are
-    searched for, and read again, once. References and other files stay apart, since
-    only pairs between the two count.
+    `rows` may be wider than the settings' bits: their first bits are the fingerprints,
+    and all of them sort out candidates that are near by chance.
     """
+    return _Matching(documents, rows, settings, progress).matches()
+
+
+class _Matching:
+    """One run: the texts, how they are to be compared, and the files found changed."""
 
     def __init__(
-        self,
-        documents: Sequence[Document],
-        rows: Rows,
-        settings: Settings,
-        progress: Progress,
+        self, documents: Sequence[Document], rows: Rows, settings: Settings, progress: Progress
     ) -> None:
-        self.documents, self.settings, self.progress = documents, settings, progress
+        self.settings, self.progress = settings, progress
+        self.bits = settings.recipe.bits
+        self.texts = distinct_texts(documents, rows[:, : self.bits // 8])
+        self.wide = rows[self.texts.by_text[self.texts.begins[:-1]]]
         self.changed: list[Skipped] = []
-        rank = _ranks(documents)
-        keys = [(d.features_digest, d.source.is_reference) for d in documents]
-        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        self.text_of = np.array([numbers[key] for key in keys], np.int64)
-        self.by_text = np.lexsort((rank, self.text_of))
-        """Documents by text, the one with the shortest path first."""
-        self.begins = np.searchsorted(self.text_of[self.by_text], np.arange(len(numbers) + 1))
-        self.first = self.by_text[self.begins[:-1]]
-        """(texts,): the document that stands for each text."""
-        self.rank = rank[self.first]
-        self.rows = rows[self.first]
-        self.counts = np.array([documents[i].features for i in self.first], np.int64)
-        self.is_reference = np.array([documents[i].source.is_reference for i in self.first], bool)
+        # Copies within one of two sides are no match: there each text counts for one.
+        sizes = np.diff(self.texts.begins)
+        self.is_two_sided = bool(self.texts.is_reference.any())
+        self.sizes = np.ones_like(sizes) if self.is_two_sided else sizes
 
     def matches(self) -> Matches:
-        """The groups of the documents, most similar first."""
-        candidates = None
+        """The groups, how candidates were found, and what changed meanwhile."""
+        alike: list[float] | list[None]
         if self.settings.verified:
-            bits, similarity = self.settings.recipe.bits, self.settings.similarity
-            want = wanted(similarity, bits)
-            k = affordable(self.rows, want)
-            pairs = self._pairs(k)
-            candidates = Candidates(k, want, recall(similarity, bits, k), len(pairs))
-            pairs, similarities = self._alike(pairs, similarity)
+            leader, pairs, similarities, candidates = self._verified()
+            groups = members_of(leader, self.texts.rank, self.sizes)
+            alike = self._to_first(groups, pairs, similarities)
         else:
-            pairs = self._pairs(self.settings.distance)
-            pairs = pairs[self._short_ones_hold(pairs)]
-            similarities = None
-        groups = self._groups(pairs, similarities)
-        return Matches(groups, candidates, tuple(dict.fromkeys(self.changed)))
+            leader, candidates = self._bare(), None
+            groups = members_of(leader, self.texts.rank, self.sizes)
+            alike = [None] * sum(map(len, groups))
+        gone = {skipped.path for skipped in self.changed}
+        made = groups_of(self.texts, groups, alike, gone)
+        return Matches(made, candidates, tuple(dict.fromkeys(self.changed)))
 
-    def _pairs(self, k: int) -> Indices:
-        """Pairs of texts within k bits that may count: (m, 3) of i, j and distance."""
-        found, count = [np.empty((0, 3), np.int64)], 0
-        for pairs in self.progress(iter_pairs(self.rows, k), "compare", None):
-            between = self.is_reference[pairs[:, 0]] != self.is_reference[pairs[:, 1]]
-            found.append(pairs[between] if self.is_reference.any() else pairs)
+    def _bare(self) -> Indices:
+        """The representative of each text when distances decide."""
+        every = np.arange(len(self.texts))
+        pairs = self._pairs(every, self.settings.distance)
+        short = (self.texts.counts[pairs] < SHORT).any(axis=1)
+        # The distance of a short text says too little by itself.
+        least = similarity_at(self.settings.distance, self.bits)
+        holds = np.ones(len(pairs), bool)
+        holds[short] = self._similarities(pairs[short]) >= least
+        return self._leaders(pairs[holds], every)
+
+    def _verified(self) -> tuple[Indices, Indices, Similarities, Candidates]:
+        """The representative of each text when exact similarities decide.
+
+        Then the pairs that were found alike, how much they are, and how they were found.
+        """
+        similarity = self.settings.similarity
+        want = k = wanted(similarity, self.bits)
+        leader = active = np.arange(len(self.texts))
+        known, values, decided = [np.empty((0, 2), np.int64)], [np.empty(0)], 0
+        for _ in range(ROUNDS):
+            k = self._affordable(active, want)
+            candidates = self._pairs(active, k)
+            pairs, similarities = self._alike(candidates)
+            before, leader = leader, leader.copy()
+            leader[active] = self._leaders(pairs, active)
+            # Who was with a representative goes where that went, or is free again.
+            moved = np.flatnonzero(leader[before] != leader)
+            spokes = np.column_stack((moved, leader[before][moved]))
+            follows, likeness = spokes, np.empty(0)
+            if self.settings.linkage == "star":
+                follows, likeness = self._alike(spokes)
+                known, values = [*known, follows], [*values, likeness]
+            leader[moved] = moved
+            leader[follows[:, 0]] = follows[:, 1]
+            known, values = [*known, pairs], [*values, similarities]
+            decided += len(candidates) + len(spokes)
+            is_settled = k == want and len(follows) == len(moved)
+            if is_settled or (leader == before).all():
+                break
+            active = np.unique(leader)
+        found = Candidates(k, want, recall(similarity, self.bits, k), decided)
+        return leader, np.concatenate(known), np.concatenate(values), found
+
+    def _affordable(self, active: Indices, want: int) -> int:
+        """The distance up to `want` within which these texts have not too many pairs."""
+        if not self.is_two_sided:
+            left, right, pairs = sample(len(active))
+        else:
+            is_reference = self.texts.is_reference[active]
+            others, references = np.flatnonzero(~is_reference), np.flatnonzero(is_reference)
+            left, right, pairs = sample_between(len(others), len(references))
+            left, right = others[left], references[right]
+        left, right = active[left], active[right]
+        distances = paired_distances(self.texts.rows[left], self.texts.rows[right])
+        distances = distances[self._passes(left, right)]
+        return affordable(distances, pairs / max(len(left), 1), len(active), want)
+
+    def _pairs(self, active: Indices, k: int) -> Indices:
+        """Pairs of these texts within k bits that may count: (m, 2)."""
+        rows = self.texts.rows[active]
+        if self.is_two_sided:
+            is_reference = self.texts.is_reference[active]
+            left, right = active[~is_reference], active[is_reference]
+            stream = iter_pairs_between(rows[~is_reference], rows[is_reference], k)
+        else:
+            left = right = active
+            stream = iter_pairs(rows, k)
+        found, count = [np.empty((0, 2), np.int64)], 0
+        for chunk in self.progress(stream, "compare", None):
+            i, j = left[chunk[:, 0]], right[chunk[:, 1]]
+            passes = self._passes(i, j)
+            found.append(np.column_stack((i[passes], j[passes])))
             count += len(found[-1])
             if count > MAX_PAIRS:
-                advice = "lower -k or --similarity, or take more --bits"
+                advice = "lower -k, raise --similarity, or take more --bits"
                 raise TooManyPairsError(f"more than {MAX_PAIRS} pairs within {k} bits; {advice}")
         return np.concatenate(found)
 
-    def _alike(self, pairs: Indices, least: float) -> tuple[Indices, NDArray[np.float64]]:
-        """The pairs at least that similar, and their exact similarities."""
+    def _passes(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
+        """Which pairs are near in the wide fingerprints too, if there are any."""
+        bits = 8 * self.wide.shape[1]
+        if bits == self.bits or not self.settings.verified:
+            return np.ones(len(i), bool)
+        return paired_distances(self.wide[i], self.wide[j]) <= sieve(self.settings.similarity, bits)
+
+    def _leaders(self, pairs: Indices, active: Indices) -> Indices:
+        """The representative of each of these texts, by the pairs among them."""
+        position = np.empty(len(self.texts), np.int64)
+        position[active] = np.arange(len(active))
+        # With two sides references stand for groups: each file then finds one if it has any.
+        local = leaders(
+            position[pairs],
+            len(active),
+            self.settings.linkage,
+            self.texts.rank[active],
+            self.sizes[active],
+            self.texts.is_reference[active],
+        )
+        return active[local]
+
+    def _alike(self, pairs: Indices) -> tuple[Indices, Similarities]:
+        """The pairs that are as similar as asked, and their exact similarities."""
         similarities = self._similarities(pairs)
-        alike = similarities >= least
+        alike = similarities >= self.settings.similarity
         return pairs[alike], similarities[alike]
 
-    def _short_ones_hold(self, pairs: Indices) -> NDArray[np.bool_]:
-        """Which pairs stay in a bare scan: a short text's distance says too little by itself."""
-        short = (self.counts[pairs[:, :2]] < SHORT).any(axis=1)
-        least = similarity_at(self.settings.distance, self.settings.recipe.bits)
-        holds = np.ones(len(pairs), bool)
-        holds[short] = self._similarities(pairs[short]) >= least
-        return holds
-
-    def _similarities(self, pairs: Indices) -> NDArray[np.float64]:
+    def _similarities(self, pairs: Indices) -> Similarities:
         """The exact similarity of each pair of texts, these read again; (m,)."""
         similarities = np.zeros(len(pairs))
-        parts = decide(pairs[:, 0], pairs[:, 1], self.counts, self._features)
+        parts = decide(pairs[:, 0], pairs[:, 1], self.texts.counts, self._features)
         for part, values in self.progress(parts, "verify", None):
             similarities[part] = values
         return similarities
 
     def _features(self, texts: Indices) -> Features:
-        copies = ((self.documents[i] for i in self._documents_of(text)) for text in texts)
+        copies = map(self.texts.documents_of, texts.tolist())
         return features_of(copies, self.settings.recipe, self.changed)
 
-    def _documents_of(self, text: int) -> Indices:
-        """The documents that have a text, the one with the shortest path first."""
-        return self.by_text[self.begins[text] : self.begins[text + 1]]
-
-    def _groups(
-        self, pairs: Indices, similarities: NDArray[np.float64] | None
-    ) -> tuple[Group, ...]:
-        """Groups of documents, most similar first, numbered from 1."""
-        sizes = np.diff(self.begins)
-        if self.is_reference.any():  # copies within one side are no match
-            sizes = np.ones_like(sizes)
-        found = group(pairs, len(self.first), self.settings.linkage, self.rank, sizes)
-        spokes = np.array([(text, texts[0]) for texts in found for text in texts], np.int64)
-        ends = np.cumsum([0, *map(len, found)])
-        alike: list[float] | list[None] = [None] * len(spokes)
-        if similarities is not None:
-            alike = self._to_first(spokes.reshape(-1, 2), pairs, similarities).tolist()
-        gone = {skipped.path for skipped in self.changed}
-        groups = [
-            self._group(texts, alike[begin:end], gone)
-            for texts, begin, end in zip(found, ends[:-1], ends[1:], strict=True)
-        ]
-        whole = sorted((each for each in groups if len(each.members) > 1), key=_most_similar_first)
-        return tuple(replace(each, id=number) for number, each in enumerate(whole, 1))
-
     def _to_first(
-        self, spokes: Indices, pairs: Indices, similarities: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """The similarity of each (text, representative); those of no pair are computed."""
-        n = len(self.first)
-        known = np.append(pairs[:, :2].min(axis=1) * n + pairs[:, :2].max(axis=1), -1)
+        self, groups: list[Indices], pairs: Indices, similarities: Similarities
+    ) -> list[float]:
+        """For each text of each group how similar it is to the first, by pairs or computed."""
+        spokes = [(text, texts[0]) for texts in groups for text in texts]
+        asked, n = np.array(spokes, np.int64).reshape(-1, 2), len(self.texts)
+        known = np.append(pairs.min(axis=1) * n + pairs.max(axis=1), -1)
         values = np.append(similarities, np.nan)
-        asked = spokes.min(axis=1) * n + spokes.max(axis=1)
+        keys = asked.min(axis=1) * n + asked.max(axis=1)
         order = np.argsort(known)
-        at = order[np.searchsorted(known, asked, sorter=order) % len(known)]
-        alike = np.where(known[at] == asked, values[at], np.nan)
-        alike[spokes[:, 0] == spokes[:, 1]] = 1
+        at = order[np.searchsorted(known, keys, sorter=order) % len(known)]
+        alike = np.where(known[at] == keys, values[at], np.nan)
+        alike[asked[:, 0] == asked[:, 1]] = 1
         missing = np.isnan(alike)
-        alike[missing] = self._similarities(spokes[missing])
-        return alike
-
-    def _group(self, texts: Indices, alike: Sequence[float | None], gone: Container[str]) -> Group:
-        """One group of documents, from texts with the representative first; its id is 0."""
-        rows = self.rows[texts]
-        distances = paired_distances(rows, np.broadcast_to(rows[:1], rows.shape)).tolist()
-        there = [
-            (position, document)
-            for position, text in enumerate(texts)
-            for document in (self.documents[index] for index in self._documents_of(text))
-            if document.path not in gone
-        ]
-        members = [
-            Member(
-                document,
-                rows[position].tobytes(),
-                document.kind_with(there[0][1]),
-                distances[position],
-                alike[position],
-            )
-            for position, document in there
-        ]
-        members[1:] = sorted(members[1:], key=_closest_first)
-        weakest = max((member.kind for member in members), key=list(Kind).index, default=Kind.NEAR)
-        return Group(0, weakest, diameter(rows), tuple(members))
-
-
-def _ranks(documents: Sequence[Document]) -> Indices:
-    """The place of each document by length of its path, then the path."""
-    paths = [document.path.encode("utf-8", "surrogateescape") for document in documents]
-    rank = np.empty(len(paths), np.int64)
-    rank[sorted(range(len(paths)), key=lambda i: (len(paths[i]), paths[i]))] = np.arange(len(paths))
-    return rank
-
-
-def _closest_first(member: Member) -> tuple[int, float, int, str]:
-    kind = list(Kind).index(member.kind)
-    return kind, -(member.similarity or 0), member.distance, member.document.path
-
-
-def _most_similar_first(group: Group) -> tuple[int, float, int, int, str]:
-    least = min(member.similarity or 0 for member in group.members)
-    farthest = max(member.distance for member in group.members)
-    kind, first = list(Kind).index(group.kind), group.members[0].document.path
-    return kind, -least, farthest, -len(group.members), first
+        alike[missing] = self._similarities(asked[missing])
+        return alike.tolist()

@@ -5,14 +5,17 @@ walk -> fingerprint -> match
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.candidates import SIEVE_BITS, SIEVE_FROM
 from simdup.local import fingerprint_all
-from simdup.match import Matching
+from simdup.match import match
 from simdup.progress import silent
+from simdup.recipe import HashKind
 from simdup.records import ScanResult, Settings, Skipped, Source, Stats
 from simdup.walk import DEFAULTS, listed, walk
 
@@ -54,12 +57,12 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     sources = [each for each in found if isinstance(each, Source)]
     skipped = [each for each in found if isinstance(each, Skipped)]
     documents, rows, unusable = _fingerprinted(sources, settings, jobs, progress)
-    matches = Matching(documents, rows, settings, progress).matches()
+    matches = match(documents, rows, settings, progress)
     size = sum(document.source.size for document in documents)
     return ScanResult(
         settings,
         tuple(documents),
-        rows,
+        rows[:, : settings.recipe.bits // 8],
         matches.groups,
         (*skipped, *unusable, *matches.changed),
         matches.candidates,
@@ -70,8 +73,15 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
 def _fingerprinted(
     sources: list[Source], settings: Settings, jobs: int | None, progress: Progress
 ) -> tuple[list[Document], Rows, list[Skipped]]:
-    """The documents among the sources, their rows, and what was skipped."""
+    """The documents among the sources, their rows, and what was skipped.
+
+    In a large collection that is to be verified the rows are wider than asked for:
+    `match` sorts out chance candidates by what is behind the fingerprints.
+    """
     recipe = settings.recipe
+    is_prefix = recipe.hash is not HashKind.STRING
+    if len(sources) > SIEVE_FROM and settings.verified and is_prefix:
+        recipe = replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
     documents: list[Document] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     skipped: list[Skipped] = []

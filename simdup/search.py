@@ -87,9 +87,32 @@ def iter_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
     particular order. Memory does not grow with the number of pairs. Raises
     ValueError for k below 0.
     """
+    _check(k)
     distinct = distinct_rows(rows)
-    for pairs in _distinct_pairs(distinct, k):
-        yield from _expanded(distinct, pairs)
+    chunks = _distinct_pairs(distinct, k)
+    return (expanded for pairs in chunks for expanded in _expanded(distinct, pairs))
+
+
+def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
+    """Every pair of a left and a right row at most k bits apart, as `iter_pairs`.
+
+    Yields arrays (m, 3) of the index in `left`, the index in `right`, and distance.
+    """
+    _check(k)
+    if plan(len(left) + len(right), 8 * left.shape[1], k):
+        # Looking up all rows is still cheaper than comparing each with each.
+        for pairs in iter_pairs(np.concatenate((left, right)), k):
+            across = pairs[(pairs[:, 0] < len(left)) & (pairs[:, 1] >= len(left))]
+            yield across - np.array([0, len(left), 0])
+        return
+    for top, begin, near in _tiles(left, right, k):
+        i, j = np.nonzero(near <= k)
+        yield np.column_stack((i + top, j + begin, near[i, j])).astype(np.int64)
+
+
+def _check(k: int) -> None:
+    if k < 0:
+        raise ValueError(f"k must be at least 0, not {k}")
 
 
 def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
@@ -98,6 +121,7 @@ def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
     Raises TooManyPairsError, naming the count, when there are more than `max_pairs`,
     and ValueError for k below 0.
     """
+    _check(k)
     distinct, found, count = distinct_rows(rows), [np.empty((0, 3), np.int64)], 0
     for pairs in _distinct_pairs(distinct, k):
         count += int(_pair_counts(distinct, pairs).sum())
@@ -115,11 +139,9 @@ def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
 
 def _distinct_pairs(distinct: DistinctRows, k: int) -> Iterator[Pairs]:
     """Pairs of distinct rows within k, and every repeated row as a pair with itself."""
-    if k < 0:
-        raise ValueError(f"k must be at least 0, not {k}")
     repeated = np.flatnonzero(distinct.sizes > 1)
     yield np.column_stack((repeated, repeated, np.zeros_like(repeated)))
-    blocks = plan(len(distinct.rows), 8 * distinct.rows.shape[1], k)
+    blocks = _method(distinct.rows, k)
     yield from multi_index(distinct.rows, k, blocks) if blocks else all_pairs(distinct.rows, k)
 
 
@@ -150,50 +172,86 @@ def _expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
 def plan(n: int, bits: int, k: int) -> int:
     """How many blocks make multi-index hashing cheapest, or 0 for all against all.
 
-    A function of sizes alone: n**2 / 2 comparisons against, for every block, n
-    look-ups a mask and the n**2 / 2 pairs shared out over its table.
+    A function of sizes alone: n**2 / 2 comparisons against, for every block, a table,
+    n look-ups a mask, and the n**2 / 2 pairs shared out over that table.
     """
-    pairs = n * (n - 1) / 2
-    best, cost = 0, pairs * -(-bits // 64) * NS_COMPARE
-    for blocks in range(-(-bits // MAX_BLOCK_BITS), min(bits, k + 1) + 1):
-        (radius, rest), width = divmod(k, blocks), bits // blocks
-        near = _block_cost(n, width, radius) * (rest + 1)
-        total = near + _block_cost(n, width, radius - 1) * (blocks - rest - 1)
+    best, cost = 0, _all_pairs_cost(n, bits)
+    for blocks in range(1, min(bits, k + 1) + 1):
+        (radius, rest), width = divmod(k, blocks), min(bits // blocks, MAX_BLOCK_BITS)
+        sharing = n * n / 2 ** (width + 1)
+        near = _block_cost(n, width, radius, sharing) * (rest + 1)
+        total = near + _block_cost(n, width, radius - 1, sharing) * (blocks - rest - 1)
         if total < cost:
             best, cost = blocks, total
     return best
 
 
-def _block_cost(n: int, width: int, radius: int) -> float:
-    """Nanoseconds to search one block of random rows; a radius below 0 searches none."""
+def _method(rows: Rows, k: int) -> int:
+    """`plan` for these very rows: 0 also where too many of them share their blocks."""
+    n, bits = len(rows), 8 * rows.shape[1]
+    blocks, cost = plan(n, bits, k), 0.0
+    for begin, width, radius in _layout(bits, k, blocks) if blocks else []:
+        sizes = np.unique(_block(rows, begin, width), return_counts=True)[1]
+        cost += _block_cost(n, width, radius, float((sizes * (sizes - 1) // 2).sum()))
+    return blocks if cost < _all_pairs_cost(n, bits) else 0
+
+
+def _all_pairs_cost(n: int, bits: int) -> float:
+    """Nanoseconds to compare all rows with all."""
+    return n * (n - 1) / 2 * -(-bits // 64) * NS_COMPARE
+
+
+def _block_cost(n: int, width: int, radius: int, sharing: float) -> float:
+    """Nanoseconds to search one block that `sharing` pairs of rows have in common."""
     if radius < 0:
         return 0.0
     masks = sum(comb(width, flips) for flips in range(radius + 1))
-    return 2**width * NS_SLOT + masks * n * (NS_LOOK_UP + n / 2 ** (width + 1) * NS_CANDIDATE)
+    return 2**width * NS_SLOT + masks * (n * NS_LOOK_UP + sharing * NS_CANDIDATE)
 
 
-def _layout(bits: int, k: int, blocks: int) -> tuple[list[int], list[int]]:
-    """Widths and radii of the blocks that have to be searched; 64, 3, 4 -> 4 of 16 with 0."""
+def _layout(bits: int, k: int, blocks: int) -> list[tuple[int, int, int]]:
+    """Begin, width and radius of every block to be searched.
+
+    >>> _layout(64, 3, 4)
+    [(0, 16, 0), (16, 16, 0), (32, 16, 0), (48, 16, 0)]
+    """
     radius, rest = divmod(k, blocks)
-    widths = [bits // blocks + (block < bits % blocks) for block in range(blocks)]
-    # If the first rest + 1 blocks each differ by more than `radius` and the others by
-    # more than radius - 1, then the rows differ by more than k.
-    radii = [radius if block <= rest else radius - 1 for block in range(blocks)]
-    searched = sum(radius >= 0 for radius in radii)
-    return widths[:searched], [min(r, w) for r, w in zip(radii, widths, strict=True)][:searched]
+    layout, begin = [], 0
+    for block in range(blocks):
+        width = bits // blocks + (block < bits % blocks)
+        # If the first rest + 1 blocks each differ by more than `radius` and the others by
+        # more than radius - 1, then the rows differ by more than k.
+        reach = radius if block <= rest else radius - 1
+        # The beginning of a block differs by no more than the block.
+        searched = min(width, MAX_BLOCK_BITS)
+        if reach >= 0:
+            layout.append((begin, searched, min(reach, searched)))
+        begin += width
+    return layout
 
 
 def all_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
     """Every pair within k by comparing all with all, (m, 3) a yield, i < j."""
-    columns = np.ascontiguousarray(words(rows).T)
+    for top, begin, near in _tiles(rows, rows, k, is_half=True):
+        i, j = np.nonzero(near <= k)
+        pairs = np.column_stack((i + top, j + begin, near[i, j])).astype(np.int64)
+        yield pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def _tiles(
+    left: Rows, right: Rows, k: int, *, is_half: bool = False
+) -> Iterator[tuple[int, int, NDArray[np.uint16]]]:
+    """Distances of some rows with some, and where these begin; only tiles with one within k.
+
+    With `is_half` tiles below the diagonal are left out.
+    """
+    a, b = (np.ascontiguousarray(words(rows).T) for rows in (left, right))
     tall, wide = TILE
-    for top in range(0, len(rows), tall):
-        for left in range(top, len(rows), wide):
-            near = _tile(columns[:, top : top + tall], columns[:, left : left + wide])
-            i, j = np.nonzero(near <= k)
-            if len(i):
-                pairs = np.column_stack((i + top, j + left, near[i, j])).astype(np.int64)
-                yield pairs[pairs[:, 0] < pairs[:, 1]]
+    for top in range(0, len(left), tall):
+        for begin in range(top if is_half else 0, len(right), wide):
+            near = _tile(a[:, top : top + tall], b[:, begin : begin + wide])
+            if near.min() <= k:
+                yield top, begin, near
 
 
 def _tile(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint16]:
@@ -206,10 +264,10 @@ def _tile(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint16]:
 
 def multi_index(rows: Rows, k: int, blocks: int) -> Iterator[Pairs]:
     """Every pair within k of distinct rows by multi-index hashing, (m, 3) a yield, i < j."""
-    widths, radii = _layout(8 * rows.shape[1], k, blocks)
+    columns = words(rows)
     keys: list[NDArray[np.uint32]] = []
-    columns, begin = words(rows), 0
-    for width, radius in zip(widths, radii, strict=True):
+    radii: list[int] = []
+    for begin, width, radius in _layout(8 * rows.shape[1], k, blocks):
         keys.append(_block(rows, begin, width))
         for i, j in _sharing(keys[-1], width, radius):
             distance = np.bitwise_count(columns[i] ^ columns[j]).sum(axis=1, dtype=np.int64)
@@ -217,11 +275,11 @@ def multi_index(rows: Rows, k: int, blocks: int) -> Iterator[Pairs]:
             i, j, distance = i[near], j[near], distance[near]  # noqa: PLW2901
             new = np.ones(len(i), bool)
             # A pair that an earlier block found as well was given there.
-            for key, reach in zip(keys[:-1], radii, strict=False):
+            for key, reach in zip(keys[:-1], radii, strict=True):
                 new &= np.bitwise_count(key[i] ^ key[j]) > reach
             pairs = np.column_stack((np.minimum(i, j), np.maximum(i, j), distance))
             yield pairs[new]
-        begin += width
+        radii.append(radius)
 
 
 def _block(rows: Rows, begin: int, width: int) -> NDArray[np.uint32]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from simdup import candidates
-from simdup.candidates import affordable, recall, wanted
-from simdup.hamming import bit_probability, threshold
+from simdup.candidates import affordable, recall, sample, sample_between, sieve, wanted
+from simdup.hamming import bit_probability, paired_distances, threshold
 from simdup.search import pairs_within
 
 
@@ -31,10 +31,18 @@ def test_recall_is_the_share_of_all_coin_rows():
     assert recall(0.5, 1024, 1024) == pytest.approx(1)
 
 
+def reach(rows, k):
+    """What `match` asks for: the affordable distance for all pairs of rows."""
+    left, right, pairs = sample(len(rows))
+    distances = paired_distances(rows[left], rows[right])
+    return affordable(distances, pairs / max(len(left), 1), len(rows), k)
+
+
 def test_a_small_collection_is_never_narrowed():
     rows = np.zeros((1400, 8), np.uint8)
 
-    assert affordable(rows, 30) == 30
+    assert reach(rows, 30) == 30
+    assert reach(rows[:0], 30) == 30
 
 
 def test_a_collection_with_too_many_near_pairs_is_narrowed_to_what_is_affordable(monkeypatch):
@@ -42,14 +50,32 @@ def test_a_collection_with_too_many_near_pairs_is_narrowed_to_what_is_affordable
     monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 4)
     rows = np.random.default_rng(1).integers(0, 256, (2000, 8), np.uint8)
 
-    k = affordable(rows, 26)
+    k = reach(rows, 26)
     assert 0 < k < 26
     assert len(pairs_within(rows, k)) < 1.2 * 8000
     assert len(pairs_within(rows, k + 1)) > 0.8 * 8000
 
 
-def test_the_same_rows_are_narrowed_alike(monkeypatch):
-    monkeypatch.setattr(candidates, "BUDGET", 1000)
-    rows = np.random.default_rng(2).integers(0, 4, (3000, 8), np.uint8)
+def test_samples_are_pairs_of_different_things_and_always_the_same():
+    left, right, pairs = sample(3000)
 
-    assert affordable(rows, 20) == affordable(rows, 20)
+    assert len(left) == candidates.SAMPLE
+    assert pairs == 3000 * 2999 // 2
+    assert (left != right).all()
+    assert (left == sample(3000)[0]).all()
+    assert max(left.max(), right.max()) == 2999
+
+
+def test_samples_between_two_sides_stay_on_their_sides():
+    left, right, pairs = sample_between(2000, 700)
+
+    assert (left.max(), right.max(), pairs) == (1999, 699, 1_400_000)
+    assert [len(part) for part in sample_between(0, 10)[:2]] == [0, 0]
+
+
+@pytest.mark.parametrize("similarity", [0.5, 0.9])
+def test_hardly_a_true_pair_fails_the_sieve_and_hardly_a_chance_pair_passes(similarity):
+    k = sieve(similarity, candidates.SIEVE_BITS)
+
+    assert recall(similarity, candidates.SIEVE_BITS, k) > 0.998
+    assert recall(0.1, candidates.SIEVE_BITS, k) < 0.02

@@ -16,7 +16,7 @@ FLOORS = [
     {"walk", "decode", "words", "search", "groups", "candidates", "report"},
     {"features"},
     {"simhash", "verify"},
-    {"fingerprint"},
+    {"fingerprint", "texts"},
     {"local", "match"},
     {"scan", "compare"},
     {"library", "cli"},

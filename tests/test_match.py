@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import pytest
 
@@ -154,17 +155,59 @@ def test_against_finds_the_very_same_text(tree):
     assert [set(group) for group in groups(result, root)] == [{"new/a", "new/a2", "old/a"}]
 
 
-def test_too_many_candidates_are_narrowed_and_that_is_said(tree, monkeypatch):
-    monkeypatch.setattr(candidates, "BUDGET", 10)
+@pytest.fixture
+def scarce(monkeypatch):
+    """A budget that a hundred texts exceed."""
+    monkeypatch.setattr(candidates, "BUDGET", 300)
     monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 1)
-    root = tree(
-        {f"{seed}": text(20, seed=1) + f" y{seed}" for seed in range(12)}
-        | {f"n{i}": text(seed=i) for i in range(50, 90)}
-    )
+
+
+@pytest.mark.usefixtures("scarce")
+def test_chance_candidates_beyond_the_budget_are_left_out_and_that_is_said(tree):
+    root = tree({f"{i}": text(seed=i, length=60) for i in range(200)})
 
     found = scan([root], Settings(Recipe(bits=16))).candidates
     assert found.k < found.wanted
     assert 0 <= found.recall < 0.8
+
+
+@pytest.mark.usefixtures("scarce")
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_look_alikes_beyond_the_budget_are_all_found(tree, linkage):
+    look_alikes = {f"{i}": text() + f" y{i} z{i} {'a b c ' * (i % 7)}" for i in range(120)}
+    root = tree(look_alikes | {f"n{i}": text(seed=i) for i in range(50, 60)})
+
+    result = scan([root], Settings(linkage=linkage))
+    assert [len(group.members) for group in result.groups] == [120]
+    assert min(member.similarity for member in result.groups[0].members) >= 0.5
+    assert result.candidates.k == result.candidates.wanted
+    assert result.candidates.pairs < 120 * 119 / 2
+
+
+@pytest.mark.usefixtures("scarce")
+def test_every_file_that_is_like_a_reference_is_found_however_many_look_alikes(tree):
+    root = tree(
+        {f"old/{i}": text() + f" y{i}" for i in range(100)}
+        | {f"new/{i}": text(i) for i in range(8)}
+    )
+
+    result = scan([root / "new"], against=[root / "old"])
+    found = {path for group in groups(result, root) for path in group if path.startswith("new")}
+    assert len(found) == 8
+
+
+def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, monkeypatch):
+    root = tree(
+        {f"{seed}-{edits}": text(edits, seed, 80) for seed in range(20) for edits in (0, 5, 30)}
+    )
+    plain = scan([root])
+    monkeypatch.setattr(sys.modules["simdup.scan"], "SIEVE_FROM", 10)
+
+    sieved = scan([root])
+    assert groups(sieved, root) == groups(plain, root)
+    assert sieved.rows.tolist() == plain.rows.tolist()
+    assert [g.diameter for g in sieved.groups] == [g.diameter for g in plain.groups]
+    assert sieved.candidates.pairs <= plain.candidates.pairs
 
 
 def test_more_pairs_than_fit_stop_the_run_with_advice(tree, monkeypatch):
@@ -174,7 +217,7 @@ def test_more_pairs_than_fit_stop_the_run_with_advice(tree, monkeypatch):
     with pytest.raises(TooManyPairsError) as caught:
         scan([root], Settings(k=128))
     assert str(caught.value) == (
-        "more than 5 pairs within 128 bits; lower -k or --similarity, or take more --bits"
+        "more than 5 pairs within 128 bits; lower -k, raise --similarity, or take more --bits"
     )
 
 

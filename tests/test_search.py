@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from simdup import search
 from simdup.errors import TooManyPairsError
-from simdup.search import all_pairs, distinct_rows, iter_pairs, multi_index, pairs_within, plan
+from simdup.search import (
+    all_pairs,
+    distinct_rows,
+    iter_pairs,
+    iter_pairs_between,
+    multi_index,
+    pairs_within,
+    plan,
+)
 
 
 @st.composite
@@ -131,3 +139,40 @@ def test_few_rows_and_large_k_are_compared_all_with_all():
 
 def test_many_rows_and_small_k_use_blocks_as_long_as_a_row_number():
     assert 64 // plan(1_000_000, 64, 3) in range(16, 23)
+
+
+@pytest.mark.parametrize(("bits", "k"), [(128, 0), (128, 3), (256, 8), (1024, 20)])
+def test_wide_rows_and_small_k_use_the_beginnings_of_blocks(bits, k):
+    random = np.random.default_rng(k)
+    rows = distinct_rows(random.integers(0, 256, (3000, bits // 8), np.uint8)).rows
+    rows = distinct_rows(
+        np.concatenate((rows, rows ^ (np.arange(bits // 8) < k).astype(np.uint8)))
+    ).rows
+
+    assert plan(100_000, bits, k) > 0
+    assert collected(multi_index(rows, k, max(plan(100_000, bits, k), 1))) == collected(
+        all_pairs(rows, k)
+    )
+
+
+def test_rows_that_share_most_blocks_are_compared_all_with_all():
+    rows = np.zeros((20_000, 8), np.uint8)
+    rows[:, :2] = np.random.default_rng(1).integers(0, 256, (20_000, 2), np.uint8)
+    rows = distinct_rows(rows).rows
+
+    assert plan(len(rows), 64, 3) > 0
+    assert search._method(rows, 3) == 0  # noqa: SLF001
+
+
+@given(fingerprints(), st.integers(0, 140), st.integers(0, 25), st.booleans())
+def test_pairs_between_two_sides_match_the_oracle(rows, k, cut, is_indexed):
+    left, right = rows[:cut], rows[cut:]
+    expected = [[i, j - len(left), d] for i, j, d in oracle(rows, k) if i < len(left) <= j]
+    before = search.NS_COMPARE
+    try:
+        search.NS_COMPARE = 1e9 if is_indexed and k <= 4 else before
+        found = collected(iter_pairs_between(left, right, k))
+    finally:
+        search.NS_COMPARE = before
+
+    assert found == expected
