@@ -42,9 +42,9 @@ PIECE = 200_000
 # stay in the cache. Changes speed only.
 BATCH = 512
 
-# Texts without a separator for this many characters are cut there, so that a
-# file of one endless word needs bounded memory. Part of the recipe.
-LONGEST_WORD = 1 << 20
+# Texts without a separator for this many characters are cut there, so that a file of one
+# endless word needs bounded memory. More than PIECE. Part of the recipe.
+LONGEST_WORD = 1 << 18
 
 # Han runs are given to jieba in parts of at most this length: its memory grows
 # with the run, and no sentence is as long. Part of the recipe.

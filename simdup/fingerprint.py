@@ -28,6 +28,7 @@ from simdup.features import (
     merged,
     segments,
 )
+from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.simhash import Fingerprints, fingerprint_chunks, fingerprint_texts
 
@@ -152,24 +153,31 @@ def _document(source: Source, found: Text, prints: Fingerprints, row: int) -> Do
 
 def _usable(made: dict[int, _Made], skipped: dict[int, Skipped], recipe: Recipe) -> Fingerprinted:
     """Without documents that have no feature, or none that tell them apart."""
-    documents, rows = [], [np.empty((0, recipe.bits // 8), np.uint8)]
-    for index in sorted(made):
-        document, row = made[index].document, made[index].row
-        fingerprint = made[index].prints.rows[row : row + 1]
-        if document.features == 0:
-            detail = "0 bytes" if document.source.size == 0 else "no letters or digits"
-            skipped[index] = Skipped(document.path, Reason.EMPTY, detail)
-        elif (
-            recipe.bits >= MIN_BITS_TO_REFUSE
-            and np.isin((0, 255), fingerprint).any()
-            and (fingerprint.min() == fingerprint.max())
-        ):
-            skipped[index] = Skipped(document.path, Reason.DEGENERATE)
-        else:
-            documents.append(document)
-            rows.append(fingerprint)
+    every = [made[index] for index in sorted(made)]
+    rows = np.array([each.prints.rows[each.row] for each in every], np.uint8)
+    rows = rows.reshape(-1, recipe.bits // 8)
+    is_flat = np.isin(rows[:, 0], (0, 255)) & (rows == rows[:, :1]).all(axis=1)
+    is_kept = np.ones(len(every), bool)
+    for position, (index, each) in enumerate(zip(sorted(made), every, strict=True)):
+        reason = _refusal(each.document, recipe, is_flat=bool(is_flat[position]))
+        if reason is not None:
+            skipped[index] = reason.at(each.document.path)
+            is_kept[position] = False
+    documents = (each.document for each, kept in zip(every, is_kept, strict=True) if kept)
     in_order = tuple(skipped[index] for index in sorted(skipped))
-    return Fingerprinted(tuple(documents), np.concatenate(rows), in_order)
+    return Fingerprinted(tuple(documents), rows[is_kept], in_order)
+
+
+def _refusal(document: Document, recipe: Recipe, *, is_flat: bool) -> SkipError | None:
+    """Why a document cannot be compared, or None."""
+    if document.source.size == 0:
+        return SkipError(Reason.EMPTY, "0 bytes")
+    if document.features == 0:
+        is_keyword = recipe.features is FeatureKind.KEYWORDS
+        return SkipError(Reason.EMPTY, "no keyword" if is_keyword else "no letter or digit")
+    if is_flat and recipe.bits >= MIN_BITS_TO_REFUSE:
+        return SkipError(Reason.DEGENERATE)
+    return None
 
 
 def read_text(source: Source, known: Encoding | None) -> Text:

@@ -41,6 +41,8 @@ def fingerprint_texts(
     >>> bool((a == b).all()), a.shape
     (True, (8,))
     """
+    if isinstance(texts, str):
+        raise TypeError("texts must be a sequence of texts, not one text; put it into a list")
     return _fingerprint_texts(texts, _recipe(bits, features, options)).rows
 
 
@@ -84,7 +86,19 @@ def exact_similarities(
     [0.5, 0.0]
     """
     recipe = _recipe(Recipe().bits, features, options)
-    return _exact_similarities(texts, np.asarray(i, np.int64), np.asarray(j, np.int64), recipe)
+    left, right = (_indices(each, len(texts)) for each in (i, j))
+    return _exact_similarities(texts, left, right, recipe)
+
+
+def _indices(values: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Whole numbers from 0 to n - 1, or IndexError."""
+    indices = np.asarray(values)
+    if indices.size and not np.issubdtype(indices.dtype, np.integer):
+        raise IndexError(f"indices must be whole numbers, not {indices.dtype}")
+    if indices.size and not 0 <= indices.min() <= indices.max() < n:
+        wrong = indices[(indices < 0) | (indices >= n)][0]
+        raise IndexError(f"there is no text {wrong} among {n}")
+    return indices.astype(np.int64)
 
 
 def _recipe(bits: int, features: str, options: dict[str, Any]) -> Recipe:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.errors import SimdupError
 from simdup.fingerprint import WHOLE, Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
@@ -72,14 +73,30 @@ def _pooled(
     waiting: deque[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
 ) -> Iterator[Fingerprinted]:
     """Results in order; a file whose worker dies is given up, the others are done again."""
+    has_worked = False
     while waiting:
         try:
             for result in _results(waiting, recipe, encoding, jobs):
+                has_worked = True
                 waiting.popleft()
                 yield result
         except BrokenProcessPool:
+            if not has_worked:
+                _check_that_workers_start()
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
             yield from _salvaged(waiting.popleft(), recipe, encoding)
+
+
+def _check_that_workers_start() -> None:
+    """Raise SimdupError if not even an empty task is done."""
+    try:
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+            pool.submit(int).result()
+    except BrokenProcessPool:
+        raise SimdupError(
+            "worker processes cannot start; in a script put the call under"
+            ' `if __name__ == "__main__":`, or use jobs=1'
+        ) from None
 
 
 def _salvaged(task: list[Source], recipe: Recipe, encoding: str | None) -> Iterator[Fingerprinted]:

@@ -95,6 +95,9 @@ class Recipe:
         for name, kind in (("features", FeatureKind), ("hash", HashKind), ("weights", WeightKind)):
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
         lengths = (self.ngram,) if isinstance(self.ngram, int) else tuple(sorted(set(self.ngram)))
+        for name, numbers in (("bits", (self.bits,)), ("top", (self.top,)), ("ngram", lengths)):
+            if not all(isinstance(number, int) for number in numbers):
+                raise ValueError(f"{name} must be a whole number, not {getattr(self, name)!r}")
         object.__setattr__(self, "ngram", lengths)
         if not (8 <= self.bits <= MAX_BITS and self.bits % 8 == 0):
             raise ValueError(f"bits must be a multiple of 8 from 8 to {MAX_BITS}, not {self.bits}")

@@ -124,9 +124,17 @@ def from_votes(
     digests: NDArray[np.uint64],
     recipe: Recipe,
 ) -> Fingerprints:
-    """Fingerprints of summed votes (n, bits). A tie goes by `tie_pattern`."""
+    """Fingerprints of summed votes (n, bits). A tie goes by `tie_pattern`.
+
+    Where all votes are ties, as when every weight was rounded to 0, there is nothing to
+    tell texts apart: all zeros, as for a text without a feature (but the assignment's
+    English program has all ones for it).
+    """
     bits = (sums > 0) | ((sums == 0) & tie_pattern(recipe))
-    bits[counts == 0] = False
+    is_empty = counts == 0
+    if recipe.hash is not HashKind.STRING:
+        is_empty = (sums == 0).all(axis=1)
+    bits[is_empty] = False
     return Fingerprints(np.packbits(bits, axis=1), counts, digests)
 
 

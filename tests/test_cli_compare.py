@@ -222,7 +222,7 @@ def test_diff_folds_long_sentences(run, write):
     [
         (["a", "folder"], "'folder': not a regular file (folder); `simdup scan` takes folders"),
         (["empty", "a"], "'empty': empty (0 bytes)"),
-        (["a", "signs"], "'signs': empty (no letters or digits)"),
+        (["a", "signs"], "'signs': empty (no letter or digit)"),
         (["a", "binary"], "'binary': binary (NUL bytes)"),
         (["a", "a", "--bits", "12"], "bits must be a multiple of 8 from 8 to 1024, not 12"),
         (["a", "a", "-k", "129"], "k must be from 0 to the 128 bits, not 129"),

@@ -173,7 +173,7 @@ def test_what_has_no_text_is_skipped_with_its_reason(report, write):
         {"path": "./again", "reason": "binary", "detail": "NUL bytes"},
         {"path": "./binary", "reason": "binary", "detail": "NUL bytes"},
         {"path": "./empty", "reason": "empty", "detail": "0 bytes"},
-        {"path": "./signs", "reason": "empty", "detail": "no letters or digits"},
+        {"path": "./signs", "reason": "empty", "detail": "no letter or digit"},
     ]
     assert found["stats"]["skipped"] == {"binary": 2, "empty": 2}
 

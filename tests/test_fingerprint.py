@@ -19,6 +19,7 @@ from simdup.records import Reason, Skipped
 from simdup.simhash import fingerprint_texts
 from simdup.verify import cosines
 from simdup.walk import listed
+from simdup.words import idf
 
 RECIPE = Recipe()
 
@@ -384,3 +385,12 @@ def test_large_and_small_files_keep_their_order(source, monkeypatch, english, si
     assert (made.rows == fingerprint_texts([english, simplified, "few words"], RECIPE).rows).all()
     assert found.counts.tolist() == [document.features for document in made.documents]
     assert cosines(found, np.array([0, 1]), np.array([1, 2])).tolist() == [0, 0]
+
+
+def test_texts_whose_weights_are_all_rounded_away_are_refused(source):
+    words = "，".join(idf()[0][1000:1300])
+    recipe = Recipe(features="keywords", weights="int")
+
+    made = fingerprint_sources([source("a", words)], recipe)
+
+    assert reasons(made) == [("a", Reason.DEGENERATE, "")]

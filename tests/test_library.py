@@ -118,3 +118,21 @@ def test_scan_and_compare_are_functions_though_modules_have_their_names(tmp_path
     result = simdup.scan([tmp_path])
     assert [len(group.members) for group in result.groups] == [2]
     assert simdup.compare(tmp_path / "a", tmp_path / "b").kind.value == "identical bytes"
+
+
+@pytest.mark.parametrize(
+    ("i", "message"),
+    [
+        ([-1], "there is no text -1 among 2"),
+        ([2], "there is no text 2 among 2"),
+        ([0.5], "indices must be whole numbers, not float64"),
+    ],
+)
+def test_an_index_that_is_no_text_is_refused(i, message):
+    with pytest.raises(IndexError, match=message):
+        simdup.exact_similarities(["a", "b"], i, [0])
+
+
+def test_one_text_instead_of_several_is_refused():
+    with pytest.raises(TypeError, match="texts must be a sequence of texts, not one text"):
+        simdup.fingerprint_texts("a text")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections import deque
 
 import numpy as np
@@ -167,3 +169,19 @@ def test_tasks_that_were_done_are_not_done_again(monkeypatch):
 
     assert found == [["a"], ("given up", ["bad"]), ["c"]]
     assert done == [["a"], ["c"]]
+
+
+def test_a_script_without_a_main_guard_is_told_so(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("the same few words", "utf-8")
+    script = tmp_path / "script.py"
+    script.write_text("import simdup\nsimdup.scan(['a', 'b'], jobs=2)\n", "utf-8")
+
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "SimdupError: worker processes cannot start; in a script put the call under"
+        ' `if __name__ == "__main__":`, or use jobs=1\n'
+    )

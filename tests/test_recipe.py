@@ -21,6 +21,8 @@ def test_one_length_of_shingles_may_stand_alone():
     [
         ({"bits": 12}, "bits must be a multiple of 8 from 8 to 1024, not 12"),
         ({"bits": 0}, "bits must be a multiple of 8 from 8 to 1024, not 0"),
+        ({"bits": 64.0}, "bits must be a whole number, not 64.0"),
+        ({"ngram": "2"}, "ngram must be a whole number, not '2'"),
         ({"bits": 1032}, "bits must be a multiple of 8 from 8 to 1024, not 1032"),
         (
             {"features": "stems"},

@@ -56,11 +56,19 @@ def test_fingerprints_match_the_oracle(texts, bits, kind):
 
 
 def test_a_tie_alternates():
+    opposite = np.array([0x0F0F << 48, 0x0FF0 << 48], np.uint64)
+    made = Features(opposite, None, np.array([0, 2]))
+
+    row = from_votes(votes(made, 16), made.counts, digests(made), Recipe(bits=16)).rows[0]
+    assert bits_of(row) == "00001111" + "01" * 4
+
+
+def test_nothing_but_ties_is_no_fingerprint():
     opposite = np.array([0x0F0F << 48, 0xF0F0 << 48], np.uint64)
     made = Features(opposite, None, np.array([0, 2]))
 
     row = from_votes(votes(made, 16), made.counts, digests(made), Recipe(bits=16)).rows[0]
-    assert bits_of(row) == "01" * 8
+    assert bits_of(row) == "0" * 16
 
 
 @pytest.mark.parametrize("hash_kind", ["mix64", "blake2b"])
