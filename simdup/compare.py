@@ -9,8 +9,9 @@ import numpy as np
 
 from simdup.decode import Encoding
 from simdup.errors import InputError
-from simdup.fingerprint import SkipError, fingerprint_sources, read_text
+from simdup.fingerprint import fingerprint_sources
 from simdup.hamming import paired_distances, similarity_at
+from simdup.read import SkipError, read_text
 from simdup.records import Comparison, Document, Settings, Skipped
 from simdup.verify import exact_similarities
 from simdup.walk import listed

@@ -1,10 +1,8 @@
-"""Texts in, features out: what votes in a fingerprint, and with which weight.
+"""Tokens in, features out: what votes in a fingerprint, and with which weight.
 
-    texts -> Tokens (a hash each) -> Features (a hash and a weight for each distinct one)
-
-Both are flat arrays with offsets by document (compressed sparse rows). A long
-document comes in pieces and is counted in segments of SEGMENT tokens, so that
-memory does not grow with its length.
+Features are three flat arrays with offsets by document (compressed sparse rows): a hash
+and a weight for each distinct one. A long document is counted in segments of SEGMENT
+tokens, so that memory does not grow with its length.
 """
 
 from __future__ import annotations
@@ -16,10 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.hashing import blake2b_hashes, gram_hashes, span_hashes, string_hashes
-from simdup.recipe import FeatureKind, HashKind, Recipe, WeightKind
-from simdup.unicode import HAN, MARK, SEPARATOR, SINGLE, WORD, code_points, fold, tables
-from simdup.words import cutter, idf, keywords, read_stop_words
+from simdup.hashing import gram_hashes, span_hashes
+from simdup.pieces import batches, chunks_of, is_long, pieces
+from simdup.recipe import FeatureKind, Recipe, WeightKind
+from simdup.tokens import Tokens, token_ids, tokens, voting_hashes
+from simdup.unicode import code_points
+from simdup.words import idf, keywords
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,57 +27,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.hashing import Hashes, Positions
-    from simdup.unicode import CodePoints
 
     Weights = NDArray[np.int64] | NDArray[np.float64]
 
 #: Tokens that are counted together. Part of the recipe: a change changes fingerprints.
 SEGMENT = 1 << 20
 
-# Characters that go through the arrays at once: more fall out of the cache (one
-# million: 3 times slower), fewer pay numpy's overhead. Changes speed only.
-PIECE = 200_000
-
-# Texts in a batch at most: the table of votes of a batch (texts x 256 counts) is to
-# stay in the cache. Changes speed only.
-BATCH = 512
-
-# Texts without a separator for this many characters are cut there, so that a file of one
-# endless word needs bounded memory. More than PIECE. Part of the recipe.
-LONGEST_WORD = 1 << 18
-
-# Han runs are given to jieba in parts of at most this length: its memory grows
-# with the run, and no sentence is as long. Part of the recipe.
-LONGEST_HAN_RUN = 1 << 12
-
 # Weights are whole multiples of 1 / UNIT, so that sums of them are exact.
 UNIT = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The tokens of some documents in order; document i has offsets[i]:offsets[i + 1]."""
-
-    ids: Hashes
-    """(t,): equal for equal tokens, and in practice only for these."""
-    offsets: Positions
-    """(documents + 1,)"""
-    hashes: Hashes | None = None
-    """(t, w): what votes instead of `ids`, when the recipe's hash is another one."""
-
-    def slice(self, begin: int, end: int) -> Tokens:
-        """Some of the tokens of a single document."""
-        hashes = None if self.hashes is None else self.hashes[begin:end]
-        ids = self.ids[begin:end]
-        return Tokens(ids, np.array([0, len(ids)]), hashes)
-
-    def followed_by(self, other: Tokens) -> Tokens:
-        """The tokens of a single document and those that come after them."""
-        ids = np.concatenate((self.ids, other.ids))
-        hashes = None
-        if self.hashes is not None and other.hashes is not None:
-            hashes = np.concatenate((self.hashes, other.hashes))
-        return Tokens(ids, np.array([0, len(ids)]), hashes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +62,30 @@ class Features:
 
 
 def features(texts: Sequence[str], recipe: Recipe) -> Features:
-    """The features of a batch of texts, each no longer than PIECE characters.
+    """The features of a batch of texts, none of which is long (`pieces.is_long`).
 
-    Raises ValueError for a longer text (which `segments` takes), InputError when
-    a dictionary cannot be read.
+    Raises ValueError for a long text (which `segments` takes), InputError when a
+    dictionary cannot be read.
     """
     if recipe.features is FeatureKind.KEYWORDS:
         return _keyword_features(texts, recipe)
-    if max(map(len, texts), default=0) > PIECE:
-        raise ValueError(f"a text of more than {PIECE} characters goes through `segments`")
-    return _counted(_tokens(texts, recipe), recipe)
+    if any(map(is_long, texts)):
+        raise ValueError("a text this long goes through `segments`")
+    return _counted(tokens(texts, recipe), recipe)
 
 
 def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
     """The features of one text that comes in chunks, a segment at a time.
 
     Where the chunks are cut makes no difference. They are to be no longer than
-    PIECE. Nothing is yielded for a text without a token.
+    those of `chunks_of`. Nothing is yielded for a text without a token.
     """
     if recipe.features is FeatureKind.KEYWORDS:  # which are defined by the whole text
         yield _keyword_features(["".join(chunks)], recipe)
         return
-    kept = _tokens([], recipe)
-    for piece in _pieces(chunks, recipe):
-        kept = kept.followed_by(_tokens([piece], recipe))
+    kept = tokens([], recipe)
+    for piece in pieces(chunks, recipe):
+        kept = kept.followed_by(tokens([piece], recipe))
         while len(kept.ids) >= SEGMENT:
             yield _counted(kept.slice(0, SEGMENT), recipe)
             kept = kept.slice(SEGMENT, len(kept.ids))
@@ -140,25 +97,6 @@ def all_features(texts: Sequence[str], recipe: Recipe) -> Features:
     """The features of texts of any length, in their order."""
     made = [_one(batch, recipe) for batch in batches(texts)]
     return concatenated(made) if made else features([], recipe)
-
-
-def batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Consecutive texts that are handled together: PIECE characters, or one longer text."""
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        if batch and (size + len(text) > PIECE or len(batch) == BATCH):
-            yield batch
-            batch, size = [], 0
-        batch.append(text)
-        size += len(text)
-    if batch:
-        yield batch
-
-
-def chunks_of(text: str) -> Iterator[str]:
-    """A long text in chunks of PIECE characters."""
-    return (text[begin : begin + PIECE] for begin in range(0, len(text), PIECE))
 
 
 def concatenated(parts: Sequence[Features]) -> Features:
@@ -187,135 +125,9 @@ def merged(parts: Iterable[Features], recipe: Recipe) -> Features:
 
 
 def _one(batch: list[str], recipe: Recipe) -> Features:
-    if len(batch[0]) <= PIECE or recipe.features is FeatureKind.KEYWORDS:
+    if not is_long(batch[0]) or recipe.features is FeatureKind.KEYWORDS:
         return features(batch, recipe)
     return merged(segments(chunks_of(batch[0]), recipe), recipe)
-
-
-def _pieces(chunks: Iterable[str], recipe: Recipe) -> Iterator[str]:
-    """The same text, cut only where no token, Han run or composition goes across."""
-    carry = ""
-    for chunk in chunks:
-        carry += chunk
-        if len(carry) < PIECE:
-            continue
-        cut = _last_break(carry[:LONGEST_WORD], recipe)
-        if cut == 0 and len(carry) > LONGEST_WORD:
-            cut = LONGEST_WORD
-        if cut:
-            yield carry[:cut]
-            carry = carry[cut:]
-    yield carry
-
-
-def _last_break(text: str, recipe: Recipe, window: int = 4096) -> int:
-    """The last place at which a text may be cut; 0 if there is none but its beginning."""
-    for begin in range((len(text) - 1) // window * window, -1, -window):
-        codes, _ = code_points([text[begin : begin + window]])
-        table = tables(codes)
-        may = table.space if recipe.features is FeatureKind.TOKENS else table.breaks
-        found = np.flatnonzero(may[codes[:-1]])
-        if len(found):
-            return begin + int(found[-1])
-    return 0
-
-
-def _tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
-    """The tokens of some texts as the recipe cuts them."""
-    if recipe.features is FeatureKind.TOKENS:
-        codes, documents = code_points(texts)
-        starts, ends = _runs(~tables(codes).space[codes])
-    else:
-        codes, documents = fold(texts)
-        starts, ends, is_han = _token_spans(codes)
-        if recipe.features is FeatureKind.WORDS and is_han.any():
-            starts, ends = _word_spans(codes, starts, ends, is_han, recipe)
-    ids = span_hashes(codes, starts, ends)
-    if recipe.features is FeatureKind.WORDS and recipe.stop_words is not None:
-        kept = ~np.isin(ids, _ids(read_stop_words(recipe.stop_words)))
-        starts, ends, ids = starts[kept], ends[kept], ids[kept]
-    hashes = _voting_hashes(codes, starts, ends, ids, recipe)
-    return Tokens(ids, np.searchsorted(starts, documents), hashes)
-
-
-def _runs(inside: NDArray[np.bool_]) -> tuple[Positions, Positions]:
-    """Where runs of True begin and end."""
-    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
-    return edges[::2], edges[1::2]
-
-
-def _token_spans(codes: CodePoints) -> tuple[Positions, Positions, NDArray[np.bool_]]:
-    """Where the tokens of folded text begin and end, and which are one Han character.
-
-    A run of word characters is a token; a Han character, a kana or a character of a
-    script without spaces is one by itself, with the marks that follow it.
-    """
-    kind = tables(codes).kind[codes]
-    is_mark = kind == MARK
-    if is_mark.any():
-        # A mark is of the kind of what it stands on; on nothing it is a word.
-        base = np.maximum.accumulate(np.where(is_mark, 0, np.arange(len(kind))))
-        under = kind[base]
-        under[(under == SEPARATOR) | (under == MARK)] = WORD
-        kind = np.where(is_mark, under, kind)
-    is_word, is_single = kind == WORD, kind >= SINGLE
-    begins = is_single & ~is_mark
-    begins[:1] |= is_word[:1]
-    begins[1:] |= is_word[1:] & ~is_word[:-1]
-    # The last code point is a newline, so every token ends before another position.
-    ends = (kind[:-1] != SEPARATOR) & (begins[1:] | (kind[1:] == SEPARATOR))
-    starts, stops = np.flatnonzero(begins), np.flatnonzero(ends) + 1
-    return starts, stops, (kind[starts] == HAN) & (stops - starts == 1)
-
-
-def _word_spans(
-    codes: CodePoints, starts: Positions, ends: Positions, is_han: NDArray[np.bool_], recipe: Recipe
-) -> tuple[Positions, Positions]:
-    """The token spans with single Han characters joined to words by jieba."""
-    where = starts[is_han]
-    index = np.arange(len(where))
-    first = np.diff(where, prepend=-2) != 1
-    run = np.maximum.accumulate(np.where(first, index, 0))
-    breaks = np.flatnonzero((index - run) % LONGEST_HAN_RUN == 0)
-    # All runs as one text with a newline before each: jieba never joins across one.
-    where = np.insert(where, breaks, -1)
-    text = _text(np.where(where < 0, ord("\n"), codes[where]).astype(np.uint32))
-    cut = cutter(recipe.cutter, recipe.user_dict)
-    stops = np.cumsum(np.fromiter(map(len, cut(text)), np.int64))
-    begins = np.concatenate((np.zeros(1, np.int64), stops[:-1]))
-    is_word = where[begins] >= 0
-    starts = np.concatenate((starts[~is_han], where[begins[is_word]]))
-    ends = np.concatenate((ends[~is_han], where[stops[is_word] - 1] + 1))
-    order = np.argsort(starts)
-    return starts[order], ends[order]
-
-
-def _text(codes: CodePoints) -> str:
-    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-
-
-def _voting_hashes(
-    codes: CodePoints, starts: Positions, ends: Positions, ids: Hashes, recipe: Recipe
-) -> Hashes | None:
-    """The recipe's own hash of each span (t, words of 64 bits), or None for mix64."""
-    if recipe.hash is HashKind.MIX64:
-        return None
-    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
-    starts, ends = starts[first], ends[first]
-    if recipe.hash is HashKind.STRING:
-        return _left_aligned(*string_hashes(codes, starts, ends), recipe.bits)[inverse]
-    text = _text(codes)
-    spans = zip(starts.tolist(), ends.tolist(), strict=True)
-    return blake2b_hashes([text[start:end] for start, end in spans])[inverse, None]
-
-
-def _left_aligned(high: Hashes, low: Hashes, bits: int) -> Hashes:
-    """The low `bits` of 128-bit numbers at the high end of one or two words: (n, words)."""
-    shift = np.uint64(-bits % 64)
-    if bits <= 64:
-        return (low << shift)[:, None]
-    carried = (low >> np.uint64(1)) >> (np.uint64(63) - shift)  # shifts of 64 are undefined
-    return np.column_stack((high << shift | carried, low << shift))
 
 
 def _counted(tokens: Tokens, recipe: Recipe) -> Features:
@@ -399,7 +211,7 @@ def _keyword_features(texts: Sequence[str], recipe: Recipe) -> Features:
     codes, starts = code_points([word for word, _ in pairs])
     starts, ends = starts[:-1], starts[1:] - 1
     ids = span_hashes(codes, starts, ends)
-    hashes = _voting_hashes(codes, starts, ends, ids, recipe)
+    hashes = voting_hashes(codes, starts, ends, ids, recipe)
     weights = _rounded(np.array([weight for _, weight in pairs], np.float64), recipe.weights)
     offsets = np.cumsum([0, *map(len, found)])
     return Features(ids, weights, offsets, hashes)
@@ -411,12 +223,6 @@ def _rounded(weights: NDArray[np.float64], kind: WeightKind) -> Weights:
     if kind is WeightKind.EXACT:
         return np.rint(weights * UNIT).astype(np.int64)
     return (weights * 10 if kind is WeightKind.INT10 else weights).astype(np.int64)
-
-
-def _ids(texts: Sequence[str]) -> Hashes:
-    """The id of each text as one folded token."""
-    codes, offsets = fold(texts)
-    return span_hashes(codes, offsets[:-1], offsets[1:] - 1)
 
 
 def _idf_of(ids: Hashes) -> NDArray[np.float64]:
@@ -431,5 +237,5 @@ def _idf_table() -> tuple[Hashes, NDArray[np.float64], float]:
     """Sorted ids of the words that jieba knows, their IDF, and its median (the upper one)."""
     names, idfs = idf()
     values = np.array(idfs)
-    ids, first = np.unique(_ids(names), return_index=True)
+    ids, first = np.unique(token_ids(names), return_index=True)
     return ids, values[first], float(np.sort(values)[len(values) // 2])

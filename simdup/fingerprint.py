@@ -1,49 +1,41 @@
 """Sources in, documents with fingerprints out: read, decode, simhash.
 
-A file of up to WHOLE bytes is read at once and shares a batch with others; a longer
-one is read, decoded and counted in chunks, so that memory does not grow with it.
-What cannot be used becomes a `Skipped` with its reason.
+A file is read at once and shares a batch with others; a large one is read, decoded and
+counted in chunks, so that memory does not grow with it. What cannot be used becomes a
+`Skipped` with its reason.
 """
 
 from __future__ import annotations
 
-import os
-import stat
-from contextlib import closing
 from dataclasses import dataclass
-from errno import ENOENT, ENOTDIR
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.decode import Encoding, NotText, damage, decode, decode_chunks, detect, forced
+from simdup.decode import Encoding, damage, decode_chunks, forced
 from simdup.errors import InputError
-from simdup.features import (
-    Features,
-    all_features,
-    chunks_of,
-    concatenated,
-    features,
-    merged,
-    segments,
+from simdup.features import Features, all_features, concatenated, features, merged, segments
+from simdup.pieces import chunks_of
+from simdup.read import (
+    SkipError,
+    Text,
+    digest,
+    encoding_of_large,
+    is_streamed,
+    read_chunks,
+    read_text,
 )
 from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.simhash import Fingerprints, fingerprint_chunks, fingerprint_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from simdup.recipe import Recipe
-
-# Longer files are streamed, their encoding found from this many first bytes.
-WHOLE = 1 << 24
-
-# Bytes read at once: first few, since most binary files show there what they are.
-HEAD, CHUNK = 1 << 16, 1 << 20
 
 # From this width on a fingerprint of equal bits is no fingerprint: by chance it comes
 # once in 2**31 texts, by features that cancel out or weigh nothing far more often.
@@ -61,33 +53,12 @@ class Fingerprinted:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """What is in a file: its text, and what is to be remembered of its bytes."""
-
-    text: str
-    encoding: Encoding
-    bytes_digest: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class _Made:
     """A document and where its fingerprint is."""
 
     document: Document
     prints: Fingerprints
     row: int
-
-
-class SkipError(Exception):
-    """Carries the reason why one file is skipped up to where the next one is read."""
-
-    def __init__(self, reason: Reason, detail: str = "") -> None:
-        super().__init__(reason, detail)
-        self.reason, self.detail = reason, detail
-
-    def at(self, path: str) -> Skipped:
-        """The record of it."""
-        return Skipped(path, self.reason, self.detail)
 
 
 def fingerprint_sources(
@@ -126,7 +97,7 @@ def _made(
     skipped: dict[int, Skipped] = {}
     for index, source in enumerate(sources):
         try:
-            if source.size > WHOLE:
+            if is_streamed(source):
                 made[index] = _streamed(source, recipe, known)
             else:
                 waiting.append((index, read_text(source, known)))
@@ -146,7 +117,7 @@ def _document(source: Source, found: Text, prints: Fingerprints, row: int) -> Do
         damage(found.text),
         int(prints.counts[row]),
         found.bytes_digest,
-        _digest(found.text.encode("utf-8", "surrogatepass")),
+        digest(found.text.encode("utf-8", "surrogatepass")),
         prints.digests[row].tobytes(),
     )
 
@@ -180,21 +151,13 @@ def _refusal(document: Document, recipe: Recipe, *, is_flat: bool) -> SkipError 
     return None
 
 
-def read_text(source: Source, known: Encoding | None) -> Text:
-    """The text of a file, read at once. Raises SkipError."""
-    with closing(_bytes(source)) as chunks:
-        data = b"".join(_unless_binary(chunks, known))
-    encoding = _encoding(data, known, complete=True)
-    return Text(decode(data, encoding), encoding, _digest(data))
-
-
 def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
     of_bytes, of_text, damaged = blake2b(digest_size=16), blake2b(digest_size=16), 0
-    encoding = known or _encoding_of_large(source)
+    encoding = known or encoding_of_large(source)
 
     def chunks() -> Iterator[bytes]:
-        for chunk in _bytes(source):
+        for chunk in read_chunks(source):
             of_bytes.update(chunk)
             yield chunk
 
@@ -246,7 +209,7 @@ def features_of(
 
 def _again(document: Document, recipe: Recipe) -> str | Features:
     """The text of a document, or its features if it is long. Raises SkipError if it changed."""
-    if document.source.size > WHOLE:
+    if is_streamed(document.source):
         return _streamed_features(document, recipe)
     found = read_text(document.source, Encoding(document.encoding, document.confidence))
     if found.bytes_digest != document.bytes_digest:
@@ -256,74 +219,6 @@ def _again(document: Document, recipe: Recipe) -> str | Features:
 
 def _streamed_features(document: Document, recipe: Recipe) -> Features:
     encoding = Encoding(document.encoding, document.confidence)
-    pieces = decode_chunks(_bytes(document.source), encoding)
+    pieces = decode_chunks(read_chunks(document.source), encoding)
     chunks = (chunk for piece in pieces for chunk in chunks_of(piece))
     return merged(segments(chunks, recipe), recipe)
-
-
-def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:
-    found = known or detect(head, complete=complete)
-    if isinstance(found, NotText):
-        raise SkipError(Reason.BINARY, found.detail)
-    return found
-
-
-def _encoding_of_large(source: Source) -> Encoding:
-    with closing(_bytes(source, WHOLE)) as chunks:
-        head = b"".join(_unless_binary(chunks, None))
-    return _encoding(head, None, complete=False)
-
-
-def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:
-    """The same chunks; a file whose beginning has NULs and is no UTF-16 is not read on."""
-    head = next(chunks, b"")
-    if known is None and b"\0" in head:
-        _encoding(head, None, complete=False)
-    yield head
-    yield from chunks
-
-
-def _bytes(source: Source, limit: int | None = None) -> Generator[bytes]:
-    """A file's bytes in chunks, its first `limit` or all. Raises SkipError.
-
-    A file that is no longer what the walk saw, before or after it is read, is skipped.
-    """
-    try:
-        # O_NONBLOCK: a FIFO that took the file's place must not hang the scan.
-        descriptor = os.open(source.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    except (OSError, ValueError) as error:
-        raise _trouble(error) from None
-    try:
-        _check(source, descriptor)
-        left, most = source.size if limit is None else min(limit, source.size), HEAD
-        while left > 0:
-            chunk = os.read(descriptor, min(left, most))
-            if not chunk:
-                raise SkipError(Reason.CHANGED, "shorter than before")
-            left, most = left - len(chunk), CHUNK
-            yield chunk
-        _check(source, descriptor)
-    except OSError as error:
-        raise _trouble(error) from None
-    finally:
-        os.close(descriptor)
-
-
-def _check(source: Source, descriptor: int) -> None:
-    status = os.fstat(descriptor)
-    if not stat.S_ISREG(status.st_mode):
-        raise SkipError(Reason.SPECIAL)
-    if (status.st_size, status.st_mtime_ns) != (source.size, source.mtime_ns):
-        raise SkipError(Reason.CHANGED)
-
-
-def _trouble(error: OSError | ValueError) -> SkipError:
-    if isinstance(error, OSError) and error.errno in {ENOENT, ENOTDIR}:
-        return SkipError(Reason.VANISHED)
-    if isinstance(error, OSError):
-        return SkipError(Reason.UNREADABLE, error.strerror or str(error))
-    return SkipError(Reason.UNREADABLE, "no possible name of a file")
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).digest()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.errors import SimdupError
-from simdup.fingerprint import WHOLE, Fingerprinted, fingerprint_sources
+from simdup.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def fingerprint_all(
     this one where they are not worth starting. Files of a task whose worker died are
     skipped as unreadable.
     """
-    size = sum(min(source.size, WHOLE) for source in sources)
+    size = sum(source.size for source in sources)
     if jobs is None:
         jobs = _cores() if size > BYTES_WORTH_WORKERS else 1
     if jobs == 1:

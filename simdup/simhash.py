@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.features import PIECE, Features, batches, chunks_of, features, segments
+from simdup.features import Features, features, segments
 from simdup.hashing import mix64, widened
+from simdup.pieces import batches, chunks_of, is_long
 from simdup.recipe import FeatureKind, HashKind, Recipe
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def fingerprint_texts(texts: Sequence[str], recipe: Recipe) -> Fingerprints:
 
 
 def fingerprint_chunks(chunks: Iterable[str], recipe: Recipe) -> Fingerprints:
-    """The fingerprint of one text that comes in chunks of at most PIECE characters."""
+    """The fingerprint of one text that comes in chunks no longer than those of `chunks_of`."""
     sums, count, digest = np.zeros((1, recipe.bits)), 0, np.zeros((1, 2), np.uint64)
     for segment in segments(chunks, recipe):
         sums += votes(segment, recipe.bits)
@@ -163,6 +164,6 @@ def digests(features: Features) -> NDArray[np.uint64]:
 
 
 def _of_batch(batch: list[str], recipe: Recipe) -> Fingerprints:
-    if len(batch[0]) > PIECE:
+    if is_long(batch[0]):
         return fingerprint_chunks(chunks_of(batch[0]), recipe)
     return simhash(features(batch, recipe), recipe)

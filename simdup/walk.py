@@ -24,19 +24,17 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
-from simdup.errors import ExtraMissingError, InputError
+from simdup.errors import InputError
+from simdup.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
 from simdup.records import Reason, Skipped, Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from pathspec import GitIgnoreSpec
 
     AnyPath: TypeAlias = str | os.PathLike[str]
     Found: TypeAlias = Source | Skipped
@@ -58,9 +56,6 @@ NOISE_FOLDERS = frozenset(
 
 # The trash of a drive is .Trash-1000 for user 1000: https://specifications.freedesktop.org/trash-spec
 TRASH_OF_A_USER = ".Trash-"
-
-# Longer than any .gitignore written by hand; without a limit one hostile file fills the memory.
-GITIGNORE_LIMIT = 1 << 20
 
 _SPECIAL = {
     stat.S_IFIFO: "FIFO",
@@ -176,17 +171,8 @@ class _Folder:
     depth: int
     device: int
     """Of the root."""
-    rules: tuple[_Rules, ...] = ()
+    rules: tuple[Rules, ...] = ()
     """From the .gitignore files on the way here, the root's first."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    """One .gitignore."""
-
-    start: int
-    """Where in a path below the root the path below this .gitignore begins."""
-    spec: GitIgnoreSpec
 
 
 class _Run:
@@ -195,7 +181,7 @@ class _Run:
     def __init__(self, filters: Filters) -> None:
         self.filters = filters
         if filters.gitignore:
-            _git_ignore_spec()  # missing? Say so now, not at the first .gitignore
+            git_ignore_spec()  # missing? Say so now, not at the first .gitignore
         # First path by device and inode. The keys' numbers and the path are those of
         # the Source, which whoever collects Sources keeps alive anyway; two levels save
         # a tuple for each file. What is left to pay is about 50 bytes a file.
@@ -272,7 +258,7 @@ class _Run:
         if isinstance(status, Skipped):
             return status
         is_folder = stat.S_ISDIR(status.st_mode)
-        if _is_ignored(relative, folder.rules, is_folder=is_folder):
+        if is_ignored(relative, folder.rules, is_folder=is_folder):
             return Skipped(path, Reason.IGNORED)
         if not is_folder:
             return self._file(path, relative, status)
@@ -392,71 +378,8 @@ def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in {"", "."}]
 
 
-def _is_ignored(relative: str, rules: tuple[_Rules, ...], *, is_folder: bool) -> bool:
-    """What the last line that is meant says, of the nearest .gitignore that has one.
-
-    Everything in an ignored folder is ignored, without more ado: it is not entered.
-    """
-    for each in reversed(rules):
-        path = relative[each.start :]
-        for line in reversed(each.spec.patterns):
-            if line.regex is not None and _is_meant(line.regex, path, is_folder=is_folder):
-                return bool(line.include)
-    return False
-
-
-def _is_meant(line: re.Pattern[str], path: str, *, is_folder: bool) -> bool:
-    """Whether a line of .gitignore means the path itself.
-
-    pathspec also lets a line cover all that lies below a folder (its group `ps_d` is the
-    slash), after which "*", "!*/", "!*.txt" would leave out everything in folders. Git
-    asks a line about one file or folder at a time, as we do.
-    """
-    if "ps_d" not in line.groupindex:
-        return line.search(path) is not None
-    whole = path + "/" if is_folder else path
-    return any(found.end() == len(whole) for found in line.finditer(whole))
-
-
-def _rules(folder: _Folder) -> _Rules | Skipped:
-    """The .gitignore of a folder."""
-    path = os.path.join(folder.path, ".gitignore")
+def _rules(folder: _Folder) -> Rules | Skipped:
     try:
-        text = os.fsdecode(_read_gitignore(path))
+        return read_rules(folder.path, len(folder.prefix))
     except OSError as error:
-        return _trouble(path, error)
-    # Not splitlines(): a name may hold U+2028 or a form feed.
-    lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    spec = _git_ignore_spec().from_lines(line for line in lines if _is_sound(line))
-    return _Rules(len(folder.prefix), spec)
-
-
-def _read_gitignore(path: str) -> bytes:
-    """What it holds; nothing if it is not a regular file. A link is an error, as for git."""
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    try:
-        status = os.fstat(file)
-        if not stat.S_ISREG(status.st_mode):
-            return b""
-        if status.st_size > GITIGNORE_LIMIT:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        return os.read(file, GITIGNORE_LIMIT)
-    finally:
-        os.close(file)
-
-
-def _is_sound(line: str) -> bool:
-    """Whether pathspec understands a line. Git passes over those it doesn't, and so do we."""
-    try:
-        _git_ignore_spec().from_lines([line])
-    except (ValueError, re.error):
-        return False
-    return True
-
-
-def _git_ignore_spec() -> type[GitIgnoreSpec]:
-    try:
-        from pathspec import GitIgnoreSpec  # noqa: PLC0415 - optional
-    except ImportError:
-        raise ExtraMissingError("--gitignore", "gitignore") from None
-    return GitIgnoreSpec
+        return _trouble(os.path.join(folder.path, ".gitignore"), error)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup import features as module
+from simdup import pieces, tokens
 from simdup.features import UNIT, all_features, concatenated, features, merged, segments
 from simdup.hashing import gram_hashes, span_hashes
 from simdup.recipe import Recipe
@@ -131,7 +132,7 @@ def test_words_weigh_the_root_of_their_count_by_their_idf():
 
 
 def test_han_beside_latin_and_long_han_runs_lose_no_character(monkeypatch):
-    monkeypatch.setattr(module, "LONGEST_HAN_RUN", 3)
+    monkeypatch.setattr(tokens, "LONGEST_HAN_RUN", 3)
 
     made = features(["中国人民abc银行"], Recipe(features="words"))
     expected = [*cutter("jieba")("中国人"), *cutter("jieba")("民"), "abc", *cutter("jieba")("银行")]
@@ -180,15 +181,15 @@ def test_no_text_and_empty_texts_have_no_features(kind):
 
 
 def test_a_text_too_long_for_a_batch_is_refused():
-    with pytest.raises(ValueError, match="of more than 200000 characters goes through `segments`"):
+    with pytest.raises(ValueError, match="a text this long goes through `segments`"):
         features(["x" * 200_001], Recipe())
 
 
 @pytest.fixture
 def small_segments(monkeypatch):
-    monkeypatch.setattr(module, "PIECE", 64)
+    monkeypatch.setattr(pieces, "PIECE", 64)
     monkeypatch.setattr(module, "SEGMENT", 50)
-    monkeypatch.setattr(module, "LONGEST_WORD", 80)
+    monkeypatch.setattr(pieces, "LONGEST_WORD", 80)
 
 
 @pytest.mark.usefixtures("small_segments")
@@ -226,7 +227,7 @@ def test_segments_of_one_text_merge_to_the_sum_of_their_weights():
 def test_long_and_short_texts_go_together(monkeypatch):
     long = " ".join(f"w{i % 97}" for i in range(3000))
     expected = [by_id(features([text], Recipe())) for text in (long, "a b", "")]
-    monkeypatch.setattr(module, "PIECE", 500)
+    monkeypatch.setattr(pieces, "PIECE", 500)
 
     made = all_features([long, "a b", ""], Recipe())
     assert [by_id(made, i) for i in range(3)] == expected

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from simdup import fingerprint
+from simdup import read as reading_room
 from simdup.errors import InputError
 from simdup.fingerprint import features_of, fingerprint_sources, rows_of_sources
 from simdup.recipe import Recipe
@@ -26,9 +27,9 @@ RECIPE = Recipe()
 
 def stream(monkeypatch, whole, chunk=97):
     """Read files of more than `whole` bytes in chunks."""
-    monkeypatch.setattr(fingerprint, "WHOLE", whole)
-    monkeypatch.setattr(fingerprint, "HEAD", chunk)
-    monkeypatch.setattr(fingerprint, "CHUNK", chunk)
+    monkeypatch.setattr(reading_room, "WHOLE", whole)
+    monkeypatch.setattr(reading_room, "HEAD", chunk)
+    monkeypatch.setattr(reading_room, "CHUNK", chunk)
 
 
 @pytest.fixture

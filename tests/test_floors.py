@@ -11,9 +11,10 @@ import simdup
 
 FLOORS = [
     {"errors", "progress", "unicode", "hashing", "hamming"},
-    {"recipe"},
+    {"recipe", "gitignore"},
     {"records"},
-    {"walk", "decode", "words", "search", "groups", "candidates", "report"},
+    {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report"},
+    {"tokens", "read"},
     {"features"},
     {"simhash", "verify"},
     {"fingerprint", "texts"},

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simdup import fingerprint, fingerprint_files
+from simdup import fingerprint_files
+from simdup import read as reading_room
 from simdup.errors import InputError
 from simdup.recipe import Recipe
 from simdup.records import Kind, Reason, Settings
@@ -87,9 +88,9 @@ def test_any_order_of_paths_and_number_of_jobs_gives_the_same_groups(tree, monke
 
 def test_streamed_files_are_grouped_as_others(tree, monkeypatch):
     expected = scan([tree]).groups
-    monkeypatch.setattr(fingerprint, "WHOLE", 500)
-    monkeypatch.setattr(fingerprint, "HEAD", 97)
-    monkeypatch.setattr(fingerprint, "CHUNK", 97)
+    monkeypatch.setattr(reading_room, "WHOLE", 500)
+    monkeypatch.setattr(reading_room, "HEAD", 97)
+    monkeypatch.setattr(reading_room, "CHUNK", 97)
 
     found = scan([tree]).groups
 

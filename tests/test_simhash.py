@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simdup import features as features_module
+from simdup import pieces
 from simdup.features import Features, features
 from simdup.hamming import hamming_distances
 from simdup.hashing import string_hashes, widened
@@ -107,18 +108,18 @@ def test_a_text_has_the_same_fingerprint_alone_and_in_any_batch(texts):
 def test_the_size_of_a_batch_changes_nothing(piece, batch):
     texts = [f"文档 {i} says {i % 7} things 和 {i * i}" for i in range(40)]
     expected = fingerprint_texts(texts, Recipe())
-    before = features_module.PIECE, features_module.BATCH
+    before = pieces.PIECE, pieces.BATCH
     try:
-        features_module.PIECE, features_module.BATCH = 100 + piece, batch
+        pieces.PIECE, pieces.BATCH = 100 + piece, batch
         found = fingerprint_texts(texts, Recipe())
     finally:
-        features_module.PIECE, features_module.BATCH = before
+        pieces.PIECE, pieces.BATCH = before
 
     assert (found.rows == expected.rows).all()
 
 
 def test_a_long_text_is_the_sum_of_its_segments(monkeypatch):
-    monkeypatch.setattr(features_module, "PIECE", 100)
+    monkeypatch.setattr(pieces, "PIECE", 100)
     monkeypatch.setattr(features_module, "SEGMENT", 200)
     words = [f"w{i % 150}" for i in range(600)]
     recipe = Recipe(ngram=1)

@@ -1,0 +1,130 @@
+"""Sources in, bytes and text out: where files are opened, and nowhere else.
+
+A file that is no longer what the walk saw is skipped; none can make the reader hang.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import closing
+from dataclasses import dataclass
+from errno import ENOENT, ENOTDIR
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from simdup.decode import Encoding, NotText, decode, detect
+from simdup.records import Reason, Skipped, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+# Longer files are streamed, their encoding found from this many first bytes.
+WHOLE = 1 << 24
+
+# Bytes read at once: first few, since most binary files show there what they are.
+HEAD, CHUNK = 1 << 16, 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is in a file: its text, and what is to be remembered of its bytes."""
+
+    text: str
+    encoding: Encoding
+    bytes_digest: bytes
+
+
+class SkipError(Exception):
+    """Carries the reason why one file is skipped up to where the next one is read."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail = reason, detail
+
+    def at(self, path: str) -> Skipped:
+        """The record of it."""
+        return Skipped(path, self.reason, self.detail)
+
+
+def is_streamed(source: Source) -> bool:
+    """Whether a file is too large to be read at once."""
+    return source.size > WHOLE
+
+
+def read_text(source: Source, known: Encoding | None) -> Text:
+    """The text of a file, read at once. Raises SkipError."""
+    with closing(read_chunks(source)) as chunks:
+        data = b"".join(_unless_binary(chunks, known))
+    encoding = _encoding(data, known, complete=True)
+    return Text(decode(data, encoding), encoding, digest(data))
+
+
+def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:
+    found = known or detect(head, complete=complete)
+    if isinstance(found, NotText):
+        raise SkipError(Reason.BINARY, found.detail)
+    return found
+
+
+def encoding_of_large(source: Source) -> Encoding:
+    """The encoding of a file that is streamed, by its first WHOLE bytes. Raises SkipError."""
+    with closing(read_chunks(source, WHOLE)) as chunks:
+        head = b"".join(_unless_binary(chunks, None))
+    return _encoding(head, None, complete=False)
+
+
+def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:
+    """The same chunks; a file whose beginning has NULs and is no UTF-16 is not read on."""
+    head = next(chunks, b"")
+    if known is None and b"\0" in head:
+        _encoding(head, None, complete=False)
+    yield head
+    yield from chunks
+
+
+def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
+    """A file's bytes in chunks, its first `limit` or all. Raises SkipError.
+
+    A file that is no longer what the walk saw, before or after it is read, is skipped.
+    """
+    try:
+        # O_NONBLOCK: a FIFO that took the file's place must not hang the scan.
+        descriptor = os.open(source.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except (OSError, ValueError) as error:
+        raise _trouble(error) from None
+    try:
+        _check(source, descriptor)
+        left, most = source.size if limit is None else min(limit, source.size), HEAD
+        while left > 0:
+            chunk = os.read(descriptor, min(left, most))
+            if not chunk:
+                raise SkipError(Reason.CHANGED, "shorter than before")
+            left, most = left - len(chunk), CHUNK
+            yield chunk
+        _check(source, descriptor)
+    except OSError as error:
+        raise _trouble(error) from None
+    finally:
+        os.close(descriptor)
+
+
+def _check(source: Source, descriptor: int) -> None:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise SkipError(Reason.SPECIAL)
+    if (status.st_size, status.st_mtime_ns) != (source.size, source.mtime_ns):
+        raise SkipError(Reason.CHANGED)
+
+
+def _trouble(error: OSError | ValueError) -> SkipError:
+    if isinstance(error, OSError) and error.errno in {ENOENT, ENOTDIR}:
+        return SkipError(Reason.VANISHED)
+    if isinstance(error, OSError):
+        return SkipError(Reason.UNREADABLE, error.strerror or str(error))
+    return SkipError(Reason.UNREADABLE, "no possible name of a file")
+
+
+def digest(data: bytes) -> bytes:
+    """128 bits that stand for the data: its BLAKE2b."""
+    return blake2b(data, digest_size=16).digest()
