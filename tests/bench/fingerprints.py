@@ -8,32 +8,21 @@ Seeded texts of 3 kB, English and Chinese, made here. Medians of 5 runs, single 
 from __future__ import annotations
 
 import argparse
-import random
 import time
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
+from corpus import Corpus
 from datasketch import MinHash
 from simhash import Simhash
 
 import simdup
-from simdup.words import idf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 RUNS = 5
-
-
-def english(chooser: random.Random, size: int) -> str:
-    words = ["".join(chooser.choices("etaoinshrdlu", k=chooser.randint(2, 9))) for _ in range(3000)]
-    return " ".join(chooser.choices(words, k=size // 6))
-
-
-def chinese(chooser: random.Random, size: int) -> str:
-    words = chooser.sample(idf()[0], 3000)
-    return "，".join("".join(chooser.choices(words, k=4)) for _ in range(size // 30))
 
 
 def minhash(text: str) -> None:
@@ -65,9 +54,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--megabytes", type=float, default=2)
     size = options.parse_args().megabytes
-    chooser = random.Random(1)
-    for language, make in (("English", english), ("Chinese", chinese)):
-        texts = [make(chooser, 3000) for _ in range(int(size * 1e6 / 3000))]
+    corpus = Corpus(1)
+    for language, make in (("English", corpus.english), ("Chinese", corpus.chinese)):
+        texts = [make(3000) for _ in range(int(size * 1e6 / 3000))]
         megabytes = sum(len(text.encode()) for text in texts) / 1e6
         print(f"{language}, {len(texts)} texts, {megabytes:.1f} MB; times as fast as 1e0ng/simhash")
         speeds = {name: megabytes / seconds(work, texts) for name, work in CONTENDERS.items()}
