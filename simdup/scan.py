@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.candidates import SIEVE_BITS, SIEVE_FROM
-from simdup.local import fingerprint_all
+from simdup.local import fingerprint_all, tasks
 from simdup.match import match
 from simdup.progress import silent
 from simdup.recipe import HashKind
@@ -86,7 +86,7 @@ def _fingerprinted(
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     skipped: list[Skipped] = []
     parts = fingerprint_all(sources, recipe, settings.encoding, jobs)
-    for part in progress(parts, "read", None):
+    for part in progress(parts, "read", sum(1 for _ in tasks(sources))):
         documents.extend(part.documents)
         rows.append(part.rows)
         skipped.extend(part.skipped)

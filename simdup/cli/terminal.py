@@ -29,8 +29,20 @@ def progress(*, quiet: bool) -> Progress:
     return silent if quiet or not sys.stderr.isatty() else _bar
 
 
+# What the items of a phase are.
+_UNITS = {"walk": " files", "read": " batches", "compare": " chunks", "verify": " blocks"}
+
+
 def _bar(items: Iterable[Item], label: str, total: int | None) -> Iterable[Item]:
-    return tqdm(items, desc=label, total=total, file=sys.stderr, leave=False, dynamic_ncols=True)
+    return tqdm(
+        items,
+        desc=label,
+        total=total,
+        unit=_UNITS.get(label, ""),
+        file=sys.stderr,
+        leave=False,
+        dynamic_ncols=True,
+    )
 
 
 def warn_of(skipped: tuple[Skipped, ...]) -> None:
