@@ -16,9 +16,12 @@ from pathlib import Path
 from simdup import Filters, Settings, scan
 
 RULES = {
-    "verified, similarity 0.5": Settings(),
+    "verified, similarity 0.4": Settings(similarity=0.4),
+    "verified, similarity 0.5": Settings(similarity=0.5),
+    "verified, similarity 0.6": Settings(similarity=0.6),
+    "verified, similarity 0.7": Settings(similarity=0.7),
     "bare, k = 32 of 128 bits": Settings(k=32),
-    "verified, components": Settings(linkage="components"),
+    "verified, 0.5, components": Settings(linkage="components"),
     "bare, k = 32, components": Settings(k=32, linkage="components"),
 }
 
