@@ -46,28 +46,29 @@ def group(
     return members_of(leaders(pairs, n, linkage, rank, sizes), rank, sizes)
 
 
-def leaders(  # noqa: PLR0913, PLR0917  (arrays that belong together)
-    pairs: Indices,
-    n: int,
-    linkage: str,
-    rank: Indices,
-    sizes: Indices,
-    goes_first: NDArray[np.bool_] | None = None,
-) -> Indices:
-    """The representative of every index, its own where it is in no group; (n,).
-
-    As `group`, but that indices in `goes_first` come before all others.
-    """
+def leaders(pairs: Indices, n: int, linkage: str, rank: Indices, sizes: Indices) -> Indices:
+    """The representative of every index, its own where it is in no group; (n,). As `group`."""
     if linkage not in LINKAGES:
         raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
     neighbours, offsets = _adjacency(pairs, n)
     degree = sizes - 1
     np.add.at(degree, np.repeat(np.arange(n), np.diff(offsets)), sizes[neighbours])
-    later = np.zeros(n, bool) if goes_first is None else ~goes_first
-    order = np.lexsort((rank, -degree, later))
+    order = np.lexsort((rank, -degree))
     if linkage == "star":
         return _star(neighbours, offsets, order)
     return _first_of(components(pairs, n), order)
+
+
+def closest(pairs: Indices, closeness: NDArray[np.float64], n: int, rank: Indices) -> Indices:
+    """For every index on the left of a pair the closest on the right, else itself; (n,).
+
+    Of equally close ones the one with the lowest rank.
+    """
+    order = np.lexsort((rank[pairs[:, 1]], -closeness, pairs[:, 0]))
+    left, first = np.unique(pairs[order, 0], return_index=True)
+    leader = np.arange(n)
+    leader[left] = pairs[order[first], 1]
+    return leader
 
 
 def _adjacency(pairs: Indices, n: int) -> tuple[Indices, Indices]:

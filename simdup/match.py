@@ -17,10 +17,10 @@ import numpy as np
 from simdup.candidates import affordable, recall, sample, sample_between, sieve, wanted
 from simdup.errors import TooManyPairsError
 from simdup.fingerprint import features_of
-from simdup.groups import leaders, members_of
+from simdup.groups import closest, leaders, members_of
 from simdup.hamming import paired_distances, similarity_at
 from simdup.records import SHORT, Candidates, Document, Group, Settings, Skipped
-from simdup.search import MAX_PAIRS, iter_pairs, iter_pairs_between
+from simdup.search import MAX_PAIRS, distinct_rows, iter_pairs, iter_pairs_between
 from simdup.texts import distinct_texts, groups_of
 from simdup.verify import decide
 
@@ -104,7 +104,9 @@ class _Matching:
         least = similarity_at(self.settings.distance, self.bits)
         holds = np.ones(len(pairs), bool)
         holds[short] = self._similarities(pairs[short]) >= least
-        return self._leaders(pairs[holds], every)
+        pairs = pairs[holds]
+        distances = paired_distances(self.texts.rows[pairs[:, 0]], self.texts.rows[pairs[:, 1]])
+        return self._leaders(pairs, -distances.astype(np.float64), every)
 
     def _verified(self) -> tuple[Indices, Indices, Similarities, Candidates]:
         """The representative of each text when exact similarities decide.
@@ -114,13 +116,16 @@ class _Matching:
         similarity = self.settings.similarity
         want = k = wanted(similarity, self.bits)
         leader = active = np.arange(len(self.texts))
-        known, values, decided = [np.empty((0, 2), np.int64)], [np.empty(0)], 0
+        known, values, decided, reach = [np.empty((0, 2), np.int64)], [np.empty(0)], 0, want
         for _ in range(ROUNDS):
             k = self._affordable(active, want)
-            candidates = self._pairs(active, k)
+            # Only representatives are searched again: a chain through others is as short as
+            # the narrowest search.
+            reach = min(reach, k) if self.settings.linkage == "components" else k
+            candidates = self._pairs(active, k) if k or not want else self._equal_rows(active)
             pairs, similarities = self._alike(candidates)
             before, leader = leader, leader.copy()
-            leader[active] = self._leaders(pairs, active)
+            leader[active] = self._leaders(pairs, similarities, active)
             # Who was with a representative goes where that went, or is free again.
             moved = np.flatnonzero(leader[before] != leader)
             spokes = np.column_stack((moved, leader[before][moved]))
@@ -136,7 +141,7 @@ class _Matching:
             if is_settled or (leader == before).all():
                 break
             active = np.unique(leader)
-        found = Candidates(k, want, recall(similarity, self.bits, k), decided)
+        found = Candidates(reach, want, recall(similarity, self.bits, reach), decided)
         return leader, np.concatenate(known), np.concatenate(values), found
 
     def _affordable(self, active: Indices, want: int) -> int:
@@ -174,6 +179,19 @@ class _Matching:
                 raise TooManyPairsError(f"more than {MAX_PAIRS} pairs within {k} bits; {advice}")
         return np.concatenate(found)
 
+    def _equal_rows(self, active: Indices) -> Indices:
+        """Of texts with the same fingerprint each with the first: (m, 2).
+
+        For collections in which even these have too many pairs among themselves.
+        """
+        if self.is_two_sided:
+            return self._pairs(active, 0)
+        active = active[np.argsort(self.texts.rank[active])]
+        distinct = distinct_rows(self.texts.rows[active])
+        first = np.repeat(distinct.members[distinct.offsets[:-1]], distinct.sizes)
+        spokes = active[np.column_stack((first, distinct.members))]
+        return spokes[spokes[:, 0] != spokes[:, 1]]
+
     def _passes(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
         """Which pairs are near in the wide fingerprints too, if there are any."""
         bits = 8 * self.wide.shape[1]
@@ -181,20 +199,16 @@ class _Matching:
             return np.ones(len(i), bool)
         return paired_distances(self.wide[i], self.wide[j]) <= sieve(self.settings.similarity, bits)
 
-    def _leaders(self, pairs: Indices, active: Indices) -> Indices:
+    def _leaders(self, pairs: Indices, closeness: Similarities, active: Indices) -> Indices:
         """The representative of each of these texts, by the pairs among them."""
+        rank = self.texts.rank[active]
         position = np.empty(len(self.texts), np.int64)
         position[active] = np.arange(len(active))
-        # With two sides references stand for groups: each file then finds one if it has any.
-        local = leaders(
-            position[pairs],
-            len(active),
-            self.settings.linkage,
-            self.texts.rank[active],
-            self.sizes[active],
-            self.texts.is_reference[active],
-        )
-        return active[local]
+        local = position[pairs]
+        if self.is_two_sided and self.settings.linkage == "star":
+            # References stand for groups, and each file goes to the closest.
+            return active[closest(local, closeness, len(active), rank)]
+        return active[leaders(local, len(active), self.settings.linkage, rank, self.sizes[active])]
 
     def _alike(self, pairs: Indices) -> tuple[Indices, Similarities]:
         """The pairs that are as similar as asked, and their exact similarities."""

@@ -31,7 +31,7 @@ class Reason(Enum):
     """Why a file or folder has no fingerprint; the value is what reports print."""
 
     HIDDEN = "hidden"
-    NOISE = "skipped by default"  # version control, caches, trash: walk.NOISE_FOLDERS
+    NOISE = "excluded by default"  # version control, caches, trash: walk.NOISE_FOLDERS
     EXCLUDED = "excluded"  # by --include, --exclude
     IGNORED = "git-ignored"
     TOO_DEEP = "too deep"

@@ -121,7 +121,8 @@ def _group(
             rows[position].tobytes(),
             document.kind_with(representative),
             distances[position],
-            alike[position],
+            # What is known is how alike they are to a representative that is no longer there.
+            alike[position] if first == 0 else None,
         )
         for position, document in there
     ]

@@ -27,6 +27,7 @@ import os
 import stat
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from simdup.errors import InputError
@@ -114,16 +115,21 @@ def walk(
     *,
     references: Iterable[AnyPath] = (),
 ) -> Iterator[Found]:
-    """Every file under the roots, or why not; those under `references` first, and marked.
+    """Every file under the roots, or why not; those under `references` are marked.
 
     A file reached twice is taken the first time; later it is Skipped, with the
-    first path as detail. A folder likewise, which also ends loops of links.
+    first path as detail. A folder likewise, which also ends loops of links. References
+    come first, unless a root lies in one of them: the inner folder has its files.
     Raises InputError for a root that cannot be used and ExtraMissingError for
     `gitignore` without pathspec, both before the walk begins.
     """
     run = _Run(filters)
     marked, plain = [_usable(root) for root in references], [_usable(root) for root in roots]
-    return _references_first(run, marked, (found for root in plain for found in run.under(root)))
+    as_plain = (found for root in plain for found in run.under(root))
+    as_marked = (_marked(found) for root in marked for found in run.under(root))
+    if _any_is_inside(plain, marked):
+        return chain(as_plain, as_marked)
+    return chain(as_marked, as_plain)
 
 
 def listed(
@@ -139,7 +145,8 @@ def listed(
     """
     run = _Run(filters)
     marked = [_usable(root) for root in references]
-    return _references_first(run, marked, (run.listed(os.fsdecode(path)) for path in paths))
+    as_marked = (_marked(found) for root in marked for found in run.under(root))
+    return chain(as_marked, (run.listed(os.fsdecode(path)) for path in paths))
 
 
 def _usable(root: AnyPath) -> str:
@@ -153,12 +160,20 @@ def _usable(root: AnyPath) -> str:
     return path
 
 
-def _references_first(run: _Run, roots: list[str], others: Iterator[Found]) -> Iterator[Found]:
-    """All that is under the reference roots, its Sources marked, then the others."""
+def _marked(found: Found) -> Found:
+    return replace(found, is_reference=True) if isinstance(found, Source) else found
+
+
+def _any_is_inside(roots: list[str], references: list[str]) -> bool:
+    """Whether a root lies in a reference root. Raises InputError where it is one itself."""
+    is_inside = False
     for root in roots:
-        for found in run.under(root):
-            yield replace(found, is_reference=True) if isinstance(found, Source) else found
-    yield from others
+        for reference in references:
+            inner, outer = os.path.realpath(root), os.path.realpath(reference)
+            if inner == outer:
+                raise InputError(f"{root!r}: is to be compared with itself; leave out --against")
+            is_inside |= os.path.commonpath((inner, outer)) == outer
+    return is_inside
 
 
 @dataclass(frozen=True, slots=True)

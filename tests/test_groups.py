@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.groups import components, group
+from simdup.groups import closest, components, group
 
 
 @st.composite
@@ -97,6 +97,13 @@ def test_the_order_of_pairs_does_not_matter(graph, linkage, random):
 
     expected = [g.tolist() for g in group(pairs, n, linkage)]
     assert [g.tolist() for g in group(shuffled, n, linkage)] == expected
+
+
+def test_each_goes_to_its_closest_and_the_rest_stays():
+    pairs = np.array([[0, 3], [0, 4], [1, 4], [1, 3]])
+
+    found = closest(pairs, np.array([0.5, 0.9, 0.7, 0.7]), 5, np.array([0, 1, 2, 4, 3]))
+    assert found.tolist() == [4, 4, 2, 3, 4]
 
 
 def test_a_long_chain_is_one_component():

@@ -180,8 +180,9 @@ def test_look_alikes_beyond_the_budget_are_all_found(tree, linkage):
     result = scan([root], Settings(linkage=linkage))
     assert [len(group.members) for group in result.groups] == [120]
     assert min(member.similarity for member in result.groups[0].members) >= 0.5
-    assert result.candidates.k == result.candidates.wanted
     assert result.candidates.pairs < 120 * 119 / 2
+    # Chains through others than representatives are only as long as the narrowest search.
+    assert (result.candidates.k == result.candidates.wanted) == (linkage == "star")
 
 
 @pytest.mark.usefixtures("scarce")
@@ -243,3 +244,47 @@ def test_the_result_does_not_depend_on_the_order_of_paths(tree):
     folders = [root / f"d{i}" for i in range(3)]
 
     assert groups(scan(folders), root) == groups(scan(folders[::-1]), root)
+
+
+def test_against_shows_the_closest_reference_and_not_a_hub(tree):
+    near = [text(40 + edits) for edits in (0, 12, 16, 20)]
+    root = tree(
+        {"old/hub": text()}
+        | {f"old/copy{i}": each for i, each in enumerate(near)}
+        | {f"new/{i}": each for i, each in enumerate(near)}
+    )
+
+    for settings in (Settings(), Settings(k=60)):
+        found = {
+            frozenset(group)
+            for group in groups(scan([root / "new"], settings, against=[root / "old"]), root)
+        }
+        assert found == {frozenset({f"old/copy{i}", f"new/{i}"}) for i in range(4)}
+
+
+@pytest.mark.parametrize(("path", "reference"), [("all/new", "all"), ("all", "all/new")])
+def test_of_two_folders_one_in_the_other_the_inner_has_its_files(tree, path, reference):
+    root = tree({"all/a": text()})
+    (root / "all/new").mkdir()
+    (root / "all/new/b").write_text(text(5))
+
+    result = scan([root / path], against=[root / reference])
+    assert [set(group) for group in groups(result, root)] == [{"all/a", "all/new/b"}]
+
+
+def test_a_folder_against_itself_is_refused(tree):
+    root = tree({"a": text()})
+
+    with pytest.raises(simdup.InputError, match="is to be compared with itself"):
+        scan([root], against=[root / "."])
+
+
+def test_more_equal_fingerprints_than_the_budget_are_found_by_their_first(tree, monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 10)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 1)
+    long = text(length=4000)
+    root = tree({f"{i}": f"{long} y{i}" for i in range(60)})
+
+    result = scan([root], Settings(Recipe(bits=16)))
+    assert [len(group.members) for group in result.groups] == [60]
+    assert result.candidates.pairs < 60 * 59 / 2

@@ -43,6 +43,8 @@ def oracle(made, document, bits):
         sums = [
             s + (weight if bit == "1" else -weight) for s, bit in zip(sums, stream, strict=False)
         ]
+    if not any(sums):
+        return "0" * bits
     return "".join("1" if s > 0 or (s == 0 and i % 2) else "0" for i, s in enumerate(sums))
 
 

@@ -13,8 +13,8 @@ from simdup.report import data, diff, text
 
 
 @click.command("compare")
-@click.argument("left", type=click.Path(), metavar="A")
-@click.argument("right", type=click.Path(), metavar="B")
+@click.argument("left", type=click.Path(readable=False), metavar="A")
+@click.argument("right", type=click.Path(readable=False), metavar="B")
 @settings_options
 @click.option("--diff", "show_diff", is_flag=True, help="Show what is different, by sentence.")
 @click.option(

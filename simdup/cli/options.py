@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from simdup.recipe import FeatureKind, HashKind, Recipe, WeightKind
 from simdup.records import SIMILARITY, Settings
@@ -126,13 +127,13 @@ _OPTIONS = [
     ),
     click.option(
         "--user-dict",
-        type=click.Path(),
+        type=click.Path(readable=False),
         metavar="FILE",
         help="A dictionary for jieba, a word a line, for 'words' and 'keywords'.",
     ),
     click.option(
         "--stop-words",
-        type=click.Path(),
+        type=click.Path(readable=False),
         metavar="FILE",
         help="Words that do not vote, one a line, for 'words' and 'keywords'.",
     ),
@@ -149,12 +150,21 @@ def settings_options(command: Command) -> Command:
     return command
 
 
+def _refuse_idle_options(features: str) -> None:
+    """Raise UsageError for an option that was given and would change nothing."""
+    given = click.get_current_context().get_parameter_source
+    for name, its_features in (("ngram", "shingles"), ("top", "keywords")):
+        if given(name) is ParameterSource.COMMANDLINE and features != its_features:
+            raise click.UsageError(f"--{name} goes with --features {its_features}, not {features}")
+
+
 def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
     """Settings from the values of `settings_options`, which it takes out of `options`.
 
     Raises UsageError for options that do not go together, ValueError for values that
     cannot be.
     """
+    _refuse_idle_options(options["features"])
     recipe = Recipe(
         features=options.pop("features"),
         ngram=options.pop("ngram"),

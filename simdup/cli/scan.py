@@ -35,7 +35,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 
 
 @click.command("scan")
-@click.argument("paths", nargs=-1, type=click.Path(), metavar="PATH...")
+@click.argument("paths", nargs=-1, type=click.Path(readable=False), metavar="PATH...")
 @settings_options
 @click.option(
     "--linkage",
@@ -67,7 +67,14 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), help="How to report.  [default: text]"
 )
-@click.option("-o", "--output", "target", type=click.Path(), metavar="FILE", help="Report there.")
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Report there.",
+)
 @click.option(
     "-j",
     "--jobs",
@@ -91,6 +98,8 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     settings = settings_from(options, options.pop("linkage"))
     if settings.encoding is not None:
         forced(settings.encoding)
+    if options["max_size"] is not None and options["max_size"] < options["min_size"]:
+        raise click.UsageError("--max-size is less than --min-size: no file is both")
     form, null, quiet = options["form"], options["null"], options["quiet"]
     paths, are_files = _paths(paths, options["files_from"], null=null)
     render = _renderer(form, null=null, is_list_null=are_files)
