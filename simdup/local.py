@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -134,16 +135,27 @@ def _results(
 def _interrupts_held_back() -> Iterator[None]:
     """Ctrl-C waits until the end of the block; workers started in it never see one.
 
-    A child inherits what its parent holds back, so that only the parent answers Ctrl-C.
+    A child inherits which signals its parent's thread blocks, so that only the parent
+    answers. The parent itself may get the signal in another thread (those of numpy's
+    linear algebra do not block it), and then Python would still interrupt this one.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    is_main = threading.current_thread() is threading.main_thread()
+    waiting: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    if is_main and handler is not None:
+        signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if is_main and handler is not None:
+            signal.signal(signal.SIGINT, handler)
+    if waiting:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _given_up(task: list[Source], recipe: Recipe) -> Fingerprinted:

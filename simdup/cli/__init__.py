@@ -38,16 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     _open_what_is_closed()
     try:
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
-        sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as nothing:
         tell(nothing.format_message())
         code = TROUBLE
     except click.ClickException as wrong:
         code = _complain(wrong.format_message() + _hint(wrong), wrong.exit_code)
     except BrokenPipeError:
-        # Whoever read the output has enough. What is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+        code = 0  # whoever read the output has enough
     except KeyboardInterrupt:
         code = _complain("interrupted", INTERRUPTED)
     except (SimdupError, ValueError) as wrong:
@@ -55,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except OSError as error:
         where = f"{error.filename!r}: " if error.filename else ""
         code = _complain(f"{where}{error.strerror or error}", TROUBLE)
+    _let_go()
     sys.exit(code)
 
 
@@ -75,6 +73,15 @@ def _open_what_is_closed() -> None:
     for name, mode in (("stdin", "w"), ("stdout", "r"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _let_go() -> None:
+    """Drop what is buffered for a stream that nobody reads any more: Python would complain."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _hint(wrong: click.ClickException) -> str:
