@@ -41,8 +41,8 @@ SAMPLE = 1 << 20
 def wanted(similarity: float, bits: int) -> int:
     """The distance within which candidates for this similarity are looked for.
 
-    One standard error more than `threshold`: five of six pairs that are just as similar
-    as asked, and nearly all that are more so.
+    One standard error more than `threshold`: four of five pairs that are just as similar
+    as asked (`recall`), and nearly all that are more so.
     """
     margin = floor(standard_error(similarity, bits))
     return min(bits, threshold(similarity, bits) + margin)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from simdup.decode import forced
 from simdup.recipe import FeatureKind, HashKind, Recipe, WeightKind
 from simdup.records import SIMILARITY, Settings
 
@@ -176,6 +177,9 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
         stop_words=options.pop("stop_words"),
     )
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
+    encoding = options.pop("encoding")
+    if encoding is not None:
+        forced(encoding)  # the same
     similarity, k = options.pop("similarity"), options.pop("k")
     if similarity is not None and k is not None:
         raise click.UsageError("-k and --similarity are two thresholds; give one")
@@ -185,5 +189,5 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
         k,
         not options.pop("no_verify"),
         linkage,
-        options.pop("encoding"),
+        encoding,
     )

@@ -11,7 +11,6 @@ import click
 from simdup.cli.options import Size, settings_from, settings_options
 from simdup.cli.output import writer
 from simdup.cli.terminal import progress, tell, warn_of
-from simdup.decode import forced
 from simdup.records import LINKAGES
 from simdup.report import data, fdupes, text
 from simdup.report.words import summary
@@ -51,7 +50,10 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 @click.option("--noise", is_flag=True, help="Folders of caches, trash and version control, too.")
 @click.option("--gitignore", is_flag=True, help="Leave out what .gitignore files name.")
 @click.option(
-    "--max-depth", type=click.IntRange(min=0), help="0: named files only; 1: folders too."
+    "--max-depth",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="How deep to go, as in find: 1 reads what is right in PATH, 2 one folder deeper.",
 )
 @click.option("--min-size", type=Size(), default=0, help="Smallest file to read, e.g. 500 or 10kB.")
 @click.option("--max-size", type=Size(), help="Largest file to read, e.g. 20MB.")
@@ -96,8 +98,6 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
       simdup scan new/ --against archive/ --similarity 0.8 --format json
     """
     settings = settings_from(options, options.pop("linkage"))
-    if settings.encoding is not None:
-        forced(settings.encoding)
     if options["max_size"] is not None and options["max_size"] < options["min_size"]:
         raise click.UsageError("--max-size is less than --min-size: no file is both")
     form, null, quiet = options["form"], options["null"], options["quiet"]

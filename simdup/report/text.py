@@ -36,7 +36,7 @@ def _closeness(member: Member) -> str:
     """How a member is the same as its representative, in a word or in bits."""
     if member.distance:
         return count(member.distance, "bit")
-    return member.kind.value.removeprefix("identical ") if member.kind.value != "near" else "0 bits"
+    return "0 bits" if member.kind is Kind.NEAR else member.kind.value.removeprefix("identical ")
 
 
 def _line(alike: str, closeness: str, member: Member) -> str:

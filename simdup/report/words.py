@@ -27,10 +27,11 @@ def size(number: int) -> str:
 def percent(share: float) -> str:
     """A share in per cent, cut and not rounded: 100 % is said only of what is whole.
 
-    >>> percent(0.9999), percent(1.0), percent(0.5)
-    ('99.9 %', '100 %', '50.0 %')
+    >>> percent(0.9999), percent(1.0), percent(0.5), percent(0.57)
+    ('99.9 %', '100 %', '50.0 %', '57.0 %')
     """
-    return "100 %" if share == 1 else f"{int(share * 1000) / 10:.1f} %"
+    # 0.57 x 1000 is a little less than 570; the addend mends that and is far below a digit.
+    return "100 %" if share == 1 else f"{min(999, int(share * 1000 + 1e-9)) / 10:.1f} %"
 
 
 def count(number: int, noun: str) -> str:
