@@ -9,12 +9,12 @@ said.
 
 from __future__ import annotations
 
-from math import ceil, comb, floor
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.hamming import bit_probability, standard_error, threshold
+from simdup.hamming import bit_probability, standard_error, threshold, within_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,12 +88,8 @@ def sample_between(n: int, m: int) -> tuple[Indices, Indices, int]:
 def recall(similarity: float, bits: int, k: int) -> float:
     """The probability that two texts of this similarity are within k bits.
 
-    The distance is binomial: `bits` trials with `bit_probability`. Sums exactly
-    rounded terms, so it is good to about 1e-12.
-
-    >>> recall(0.0, 8, 4)
+    >>> round(recall(0.0, 8, 4), 8)
     0.63671875
     """
-    p = bit_probability(similarity)
-    terms = (comb(bits, d) * p**d * (1 - p) ** (bits - d) for d in range(min(k, bits) + 1))
-    return min(1.0, sum(terms))
+    p = np.array([bit_probability(similarity)])
+    return float(within_probabilities(p, bits)[0, min(k, bits)])

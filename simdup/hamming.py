@@ -92,6 +92,35 @@ def standard_error(similarity: float, bits: int) -> float:
     return sqrt(bits * p * (1 - p))
 
 
+def within_probabilities(p: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+    """The probability that two texts are within 0, 1, ... `bits` bits; (m, bits + 1).
+
+    `p` (m,) is the probability that a bit differs (`bit_probability`): the distance is
+    binomial.
+
+    >>> within_probabilities(np.array([0.5]), 8)[0, 4].round(8).item()
+    0.63671875
+    """
+    p, d = p[:, None], np.arange(bits + 1)
+    factorials = np.concatenate((np.zeros(1), np.cumsum(np.log(np.arange(1, bits + 1)))))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # What cannot happen, happens 0 times: there 0 x log(0) is 0.
+        differing = np.where(d > 0, d * np.log(p), 0)
+        equal = np.where(d < bits, (bits - d) * np.log1p(-p), 0)
+    terms = np.exp(factorials[bits] - factorials - factorials[::-1] + differing + equal)
+    return np.minimum(np.cumsum(terms, axis=1), 1)
+
+
+def chance_distance(similarity: float, bits: int, probability: float) -> int:
+    """The largest distance that texts of this similarity reach no oftener than this; at least 0.
+
+    >>> [chance_distance(0.1, bits, 1e-5) for bits in (16, 32, 64, 128, 256)]
+    [0, 3, 13, 35, 85]
+    """
+    within = within_probabilities(np.array([bit_probability(similarity)]), bits)[0]
+    return max(0, int(np.searchsorted(within, probability, side="right")) - 1)
+
+
 def diameter(rows: Rows, block: int = 1024) -> int:
     """The largest distance between any two rows, in bits; 0 for one row."""
     parts = [rows[begin : begin + block] for begin in range(0, len(rows), block)]

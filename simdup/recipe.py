@@ -21,7 +21,7 @@ from simdup.errors import InputError
 #: Raised whenever the same options begin to give other bits.
 FORMAT = 1
 
-MAX_BITS = 1024
+MAX_BITS = 4096
 MAX_NGRAM = 16
 #: The assignment's hash has no more.
 MAX_STRING_HASH_BITS = 128
@@ -73,7 +73,7 @@ class Recipe:
 
     >>> Recipe(bits=12)
     Traceback (most recent call last):
-    ValueError: bits must be a multiple of 8 from 8 to 1024, not 12
+    ValueError: bits must be a multiple of 8 from 8 to 4096, not 12
     """
 
     features: FeatureKind = FeatureKind.SHINGLES

@@ -10,18 +10,25 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from simdup.hamming import threshold
+from simdup.hamming import chance_distance, threshold
 from simdup.recipe import Recipe
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from simdup.metrics import Accuracy, Interval
+
 #: A text with fewer features is decided by exact similarity, never by distance alone.
 SHORT = 16
 
 #: From this exact cosine on, two documents are near-duplicates unless the user says otherwise.
 SIMILARITY = 0.5
+
+#: Bare SimHash goes no further than where two unrelated texts, about UNRELATED alike, are
+#: found once in 1 / CHANCE pairs: 35 of 128 bits, 85 of 256.
+UNRELATED = 0.1
+CHANCE = 1e-5
 
 #: How pairs become groups: see `groups`.
 LINKAGES = ("star", "components")
@@ -134,8 +141,8 @@ class Settings:
     similarity: float = SIMILARITY
     """Exact cosine from which two documents are near-duplicates."""
     k: int | None = None
-    """Bits within which two documents are near-duplicates, when nothing verifies; None: what
-    `similarity` stands for."""
+    """Bits within which two documents are near-duplicates, when nothing verifies; None: see
+    `distance`."""
     verified: bool = True
     """Whether exact similarities decide. A `k` that is given decides by itself."""
     linkage: str = "star"
@@ -154,8 +161,15 @@ class Settings:
 
     @property
     def distance(self) -> int:
-        """The distance that `similarity` stands for, or `k` if it is given."""
-        return threshold(self.similarity, self.recipe.bits) if self.k is None else self.k
+        """`k` if it is given, else what `similarity` stands for.
+
+        Where nothing verifies, no more than what keeps unrelated texts apart.
+        """
+        if self.k is not None:
+            return self.k
+        bits = self.recipe.bits
+        k = threshold(self.similarity, bits)
+        return k if self.verified else min(k, chance_distance(UNRELATED, bits, CHANCE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,3 +259,85 @@ class Comparison:
     similarity: float
     """Exact cosine."""
     texts: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScores:
+    """How well the groups of a scan match labelled clusters."""
+
+    precision: float
+    """Of the pairs within groups; NaN if there are none."""
+    recall: float
+    f1: float
+    rand: float
+    """The adjusted Rand index: 1 for the very clusters, about 0 for groups at random."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recommended:
+    """The farthest thresholds that keep a precision that was asked for; None where none does."""
+
+    precision: float
+    k: int | None
+    similarity: float | None
+    """For scans that verify, in steps of 0.01."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """How accurate one recipe is at one size."""
+
+    settings: Settings
+    """With the recipe; `distance` is the default threshold."""
+    curve: tuple[Accuracy, ...]
+    """(bits + 1,): what each k gives."""
+    predicted: NDArray[np.float64]
+    """(4, bits + 1): precision, recall, F1 and accuracy that theory expects at each k."""
+    auc: Interval
+    verified: Accuracy
+    """What exact similarities among the candidates give."""
+    tally: NDArray[np.float64]
+    """(2, bits + 1): pairs at each distance, others first, then duplicates; a mean over draws."""
+    found: NDArray[np.float64]
+    """(kinds,): pairs of each kind within the default threshold; a mean over draws."""
+    found_verified: NDArray[np.float64]
+    """(kinds,): the same for verified."""
+    without: int
+    """Texts without a feature, which nothing can find."""
+    groups: tuple[GroupScores, GroupScores] | None
+    """Of a bare and of a verified scan; None unless clusters were labelled."""
+    recommended: Recommended | None
+
+    @property
+    def k(self) -> int:
+        """The default threshold, in bits."""
+        return self.settings.distance
+
+    @property
+    def best_k(self) -> int:
+        """The threshold with the highest F1, in bits; the lowest of several."""
+        return max(range(len(self.curve)), key=lambda k: (self.curve[k].f1.value, -k))
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How accurate recipes are on labelled pairs."""
+
+    table: str
+    texts: int
+    repeated: int
+    """Lines of the table that repeated a pair; these count once."""
+    kinds: tuple[Labelled, ...]
+    draws: int
+    rows: tuple[Evaluated, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A kind of pairs in a table of labels."""
+
+    kind: str
+    duplicate: bool | None
+    """None: only reported."""
+    pairs: int

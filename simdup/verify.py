@@ -66,14 +66,21 @@ def cosines(features: Features, i: Indices, j: Indices) -> Similarities:
 
 def _others(
     features: Features, pairs: Indices, j: Indices
-) -> Iterator[tuple[Indices, Indices, Indices]]:
+) -> Iterator[tuple[Indices, Indices, Indices | slice]]:
     """Parts of `pairs`, with all features of their right documents and whose each is."""
     counts = features.counts[j[pairs]]
     batch = (np.cumsum(counts) - counts) // PRODUCTS_AT_ONCE
     for part in np.split(pairs, np.flatnonzero(np.diff(batch)) + 1):
         counts = features.counts[j[part]]
-        ends = np.cumsum(counts)
         owner = np.repeat(np.arange(len(part)), counts)
+        if (np.diff(j[part]) == 1).all():  # neighbours, as where all pairs are asked for
+            yield (
+                part,
+                owner,
+                slice(features.offsets[j[part[0]]], features.offsets[j[part[-1]] + 1]),
+            )
+            continue
+        ends = np.cumsum(counts)
         begins = features.offsets[j[part]] - (ends - counts)
         yield part, owner, np.arange(ends[-1]) + begins[owner]
 

@@ -224,7 +224,7 @@ def test_diff_folds_long_sentences(run, write):
         (["empty", "a"], "'empty': empty (0 bytes)"),
         (["a", "signs"], "'signs': empty (no letter or digit)"),
         (["a", "binary"], "'binary': binary (NUL bytes)"),
-        (["a", "a", "--bits", "12"], "bits must be a multiple of 8 from 8 to 1024, not 12"),
+        (["a", "a", "--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
         (["a", "a", "-k", "129"], "k must be from 0 to the 128 bits, not 129"),
         (
             ["a", "a", "-k", "3", "--similarity", "0.5"],

@@ -11,15 +11,16 @@ import simdup
 
 FLOORS = [
     {"errors", "progress", "unicode", "hashing", "hamming"},
-    {"recipe", "gitignore"},
+    {"recipe", "gitignore", "metrics"},
     {"records"},
     {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report"},
     {"tokens", "read"},
-    {"features"},
+    {"features", "labels"},
     {"simhash", "verify"},
     {"fingerprint", "texts"},
     {"local", "match"},
     {"scan", "compare"},
+    {"evaluate"},
     {"library", "cli"},
 ]
 FLOOR = {name: level for level, names in enumerate(FLOORS) for name in names}

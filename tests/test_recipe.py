@@ -19,11 +19,11 @@ def test_one_length_of_shingles_may_stand_alone():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bits": 12}, "bits must be a multiple of 8 from 8 to 1024, not 12"),
-        ({"bits": 0}, "bits must be a multiple of 8 from 8 to 1024, not 0"),
+        ({"bits": 12}, "bits must be a multiple of 8 from 8 to 4096, not 12"),
+        ({"bits": 0}, "bits must be a multiple of 8 from 8 to 4096, not 0"),
         ({"bits": 64.0}, "bits must be a whole number, not 64.0"),
         ({"ngram": "2"}, "ngram must be a whole number, not '2'"),
-        ({"bits": 1032}, "bits must be a multiple of 8 from 8 to 1024, not 1032"),
+        ({"bits": 4104}, "bits must be a multiple of 8 from 8 to 4096, not 4104"),
         (
             {"features": "stems"},
             "features must be one of 'shingles', 'words', 'keywords', 'tokens', not 'stems'",

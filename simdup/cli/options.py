@@ -91,7 +91,7 @@ _OPTIONS = [
         type=int,
         default=_DEFAULT.bits,
         show_default=True,
-        help="Size of a fingerprint: a multiple of 8 up to 1024.",
+        help="Size of a fingerprint: a multiple of 8 up to 4096.",
     ),
     click.option(
         "--features",

@@ -1,0 +1,254 @@
+"""A whole evaluation: labelled pairs in, accuracy by recipe and size out.
+
+labels -> fingerprints and exact similarities -> distances -> tallies -> accuracy
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from math import pi
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.candidates import wanted
+from simdup.features import all_features
+from simdup.groups import components
+from simdup.hamming import paired_distances
+from simdup.labels import DUPLICATE, UNJUDGED, Labels, labelled_clusters, labelled_pairs, own_table
+from simdup.metrics import accuracies, clustering, measures, predicted, resamples, tally
+from simdup.progress import silent
+from simdup.recipe import MAX_BITS, HashKind, Recipe
+from simdup.records import (
+    SIMILARITY,
+    Evaluated,
+    Evaluation,
+    GroupScores,
+    Labelled,
+    Recommended,
+    Settings,
+)
+from simdup.scan import scan
+from simdup.simhash import fingerprint_texts
+from simdup.verify import cosines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.hamming import Rows
+    from simdup.metrics import Accuracy, Numbers, Tally
+    from simdup.progress import Progress
+
+    AnyPath = str | os.PathLike[str]
+
+#: Sizes that are compared unless the user says otherwise.
+SIZES = (16, 32, 64, 128, 256)
+
+# Bootstrap resamples; fewer where there are so many pairs that each takes long.
+RESAMPLES, RESAMPLES_OF_MANY, MANY = 1000, 200, 50_000
+
+# Similarities that are tried when one is recommended.
+STEPS = np.arange(1, 101) / 100
+
+
+def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
+    pairs: AnyPath | None = None,
+    recipes: Sequence[Recipe] = (Recipe(),),
+    sizes: Sequence[int] = SIZES,
+    *,
+    clusters: AnyPath | None = None,
+    similarity: float = SIMILARITY,
+    k: int | None = None,
+    draws: int = 1,
+    precision: float | None = None,
+    progress: Progress = silent,
+) -> Evaluation:
+    """How accurately recipes tell duplicates from others, at several sizes in bits.
+
+    The labels are those of a table of `pairs` (None: simdup's own), or all pairs of a
+    table of `clusters`. `similarity` decides verified scans, and `k` or what
+    `similarity` stands for decides bare ones. Figures are means over `draws`
+    independent fingerprints, of which the first is the recipe's. With `precision` the
+    farthest thresholds that keep it are named. Sizes that a recipe cannot have are left
+    out. Raises InputError for labels that are broken, ValueError for what cannot be.
+    """
+    began = perf_counter()
+    wanted_rows = [
+        [
+            Settings(replace(recipe, bits=size), similarity, k, verified=False)
+            for size in sizes
+            if is_possible(recipe, size)
+        ]
+        for recipe in recipes
+    ]
+    for row in wanted_rows:
+        _check(row, draws, precision)
+    if clusters is None:
+        labels = labelled_pairs(own_table() if pairs is None else os.fsdecode(pairs))
+    else:
+        labels = labelled_clusters(os.fsdecode(clusters))
+    run = _Run(labels, draws, precision)
+    total = sum(map(len, wanted_rows))
+    rows = progress((each for row in wanted_rows for each in run.rows(row)), "evaluate", total)
+    return Evaluation(
+        labels.table,
+        len(labels.texts),
+        labels.repeated,
+        run.kinds(),
+        draws,
+        tuple(rows),
+        perf_counter() - began,
+    )
+
+
+def is_possible(recipe: Recipe, bits: int) -> bool:
+    """Whether there is such a recipe at this size."""
+    try:
+        replace(recipe, bits=bits)
+    except ValueError:
+        return False
+    return True
+
+
+def _check(settings: Sequence[Settings], draws: int, precision: float | None) -> None:
+    """Raise ValueError for what cannot be evaluated."""
+    if not settings:
+        raise ValueError("a recipe has none of these sizes")
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, not {draws}")
+    if precision is not None and not 0 < precision <= 1:
+        raise ValueError(f"precision must be above 0 and at most 1, not {precision}")
+    if draws > 1 and settings[0].recipe.hash is HashKind.STRING:
+        raise ValueError("hash 'string' gives a text one fingerprint, so draws must be 1")
+    widest = max(each.recipe.bits for each in settings)
+    if draws * widest > MAX_BITS:
+        raise ValueError(f"{draws} draws of {widest} bits: together {MAX_BITS} bits at most")
+
+
+class _Run:
+    """The labels, and what is the same for every recipe."""
+
+    def __init__(self, labels: Labels, draws: int, precision: float | None) -> None:
+        self.labels, self.draws, self.precision = labels, draws, precision
+        self.is_judged = labels.labels != UNJUDGED
+        self.is_duplicate = labels.labels[self.is_judged] == DUPLICATE
+        # Versions of one text vary together: they are what is drawn when resampling.
+        versions = components(labels.pairs[labels.labels == DUPLICATE], len(labels.texts))
+        self.units = np.unique(versions, return_inverse=True)[1][labels.pairs[self.is_judged]]
+        self.resamples = RESAMPLES if len(self.units) <= MANY else RESAMPLES_OF_MANY
+        # The kinds of pairs; one with several labels is several.
+        both = np.column_stack((labels.kind, -labels.labels.astype(np.int64)))
+        self.kind_labels, self.kind = np.unique(both, axis=0, return_inverse=True)
+
+    def kinds(self) -> tuple[Labelled, ...]:
+        """The kinds of pairs, in the order of the table."""
+        counts = np.bincount(self.kind).tolist()
+        return tuple(
+            Labelled(self.labels.kinds[kind], None if -label == UNJUDGED else label != 0, count)
+            for (kind, label), count in zip(self.kind_labels.tolist(), counts, strict=True)
+        )
+
+    def rows(self, settings: Sequence[Settings]) -> Iterator[Evaluated]:
+        """A row for each of the settings, which have the same recipe at several sizes."""
+        recipe, widest = settings[0].recipe, max(each.recipe.bits for each in settings)
+        features = all_features(self.labels.texts, recipe)
+        i, j = self.labels.pairs.T
+        similarities = cosines(features, i, j)
+        is_empty = features.counts == 0
+        is_unlike = is_empty[i] | is_empty[j]  # by whatever distance: nothing could find them
+        wide = self._fingerprints(replace(recipe, bits=self.draws * widest))
+        for each in settings:
+            size = each.recipe.bits
+            if recipe.hash is HashKind.STRING:  # has no prefixes
+                wide = self._fingerprints(each.recipe)
+            starts = range(0, wide.shape[1], widest // 8)[: self.draws]
+            draws = [wide[:, start : start + size // 8] for start in starts]
+            distances = np.array([paired_distances(rows[i], rows[j]) for rows in draws], np.int64)
+            distances[:, is_unlike] = size
+            yield self._row(each, distances, similarities, int(is_empty.sum()))
+
+    def _fingerprints(self, recipe: Recipe) -> Rows:
+        return fingerprint_texts(self.labels.texts, recipe).rows
+
+    def _row(
+        self, settings: Settings, distances: NDArray[np.int64], similarities: Numbers, without: int
+    ) -> Evaluated:
+        """How accurate distances (draws, m) are that stand for similarities (m,)."""
+        bits, judged = settings.recipe.bits, self.is_judged
+        is_candidate = distances <= wanted(settings.similarity, bits)
+        is_alike = is_candidate & (similarities >= settings.similarity)
+        bare = self._tally(distances[:, judged], bits + 1)
+        # Verified pairs are those at "distance" 0, the others at 1.
+        verified = self._tally(1 - is_alike[:, judged].astype(np.int64), 2)
+        p = np.arccos(np.clip(similarities[judged], -1, 1)) / pi
+        curve = accuracies(bare.measures())
+        return Evaluated(
+            settings,
+            tuple(curve),
+            predicted(p, self.is_duplicate, bits),
+            bare.auc(),
+            verified.accuracy(0),
+            np.array([bare.others[0].mean(axis=0), bare.duplicates[0].mean(axis=0)]),
+            self._found(distances <= settings.distance),
+            self._found(is_alike),
+            without,
+            self._groups(settings),
+            self._recommended(curve, similarities[judged]),
+        )
+
+    def _tally(self, distances: NDArray[np.int64], size: int) -> Tally:
+        return tally(distances, self.is_duplicate, resamples(self.units, self.resamples), size)
+
+    def _found(self, is_found: NDArray[np.bool_]) -> Numbers:
+        """How many pairs of each kind are found; a mean over draws."""
+        shares = is_found.mean(axis=0, dtype=np.float64)
+        return np.bincount(self.kind, shares, len(self.kind_labels)).astype(np.float64)
+
+    def _groups(self, settings: Settings) -> tuple[GroupScores, GroupScores] | None:
+        """How well the groups of a bare and of a verified scan match the clusters, if any."""
+        clusters = self.labels.clusters
+        if clusters is None:
+            return None
+        verified = Settings(settings.recipe, settings.similarity)
+        return self._scanned(settings, clusters), self._scanned(verified, clusters)
+
+    def _scanned(self, settings: Settings, clusters: NDArray[np.int64]) -> GroupScores:
+        """The groups that a scan of the labelled files gives, against their clusters."""
+        paths = self.labels.paths
+        number = {path: index for index, path in enumerate(paths)}
+        groups = np.arange(len(paths))
+        for group in scan(paths, settings, are_files=True, jobs=None).groups:
+            members = [number[member.document.path] for member in group.members]
+            groups[members] = members[0]
+        return GroupScores(*clustering(clusters, groups))
+
+    def _recommended(self, curve: Sequence[Accuracy], similarities: Numbers) -> Recommended | None:
+        """The farthest thresholds that keep the precision asked for, if one was."""
+        if self.precision is None:
+            return None
+        steps = STEPS[::-1]
+        right, wrong = (
+            (similarities[each][:, None] >= steps).sum(axis=0)
+            for each in (self.is_duplicate, ~self.is_duplicate)
+        )
+        precision = measures(right, wrong, right[-1:], wrong[-1:])[0]
+        k = farthest(np.array([each.precision.value for each in curve]), self.precision)
+        step = farthest(precision, self.precision)
+        return Recommended(self.precision, k, None if step is None else float(steps[step]))
+
+
+def farthest(precision: Numbers, least: float) -> int | None:
+    """The last threshold up to which precision never falls below `least`; None if there is none.
+
+    Where nothing is found precision is NaN, which is not below anything.
+
+    >>> farthest(np.array([np.nan, 1.0, 0.99, 0.9, 0.99]), 0.95)
+    2
+    """
+    falls = np.flatnonzero(precision < least)
+    end = int(falls[0]) if len(falls) else len(precision)
+    return None if np.isnan(precision[:end]).all() else end - 1
