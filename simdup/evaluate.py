@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.candidates import wanted
+from simdup.candidates import wanted as reach
 from simdup.features import all_features
 from simdup.groups import components
 from simdup.hamming import paired_distances
 from simdup.labels import DUPLICATE, UNJUDGED, Labels, labelled_clusters, labelled_pairs, own_table
 from simdup.metrics import accuracies, clustering, measures, predicted, resamples, tally
+from simdup.pieces import is_long
 from simdup.progress import silent
-from simdup.recipe import MAX_BITS, HashKind, Recipe
+from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, HashKind, Recipe
 from simdup.records import (
     SIMILARITY,
     Evaluated,
@@ -31,14 +32,15 @@ from simdup.records import (
     Settings,
 )
 from simdup.scan import scan
-from simdup.simhash import fingerprint_texts
+from simdup.simhash import fingerprint_texts, simhash
 from simdup.verify import cosines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from simdup.features import Features
     from simdup.hamming import Rows
     from simdup.metrics import Accuracy, Numbers, Tally
     from simdup.progress import Progress
@@ -77,23 +79,22 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     out. Raises InputError for labels that are broken, ValueError for what cannot be.
     """
     began = perf_counter()
-    wanted_rows = [
+    wanted = [
         [
             Settings(replace(recipe, bits=size), similarity, k, verified=False)
-            for size in sizes
-            if is_possible(recipe, size)
+            for size in possible_sizes(recipe, dict.fromkeys(sizes))
         ]
         for recipe in recipes
     ]
-    for row in wanted_rows:
-        _check(row, draws, precision)
+    for settings in wanted:
+        _check(settings, draws, precision)
     if clusters is None:
         labels = labelled_pairs(own_table() if pairs is None else os.fsdecode(pairs))
     else:
         labels = labelled_clusters(os.fsdecode(clusters))
     run = _Run(labels, draws, precision)
-    total = sum(map(len, wanted_rows))
-    rows = progress((each for row in wanted_rows for each in run.rows(row)), "evaluate", total)
+    made = (row for settings in wanted for row in run.rows(settings))
+    rows = progress(made, "evaluate", sum(map(len, wanted)))
     return Evaluation(
         labels.table,
         len(labels.texts),
@@ -105,13 +106,10 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     )
 
 
-def is_possible(recipe: Recipe, bits: int) -> bool:
-    """Whether there is such a recipe at this size."""
-    try:
-        replace(recipe, bits=bits)
-    except ValueError:
-        return False
-    return True
+def possible_sizes(recipe: Recipe, sizes: Iterable[int]) -> list[int]:
+    """Those of the sizes that the recipe's hash has."""
+    most = MAX_STRING_HASH_BITS if recipe.hash is HashKind.STRING else MAX_BITS
+    return [size for size in sizes if size <= most]
 
 
 def _check(settings: Sequence[Settings], draws: int, precision: float | None) -> None:
@@ -160,26 +158,29 @@ class _Run:
         similarities = cosines(features, i, j)
         is_empty = features.counts == 0
         is_unlike = is_empty[i] | is_empty[j]  # by whatever distance: nothing could find them
-        wide = self._fingerprints(replace(recipe, bits=self.draws * widest))
+        wide = self._fingerprints(features, replace(recipe, bits=self.draws * widest))
         for each in settings:
             size = each.recipe.bits
             if recipe.hash is HashKind.STRING:  # has no prefixes
-                wide = self._fingerprints(each.recipe)
+                wide = self._fingerprints(features, each.recipe)
             starts = range(0, wide.shape[1], widest // 8)[: self.draws]
             draws = [wide[:, start : start + size // 8] for start in starts]
             distances = np.array([paired_distances(rows[i], rows[j]) for rows in draws], np.int64)
             distances[:, is_unlike] = size
             yield self._row(each, distances, similarities, int(is_empty.sum()))
 
-    def _fingerprints(self, recipe: Recipe) -> Rows:
-        return fingerprint_texts(self.labels.texts, recipe).rows
+    def _fingerprints(self, features: Features, recipe: Recipe) -> Rows:
+        texts = self.labels.texts
+        if any(map(is_long, texts)):  # these are counted in segments
+            return fingerprint_texts(texts, recipe).rows
+        return simhash(features, recipe).rows
 
     def _row(
         self, settings: Settings, distances: NDArray[np.int64], similarities: Numbers, without: int
     ) -> Evaluated:
         """How accurate distances (draws, m) are that stand for similarities (m,)."""
         bits, judged = settings.recipe.bits, self.is_judged
-        is_candidate = distances <= wanted(settings.similarity, bits)
+        is_candidate = distances <= reach(settings.similarity, bits)
         is_alike = is_candidate & (similarities >= settings.similarity)
         bare = self._tally(distances[:, judged], bits + 1)
         # Verified pairs are those at "distance" 0, the others at 1.

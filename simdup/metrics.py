@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 # that is an error of a fortieth of a bit at most.
 P_STEP = 1e-4
 
+#: What is measured at a threshold, in the order of `measures`.
+MEASURES = ("precision", "recall", "f1", "accuracy")
+
 #: The share of intervals that hold the true value.
 CONFIDENCE = 0.95
 

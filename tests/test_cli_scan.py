@@ -681,8 +681,8 @@ def test_a_file_of_mode_000_exits_with_3(run, write, english):
         ([".", "--against", "gone"], "'gone': No such file or directory"),
         (["--files-from", "gone"], "'gone': No such file or directory"),
         (["--files-from", "."], "'.': Is a directory"),
-        ([".", "--bits", "12"], "bits must be a multiple of 8 from 8 to 1024, not 12"),
-        ([".", "--bits", "0"], "bits must be a multiple of 8 from 8 to 1024, not 0"),
+        ([".", "--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
+        ([".", "--bits", "0"], "bits must be a multiple of 8 from 8 to 4096, not 0"),
         ([".", "--bits", "64", "-k", "65"], "k must be from 0 to the 64 bits, not 65"),
         (
             [".", "-k", "3", "-s", ".5"],

@@ -52,7 +52,7 @@ def test_options_reach_the_recipe():
     assert (
         simdup.fingerprint_texts(texts, ngram=3) != simdup.fingerprint_texts(texts, ngram=2)
     ).any()
-    with pytest.raises(ValueError, match="bits must be a multiple of 8 from 8 to 1024, not 12"):
+    with pytest.raises(ValueError, match="bits must be a multiple of 8 from 8 to 4096, not 12"):
         simdup.fingerprint_texts(texts, bits=12)
 
 

@@ -164,7 +164,7 @@ def test_a_comparison_in_text():
         (comparison(None), "not near-duplicates (similarity below 50.0 %)"),
         (comparison(Kind.NEAR, k=4), "near-duplicates (within 4 bits)"),
         (comparison(None, k=3), "not near-duplicates (not within 3 bits)"),
-        (comparison(Kind.NEAR, verified=False), "near-duplicates (within 5 bits)"),
+        (comparison(Kind.NEAR, distance=0, verified=False), "near-duplicates (within 0 bits)"),
     ],
 )
 def test_verdicts(made, verdict):

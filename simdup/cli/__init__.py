@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.cli.compare import compare_command
+from simdup.cli.evaluate import evaluate_command
 from simdup.cli.scan import scan_command
 from simdup.cli.terminal import tell
 from simdup.errors import SimdupError
@@ -31,6 +32,7 @@ def commands() -> None:
 
 commands.add_command(scan_command)
 commands.add_command(compare_command)
+commands.add_command(evaluate_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -13,7 +13,7 @@ from simdup.recipe import FeatureKind, HashKind, Recipe, WeightKind
 from simdup.records import SIMILARITY, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from enum import Enum
 
     Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,13 +59,33 @@ class Lengths(click.ParamType):  # type: ignore[type-arg]
             self.fail(f"{value!r} is no list of whole numbers such as 2 or 2,3", param, ctx)
 
 
+class Choices(click.ParamType):  # type: ignore[type-arg]
+    """One or more of some names with commas between them."""
+
+    name = "name[,name...]"
+
+    def __init__(self, kind: type[Enum]) -> None:
+        self.names = [each.value for each in kind]
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """The names, each once."""
+        names = value if isinstance(value, tuple) else tuple(str(value).split(","))
+        for name in names:
+            if name not in self.names:
+                self.fail(f"{name!r} is none of {', '.join(self.names)}", param, ctx)
+        return tuple(dict.fromkeys(names))
+
+
 def _choices(kind: type[Enum]) -> click.Choice[str]:
     return click.Choice([each.value for each in kind])
 
 
 _DEFAULT = Recipe()
 
-_OPTIONS = [
+# What two texts must have to be near-duplicates.
+_THRESHOLDS = [
     click.option(
         "-s",
         "--similarity",
@@ -81,11 +101,10 @@ _OPTIONS = [
         help="Bare SimHash: texts within this many bits are near-duplicates (but texts of fewer"
         " than 16 features are still decided by their similarity).",
     ),
-    click.option(
-        "--no-verify",
-        is_flag=True,
-        help="Bare SimHash, within the bits that --similarity stands for.",
-    ),
+]
+
+# How a fingerprint is made, when it is made in one way.
+_FINGERPRINT = [
     click.option(
         "--bits",
         type=int,
@@ -101,6 +120,18 @@ _OPTIONS = [
         help="What votes: runs of consecutive tokens; jieba's words by count and IDF; jieba's"
         " keywords (the assignment); what stands between white space.",
     ),
+    click.option(
+        "--hash",
+        "hash_kind",
+        type=_choices(HashKind),
+        default=_DEFAULT.hash.value,
+        show_default=True,
+        help="How a feature becomes bits; 'string' is the assignment's, up to 128 bits.",
+    ),
+]
+
+# Details of that.
+_DETAILS = [
     click.option(
         "--ngram",
         type=Lengths(),
@@ -119,14 +150,6 @@ _OPTIONS = [
         help="How weights of keywords are rounded; all but the first are the assignment's.",
     ),
     click.option(
-        "--hash",
-        "hash_kind",
-        type=_choices(HashKind),
-        default=_DEFAULT.hash.value,
-        show_default=True,
-        help="How a feature becomes bits; 'string' is the assignment's, up to 128 bits.",
-    ),
-    click.option(
         "--user-dict",
         type=click.Path(readable=False),
         metavar="FILE",
@@ -138,25 +161,51 @@ _OPTIONS = [
         metavar="FILE",
         help="Words that do not vote, one a line, for 'words' and 'keywords'.",
     ),
-    click.option(
-        "--encoding", metavar="NAME", help="Read every file in this encoding, detect none."
-    ),
 ]
+
+_NO_VERIFY = click.option(
+    "--no-verify",
+    is_flag=True,
+    help="Bare SimHash, within the bits that --similarity stands for, or fewer where chance"
+    " would bring unrelated texts as near.",
+)
+
+_ENCODING = click.option(
+    "--encoding", metavar="NAME", help="Read every file in this encoding, detect none."
+)
 
 
 def settings_options(command: Command) -> Command:
     """All options that decide the answer; `settings_from` takes them."""
-    for option in reversed(_OPTIONS):
+    return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS, _ENCODING], command)
+
+
+def evaluation_options(command: Command) -> Command:
+    """Those of them that an evaluation shares: thresholds, and details of recipes."""
+    return _with([*_THRESHOLDS, *_DETAILS], command)
+
+
+def _with(options: list[Callable[[Command], Command]], command: Command) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 
 
-def _refuse_idle_options(features: str) -> None:
+def refuse_idle_options(features: Collection[str]) -> None:
     """Raise UsageError for an option that was given and would change nothing."""
     given = click.get_current_context().get_parameter_source
     for name, its_features in (("ngram", "shingles"), ("top", "keywords")):
-        if given(name) is ParameterSource.COMMANDLINE and features != its_features:
-            raise click.UsageError(f"--{name} goes with --features {its_features}, not {features}")
+        if given(name) is ParameterSource.COMMANDLINE and its_features not in features:
+            others = ", ".join(features)
+            raise click.UsageError(f"--{name} goes with --features {its_features}, not {others}")
+
+
+def one_threshold(options: dict[str, Any]) -> tuple[float, int | None]:
+    """The similarity and k that were given, taken out of `options`. Raises UsageError for both."""
+    similarity, k = options.pop("similarity"), options.pop("k")
+    if similarity is not None and k is not None:
+        raise click.UsageError("-k and --similarity are two thresholds; give one")
+    return SIMILARITY if similarity is None else similarity, k
 
 
 def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
@@ -165,7 +214,7 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
     Raises UsageError for options that do not go together, ValueError for values that
     cannot be.
     """
-    _refuse_idle_options(options["features"])
+    refuse_idle_options([options["features"]])
     recipe = Recipe(
         features=options.pop("features"),
         ngram=options.pop("ngram"),
@@ -180,14 +229,5 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
     encoding = options.pop("encoding")
     if encoding is not None:
         forced(encoding)  # the same
-    similarity, k = options.pop("similarity"), options.pop("k")
-    if similarity is not None and k is not None:
-        raise click.UsageError("-k and --similarity are two thresholds; give one")
-    return Settings(
-        recipe,
-        SIMILARITY if similarity is None else similarity,
-        k,
-        not options.pop("no_verify"),
-        linkage,
-        encoding,
-    )
+    similarity, k = one_threshold(options)
+    return Settings(recipe, similarity, k, not options.pop("no_verify"), linkage, encoding)

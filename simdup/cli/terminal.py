@@ -30,7 +30,13 @@ def progress(*, quiet: bool) -> Progress:
 
 
 # What the items of a phase are.
-_UNITS = {"walk": " files", "read": " batches", "compare": " chunks", "verify": " blocks"}
+_UNITS = {
+    "walk": " files",
+    "read": " batches",
+    "compare": " chunks",
+    "verify": " blocks",
+    "evaluate": " rows",
+}
 
 
 def _bar(items: Iterable[Item], label: str, total: int | None) -> Iterable[Item]:

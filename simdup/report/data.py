@@ -13,7 +13,7 @@ from simdup.report.names import as_json, printable
 from simdup.report.words import skips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simdup.records import (
         Comparison,
@@ -44,25 +44,25 @@ def render_json(result: ScanResult) -> Iterator[str]:
     """One JSON object, indented, always valid UTF-8."""
     groups = [_group(group, result.settings) for group in result.groups]
     skipped = [_skipped(each) for each in result.skipped]
-    yield _dumps(_header(result) | {"groups": groups, "skipped": skipped}, indent=1)
+    yield dumps(_header(result) | {"groups": groups, "skipped": skipped}, indent=1)
 
 
 def render_jsonl(result: ScanResult) -> Iterator[str]:
     """A JSON object a line: the header, then every group, then everything skipped."""
-    yield _dumps({"type": "scan"} | _header(result))
+    yield dumps({"type": "scan"} | _header(result))
     for group in result.groups:
-        yield _dumps({"type": "group"} | _group(group, result.settings))
+        yield dumps({"type": "group"} | _group(group, result.settings))
     for skipped in result.skipped:
-        yield _dumps({"type": "skipped"} | _skipped(skipped))
+        yield dumps({"type": "skipped"} | _skipped(skipped))
 
 
 def render_csv(result: ScanResult) -> Iterator[str]:
     """A header and a line a file, as RFC 4180 but for the line ends; names escaped."""
-    yield _csv(COLUMNS)
+    yield csv_line(COLUMNS)
     for group in result.groups:
         for position, member in enumerate(group.members):
             document = member.document
-            yield _csv(
+            yield csv_line(
                 (
                     group.id,
                     group.kind.value,
@@ -81,8 +81,8 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
     bits = comparison.settings.recipe.bits
     estimate = similarity_at(comparison.distance, bits)
     files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
-    yield _dumps(
-        _tool()
+    yield dumps(
+        tool()
         | {
             "settings": _settings(comparison.settings),
             "files": [_document(each) | {"fingerprint": row.hex()} for each, row in files],
@@ -97,13 +97,14 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def _tool() -> dict[str, Any]:
+def tool() -> dict[str, Any]:
+    """What every JSON object begins with."""
     return {"schema_version": SCHEMA_VERSION, "tool": "simdup", "version": version("simdup")}
 
 
 def _header(result: ScanResult) -> dict[str, Any]:
     stats, candidates = result.stats, result.candidates
-    return _tool() | {
+    return tool() | {
         "complete": result.complete,
         "settings": _settings(result.settings),
         "stats": {
@@ -179,11 +180,13 @@ def _skipped(skipped: Skipped) -> dict[str, Any]:
     }
 
 
-def _dumps(value: dict[str, Any], indent: int | None = None) -> str:
+def dumps(value: dict[str, Any], indent: int | None = None) -> str:
+    """A value as JSON."""
     return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
-def _csv(values: tuple[object, ...]) -> str:
+def csv_line(values: Iterable[object]) -> str:
+    """Values as a line of CSV, without its end."""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(values)
     return line.getvalue()

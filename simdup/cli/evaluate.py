@@ -1,0 +1,201 @@
+"""`simdup evaluate`: how accurate recipes are on labelled pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simdup.cli.options import (
+    Choices,
+    Lengths,
+    evaluation_options,
+    one_threshold,
+    refuse_idle_options,
+)
+from simdup.cli.output import writer
+from simdup.cli.terminal import progress, tell
+from simdup.evaluate import SIZES, evaluate, possible_sizes
+from simdup.recipe import MAX_STRING_HASH_BITS, FeatureKind, HashKind, Recipe, WeightKind
+from simdup.report import accuracy, plot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simdup.records import Evaluation
+
+FORMATS: dict[str, Callable[..., Iterator[str]]] = {
+    "table": accuracy.render,
+    "json": accuracy.render_json,
+    "csv": accuracy.render_csv,
+}
+
+DEFAULT_PRECISION = 0.99
+
+
+@click.command("evaluate")
+@click.option(
+    "--pairs",
+    type=click.Path(readable=False),
+    metavar="CSV",
+    help="Labelled pairs: left,right,duplicate,kind.  [default: simdup's own]",
+)
+@click.option(
+    "--all-pairs",
+    type=click.Path(readable=False),
+    metavar="CSV",
+    help="Labelled files: path,cluster. All pairs count, and the groups of scans.",
+)
+@click.option(
+    "--bits",
+    type=Lengths(),
+    default=",".join(map(str, SIZES)),
+    show_default=True,
+    help="Sizes of fingerprints.",
+)
+@click.option(
+    "--features",
+    type=Choices(FeatureKind),
+    default=Recipe().features.value,
+    show_default=True,
+    help=f"What votes: any of {', '.join(each.value for each in FeatureKind)}.",
+)
+@click.option(
+    "--hash",
+    "hashes",
+    type=Choices(HashKind),
+    default=Recipe().hash.value,
+    show_default=True,
+    help=f"How a feature becomes bits: any of {', '.join(each.value for each in HashKind)}.",
+)
+@evaluation_options
+@click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Take the mean over so many independent fingerprints: tells luck from merit.",
+)
+@click.option("--curve", is_flag=True, help="Report every k.")
+@click.option(
+    "--recommend", is_flag=True, help="Name the farthest thresholds that keep --precision."
+)
+@click.option(
+    "--precision",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="P",
+    help=f"What --recommend is to keep.  [default: {DEFAULT_PRECISION}]",
+)
+@click.option(
+    "--plot",
+    "picture",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Draw the figures, as .png or .svg; needs the extra 'plot'.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="table",
+    show_default=True,
+    help="How to report.",
+)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Report there.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
+def evaluate_command(**options: Any) -> int:  # noqa: ANN401
+    """Measure how accurately fingerprints tell duplicates from other texts, by size.
+
+    Without --pairs and --all-pairs on texts that simdup brings along. Exits with 0 when
+    done, 2 when it cannot run, as with broken labels.
+
+    \b
+    Examples:
+      simdup evaluate --bits 16,32,64
+      simdup evaluate --pairs mine/pairs.csv --recommend --precision 0.99
+      simdup evaluate --features shingles,words,keywords --plot accuracy.png
+    """
+    if options["pairs"] and options["all_pairs"]:
+        raise click.UsageError("--pairs and --all-pairs are two kinds of labels; give one")
+    if options["precision"] is not None and not options["recommend"]:
+        raise click.UsageError("--precision goes with --recommend")
+    recipes, left_out = _recipes(options)
+    similarity, k = one_threshold(options)
+    quiet, picture = options["quiet"], options["picture"]
+    write = writer(options["target"], as_utf8=options["form"] == "json")
+    draw = _drawer(picture)
+    result = evaluate(
+        options["pairs"],
+        recipes,
+        options["bits"],
+        clusters=options["all_pairs"],
+        similarity=similarity,
+        k=k,
+        draws=options["draws"],
+        precision=(options["precision"] or DEFAULT_PRECISION) if options["recommend"] else None,
+        progress=progress(quiet=quiet),
+    )
+    write(FORMATS[options["form"]](result, curve=options["curve"]))
+    draw(result)
+    if not quiet:
+        for reason in left_out:
+            tell(f"left out: {reason}")
+        tell(f"evaluated in {result.seconds:.1f} s")
+    return 0
+
+
+def _drawer(picture: str | None) -> Callable[[Evaluation], None]:
+    """A function that draws a picture, or does nothing. What is missing is said now."""
+    if picture is None:
+        return lambda _: None
+    render = plot.renderer(picture)
+    write = writer(picture, as_utf8=False)
+    return lambda result: write(render(result))
+
+
+def _recipes(options: dict[str, Any]) -> tuple[list[Recipe], list[str]]:
+    """All combinations of features and hashes, and of those that cannot be, why not.
+
+    Raises ValueError when none can be, UsageError for options that go with none.
+    """
+    kinds, sizes = options["features"], options["bits"]
+    refuse_idle_options(kinds)
+    if options["weights"] != WeightKind.EXACT.value and FeatureKind.KEYWORDS.value not in kinds:
+        raise click.UsageError("--weights goes with --features keywords")
+    recipes, left_out = list[Recipe](), list[str]()
+    for kind, name in product(kinds, options["hashes"]):
+        if kind == FeatureKind.SHINGLES.value and name != HashKind.MIX64.value:
+            left_out.append(f"shingles with hash {name!r}: they take only 'mix64'")
+            continue
+        recipes.append(_recipe(kind, name, min(sizes), options))
+        if not possible_sizes(recipes[-1], [max(sizes)]):
+            left_out.append(f"{kind} with hash {name!r} beyond {MAX_STRING_HASH_BITS} bits")
+    if not recipes:
+        raise ValueError(left_out[0])
+    recipes[0].key()  # reads the dictionary and the stop words: better now than later
+    return recipes, left_out
+
+
+def _recipe(kind: str, name: str, bits: int, options: dict[str, Any]) -> Recipe:
+    """One recipe, with those of the options that mean something to it."""
+    recipe = Recipe(
+        features=FeatureKind(kind),
+        hash=HashKind(name),
+        bits=bits,
+        ngram=options["ngram"],
+        top=options["top"],
+    )
+    if recipe.uses_words:
+        recipe = replace(recipe, user_dict=options["user_dict"], stop_words=options["stop_words"])
+    if recipe.features is FeatureKind.KEYWORDS:
+        recipe = replace(recipe, weights=WeightKind(options["weights"]))
+    return recipe

@@ -1,0 +1,270 @@
+"""An evaluation for people, and for programs: a table, JSON and CSV."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+from simdup.metrics import MEASURES
+from simdup.report.data import csv_line, dumps, tool
+from simdup.report.names import as_json, printable
+from simdup.report.words import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simdup.metrics import Accuracy, Interval
+    from simdup.recipe import Recipe
+    from simdup.records import Evaluated, Evaluation, GroupScores
+
+COLUMNS = (
+    "features",
+    "hash",
+    "bits",
+    "setting",
+    "k",
+    *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
+)
+
+# Width of a figure with its interval, and of what stands before it.
+_FIGURE, _HEAD = 20, 16
+
+
+def render(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
+    """For each recipe the figures by size, then what was found by kind of pair."""
+    yield from _title(evaluation)
+    for _, rows in groupby(evaluation.rows, key=lambda row: name(row.settings.recipe)):
+        yield from _recipe(evaluation, list(rows), curve=curve)
+
+
+def _title(evaluation: Evaluation) -> Iterator[str]:
+    totals = dict.fromkeys((True, False, None), 0)
+    for kind in evaluation.kinds:
+        totals[kind.duplicate] += kind.pairs
+    only = f", {totals[None]:,} only reported" if totals[None] else ""
+    yield (
+        f"{printable(evaluation.table)}: {count(evaluation.texts, 'text')};"
+        f" {count(totals[True], 'pair')} of duplicates, {totals[False]:,} of others{only}"
+    )
+    if evaluation.repeated:
+        yield f"{count(evaluation.repeated, 'line')} repeated an earlier pair and did not count"
+    if evaluation.draws > 1:
+        yield f"means over {evaluation.draws} independent fingerprints of every text"
+    yield "in brackets: intervals of 95 %, from resampling the texts"
+
+
+def _recipe(evaluation: Evaluation, rows: list[Evaluated], *, curve: bool) -> Iterator[str]:
+    """One recipe at all its sizes."""
+    yield ""
+    yield name(rows[0].settings.recipe)
+    if rows[0].without:
+        yield f"{count(rows[0].without, 'text')} without a feature: their pairs are never found"
+    columns = ("precision", "recall", "F1", "accuracy", "AUC")
+    yield " bits  " + " " * _HEAD + "".join(f"{column:<{_FIGURE}}" for column in columns).rstrip()
+    for row in rows:
+        yield from _size(row)
+        if curve:
+            yield from _curve(row)
+    yield ""
+    yield from _kinds(evaluation, rows)
+
+
+def _size(row: Evaluated) -> Iterator[str]:
+    """One size: the default threshold, what theory says of it, the best one, and verified."""
+    best, auc = row.best_k, _figure(row.auc)
+    yield _line(row.settings.recipe.bits, f"k = {row.k}", [*_figures(row.curve[row.k]), auc])
+    yield _line("", "  by theory", _plain(row.predicted[:, row.k].tolist()))
+    yield _line("", f"best k = {best}", _figures(row.curve[best]))
+    similarity = f"{row.settings.similarity:g}"
+    yield _line("", f"verified, {similarity}", _figures(row.verified))
+    for label, scores in zip(("bare", "verified"), row.groups or (), strict=False):
+        figures = _plain([scores.precision, scores.recall, scores.f1])
+        yield _line("", f"groups, {label}", [*figures, f"Rand index {_short(scores.rand)}"])
+    if row.recommended is not None:
+        yield from _recommendation(row)
+
+
+def _recommendation(row: Evaluated) -> Iterator[str]:
+    asked = row.recommended
+    if asked is None:
+        return
+    goal = f"precision {asked.precision:g}"
+    if asked.k is None:
+        yield _line("", f"{goal}:", ["no k has it"])
+    else:
+        yield _line("", f"use k = {asked.k}", _figures(row.curve[asked.k]))
+    if asked.similarity is None:
+        yield _line("", "", [f"no similarity has {goal} when verified"])
+    else:
+        yield _line("", "", [f"verified: --similarity {asked.similarity:g} has {goal}"])
+
+
+def _curve(row: Evaluated) -> Iterator[str]:
+    for k, accuracy in enumerate(row.curve):
+        yield _line("", f"    k = {k}", _figures(accuracy))
+
+
+def _kinds(evaluation: Evaluation, rows: list[Evaluated]) -> Iterator[str]:
+    """How many pairs of each kind are found, in per cent, by size."""
+    width = max([len(kind.kind) for kind in evaluation.kinds] + [18])
+    heads = [f"{row.settings.recipe.bits:>6}" for row in rows]
+    for label, title in ((True, "duplicates"), (False, "others"), (None, "only reported")):
+        chosen = [i for i, kind in enumerate(evaluation.kinds) if kind.duplicate is label]
+        if not chosen:
+            continue
+        yield f"{title + ' found, %':<{width}}   pairs{''.join(heads)}  verified"
+        for index in chosen:
+            kind = evaluation.kinds[index]
+            shares = [f"{_percent(row.found[index], kind.pairs):>6}" for row in rows]
+            last = _percent(rows[-1].found_verified[index], kind.pairs)
+            yield f"{printable(kind.kind):<{width}}{kind.pairs:>8,}{''.join(shares)}{last:>10}"
+
+
+def _percent(part: float, whole: int) -> str:
+    return f"{100 * part / whole:.1f}"
+
+
+def name(recipe: Recipe) -> str:
+    """A recipe in words, without its size."""
+    detail = {
+        "shingles": f" of {' and '.join(map(str, recipe.ngram))} tokens",
+        "keywords": f", top {recipe.top}, weights {recipe.weights.value}",
+    }.get(recipe.features.value, "")
+    return f"{recipe.features.value}{detail}, hash {recipe.hash.value}"
+
+
+def _line(bits: object, head: str, figures: Iterable[str]) -> str:
+    columns = "".join(f"{figure:<{_FIGURE}}" for figure in figures)
+    return f"{bits:>5}  {head:<{_HEAD}}{columns}".rstrip()
+
+
+def _figures(accuracy: Accuracy) -> list[str]:
+    return [_figure(getattr(accuracy, measure)) for measure in MEASURES]
+
+
+def _figure(interval: Interval) -> str:
+    if isnan(interval.value):
+        return "-"
+    return f"{_short(interval.value)} ({_short(interval.low)}-{_short(interval.high)})"
+
+
+def _plain(figures: list[float]) -> list[str]:
+    return ["-" if isnan(figure) else _short(figure) for figure in figures]
+
+
+def _short(share: float) -> str:
+    """Three digits; 1.000 is said only of what is whole."""
+    return "1.000" if share == 1 else f"{min(share, 0.9994):.3f}".removeprefix("0")
+
+
+def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
+    """One JSON object; figures that are undefined are null."""
+    totals = [
+        {"kind": kind.kind, "duplicate": kind.duplicate, "pairs": kind.pairs}
+        for kind in evaluation.kinds
+    ]
+    found = [
+        total | _recipe_fields(row.settings.recipe) | {"found": bare, "found_verified": verified}
+        for row in evaluation.rows
+        for total, bare, verified in zip(
+            totals, row.found.tolist(), row.found_verified.tolist(), strict=True
+        )
+    ]
+    whole = tool() | {
+        "table": as_json(evaluation.table)["path"],
+        "texts": evaluation.texts,
+        "repeated": evaluation.repeated,
+        "draws": evaluation.draws,
+        "seconds": round(evaluation.seconds, 3),
+        "rows": [_row(row, curve=curve) for row in evaluation.rows],
+        "kinds": found,
+    }
+    yield dumps(whole, indent=1)
+
+
+def _recipe_fields(recipe: Recipe) -> dict[str, Any]:
+    return {"features": recipe.features.value, "hash": recipe.hash.value, "bits": recipe.bits}
+
+
+def _row(row: Evaluated, *, curve: bool) -> dict[str, Any]:
+    recipe, best = row.settings.recipe, row.best_k
+    fields = _recipe_fields(recipe) | {
+        "recipe": json.loads(recipe.key()),
+        "without_features": row.without,
+        "default": {"k": row.k} | _accuracy(row.curve[row.k]) | {"auc": _interval(row.auc)},
+        "best": {"k": best} | _accuracy(row.curve[best]),
+        "predicted": _predicted(row, row.k),
+        "verified": {"similarity": row.settings.similarity} | _accuracy(row.verified),
+    }
+    if row.groups is not None:
+        labels = ("bare", "verified")
+        fields["groups"] = {
+            label: _scores(each) for label, each in zip(labels, row.groups, strict=True)
+        }
+    if row.recommended is not None:
+        asked = row.recommended
+        fields["recommended"] = {
+            "precision": asked.precision,
+            "k": asked.k,
+            "similarity": asked.similarity,
+        }
+    if curve:
+        fields["curve"] = [
+            {"k": k} | _accuracy(accuracy) | {"predicted": _predicted(row, k)}
+            for k, accuracy in enumerate(row.curve)
+        ]
+    return fields
+
+
+def _accuracy(accuracy: Accuracy) -> dict[str, Any]:
+    return {measure: _interval(getattr(accuracy, measure)) for measure in MEASURES}
+
+
+def _interval(interval: Interval) -> dict[str, float | None]:
+    ends = {"value": interval.value, "low": interval.low, "high": interval.high}
+    return {end: _number(figure) for end, figure in ends.items()}
+
+
+def _predicted(row: Evaluated, k: int) -> dict[str, float | None]:
+    figures = zip(MEASURES, row.predicted[:, k].tolist(), strict=True)
+    return {measure: _number(figure) for measure, figure in figures}
+
+
+def _scores(scores: GroupScores) -> dict[str, float | None]:
+    return {
+        "precision": _number(scores.precision),
+        "recall": scores.recall,
+        "f1": scores.f1,
+        "adjusted_rand_index": scores.rand,
+    }
+
+
+def _number(figure: float) -> float | None:
+    return None if isnan(figure) else figure
+
+
+def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
+    """A header, then a line for each recipe, size and setting; with `curve` for each k too."""
+    yield csv_line(COLUMNS)
+    for row in evaluation.rows:
+        begin = [str(value) for value in _recipe_fields(row.settings.recipe).values()]
+        best = row.best_k
+        yield csv_line([*begin, "default", row.k, *_cells(row.curve[row.k])])
+        yield csv_line([*begin, "predicted", row.k, *_predicted_cells(row)])
+        yield csv_line([*begin, "best", best, *_cells(row.curve[best])])
+        yield csv_line([*begin, "verified", "", *_cells(row.verified)])
+        for k, accuracy in enumerate(row.curve if curve else ()):
+            yield csv_line([*begin, "curve", k, *_cells(accuracy)])
+
+
+def _cells(accuracy: Accuracy) -> Iterator[str]:
+    for measure in MEASURES:
+        for figure in _interval(getattr(accuracy, measure)).values():
+            yield "" if figure is None else f"{figure:.6f}"
+
+
+def _predicted_cells(row: Evaluated) -> Iterator[str]:
+    for figure in _predicted(row, row.k).values():
+        yield from ("" if figure is None else f"{figure:.6f}", "", "")
