@@ -4,7 +4,7 @@ VENV := .venv
 PLAIN := .venv-plain
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-plain check lint types format bench clean
+.PHONY: help demo test test-plain check lint types format accuracy bench clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,8 +50,15 @@ format: $(VENV)/developing ## put everything into style
 
 check: lint types test test-plain ## everything that must pass
 
-bench: $(VENV)/developing ## measure speed beside other packages (minutes)
+accuracy: $(VENV)/developing ## print the README's figures of accuracy and draw fixtures/accuracy.png
+	$(BIN)/simdup evaluate --features shingles,keywords --hash mix64,string \
+		--top 10 --weights int10 --plot fixtures/accuracy.png
+
+# DATA="FOLDER ..." adds labelled folders to simdup's own texts.
+bench: $(VENV)/developing ## measure accuracy and speed beside other packages (minutes)
 	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python tests/bench/accuracy.py $(DATA)
+	$(BIN)/python tests/bench/choices.py $(DATA)
 	$(BIN)/python tests/bench/fingerprints.py
 
 clean: ## remove what the other targets made

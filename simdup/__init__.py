@@ -3,16 +3,27 @@
 Begin with `scan`, which does all of it; its stages can be called one by one:
 `fingerprint_texts`, `pairs_within`, `exact_similarities`, `group`. In the source, read
 the rooms in the order of a scan: walk, decode, features, simhash, search, verify,
-groups, match, scan.
+groups, match, scan. `evaluate` measures how accurate all that is.
 """
 
 from simdup.compare import compare
 from simdup.errors import ExtraMissingError, InputError, SimdupError, TooManyPairsError
+from simdup.evaluate import evaluate
 from simdup.groups import group
 from simdup.hamming import hamming_distances
 from simdup.library import exact_similarities, fingerprint_files, fingerprint_texts
 from simdup.recipe import Recipe
-from simdup.records import Comparison, Document, Group, Member, ScanResult, Settings, Skipped
+from simdup.records import (
+    Comparison,
+    Document,
+    Evaluated,
+    Evaluation,
+    Group,
+    Member,
+    ScanResult,
+    Settings,
+    Skipped,
+)
 from simdup.scan import scan
 from simdup.search import iter_pairs, pairs_within
 from simdup.walk import Filters
@@ -20,6 +31,8 @@ from simdup.walk import Filters
 __all__ = [
     "Comparison",
     "Document",
+    "Evaluated",
+    "Evaluation",
     "ExtraMissingError",
     "Filters",
     "Group",
@@ -32,6 +45,7 @@ __all__ = [
     "Skipped",
     "TooManyPairsError",
     "compare",
+    "evaluate",
     "exact_similarities",
     "fingerprint_files",
     "fingerprint_texts",

@@ -1,7 +1,7 @@
 """How far to look for candidates: as far as the similarity asks, as far as it pays.
 
-Two texts of similarity s differ in f * arccos(s) / pi bits on average, so a search a
-standard error further than that finds most of them. Pairs that are near by chance
+Two texts of similarity s differ in f * arccos(s) / pi bits on average, so a search one or
+two standard errors further than that finds most of them. Pairs that are near by chance
 grow with the square of the collection, though, and each one costs a look at two
 texts. Where they would be too many, the search is narrowed, and what that costs is
 said.
@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.hamming import bit_probability, standard_error, threshold, within_probabilities
+from simdup.hamming import (
+    UNRELATED,
+    bit_probability,
+    chance_distance,
+    standard_error,
+    threshold,
+    within_probabilities,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,6 +40,10 @@ BUDGET = 1_000_000
 #: Candidates a document, where that is more than BUDGET: the work stays linear.
 BUDGET_PER_DOCUMENT = 64
 
+# The share of unrelated pairs that may become candidates for the sake of the second standard
+# error. At similarity 0.5 that leaves 128 bits with one, and gives 256 bits both.
+CHANCE_CANDIDATES = 0.01
+
 # Pairs sampled to estimate how many candidates there will be. A share of pairs that
 # would fill the budget of a million documents (0.0001) is seen 100 times.
 SAMPLE = 1 << 20
@@ -41,11 +52,14 @@ SAMPLE = 1 << 20
 def wanted(similarity: float, bits: int) -> int:
     """The distance within which candidates for this similarity are looked for.
 
-    One standard error more than `threshold`: four of five pairs that are just as similar
-    as asked (`recall`), and nearly all that are more so.
+    Two standard errors more than `threshold`, which finds 49 of 50 pairs that are just as
+    similar as asked (`recall`) and nearly all that are more so; or as far as that brings
+    few pairs by chance (CHANCE_CANDIDATES), but one standard error at least, for four of
+    five.
     """
-    margin = floor(standard_error(similarity, bits))
-    return min(bits, threshold(similarity, bits) + margin)
+    error = standard_error(similarity, bits)
+    k, few = threshold(similarity, bits), chance_distance(UNRELATED, bits, CHANCE_CANDIDATES)
+    return min(bits, max(k + floor(error), min(k + floor(2 * error), few)))
 
 
 def sieve(similarity: float, bits: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from math import pi
+from math import nan, pi
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,7 @@ from simdup.features import all_features
 from simdup.groups import components
 from simdup.hamming import paired_distances
 from simdup.labels import DUPLICATE, UNJUDGED, Labels, labelled_clusters, labelled_pairs, own_table
-from simdup.metrics import accuracies, clustering, measures, predicted, resamples, tally
-from simdup.pieces import is_long
+from simdup.metrics import accuracies, clustering, predicted, resamples, tally
 from simdup.progress import silent
 from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, HashKind, Recipe
 from simdup.records import (
@@ -32,7 +31,7 @@ from simdup.records import (
     Settings,
 )
 from simdup.scan import scan
-from simdup.simhash import fingerprint_texts, simhash
+from simdup.simhash import simhash
 from simdup.verify import cosines
 
 if TYPE_CHECKING:
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.features import Features
-    from simdup.hamming import Rows
     from simdup.metrics import Accuracy, Numbers, Tally
     from simdup.progress import Progress
 
@@ -79,13 +76,15 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     out. Raises InputError for labels that are broken, ValueError for what cannot be.
     """
     began = perf_counter()
+    if pairs is not None and clusters is not None:
+        raise ValueError("pairs and clusters are two kinds of labels; give one")
     wanted = [
-        [
-            Settings(replace(recipe, bits=size), similarity, k, verified=False)
-            for size in possible_sizes(recipe, dict.fromkeys(sizes))
-        ]
+        [Settings(each, similarity, k, verified=False) for each in same]
         for recipe in recipes
+        for same in sized(recipe, sizes)
     ]
+    if not wanted or not all(wanted):
+        raise ValueError("there is no recipe with any of these sizes")
     for settings in wanted:
         _check(settings, draws, precision)
     if clusters is None:
@@ -96,7 +95,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     made = (row for settings in wanted for row in run.rows(settings))
     rows = progress(made, "evaluate", sum(map(len, wanted)))
     return Evaluation(
-        labels.table,
+        None if pairs is None and clusters is None else labels.table,
         len(labels.texts),
         labels.repeated,
         run.kinds(),
@@ -106,16 +105,19 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     )
 
 
-def possible_sizes(recipe: Recipe, sizes: Iterable[int]) -> list[int]:
-    """Those of the sizes that the recipe's hash has."""
-    most = MAX_STRING_HASH_BITS if recipe.hash is HashKind.STRING else MAX_BITS
-    return [size for size in sizes if size <= most]
+def sized(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
+    """The recipe at each size that it can have; together those with the same features.
+
+    With the hash 'string' a feature votes differently at each size, so each stands alone.
+    """
+    if recipe.hash is not HashKind.STRING:
+        return [[replace(recipe, bits=size) for size in dict.fromkeys(sizes)]]
+    possible = [size for size in dict.fromkeys(sizes) if size <= MAX_STRING_HASH_BITS]
+    return [[replace(recipe, bits=size)] for size in possible]
 
 
 def _check(settings: Sequence[Settings], draws: int, precision: float | None) -> None:
     """Raise ValueError for what cannot be evaluated."""
-    if not settings:
-        raise ValueError("a recipe has none of these sizes")
     if draws < 1:
         raise ValueError(f"draws must be at least 1, not {draws}")
     if precision is not None and not 0 < precision <= 1:
@@ -151,46 +153,44 @@ class _Run:
         )
 
     def rows(self, settings: Sequence[Settings]) -> Iterator[Evaluated]:
-        """A row for each of the settings, which have the same recipe at several sizes."""
+        """A row for each of the settings, which have the same features at several sizes."""
         recipe, widest = settings[0].recipe, max(each.recipe.bits for each in settings)
         features = all_features(self.labels.texts, recipe)
         i, j = self.labels.pairs.T
         similarities = cosines(features, i, j)
         is_empty = features.counts == 0
-        is_unlike = is_empty[i] | is_empty[j]  # by whatever distance: nothing could find them
-        wide = self._fingerprints(features, replace(recipe, bits=self.draws * widest))
+        # What has no feature nothing can find: as far from all as can be, whatever the bits say.
+        is_unlike = is_empty[i] | is_empty[j]
+        p = np.where(is_unlike, 1, np.arccos(np.clip(similarities, -1, 1)) / pi)
+        wide = simhash(features, replace(recipe, bits=self.draws * widest)).rows
+        parts = np.split(wide, self.draws, axis=1)
         for each in settings:
             size = each.recipe.bits
-            if recipe.hash is HashKind.STRING:  # has no prefixes
-                wide = self._fingerprints(features, each.recipe)
-            starts = range(0, wide.shape[1], widest // 8)[: self.draws]
-            draws = [wide[:, start : start + size // 8] for start in starts]
+            draws = [part[:, : size // 8] for part in parts]
             distances = np.array([paired_distances(rows[i], rows[j]) for rows in draws], np.int64)
             distances[:, is_unlike] = size
-            yield self._row(each, distances, similarities, int(is_empty.sum()))
-
-    def _fingerprints(self, features: Features, recipe: Recipe) -> Rows:
-        texts = self.labels.texts
-        if any(map(is_long, texts)):  # these are counted in segments
-            return fingerprint_texts(texts, recipe).rows
-        return simhash(features, recipe).rows
+            yield self._row(each, distances, similarities, p, int(is_empty.sum()))
 
     def _row(
-        self, settings: Settings, distances: NDArray[np.int64], similarities: Numbers, without: int
+        self,
+        settings: Settings,
+        distances: NDArray[np.int64],
+        similarities: Numbers,
+        p: Numbers,
+        without: int,
     ) -> Evaluated:
-        """How accurate distances (draws, m) are that stand for similarities (m,)."""
+        """How accurate distances (draws, m) are, where each bit differs with probability p (m,)."""
         bits, judged = settings.recipe.bits, self.is_judged
         is_candidate = distances <= reach(settings.similarity, bits)
         is_alike = is_candidate & (similarities >= settings.similarity)
         bare = self._tally(distances[:, judged], bits + 1)
         # Verified pairs are those at "distance" 0, the others at 1.
         verified = self._tally(1 - is_alike[:, judged].astype(np.int64), 2)
-        p = np.arccos(np.clip(similarities[judged], -1, 1)) / pi
         curve = accuracies(bare.measures())
         return Evaluated(
             settings,
             tuple(curve),
-            predicted(p, self.is_duplicate, bits),
+            predicted(p[judged], self.is_duplicate, bits),
             bare.auc(),
             verified.accuracy(0),
             np.array([bare.others[0].mean(axis=0), bare.duplicates[0].mean(axis=0)]),
@@ -198,7 +198,7 @@ class _Run:
             self._found(is_alike),
             without,
             self._groups(settings),
-            self._recommended(curve, similarities[judged]),
+            self._recommended(curve, distances[:, judged], similarities[judged]),
         )
 
     def _tally(self, distances: NDArray[np.int64], size: int) -> Tally:
@@ -227,19 +227,28 @@ class _Run:
             groups[members] = members[0]
         return GroupScores(*clustering(clusters, groups))
 
-    def _recommended(self, curve: Sequence[Accuracy], similarities: Numbers) -> Recommended | None:
+    def _recommended(
+        self, curve: Sequence[Accuracy], distances: NDArray[np.int64], similarities: Numbers
+    ) -> Recommended | None:
         """The farthest thresholds that keep the precision asked for, if one was."""
         if self.precision is None:
             return None
-        steps = STEPS[::-1]
-        right, wrong = (
-            (similarities[each][:, None] >= steps).sum(axis=0)
-            for each in (self.is_duplicate, ~self.is_duplicate)
-        )
-        precision = measures(right, wrong, right[-1:], wrong[-1:])[0]
         k = farthest(np.array([each.precision.value for each in curve]), self.precision)
-        step = farthest(precision, self.precision)
+        bits, steps = len(curve) - 1, STEPS[::-1]
+        precisions = [self._verified_precision(s, bits, distances, similarities) for s in steps]
+        step = farthest(np.array(precisions), self.precision)
         return Recommended(self.precision, k, None if step is None else float(steps[step]))
+
+    def _verified_precision(
+        self, similarity: float, bits: int, distances: NDArray[np.int64], similarities: Numbers
+    ) -> float:
+        """The precision of scans that verify at this similarity; NaN where they find nothing."""
+        alike = similarities >= similarity
+        is_found = distances[:, alike] <= reach(similarity, bits)
+        found = is_found.sum(axis=1)
+        right = is_found[:, self.is_duplicate[alike]].sum(axis=1)
+        shares = right[found > 0] / found[found > 0]
+        return float(shares.mean()) if len(shares) else nan
 
 
 def farthest(precision: Numbers, least: float) -> int | None:

@@ -3,7 +3,7 @@
 Two forms, both CSV with a header, names of files relative to the table's folder:
 
 - `left,right,duplicate,kind`: pairs; duplicate is 1, 0, or empty for "only report it";
-- `path,cluster`: files; those of one cluster are duplicates, all others are not.
+- `path,cluster`: files; those of one cluster are duplicates, all other pairs are not.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from __future__ import annotations
 import csv
 import io
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.groups import components
 from simdup.read import SkipError, read_text
 from simdup.records import Skipped
 from simdup.walk import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 DUPLICATE, OTHER, UNJUDGED = 1, 0, -1
@@ -74,11 +73,19 @@ def labelled_pairs(table: str) -> Labels:
     no text, a file paired with itself or a pair with two labels; and if there are not
     both duplicates and others.
     """
-    rows = _rows(table, ("left", "right", "duplicate"))
+    labelled = _pairs(table)
+    for label, what in ((DUPLICATE, "labelled 1 (duplicates)"), (OTHER, "labelled 0 (others)")):
+        if label not in labelled.labels:
+            raise InputError(f"{table!r}: there is no pair {what}; both are needed")
+    return labelled
+
+
+def _pairs(table: str) -> Labels:
+    """The same, of whatever labels."""
     lines, wrong = _Lines(table), _Wrong(table)
     seen: dict[tuple[int, int], tuple[int, str, int]] = {}
     repeated = 0
-    for line, row in rows:
+    for line, row in _rows(table, ("left", "right", "duplicate")):
         pair = lines.index(row["left"], line), lines.index(row["right"], line)
         label = _LABELS.get(row["duplicate"].strip())
         if label is None:
@@ -94,16 +101,13 @@ def labelled_pairs(table: str) -> Labels:
             repeated += 1
     texts = lines.texts(wrong)
     labels, kinds, _ = zip(*seen.values(), strict=True) if seen else ((), (), ())
-    for label, what in ((DUPLICATE, "labelled 1 (duplicates)"), (OTHER, "labelled 0 (others)")):
-        if label not in labels:
-            raise InputError(f"{table!r}: there is no pair {what}; both are needed")
     names = {name: index for index, name in enumerate(dict.fromkeys(kinds))}
     return Labels(
         table,
         tuple(lines.first),
         tuple(lines.first.values()),
         texts,
-        np.array(list(seen), np.int64),
+        np.array(list(seen), np.int64).reshape(-1, 2),
         np.array(labels, np.int8),
         tuple(names),
         np.array([names[kind] for kind in kinds], np.int64),
@@ -112,15 +116,17 @@ def labelled_pairs(table: str) -> Labels:
 
 
 def labelled_clusters(table: str) -> Labels:
-    """All pairs of the files of a table `path,cluster`, and their texts.
+    """All pairs of the files of a table, and their texts: those of one cluster are duplicates.
 
-    Raises InputError, naming table and line, for a file that is no text or stands twice, or
-    has no cluster; and if there are more than MAX_CLUSTERED, or not both duplicates and
-    others.
+    The table is `path,cluster`; or one of pairs, and then whatever duplicates connect is a
+    cluster. Raises InputError, naming table and line, for a file that is no text or
+    stands twice, or has no cluster; and if there are more than MAX_CLUSTERED, or not
+    both duplicates and others.
     """
-    rows = list(_rows(table, ("path", "cluster")))
-    if len(rows) > MAX_CLUSTERED:
-        raise InputError(f"{table!r}: {len(rows)} files; at most {MAX_CLUSTERED} can be paired")
+    if "left" in _table(table)[0]:
+        return _connected(_pairs(table))
+    rows = _rows(table, ("path", "cluster"))
+    _check_number(table, len(rows))
     lines, wrong = _Lines(table), _Wrong(table)
     for line, row in rows:
         index = lines.index(row["path"], line)
@@ -129,22 +135,48 @@ def labelled_clusters(table: str) -> Labels:
         elif not row["cluster"].strip():
             wrong.add(line, f"{row['path']!r} has no cluster; a name of its own will do")
     texts = lines.texts(wrong)
-    clusters = np.unique([row["cluster"].strip() for _, row in rows], return_inverse=True)[1]
-    pairs = np.column_stack(np.triu_indices(len(rows), 1))
+    names = [row["cluster"].strip() for _, row in rows]
+    clusters = np.unique(names, return_inverse=True)[1]
+    return _all_pairs(table, tuple(lines.first), tuple(lines.first.values()), texts, clusters)
+
+
+def _connected(labelled: Labels) -> Labels:
+    """All pairs of the files of labelled pairs; what was unjudged stays so."""
+    table, paths, pairs = labelled.table, labelled.paths, labelled.pairs
+    _check_number(table, len(paths))
+    clusters = components(pairs[labelled.labels == DUPLICATE], len(paths))
+    is_torn = (labelled.labels == OTHER) & (clusters[pairs[:, 0]] == clusters[pairs[:, 1]])
+    for i, j in pairs[is_torn][:1].tolist():
+        both = f"{paths[i]!r} and {paths[j]!r} are labelled 0"
+        raise InputError(f"{table!r}: {both}, but duplicates connect them")
+    made = _all_pairs(table, paths, labelled.lines, labelled.texts, clusters)
+    unjudged = np.sort(pairs[labelled.labels == UNJUDGED], axis=1)
+    is_unjudged = np.isin(made.pairs @ [len(paths), 1], unjudged @ [len(paths), 1])
+    labels = np.where(is_unjudged & (made.labels == OTHER), UNJUDGED, made.labels)
+    return replace(made, labels=labels.astype(np.int8))
+
+
+def _check_number(table: str, files: int) -> None:
+    """Raise InputError if all pairs of so many files are too many."""
+    if files > MAX_CLUSTERED:
+        raise InputError(f"{table!r}: {files:,} files; at most {MAX_CLUSTERED:,} can be paired")
+
+
+def _all_pairs(
+    table: str,
+    paths: tuple[str, ...],
+    lines: tuple[int, ...],
+    texts: tuple[str, ...],
+    clusters: NDArray[np.int64],
+) -> Labels:
+    """The labels of all pairs by cluster. Raises InputError if they are all alike."""
+    pairs = np.column_stack(np.triu_indices(len(texts), 1))
     labels = (clusters[pairs[:, 0]] == clusters[pairs[:, 1]]).astype(np.int8)
     if len({DUPLICATE, OTHER} & set(labels.tolist())) < 2:
         raise InputError(f"{table!r}: there must be files of one cluster, and of several")
+    kinds = ("different clusters", "same cluster")
     return Labels(
-        table,
-        tuple(lines.first),
-        tuple(lines.first.values()),
-        texts,
-        pairs,
-        labels,
-        ("different clusters", "same cluster"),
-        labels.astype(np.int64),
-        0,
-        clusters,
+        table, paths, lines, texts, pairs, labels, kinds, labels.astype(np.int64), 0, clusters
     )
 
 
@@ -187,6 +219,9 @@ class _Lines:
         """The text of every file. Raises InputError for what is wrong, here or before."""
         texts = []
         for path, line in self.first.items():
+            if not path:
+                wrong.add(line, "the name of a file is empty")
+                continue
             try:
                 texts.append(_text(path))
             except InputError as error:
@@ -195,17 +230,29 @@ class _Lines:
         return tuple(texts)
 
 
-def _rows(table: str, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV that has these columns, each with the line where it ends."""
-    reader = csv.DictReader(io.StringIO(_text(table)), restval="", strict=True)
+def _rows(table: str, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a table that has these columns, each with the line where it ends."""
+    header, rows = _table(table)
+    for name in columns:
+        if name not in header:
+            raise InputError(f"{table!r}, line 1: no column {name!r}; there must be a header")
+    return rows
+
+
+def _table(table: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The header of a CSV, and its rows, each with the line where it ends."""
+    reader = csv.reader(io.StringIO(_text(table)), strict=True)
     try:
-        header = reader.fieldnames or ()
-        if missing := [name for name in columns if name not in header]:
-            raise InputError(f"{table!r}, line 1: no column {missing[0]!r}; there must be a header")
-        for row in reader:
-            yield reader.line_num, row
+        rows = [(reader.line_num, cells) for cells in reader if cells]
     except csv.Error as error:
         raise InputError(f"{table!r}, line {reader.line_num}: {error}") from None
+    header = rows.pop(0)[1] if rows else []
+    for line, cells in rows:
+        if len(cells) != len(header):
+            columns = f"there must be {len(header)} columns, not {len(cells)}"
+            advice = "put names that hold a comma into quotes"
+            raise InputError(f"{table!r}, line {line}: {columns}; {advice}")
+    return header, [(line, dict(zip(header, cells, strict=True))) for line, cells in rows]
 
 
 def _text(path: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from simdup.errors import InputError
 from simdup.fingerprint import rows_of_sources
 from simdup.local import tasks
-from simdup.recipe import Recipe
+from simdup.recipe import Recipe, default_bits
 from simdup.records import Skipped, Source
 from simdup.simhash import fingerprint_texts as _fingerprint_texts
 from simdup.verify import exact_similarities as _exact_similarities
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 
 def fingerprint_texts(
     texts: Sequence[str],
-    bits: int = 128,
+    bits: int | None = None,
     features: str = "shingles",
     **options: Any,  # noqa: ANN401
 ) -> NDArray[np.uint8]:
     """The SimHash of every text: (n, bits // 8), first bit highest.
 
     A text without a letter or digit has all zeros, which is no fingerprint: leave it
-    out of comparisons. Source: Charikar 2002.
+    out of comparisons. `bits` are 256, or 128 for the hash 'string', unless given.
+    Source: Charikar 2002.
 
     >>> a, b = fingerprint_texts(["Hello, world", "hello world!"], bits=64)
     >>> bool((a == b).all()), a.shape
@@ -48,7 +49,7 @@ def fingerprint_texts(
 
 def fingerprint_files(
     paths: Iterable[str | os.PathLike[str]],
-    bits: int = 128,
+    bits: int | None = None,
     features: str = "shingles",
     *,
     encoding: str | None = None,
@@ -67,7 +68,7 @@ def fingerprint_files(
             raise InputError(str(each))
     sources = [each for each in found if isinstance(each, Source)]
     rows = [rows_of_sources(task, recipe, encoding) for task in tasks(sources)]
-    return np.concatenate([np.empty((0, bits // 8), np.uint8), *rows])
+    return np.concatenate([np.empty((0, recipe.bits // 8), np.uint8), *rows])
 
 
 def exact_similarities(
@@ -85,7 +86,7 @@ def exact_similarities(
     >>> exact_similarities(["a b c", "a b d", "e f"], [0, 0], [1, 2]).round(2).tolist()
     [0.5, 0.0]
     """
-    recipe = _recipe(Recipe().bits, features, options)
+    recipe = _recipe(None, features, options)
     left, right = (_indices(each, len(texts)) for each in (i, j))
     return _exact_similarities(texts, left, right, recipe)
 
@@ -101,5 +102,6 @@ def _indices(values: ArrayLike, n: int) -> NDArray[np.int64]:
     return indices.astype(np.int64)
 
 
-def _recipe(bits: int, features: str, options: dict[str, Any]) -> Recipe:
+def _recipe(bits: int | None, features: str, options: dict[str, Any]) -> Recipe:
+    bits = default_bits(options.get("hash", "")) if bits is None else bits
     return Recipe(bits=bits, features=features, **options)  # type: ignore[arg-type]

@@ -22,9 +22,21 @@ from simdup.errors import InputError
 FORMAT = 1
 
 MAX_BITS = 4096
+#: At similarity 0.5 a search that finds nearly all true pairs brings a text six others by
+#: chance; with 128 bits 35 (tests/bench/choices.py).
+DEFAULT_BITS = 256
 MAX_NGRAM = 16
 #: The assignment's hash has no more.
 MAX_STRING_HASH_BITS = 128
+
+
+def default_bits(hash_kind: str) -> int:
+    """The size of a fingerprint unless somebody says otherwise, in bits.
+
+    >>> default_bits("mix64"), default_bits("string")
+    (256, 128)
+    """
+    return MAX_STRING_HASH_BITS if hash_kind == HashKind.STRING.value else DEFAULT_BITS
 
 
 class FeatureKind(str, Enum):
@@ -84,7 +96,7 @@ class Recipe:
     weights: WeightKind = WeightKind.EXACT
     """For keywords only."""
     hash: HashKind = HashKind.MIX64
-    bits: int = 128
+    bits: int = DEFAULT_BITS
     user_dict: str | None = None
     """A dictionary for jieba: a word a line, with or without frequency and tag."""
     stop_words: str | None = None
@@ -109,11 +121,11 @@ class Recipe:
         self._check_combination()
 
     def _check_combination(self) -> None:
+        if self.features is FeatureKind.SHINGLES and self.hash is not HashKind.MIX64:
+            raise ValueError(f"shingles take only hash 'mix64', not {self.hash.value!r}")
         if self.hash is HashKind.STRING and self.bits > MAX_STRING_HASH_BITS:
             most = f"hash 'string' has at most {MAX_STRING_HASH_BITS} bits, not {self.bits}"
             raise ValueError(f"{most}; 'mix64' has them all")
-        if self.features is FeatureKind.SHINGLES and self.hash is not HashKind.MIX64:
-            raise ValueError(f"shingles take only hash 'mix64', not {self.hash.value!r}")
         if self.features is not FeatureKind.KEYWORDS and self.weights is not WeightKind.EXACT:
             raise ValueError(f"weights {self.weights.value!r} go with features 'keywords' only")
         if not self.uses_words and (self.user_dict or self.stop_words):

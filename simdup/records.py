@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from simdup.hamming import chance_distance, threshold
+from simdup.hamming import UNRELATED, chance_distance, threshold
 from simdup.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ SHORT = 16
 #: From this exact cosine on, two documents are near-duplicates unless the user says otherwise.
 SIMILARITY = 0.5
 
-#: Bare SimHash goes no further than where two unrelated texts, about UNRELATED alike, are
-#: found once in 1 / CHANCE pairs: 35 of 128 bits, 85 of 256.
-UNRELATED = 0.1
+#: Bare SimHash goes no further than where one in 1 / CHANCE unrelated pairs is found: 35 of
+#: 128 bits, 85 of 256.
 CHANCE = 1e-5
 
 #: How pairs become groups: see `groups`.
@@ -323,7 +322,8 @@ class Evaluated:
 class Evaluation:
     """How accurate recipes are on labelled pairs."""
 
-    table: str
+    table: str | None
+    """Where the labels stand; None: simdup's own."""
     texts: int
     repeated: int
     """Lines of the table that repeated a pair; these count once."""

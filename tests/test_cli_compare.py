@@ -225,7 +225,7 @@ def test_diff_folds_long_sentences(run, write):
         (["a", "signs"], "'signs': empty (no letter or digit)"),
         (["a", "binary"], "'binary': binary (NUL bytes)"),
         (["a", "a", "--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
-        (["a", "a", "-k", "129"], "k must be from 0 to the 128 bits, not 129"),
+        (["a", "a", "-k", "257"], "k must be from 0 to the 256 bits, not 257"),
         (
             ["a", "a", "-k", "3", "--similarity", "0.5"],
             "-k and --similarity are two thresholds; give one (see `simdup compare --help`)",

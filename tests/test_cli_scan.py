@@ -209,9 +209,9 @@ def test_a_bare_scan_reports_no_similarity_and_an_estimate(report, write, englis
 def test_no_verify_takes_the_distance_that_the_similarity_stands_for(report, write):
     write("a", UNRELATED)
 
-    settings = report(".", "--no-verify", "--similarity", "0.7")["settings"]
+    settings = report(".", "--no-verify", "--similarity", "0.8")["settings"]
 
-    assert (settings["k"], settings["verified"], settings["similarity"]) == (32, False, None)
+    assert (settings["k"], settings["verified"], settings["similarity"]) == (52, False, None)
 
 
 def test_a_chain_is_cut_by_star_and_kept_by_components(report, write):
@@ -471,7 +471,7 @@ def test_json_holds_every_field_that_is_promised(report, write, english):
     assert (found["schema_version"], found["tool"], found["complete"]) == (1, "simdup", True)
     settings, stats = found["settings"], found["stats"]
     assert settings.keys() >= {"recipe", "bits", "similarity", "k", "verified", "linkage"}
-    assert (settings["bits"], settings["similarity"], settings["verified"]) == (128, 0.5, True)
+    assert (settings["bits"], settings["similarity"], settings["verified"]) == (256, 0.5, True)
     assert {"features", "hash", "ngram", "unicode", "format"} <= settings["recipe"].keys()
     assert stats.keys() >= {"found", "fingerprinted", "from_store", "skipped", "bytes", "seconds"}
     assert (stats["found"], stats["fingerprinted"], stats["from_store"]) == (3, 2, 0)
@@ -491,7 +491,7 @@ def test_json_holds_every_field_that_is_promised(report, write, english):
     assert first["size"] == Path("a").stat().st_size
     assert first["mtime"] == pytest.approx(Path("a").stat().st_mtime, abs=1e-6)
     assert (first["encoding"], first["confidence"], first["damaged"]) == ("utf-8", 1, 0)
-    assert len(bytes.fromhex(first["fingerprint"])) == 16
+    assert len(bytes.fromhex(first["fingerprint"])) == 32
     differing = int(first["fingerprint"], 16) ^ int(second["fingerprint"], 16)
     assert second["distance"] == differing.bit_count() == group["diameter"]
     assert found["skipped"] == [{"path": "./empty", "reason": "empty", "detail": "0 bytes"}]

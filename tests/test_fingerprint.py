@@ -79,7 +79,7 @@ def test_an_encoding_changes_neither_fingerprint_nor_text(source, simplified, co
 def test_no_sources_give_no_rows():
     made = fingerprint_sources([], RECIPE)
 
-    assert (made.documents, made.rows.shape, made.skipped) == ((), (0, 16), ())
+    assert (made.documents, made.rows.shape, made.skipped) == ((), (0, 32), ())
 
 
 def test_neighbours_in_a_batch_change_nothing(source, english, simplified):
@@ -112,7 +112,7 @@ def test_only_from_32_bits_up_equal_bits_are_no_fingerprint(source, monkeypatch,
 def test_rows_of_sources_has_a_row_for_a_text_without_a_feature(source):
     rows = rows_of_sources([source("a", "some words"), source("b", "?!")], RECIPE)
 
-    assert rows.shape == (2, 16)
+    assert rows.shape == (2, 32)
     assert rows[0].any()
     assert not rows[1].any()
 

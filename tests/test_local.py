@@ -133,7 +133,7 @@ def test_files_of_a_worker_that_dies_are_unreadable_and_the_rest_is_done(
     (skipped,) = [each for part in made for each in part.skipped]
     assert (skipped.path, skipped.reason) == ("in/bad", Reason.UNREADABLE)
     assert skipped.detail == "the process reading it died"
-    assert np.concatenate([each.rows for each in made]).shape == (3, 16)
+    assert np.concatenate([each.rows for each in made]).shape == (3, 32)
 
 
 def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):

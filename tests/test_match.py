@@ -100,8 +100,8 @@ def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
     distance = int(
         simdup.hamming_distances(*_rows({"a": "one two three four", "b": "one two five six"}))[0, 0]
     )
-    assert not scan([root], Settings(k=max(distance, 40))).groups
-    assert scan([root], Settings(k=64)).groups  # which stands for similarity 0
+    assert not scan([root], Settings(k=max(distance, 80))).groups
+    assert scan([root], Settings(k=128)).groups  # which stands for similarity 0
 
 
 def test_a_chain_is_cut_by_stars_and_kept_by_components(tree):

@@ -13,10 +13,12 @@ from pathlib import Path
 import click
 import pytest
 
+import simdup
 from simdup.cli import commands
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
+ASSIGNMENT = simdup.Recipe(features="keywords", top=10, weights="int10", hash="string", bits=128)
 SESSIONS = re.findall(r"^```console\n\$ simdup (.*)\n((?:.*\n)*?)```$", README, re.MULTILINE)
 
 
@@ -69,6 +71,22 @@ def test_the_json_example_has_the_fields_of_the_real_thing():
     assert list(example["groups"][0]) == list(real["groups"][0])
     assert list(example["groups"][0]["members"][0]) == list(real["groups"][0]["members"][0])
     assert list(example["skipped"][0]) == list(real["skipped"][0])
+
+
+def test_the_table_of_accuracy_is_what_evaluate_finds():
+    ours, theirs = (
+        {row.settings.recipe.bits: row for row in simdup.evaluate(recipes=[recipe]).rows}
+        for recipe in (simdup.Recipe(), ASSIGNMENT)
+    )
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", README.partition("[A whole scan]")[0], re.MULTILINE)
+
+    assert [int(bits) for bits, _ in rows] == list(ours)
+    for bits, cells in rows:
+        row, other = ours[int(bits)], theirs.get(int(bits))
+        best = [each.curve[each.best_k].f1.value for each in (row, other) if each]
+        figures = [row.curve[row.k].f1.value, row.predicted[2, row.k], *best]
+        shown = [f"{figure:.3f}".removeprefix("0") for figure in figures]
+        assert [cell.strip() for cell in cells.split("|") if cell.strip()] == shown
 
 
 @pytest.mark.parametrize("name", sorted(commands.commands))

@@ -73,7 +73,7 @@ def test_keys_differ_whenever_a_bit_may(tmp_path):
         Recipe(features="keywords", top=10),
         Recipe(features="keywords", weights="int"),
         Recipe(features="tokens"),
-        Recipe(features="tokens", hash="string"),
+        Recipe(features="tokens", hash="string", bits=128),
     ]
 
     assert len({recipe.key() for recipe in recipes}) == len(recipes)

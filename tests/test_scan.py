@@ -53,7 +53,7 @@ def test_worked_by_hand(tree):
     assert [group.id for group in result.groups] == [1, 2]
     assert (result.stats.found, result.stats.fingerprinted, result.skipped) == (5, 5, ())
     assert result.stats.bytes == sum(path.stat().st_size for path in Path("in").iterdir())
-    assert result.rows.shape == (5, 16)
+    assert result.rows.shape == (5, 32)
     assert result.complete
     assert not result.has_trouble
 
@@ -128,7 +128,7 @@ def test_nothing_gives_an_empty_result(folder):
     result = scan([folder])
 
     assert (result.documents, result.groups, result.skipped) == ((), (), ())
-    assert result.rows.shape == (0, 16)
+    assert result.rows.shape == (0, 32)
 
 
 def test_one_file_is_no_group(write, english):

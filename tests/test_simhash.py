@@ -133,7 +133,7 @@ def test_a_long_text_is_the_sum_of_its_segments(monkeypatch):
         features([" ".join(words[i : i + 200][j : j + 20]) for j in range(0, 200, 20)], recipe)
         for i in (0, 200, 400)
     ]
-    sums = sum(votes(_distinct(part), 128) for part in parts)
+    sums = sum(votes(_distinct(part), recipe.bits) for part in parts)
     assert (
         found.rows.tolist()
         == from_votes(sums, np.array([1]), np.zeros((1, 2)), recipe).rows.tolist()

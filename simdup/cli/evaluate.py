@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from simdup.cli.options import (
 )
 from simdup.cli.output import writer
 from simdup.cli.terminal import progress, tell
-from simdup.evaluate import SIZES, evaluate, possible_sizes
+from simdup.evaluate import SIZES, evaluate
 from simdup.recipe import MAX_STRING_HASH_BITS, FeatureKind, HashKind, Recipe, WeightKind
 from simdup.report import accuracy, plot
 
@@ -46,7 +47,8 @@ DEFAULT_PRECISION = 0.99
     "--all-pairs",
     type=click.Path(readable=False),
     metavar="CSV",
-    help="Labelled files: path,cluster. All pairs count, and the groups of scans.",
+    help="Labelled files: path,cluster (or pairs, whose duplicates are clusters). All pairs count,"
+    " and the groups of scans are measured.",
 )
 @click.option(
     "--bits",
@@ -124,10 +126,11 @@ def evaluate_command(**options: Any) -> int:  # noqa: ANN401
       simdup evaluate --pairs mine/pairs.csv --recommend --precision 0.99
       simdup evaluate --features shingles,words,keywords --plot accuracy.png
     """
-    if options["pairs"] and options["all_pairs"]:
+    if options["pairs"] is not None and options["all_pairs"] is not None:
         raise click.UsageError("--pairs and --all-pairs are two kinds of labels; give one")
     if options["precision"] is not None and not options["recommend"]:
         raise click.UsageError("--precision goes with --recommend")
+    _refuse_overwriting(options)
     recipes, left_out = _recipes(options)
     similarity, k = one_threshold(options)
     quiet, picture = options["quiet"], options["picture"]
@@ -165,24 +168,52 @@ def _drawer(picture: str | None) -> Callable[[Evaluation], None]:
 def _recipes(options: dict[str, Any]) -> tuple[list[Recipe], list[str]]:
     """All combinations of features and hashes, and of those that cannot be, why not.
 
-    Raises ValueError when none can be, UsageError for options that go with none.
+    Raises UsageError when none can be, and for options that go with none.
     """
     kinds, sizes = options["features"], options["bits"]
     refuse_idle_options(kinds)
-    if options["weights"] != WeightKind.EXACT.value and FeatureKind.KEYWORDS.value not in kinds:
-        raise click.UsageError("--weights goes with --features keywords")
+    _refuse_idle_details(options)
     recipes, left_out = list[Recipe](), list[str]()
     for kind, name in product(kinds, options["hashes"]):
+        most = MAX_STRING_HASH_BITS if name == HashKind.STRING.value else max(sizes)
         if kind == FeatureKind.SHINGLES.value and name != HashKind.MIX64.value:
             left_out.append(f"shingles with hash {name!r}: they take only 'mix64'")
             continue
-        recipes.append(_recipe(kind, name, min(sizes), options))
-        if not possible_sizes(recipes[-1], [max(sizes)]):
-            left_out.append(f"{kind} with hash {name!r} beyond {MAX_STRING_HASH_BITS} bits")
+        if most < max(sizes):
+            left_out.append(f"{kind} with hash {name!r} beyond {most} bits")
+        if most >= min(sizes):
+            recipes.append(_recipe(kind, name, min(sizes), options))
     if not recipes:
-        raise ValueError(left_out[0])
-    recipes[0].key()  # reads the dictionary and the stop words: better now than later
+        raise click.UsageError(f"nothing is left: {left_out[0]}")
+    for recipe in recipes:
+        recipe.key()  # reads the dictionary and the stop words: better now than later
     return recipes, left_out
+
+
+def _refuse_idle_details(options: dict[str, Any]) -> None:
+    """Raise UsageError for details that go with none of the features."""
+    kinds = options["features"]
+    for option, its_features in (
+        ("weights", ["keywords"]),
+        ("user_dict", ["words", "keywords"]),
+        ("stop_words", ["words", "keywords"]),
+    ):
+        is_given = options[option] not in {None, WeightKind.EXACT.value}
+        if is_given and not set(its_features) & set(kinds):
+            name, wanted = option.replace("_", "-"), " or ".join(its_features)
+            others = ", ".join(kinds)
+            raise click.UsageError(f"--{name} goes with --features {wanted}, not {others}")
+
+
+def _refuse_overwriting(options: dict[str, Any]) -> None:
+    """Raise UsageError where one file is to be two things."""
+    names = {"--pairs": "pairs", "--all-pairs": "all_pairs", "-o": "target", "--plot": "picture"}
+    seen: dict[str, str] = {}
+    for option, key in names.items():
+        if options[key] is not None:
+            other = seen.setdefault(os.path.realpath(options[key]), option)
+            if other != option:
+                raise click.UsageError(f"{other} and {option} name the same file")
 
 
 def _recipe(kind: str, name: str, bits: int, options: dict[str, Any]) -> Recipe:

@@ -9,7 +9,15 @@ import click
 from click.core import ParameterSource
 
 from simdup.decode import forced
-from simdup.recipe import FeatureKind, HashKind, Recipe, WeightKind
+from simdup.recipe import (
+    MAX_BITS,
+    MAX_STRING_HASH_BITS,
+    FeatureKind,
+    HashKind,
+    Recipe,
+    WeightKind,
+    default_bits,
+)
 from simdup.records import SIMILARITY, Settings
 
 if TYPE_CHECKING:
@@ -108,9 +116,8 @@ _FINGERPRINT = [
     click.option(
         "--bits",
         type=int,
-        default=_DEFAULT.bits,
-        show_default=True,
-        help="Size of a fingerprint: a multiple of 8 up to 4096.",
+        help=f"Size of a fingerprint: a multiple of 8 up to {MAX_BITS}."
+        f"  [default: {_DEFAULT.bits}; {MAX_STRING_HASH_BITS} with --hash string]",
     ),
     click.option(
         "--features",
@@ -220,8 +227,8 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
         ngram=options.pop("ngram"),
         top=options.pop("top"),
         weights=options.pop("weights"),
-        hash=options.pop("hash_kind"),
-        bits=options.pop("bits"),
+        hash=options["hash_kind"],
+        bits=default_bits(options["hash_kind"]) if options["bits"] is None else options["bits"],
         user_dict=options.pop("user_dict"),
         stop_words=options.pop("stop_words"),
     )

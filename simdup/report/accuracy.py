@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from simdup.metrics import MEASURES
 from simdup.report.data import csv_line, dumps, tool
 from simdup.report.names import as_json, printable
-from simdup.report.words import count
+from simdup.report.words import count, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +29,7 @@ COLUMNS = (
 )
 
 # Width of a figure with its interval, and of what stands before it.
-_FIGURE, _HEAD = 20, 16
+_FIGURE, _HEAD = 20, 18
 
 
 def render(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
@@ -44,8 +44,9 @@ def _title(evaluation: Evaluation) -> Iterator[str]:
     for kind in evaluation.kinds:
         totals[kind.duplicate] += kind.pairs
     only = f", {totals[None]:,} only reported" if totals[None] else ""
+    table = "simdup's own texts" if evaluation.table is None else printable(evaluation.table)
     yield (
-        f"{printable(evaluation.table)}: {count(evaluation.texts, 'text')};"
+        f"{table}: {count(evaluation.texts, 'text')};"
         f" {count(totals[True], 'pair')} of duplicates, {totals[False]:,} of others{only}"
     )
     if evaluation.repeated:
@@ -60,7 +61,7 @@ def _recipe(evaluation: Evaluation, rows: list[Evaluated], *, curve: bool) -> It
     yield ""
     yield name(rows[0].settings.recipe)
     if rows[0].without:
-        yield f"{count(rows[0].without, 'text')} without a feature: their pairs are never found"
+        yield f"{count(rows[0].without, 'text')} without a feature: no pair with one is ever found"
     columns = ("precision", "recall", "F1", "accuracy", "AUC")
     yield " bits  " + " " * _HEAD + "".join(f"{column:<{_FIGURE}}" for column in columns).rstrip()
     for row in rows:
@@ -77,7 +78,7 @@ def _size(row: Evaluated) -> Iterator[str]:
     yield _line(row.settings.recipe.bits, f"k = {row.k}", [*_figures(row.curve[row.k]), auc])
     yield _line("", "  by theory", _plain(row.predicted[:, row.k].tolist()))
     yield _line("", f"best k = {best}", _figures(row.curve[best]))
-    similarity = f"{row.settings.similarity:g}"
+    similarity = f"{row.settings.similarity:.4g}"
     yield _line("", f"verified, {similarity}", _figures(row.verified))
     for label, scores in zip(("bare", "verified"), row.groups or (), strict=False):
         figures = _plain([scores.precision, scores.recall, scores.f1])
@@ -90,7 +91,7 @@ def _recommendation(row: Evaluated) -> Iterator[str]:
     asked = row.recommended
     if asked is None:
         return
-    goal = f"precision {asked.precision:g}"
+    goal = f"precision {asked.precision:.3g}"
     if asked.k is None:
         yield _line("", f"{goal}:", ["no k has it"])
     else:
@@ -108,22 +109,23 @@ def _curve(row: Evaluated) -> Iterator[str]:
 
 def _kinds(evaluation: Evaluation, rows: list[Evaluated]) -> Iterator[str]:
     """How many pairs of each kind are found, in per cent, by size."""
-    width = max([len(kind.kind) for kind in evaluation.kinds] + [18])
+    width = max(len("only reported found, %"), *(len(printable(k.kind)) for k in evaluation.kinds))
     heads = [f"{row.settings.recipe.bits:>6}" for row in rows]
     for label, title in ((True, "duplicates"), (False, "others"), (None, "only reported")):
         chosen = [i for i, kind in enumerate(evaluation.kinds) if kind.duplicate is label]
         if not chosen:
             continue
-        yield f"{title + ' found, %':<{width}}   pairs{''.join(heads)}  verified"
+        yield f"{title + ' found, %':<{width}}    pairs{''.join(heads)}  verified"
         for index in chosen:
             kind = evaluation.kinds[index]
             shares = [f"{_percent(row.found[index], kind.pairs):>6}" for row in rows]
             last = _percent(rows[-1].found_verified[index], kind.pairs)
-            yield f"{printable(kind.kind):<{width}}{kind.pairs:>8,}{''.join(shares)}{last:>10}"
+            yield f"{printable(kind.kind):<{width}} {kind.pairs:>8,}{''.join(shares)}{last:>10}"
 
 
 def _percent(part: float, whole: int) -> str:
-    return f"{100 * part / whole:.1f}"
+    """A share in per cent; 100.0 is said only of what is whole."""
+    return percent(part / whole).removesuffix(" %").replace("100", "100.0")
 
 
 def name(recipe: Recipe) -> str:
@@ -137,7 +139,7 @@ def name(recipe: Recipe) -> str:
 
 def _line(bits: object, head: str, figures: Iterable[str]) -> str:
     columns = "".join(f"{figure:<{_FIGURE}}" for figure in figures)
-    return f"{bits:>5}  {head:<{_HEAD}}{columns}".rstrip()
+    return f"{bits:>5}  {head:<{_HEAD - 1}} {columns}".rstrip()
 
 
 def _figures(accuracy: Accuracy) -> list[str]:
@@ -156,7 +158,7 @@ def _plain(figures: list[float]) -> list[str]:
 
 def _short(share: float) -> str:
     """Three digits; 1.000 is said only of what is whole."""
-    return "1.000" if share == 1 else f"{min(share, 0.9994):.3f}".removeprefix("0")
+    return "1.000" if share == 1 else f"{min(share, 0.9994):.3f}".replace("0.", ".", 1)
 
 
 def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
@@ -173,7 +175,7 @@ def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]
         )
     ]
     whole = tool() | {
-        "table": as_json(evaluation.table)["path"],
+        **_table(evaluation.table),
         "texts": evaluation.texts,
         "repeated": evaluation.repeated,
         "draws": evaluation.draws,
@@ -182,6 +184,13 @@ def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]
         "kinds": found,
     }
     yield dumps(whole, indent=1)
+
+
+def _table(table: str | None) -> dict[str, str | None]:
+    """`table`, and `table_base64` where that is not its very name; null for simdup's own."""
+    if table is None:
+        return {"table": None}
+    return {key.replace("path", "table"): name for key, name in as_json(table).items()}
 
 
 def _recipe_fields(recipe: Recipe) -> dict[str, Any]:

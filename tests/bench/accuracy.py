@@ -1,0 +1,223 @@
+"""How accurate simdup is on labelled folders, beside other packages, each at its best threshold.
+
+    python tests/bench/accuracy.py [FOLDER...] [--draws 8]
+
+A FOLDER holds documents and a pairs.csv (left, right, duplicate): all its documents are
+compared with all, and pairs that are not labelled as duplicates are wrong when found. The
+first set are simdup's own labelled pairs, of which only the labelled ones count. F1 is shown
+at the best threshold of each set and at the one threshold with the best mean over all sets.
+Other packages get the same tokens and the same pairs of neighbouring ones, unless said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from datasketch import MinHash
+from rensa import RMinHash
+from simhash import Simhash
+
+import simdup
+from simdup.candidates import wanted
+from simdup.hamming import paired_distances
+from simdup.labels import DUPLICATE, UNJUDGED, labelled_pairs, own_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIMILARITIES = np.arange(0, 1001) / 1000
+TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
+
+
+@dataclass(frozen=True)
+class LabelledSet:
+    """Texts and the pairs of them that count."""
+
+    name: str
+    texts: tuple[str, ...]
+    i: np.ndarray
+    j: np.ndarray
+    is_duplicate: np.ndarray
+
+
+def own_set() -> LabelledSet:
+    labels = labelled_pairs(own_table())
+    judged = labels.labels != UNJUDGED
+    i, j = labels.pairs[judged].T
+    return LabelledSet("simdup's own", labels.texts, i, j, labels.labels[judged] == DUPLICATE)
+
+
+def whole_set(folder: Path) -> LabelledSet:
+    labels = labelled_pairs(str(folder / "pairs.csv"))
+    n = len(labels.texts)
+    i, j = np.triu_indices(n, 1)
+    is_duplicate = np.zeros((n, n), bool)
+    left, right = labels.pairs[labels.labels == DUPLICATE].T
+    is_duplicate[left, right] = is_duplicate[right, left] = True
+    return LabelledSet(folder.name, labels.texts, i, j, is_duplicate[i, j])
+
+
+def grams(text: str, n: int) -> set[str]:
+    tokens = TOKEN.findall(unicodedata.normalize("NFKC", text).casefold())
+    return {" ".join(tokens[at : at + n]) for at in range(max(1, len(tokens) - n + 1))}
+
+
+def pairs_of(text: str) -> list[str]:
+    return sorted(grams(text, 2))
+
+
+def curve(labelled: LabelledSet, scores: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """F1 when pairs with at least each of the thresholds are found."""
+    right, wrong = (
+        len(found) - np.searchsorted(found, thresholds)
+        for found in (
+            np.sort(scores[labelled.is_duplicate]),
+            np.sort(scores[~labelled.is_duplicate]),
+        )
+    )
+    return 2 * right / (right + wrong + labelled.is_duplicate.sum())
+
+
+def bare(bits: int, draws: int) -> Callable[[LabelledSet], tuple[np.ndarray, np.ndarray]]:
+    """Curves of SimHash: minus the thresholds, and the mean F1 over independent draws."""
+
+    def curves(labelled: LabelledSet) -> tuple[np.ndarray, np.ndarray]:
+        rows, thresholds = simdup.fingerprint_texts(labelled.texts, bits * draws), np.arange(bits)
+        parts = np.split(rows, draws, axis=1)
+        made = [curve(labelled, -distances(part, labelled), -thresholds) for part in parts]
+        return thresholds, np.mean(made, axis=0)
+
+    return curves
+
+
+def distances(rows: np.ndarray, labelled: LabelledSet) -> np.ndarray:
+    return paired_distances(rows[labelled.i], rows[labelled.j]).astype(np.int64)
+
+
+def verified(bits: int, draws: int) -> Callable[[LabelledSet], tuple[np.ndarray, np.ndarray]]:
+    """Curves of exact similarities among the candidates that fingerprints propose."""
+
+    def curves(labelled: LabelledSet) -> tuple[np.ndarray, np.ndarray]:
+        similar = simdup.exact_similarities(labelled.texts, labelled.i, labelled.j)
+        rows = simdup.fingerprint_texts(labelled.texts, bits * draws)
+        thresholds = SIMILARITIES[200:951:10]
+        made = []
+        for part in np.split(rows, draws, axis=1):
+            near = distances(part, labelled)
+            scores = [np.where(near <= wanted(s, bits), similar, -1) for s in thresholds]
+            each = zip(scores, thresholds, strict=True)
+            made.append([curve(labelled, score, np.array([s]))[0] for score, s in each])
+        return thresholds, np.mean(made, axis=0)
+
+    return curves
+
+
+def by_signature(
+    sign: Callable[[str], np.ndarray],
+) -> Callable[[LabelledSet], tuple[np.ndarray, np.ndarray]]:
+    """Curves of MinHash: the share of equal numbers in two signatures."""
+
+    def curves(labelled: LabelledSet) -> tuple[np.ndarray, np.ndarray]:
+        signatures = np.array([sign(text) for text in labelled.texts], np.uint32)
+        scores = np.zeros(len(labelled.i))
+        for column in signatures.T:
+            scores += column[labelled.i] == column[labelled.j]
+        scores /= signatures.shape[1]
+        return SIMILARITIES, curve(labelled, scores, SIMILARITIES)
+
+    return curves
+
+
+def datasketch(n: int) -> Callable[[str], np.ndarray]:
+    def sign(text: str) -> np.ndarray:
+        made = MinHash(128)
+        made.update_batch([gram.encode() for gram in grams(text, n)])
+        return made.hashvalues
+
+    return sign
+
+
+def rensa(n: int) -> Callable[[str], np.ndarray]:
+    def sign(text: str) -> np.ndarray:
+        made = RMinHash(128, 1)
+        made.update(sorted(grams(text, n)))
+        return np.array(made.digest())
+
+    return sign
+
+
+def other_simhash(
+    bits: int, features: Callable[[str], object]
+) -> Callable[[LabelledSet], tuple[np.ndarray, np.ndarray]]:
+    def curves(labelled: LabelledSet) -> tuple[np.ndarray, np.ndarray]:
+        made = [Simhash(features(text), f=bits).value for text in labelled.texts]
+        rows = np.frombuffer(b"".join(each.to_bytes(bits // 8, "big") for each in made), np.uint8)
+        thresholds = np.arange(bits)
+        found = distances(rows.reshape(-1, bits // 8), labelled)
+        return thresholds, curve(labelled, -found, -thresholds)
+
+    return curves
+
+
+def methods(draws: int) -> dict[str, tuple[int | None, Callable]]:
+    """Bytes a document and the curves of each method; those of the text itself have no bytes."""
+    return {
+        "simdup, verified (256 bits)": (32, verified(256, draws)),
+        "simdup, verified (128 bits)": (16, verified(128, draws)),
+        "simdup, bare, 64 bits": (8, bare(64, draws)),
+        "simdup, bare, 128 bits": (16, bare(128, draws)),
+        "simdup, bare, 256 bits": (32, bare(256, draws)),
+        "1e0ng/simhash, 64 bits, as it comes": (8, other_simhash(64, str)),
+        "1e0ng/simhash, 128 bits, as it comes": (16, other_simhash(128, str)),
+        "1e0ng/simhash, 128 bits, same pairs": (
+            16,
+            other_simhash(128, pairs_of),
+        ),
+        "datasketch MinHash(128)": (512, by_signature(datasketch(2))),
+        "datasketch MinHash(128), triples": (512, by_signature(datasketch(3))),
+        "rensa RMinHash(128)": (512, by_signature(rensa(2))),
+        "rensa RMinHash(128), triples": (512, by_signature(rensa(3))),
+    }
+
+
+def report(name: str, size: int, curves: list[tuple[np.ndarray, np.ndarray]], took: float) -> None:
+    thresholds = curves[0][0]
+    every = np.array([each for _, each in curves])
+    best = every.argmax(axis=1)
+    one = int(every.mean(axis=0).argmax())
+    own = " ".join(f"{f1[at]:.4f} {thresholds[at]:>5g}" for f1, at in zip(every, best, strict=True))
+    single = " ".join(f"{value:.4f}" for value in every[:, one])
+    mean = every[:, one].mean()
+    print(f"{name:<38} {size:>4} | {own} | {thresholds[one]:>5g} {single} {mean:.4f} | {took:5.0f}")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("folders", nargs="*", type=Path)
+    options.add_argument("--draws", type=int, default=8)
+    given = options.parse_args()
+    sets = [own_set(), *map(whole_set, given.folders)]
+    for each in sets:
+        found = f"{each.is_duplicate.sum()} of {len(each.i)} pairs are duplicates"
+        print(f"{each.name}: {len(each.texts)} texts, {found}")
+    names = " ".join(f"{each.name[:12]:>12}" for each in sets)
+    print(
+        f"{'F1 at the best threshold of each set':<38} size | {names} | one for all, mean | seconds"
+    )
+    for name, (size, curves) in methods(given.draws).items():
+        began = time.perf_counter()
+        made = [curves(each) for each in sets]
+        report(name, size, made, time.perf_counter() - began)
+
+
+if __name__ == "__main__":
+    main()

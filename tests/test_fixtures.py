@@ -1,0 +1,390 @@
+"""fixtures/pairs: that the files are what edits.py makes, and what their table says they are."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import unicodedata
+from collections import Counter
+from difflib import SequenceMatcher
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simdup import exact_similarities
+from simdup.read import read_text
+from simdup.walk import listed
+
+ROOT = Path(__file__).parent.parent
+
+
+def script(path):
+    """A Python file that is no part of a package, as a module."""
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+edits = script(ROOT / "fixtures" / "edits.py")
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """What was written by hand: path -> (language, encoding, text)."""
+    return {
+        path: (language, encoding, (edits.PAIRS / path).read_bytes().decode(encoding))
+        for path, (language, encoding) in edits.documents().items()
+    }
+
+
+@pytest.fixture(scope="module")
+def originals():
+    return edits.originals()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """The rows of pairs.csv: (left, right, duplicate, kind)."""
+    with (edits.PAIRS / "pairs.csv").open(encoding="utf-8", newline="") as file:
+        header, *found = csv.reader(file)
+    assert header == ["left", "right", "duplicate", "kind"]
+    return [tuple(row) for row in found]
+
+
+@pytest.fixture(scope="module")
+def copies(originals):
+    """`copies(edit)`: each original with its edited copy, (before, after), as simdup reads it."""
+
+    def reading(edit):
+        return [(text.text, read(f"edited/{edit}/{text.name}.txt")) for text in originals]
+
+    return reading
+
+
+def files_under(folder):
+    """The paths of all files, as the table writes them."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(edits.PAIRS).as_posix() for path in files}
+
+
+def read(path):
+    """What simdup takes a file's text to be."""
+    source = next(iter(listed([edits.PAIRS / path])))
+    return read_text(source, None).text
+
+
+def kept(text, encoding):
+    """The characters of the text that the encoding has."""
+    return text.encode(encoding, "ignore").decode(encoding)
+
+
+def squeezed(text):
+    """The text without white space."""
+    return "".join(text.split())
+
+
+def letters(text):
+    """Its letters and digits alone."""
+    return "".join(filter(str.isalnum, text))
+
+
+def stand_in_order(parts, whole):
+    """Whether all parts are found in `whole`, one after the other."""
+    rest = iter(whole)
+    return all(part in rest for part in parts)
+
+
+# The files
+
+
+def test_the_edited_copies_are_what_the_script_makes():
+    made = dict(edits.edited())
+
+    assert files_under(edits.PAIRS / "edited") == set(made)
+    assert [path for path in made if (edits.PAIRS / path).read_bytes() != made[path]] == []
+    assert len(made) == len(edits.EDITS) * len(edits.originals()) > 0
+
+
+def test_the_table_is_what_the_script_makes():
+    assert (edits.PAIRS / "pairs.csv").read_bytes() == edits.table()
+
+
+def test_every_file_is_listed(documents):
+    found = {path for path in files_under(edits.PAIRS) if not path.startswith("edited/")}
+
+    assert found == {*documents, "README.md", "documents.csv", "pairs.csv"}
+
+
+def test_simdup_reads_what_was_written_by_hand(documents):
+    wrong = [path for path, (*_, text) in documents.items() if read(path) != text]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("edit", edits.EDITS)
+def test_simdup_reads_what_was_edited(originals, edit):
+    _, make = edits.EDITS[edit]
+
+    for text in originals:
+        made = make(text, text.random(edit)).replace("\r\n", "\n")
+        assert read(f"edited/{edit}/{text.name}.txt") == made, text.name
+
+
+# What was written by hand
+
+
+def test_there_are_enough_originals_half_of_them_chinese(originals):
+    languages = Counter(text.language for text in originals)
+
+    assert len(originals) >= 40
+    assert languages["zh"] == languages["en"] == len(originals) / 2
+    assert all(300 <= len(text.text) <= 1500 for text in originals)
+
+
+def test_texts_are_in_the_language_that_is_said(documents):
+    for path, (language, _, text) in documents.items():
+        han = sum("\u4e00" <= c <= "\u9fff" for c in text) / len(letters(text))
+        # Least in documentation, with its many Latin letters: .31.
+        assert han > 0.3 if language == "zh" else han == 0, path
+
+
+def test_all_encodings_of_china_occur(documents):
+    encodings = Counter(encoding for _, encoding, _ in documents.values())
+
+    assert set(encodings) == {"utf-8", "gbk", "gb18030", "big5"}
+    assert min(encodings.values()) >= 10
+
+
+def test_some_originals_hold_characters_that_gbk_does_not(documents):
+    beyond = [path for path, (*_, text) in documents.items() if kept(text, "gbk") != text]
+
+    found = [path for path in beyond if documents[path][1] == "gb18030"]
+    assert len([path for path in found if path.startswith("originals/")]) >= 4
+
+
+def test_some_originals_are_in_traditional_characters(originals):
+    # GB 2312 has nearly all simplified characters in use, and few of the others.
+    found = [text for text in originals if len(kept(text.text, "gb2312")) < 0.9 * len(text.text)]
+
+    assert len(found) == 6
+    assert all(kept(text.text, "big5") == text.text for text in found)
+
+
+def test_texts_on_different_topics_and_by_different_hands_share_hardly_five_characters(documents):
+    grams = {
+        path: {squeezed(text)[place : place + 5] for place in range(len(squeezed(text)) - 4)}
+        for path, (*_, text) in documents.items()
+        if path.startswith(("originals/", "other-hand/"))
+    }
+
+    overlaps = {(a, b): len(grams[a] & grams[b]) for a, b in combinations(grams, 2)}
+    shares = [each / len(grams[a] | grams[b]) for (a, b), each in overlaps.items()]
+    # Measured: .046 of two recipes, .039 of two originals, .004 in Chinese.
+    assert max(shares) < 0.05
+
+
+def test_no_sentence_stands_in_two_texts(documents):
+    where = {}
+    for path, (*_, text) in documents.items():
+        if path.startswith(("originals/", "other-hand/")):
+            for sentence in map(squeezed, edits.sentences(text)):
+                where.setdefault(sentence, set()).add(path)
+
+    long = [sentence for sentence in where if len(sentence) >= 12]
+    assert len(long) > 1000
+    assert [sentence for sentence in long if len(where[sentence]) > 1] == []
+
+
+def test_what_a_table_needs_was_written(documents):
+    folders = Counter(path.split("/")[0] for path in documents)
+    templates = Counter(path.split("/")[1] for path in documents if path.startswith("template/"))
+
+    assert folders["other-hand"] == folders["originals"]
+    assert min(folders["light"], folders["heavy"], folders["translation"]) >= 16
+    assert len(templates) >= 8
+    assert min(templates.values()) >= 5
+
+
+# The table
+
+
+def test_there_are_as_many_pairs_as_the_readme_says(rows):
+    labels = Counter(label for _, _, label, _ in rows)
+
+    assert set(labels) == {"1", "0", ""}
+    assert labels["1"] >= 600
+    assert labels["0"] >= 2000
+    said = f"{labels['1']:,} pairs of duplicates and {labels['0']:,} of others"
+    assert said in (edits.PAIRS / "README.md").read_text("utf-8")
+
+
+def test_every_kind_has_one_label(rows):
+    labels = {}
+    for *_, label, kind in rows:
+        labels.setdefault(kind, set()).add(label)
+
+    assert labels == {
+        **{kind: {"1"} for kind, _ in edits.EDITS.values()},
+        "rewritten lightly": {"1"},
+        "rewritten heavily": {"1"},
+        "excerpt": {""},
+        "same topic, other hand": {"0"},
+        "translation": {"0"},
+        "same template": {"0"},
+        "unrelated": {"0"},
+    }
+
+
+def test_every_file_stands_in_the_table_and_no_pair_twice(rows):
+    pairs = Counter(frozenset(row[:2]) for row in rows)
+
+    assert max(pairs.values()) == 1
+    assert {len(pair) for pair in pairs} == {2}
+    named = {path for pair in pairs for path in pair}
+    assert named == {path for path in files_under(edits.PAIRS) if "/" in path}
+
+
+def test_only_translations_pair_two_languages(rows, documents):
+    languages = {path: language for path, (language, *_) in documents.items()}
+
+    for left, right, _, kind in rows:
+        if right in languages:
+            assert (languages[left] != languages[right]) == (kind == "translation"), right
+
+
+def test_pairs_of_others_that_share_no_form_are_hardly_similar(rows):
+    kinds = {"unrelated", "same topic, other hand", "translation"}
+    pairs = [row[:2] for row in rows if row[3] in kinds]
+    texts = {path: read(path) for pair in pairs for path in pair}
+    number = {path: index for index, path in enumerate(texts)}
+
+    i, j = np.array([[number[path] for path in pair] for pair in pairs]).T
+    # Measured: .092 of two leases; of nineteen in twenty .04.
+    assert exact_similarities(list(texts.values()), i, j).max() < 0.1
+
+
+# What edits do
+
+
+def similarities(copies):
+    texts = [text for pair in copies for text in pair]
+    left = np.arange(0, len(texts), 2)
+    return exact_similarities(texts, left, left + 1)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    ["re-encoded", "layout", "punctuation", "width"],
+)
+def test_what_changes_no_word_is_exactly_alike(copies, edit):
+    assert similarities(copies(edit)).min() >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("edit", [edit for edit in edits.EDITS if edit != "re-encoded"])
+def test_every_edit_changes_every_text(copies, edit):
+    assert [before[:20] for before, after in copies(edit) if before == after] == []
+
+
+def test_re_encoded_copies_are_the_same_text(copies):
+    assert all(before == after for before, after in copies("re-encoded"))
+
+
+def test_re_encoded_copies_are_other_bytes(originals):
+    paths = [f"{text.name}.txt" for text in originals]
+    folders = edits.PAIRS / "originals", edits.PAIRS / "edited" / "re-encoded"
+
+    same = [path for path in paths if len({(each / path).read_bytes() for each in folders}) == 1]
+    assert same == []
+
+
+@pytest.mark.parametrize("edit", ["layout", "punctuation"])
+def test_layout_and_punctuation_keep_every_letter(copies, edit):
+    for before, after in copies(edit):
+        assert letters(before) == letters(after)
+
+
+def test_width_and_case_are_all_that_changes(copies):
+    def folded(text):
+        return unicodedata.normalize("NFKC", text).casefold()
+
+    assert all(folded(before) == folded(after) for before, after in copies("width"))
+
+
+@pytest.mark.parametrize("percent", [1, 5, 10, 20])
+def test_as_many_characters_are_mistyped_as_is_said(copies, percent):
+    shares = []
+    for before, after in copies(f"typos-{percent:02}")[::3]:
+        changes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+        changed = sum(max(b - a, d - c) for what, a, b, c, d in changes if what != "equal")
+        shares.append(100 * changed / len(letters(before)))
+
+    # One of four typos is two characters swapped; some hit the same place.
+    assert percent < np.mean(shares) < 1.25 * percent
+    assert 0.5 * percent < min(shares)
+    assert max(shares) < 2 * percent
+
+
+def test_more_typos_are_less_similar(copies):
+    means = [
+        similarities(copies(f"typos-{percent}")).mean() for percent in ("01", "05", "10", "20")
+    ]
+
+    assert means == sorted(means, reverse=True)
+
+
+def test_about_a_tenth_of_the_words_is_replaced(copies):
+    lost = []
+    for before, after in copies("words")[::3]:
+        same = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
+        lost.append(1 - sum(block.size for block in same) / len(before))
+
+    # In characters it is less: some words share letters, and marks remain.
+    assert min(lost) > 0.02
+    assert max(lost) < 0.15
+    assert 0.05 < np.mean(lost) < 0.1
+
+
+def test_sentences_are_all_of_a_text(originals):
+    for text in originals:
+        assert squeezed("".join(edits.sentences(text.text))) == squeezed(text.text)
+        assert len(edits.sentences(text.text)) >= 5
+
+
+def test_a_fifth_of_the_sentences_is_dropped(copies):
+    for before, after in copies("dropped"):
+        parts, left = edits.sentences(before), after.split("\n")
+        assert stand_in_order(left, parts)
+        assert len(left) == len(parts) - len(parts) // 5
+
+
+def test_a_fifth_as_many_sentences_of_another_text_are_added(copies, originals):
+    known = {sentence for text in originals for sentence in edits.sentences(text.text)}
+    for before, after in copies("added"):
+        parts, grown = edits.sentences(before), after.split("\n")
+        assert stand_in_order(parts, grown)
+        assert len(grown) == len(parts) + len(parts) // 5
+        assert set(grown) <= known
+
+
+def test_moved_sentences_are_the_same_in_another_order(copies):
+    for before, after in copies("moved"):
+        parts, moved = edits.sentences(before), after.split("\n")
+        assert Counter(moved) == Counter(parts)
+        assert moved != parts
+
+
+def test_a_frame_stands_around_the_whole_text(copies):
+    for before, after in copies("framed"):
+        header, footer = after.split(before.rstrip("\n"))
+        assert len(header) > 10
+        assert len(footer) > 10
+
+
+def test_an_excerpt_is_a_third_in_one_piece(copies):
+    for before, after in copies("excerpt"):
+        parts, piece = edits.sentences(before), after.split("\n")
+        assert len(piece) == len(parts) // 3
+        assert after in "\n".join(parts)
