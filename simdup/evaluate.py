@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.candidates import wanted as reach
+from simdup.candidates import wanted
 from simdup.features import all_features
 from simdup.groups import components
 from simdup.hamming import paired_distances
@@ -78,22 +78,22 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     began = perf_counter()
     if pairs is not None and clusters is not None:
         raise ValueError("pairs and clusters are two kinds of labels; give one")
-    wanted = [
+    settings = [
         [Settings(each, similarity, k, verified=False) for each in same]
         for recipe in recipes
         for same in sized(recipe, sizes)
     ]
-    if not wanted or not all(wanted):
+    if not settings or not all(settings):
         raise ValueError("there is no recipe with any of these sizes")
-    for settings in wanted:
-        _check(settings, draws, precision)
+    for each in settings:
+        _check(each, draws, precision)
     if clusters is None:
         labels = labelled_pairs(own_table() if pairs is None else os.fsdecode(pairs))
     else:
         labels = labelled_clusters(os.fsdecode(clusters))
     run = _Run(labels, draws, precision)
-    made = (row for settings in wanted for row in run.rows(settings))
-    rows = progress(made, "evaluate", sum(map(len, wanted)))
+    made = (row for each in settings for row in run.rows(each))
+    rows = progress(made, "evaluate", sum(map(len, settings)))
     return Evaluation(
         None if pairs is None and clusters is None else labels.table,
         len(labels.texts),
@@ -181,7 +181,7 @@ class _Run:
     ) -> Evaluated:
         """How accurate distances (draws, m) are, where each bit differs with probability p (m,)."""
         bits, judged = settings.recipe.bits, self.is_judged
-        is_candidate = distances <= reach(settings.similarity, bits)
+        is_candidate = distances <= wanted(settings.similarity, bits)
         is_alike = is_candidate & (similarities >= settings.similarity)
         bare = self._tally(distances[:, judged], bits + 1)
         # Verified pairs are those at "distance" 0, the others at 1.
@@ -220,11 +220,18 @@ class _Run:
     def _scanned(self, settings: Settings, clusters: NDArray[np.int64]) -> GroupScores:
         """The groups that a scan of the labelled files gives, against their clusters."""
         paths = self.labels.paths
-        number = {path: index for index, path in enumerate(paths)}
+        # Several names of one file are one document to a scan: they are in its group too.
+        names: dict[tuple[int, int], list[int]] = {}
+        for index, path in enumerate(paths):
+            status = os.stat(path)
+            names.setdefault((status.st_dev, status.st_ino), []).append(index)
         groups = np.arange(len(paths))
+        for same in names.values():
+            groups[same] = same[0]
         for group in scan(paths, settings, are_files=True, jobs=None).groups:
-            members = [number[member.document.path] for member in group.members]
-            groups[members] = members[0]
+            sources = [member.document.source for member in group.members]
+            members = [i for each in sources for i in names.get((each.device, each.inode), ())]
+            groups[members] = members[:1]
         return GroupScores(*clustering(clusters, groups))
 
     def _recommended(
@@ -244,7 +251,7 @@ class _Run:
     ) -> float:
         """The precision of scans that verify at this similarity; NaN where they find nothing."""
         alike = similarities >= similarity
-        is_found = distances[:, alike] <= reach(similarity, bits)
+        is_found = distances[:, alike] <= wanted(similarity, bits)
         found = is_found.sum(axis=1)
         right = is_found[:, self.is_duplicate[alike]].sum(axis=1)
         shares = right[found > 0] / found[found > 0]

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.fast import ready
 from simdup.hashing import gram_hashes, span_hashes
 from simdup.pieces import batches, chunks_of, is_long, pieces
 from simdup.recipe import FeatureKind, Recipe, WeightKind
@@ -147,6 +148,9 @@ def _counted(tokens: Tokens, recipe: Recipe) -> Features:
 
 def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, None, Positions]:
     """The distinct shingles of each document, no weights, and the offsets of documents."""
+    kernels = ready()
+    if kernels is not None:
+        return _compiled_shingles(tokens, lengths, kernels)
     ids, documents = _shingles(tokens, lengths)
     bounds = np.searchsorted(documents, np.arange(len(tokens.offsets)))
     # Sorting in place, a document at a time, beats one sort of indices several times over.
@@ -157,6 +161,22 @@ def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes
     is_new[bounds[:-1][bounds[:-1] < len(ids)]] = True
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(is_new)))
     return ids[is_new], None, before[bounds]
+
+
+def _compiled_shingles(
+    tokens: Tokens,
+    lengths: tuple[int, ...],
+    kernels: Any,  # noqa: ANN401
+) -> tuple[Hashes, None, Positions]:
+    """The same by `kernels.distinct_shingles`, in another order."""
+    most = int(np.diff(tokens.offsets).max(initial=0)) * len(lengths)
+    slots = max(256, 2 << max(2 * most - 1, 1).bit_length())
+    table, owner = np.empty(slots, np.uint64), np.full(slots, -1, np.int64)
+    ids = np.empty(len(tokens.ids) * len(lengths), np.uint64)
+    ends = np.zeros(len(tokens.offsets), np.int64)
+    n = np.array(lengths, np.int64)
+    kernels.distinct_shingles(tokens.ids, tokens.offsets, n, table, owner, ids, ends)
+    return ids[: ends[-1]], None, ends
 
 
 def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:

@@ -97,6 +97,8 @@ def _pairs(table: str) -> Labels:
             wrong.add(line, f"{row['left']!r} is paired with itself")
         elif known[0] != label:
             wrong.add(line, f"the pair of line {known[2]} with another label")
+        elif known[1] != new[1]:
+            wrong.add(line, f"the pair of line {known[2]} with another kind")
         elif known is not new:
             repeated += 1
     texts = lines.texts(wrong)
@@ -150,10 +152,19 @@ def _connected(labelled: Labels) -> Labels:
         both = f"{paths[i]!r} and {paths[j]!r} are labelled 0"
         raise InputError(f"{table!r}: {both}, but duplicates connect them")
     made = _all_pairs(table, paths, labelled.lines, labelled.texts, clusters)
-    unjudged = np.sort(pairs[labelled.labels == UNJUDGED], axis=1)
-    is_unjudged = np.isin(made.pairs @ [len(paths), 1], unjudged @ [len(paths), 1])
-    labels = np.where(is_unjudged & (made.labels == OTHER), UNJUDGED, made.labels)
-    return replace(made, labels=labels.astype(np.int8))
+    # What is not known of two texts is not known of their versions either.
+    unjudged, others, every = (
+        np.sort(clusters[each], axis=1) @ [len(paths), 1]
+        for each in (
+            pairs[labelled.labels == UNJUDGED],
+            pairs[labelled.labels == OTHER],
+            made.pairs,
+        )
+    )
+    is_unjudged = np.isin(every, np.setdiff1d(unjudged, others)) & (made.labels == OTHER)
+    if (is_unjudged | (made.labels == DUPLICATE)).all():
+        raise InputError(f"{table!r}: no pair is left that is known to be of different clusters")
+    return replace(made, labels=np.where(is_unjudged, UNJUDGED, made.labels).astype(np.int8))
 
 
 def _check_number(table: str, files: int) -> None:
@@ -234,14 +245,16 @@ def _rows(table: str, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str
     """The rows of a table that has these columns, each with the line where it ends."""
     header, rows = _table(table)
     for name in columns:
-        if name not in header:
-            raise InputError(f"{table!r}, line 1: no column {name!r}; there must be a header")
+        if header.count(name) != 1:
+            there = "no column" if name not in header else "more than one column"
+            wanted = ",".join(columns)
+            raise InputError(f"{table!r}, line 1: {there} {name!r}; the header must be {wanted}")
     return rows
 
 
 def _table(table: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     """The header of a CSV, and its rows, each with the line where it ends."""
-    reader = csv.reader(io.StringIO(_text(table)), strict=True)
+    reader = csv.reader(io.StringIO(_text(table)), strict=True, skipinitialspace=True)
     try:
         rows = [(reader.line_num, cells) for cells in reader if cells]
     except csv.Error as error:

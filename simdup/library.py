@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.fast import load_if_worth
 from simdup.fingerprint import rows_of_sources
 from simdup.local import tasks
 from simdup.recipe import Recipe, default_bits
@@ -44,7 +45,9 @@ def fingerprint_texts(
     """
     if isinstance(texts, str):
         raise TypeError("texts must be a sequence of texts, not one text; put it into a list")
-    return _fingerprint_texts(texts, _recipe(bits, features, options)).rows
+    recipe = _recipe(bits, features, options)
+    load_if_worth(characters=sum(map(len, texts)))
+    return _fingerprint_texts(texts, recipe).rows
 
 
 def fingerprint_files(

@@ -6,7 +6,6 @@ A small scan starts none: a worker needs longer to start than some megabytes to 
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections import deque
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.errors import SimdupError
+from simdup.fast import cores, load, ready
 from simdup.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
@@ -62,7 +62,7 @@ def fingerprint_all(
     """
     size = sum(source.size for source in sources)
     if jobs is None:
-        jobs = _cores() if size > BYTES_WORTH_WORKERS else 1
+        jobs = cores() if size > BYTES_WORTH_WORKERS else 1
     if jobs == 1:
         for task in tasks(sources):
             yield fingerprint_sources(task, recipe, encoding)
@@ -116,7 +116,9 @@ def _salvaged(task: list[Source], recipe: Recipe, encoding: str | None) -> Itera
 def _results(
     tasks: Iterable[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
 ) -> Iterator[Fingerprinted]:
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"))
+    # Workers load the kernels if this process has: compiled by now, they lie in a cache.
+    begin = load if ready() is not None else None
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin)
     try:
         with _interrupts_held_back():
             sent = [pool.submit(fingerprint_sources, task, recipe, encoding) for task in tasks]
@@ -161,8 +163,3 @@ def _interrupts_held_back() -> Iterator[None]:
 def _given_up(task: list[Source], recipe: Recipe) -> Fingerprinted:
     skipped = tuple(Skipped(s.path, Reason.UNREADABLE, "the process reading it died") for s in task)
     return Fingerprinted((), np.empty((0, recipe.bits // 8), np.uint8), skipped)
-
-
-def _cores() -> int:
-    """Processor cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.candidates import SIEVE_BITS, SIEVE_FROM
+from simdup.fast import load_if_worth
 from simdup.local import fingerprint_all, tasks
 from simdup.match import match
 from simdup.progress import silent
@@ -82,6 +83,7 @@ def _fingerprinted(
     is_prefix = recipe.hash is not HashKind.STRING
     if len(sources) > SIEVE_FROM and settings.verified and is_prefix:
         recipe = replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
+    load_if_worth(characters=sum(source.size for source in sources), progress=progress)
     documents: list[Document] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     skipped: list[Skipped] = []

@@ -13,6 +13,8 @@ Equal rows are one row to the search. Then one of two methods compares what is l
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -21,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.errors import TooManyPairsError
+from simdup.fast import cores, load_if_worth, ready
 from simdup.hamming import words
 
 if TYPE_CHECKING:
@@ -40,6 +43,9 @@ CHUNK = 1 << 20
 
 # Rows on the two sides of a tile of all against all; 2 MB of scratch.
 TILE = (128, 2048)
+
+# Rows on the right of all against all by threads: with their distances they fit in the cache.
+COLUMNS = 4096
 
 # Nanoseconds of one step, measured with numpy 2.4 on one core. Only their ratios
 # matter, and only to which method is chosen.
@@ -105,9 +111,7 @@ def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
             across = pairs[(pairs[:, 0] < len(left)) & (pairs[:, 1] >= len(left))]
             yield across - np.array([0, len(left), 0])
         return
-    for top, begin, near in _tiles(left, right, k):
-        i, j = np.nonzero(near <= k)
-        yield np.column_stack((i + top, j + begin, near[i, j])).astype(np.int64)
+    yield from _all_pairs(left, right, k)
 
 
 def _check(k: int) -> None:
@@ -232,10 +236,48 @@ def _layout(bits: int, k: int, blocks: int) -> list[tuple[int, int, int]]:
 
 def all_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
     """Every pair within k by comparing all with all, (m, 3) a yield, i < j."""
-    for top, begin, near in _tiles(rows, rows, k, is_half=True):
+    return _all_pairs(rows, rows, k, is_half=True)
+
+
+def _all_pairs(left: Rows, right: Rows, k: int, *, is_half: bool = False) -> Iterator[Pairs]:
+    """Pairs of a left and a right row within k; with `is_half` these are the same, and i < j."""
+    load_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
+    if ready() is not None:
+        yield from _compiled_pairs(left, right, k, is_half=is_half)
+        return
+    for top, begin, near in _tiles(left, right, k, is_half=is_half):
         i, j = np.nonzero(near <= k)
         pairs = np.column_stack((i + top, j + begin, near[i, j])).astype(np.int64)
-        yield pairs[pairs[:, 0] < pairs[:, 1]]
+        yield pairs[pairs[:, 0] < pairs[:, 1]] if is_half else pairs
+
+
+def _compiled_pairs(left: Rows, right: Rows, k: int, *, is_half: bool) -> Iterator[Pairs]:
+    """The same by `kernels.near_pairs`, a part of the right rows a thread.
+
+    A part that has more pairs than fit goes on from where it stopped.
+    """
+    kernels, k = ready(), min(k, 8 * left.shape[1])
+    a, b = (np.ascontiguousarray(words(rows).T) for rows in (left, right))
+    n, m = len(left), len(right)
+    parts = deque((begin, min(begin + COLUMNS, m), 0) for begin in range(0, m, COLUMNS))
+    threads = cores()
+    buffers = [np.empty((max(CHUNK // threads, COLUMNS), 3), np.int64) for _ in range(threads)]
+
+    def near(part: tuple[int, int, int], found: Pairs) -> tuple[int, int]:
+        low, high, begin = part
+        stopped, count = kernels.near_pairs(a, b, (low, high), begin, is_half, k, found)
+        return int(stopped), int(count)
+
+    with ThreadPoolExecutor(threads) as pool:
+        while parts:
+            taken = [parts.popleft() for _ in range(min(threads, len(parts)))]
+            results = list(pool.map(near, taken, buffers))
+            for (low, high, _), (stopped, count), found in zip(
+                taken, results, buffers, strict=False
+            ):
+                yield found[:count].copy()
+                if stopped < (min(n, high) if is_half else n):
+                    parts.appendleft((low, high, stopped))
 
 
 def _tiles(

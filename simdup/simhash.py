@@ -13,10 +13,11 @@ A collection is one uint8 array (n, bits // 8), first bit highest.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.fast import ready
 from simdup.features import Features, features, segments
 from simdup.hashing import mix64, widened
 from simdup.pieces import batches, chunks_of, is_long
@@ -90,12 +91,27 @@ def votes(features: Features, bits: int) -> NDArray[np.float64]:
     """
     if features.weights is not None and features.weights.dtype == np.float64:
         return _float_votes(features, bits)
+    kernels = ready()
+    if kernels is not None:
+        return _compiled_votes(features, bits, kernels)
     n = len(features.offsets) - 1
     first_bin = np.repeat(np.arange(n) * 256, features.counts)
     sums = np.empty((n, bits))
     for index, byte in enumerate(_hash_bytes(features, bits)):
         tally = np.bincount(first_bin + byte, features.weights, n * 256).reshape(n, 256)
         sums[:, 8 * index : 8 * index + 8] = tally @ _SIGNS
+    return sums
+
+
+def _compiled_votes(features: Features, bits: int, kernels: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    """The same by one of the two kernels."""
+    sums = np.empty((len(features.offsets) - 1, bits))
+    if features.weights is None and features.hashes is None:
+        kernels.votes_of_ones(features.ids, features.offsets, sums)
+    else:
+        hashes = features.ids[:, None] if features.hashes is None else features.hashes
+        hashes, weights = np.ascontiguousarray(hashes), features.weights_or_ones
+        kernels.votes_of_weights(hashes, weights, features.offsets, sums)
     return sums
 
 
@@ -155,6 +171,12 @@ def digests(features: Features) -> NDArray[np.uint64]:
 
     The sum over features of a hash of id and weight, so the order does not matter.
     """
+    kernels = ready()
+    if kernels is not None:
+        found = np.empty((len(features.offsets) - 1, 2), np.uint64)
+        weights = np.ones(1, np.int64) if features.weights is None else features.weights
+        kernels.digests(features.ids, weights.view(np.uint64), features.offsets, found)
+        return found
     mixed = mix64(features.ids + mix64(features.weights_or_ones.view(np.uint64)))
     sums = np.zeros((len(mixed) + 1, 2), np.uint64)
     np.cumsum(mixed, out=sums[1:, 0])

@@ -6,13 +6,24 @@ No token is ever a string, unless a recipe hashes strings.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.fast import ready
 from simdup.hashing import blake2b_hashes, span_hashes, string_hashes
 from simdup.recipe import FeatureKind, HashKind, Recipe
-from simdup.unicode import HAN, MARK, SEPARATOR, SINGLE, WORD, code_points, fold, tables
+from simdup.unicode import (
+    HAN,
+    MARK,
+    SEPARATOR,
+    SINGLE,
+    WORD,
+    code_points,
+    fold,
+    fold_exactly,
+    tables,
+)
 from simdup.words import cutter, read_stop_words
 
 if TYPE_CHECKING:
@@ -56,6 +67,9 @@ class Tokens:
 
 def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
     """The tokens of some texts as the recipe cuts them."""
+    kernels = ready()
+    if kernels is not None and recipe.features is FeatureKind.SHINGLES:
+        return _compiled_tokens(texts, kernels)
     if recipe.features is FeatureKind.TOKENS:
         codes, documents = code_points(texts)
         starts, ends = _runs(~tables(codes).space[codes])
@@ -70,6 +84,25 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
         starts, ends, ids = starts[kept], ends[kept], ids[kept]
     hashes = voting_hashes(codes, starts, ends, ids, recipe)
     return Tokens(ids, np.searchsorted(starts, documents), hashes)
+
+
+def _compiled_tokens(texts: Sequence[str], kernels: Any) -> Tokens:  # noqa: ANN401
+    """The same by `kernels.token_hashes`, for tokens that shingles are made of."""
+    is_folded = np.zeros(len(texts), bool)
+    while True:
+        codes, offsets = code_points(texts)
+        table = tables(codes)
+        ids, ends = np.empty(len(codes), np.uint64), np.zeros(len(offsets), np.int64)
+        joins = np.zeros(len(texts), bool)
+        forms = (table.packed, table.start, table.length, table.folded, table.folded_kind)
+        kernels.token_hashes(codes, offsets, is_folded, *forms, table.kind, ids, ends, joins)
+        if not joins.any():
+            return Tokens(ids[: ends[-1]], ends)
+        # Characters that compose or change places: these texts are folded by `unicodedata`.
+        texts = [
+            fold_exactly(text) if join else text for text, join in zip(texts, joins, strict=True)
+        ]
+        is_folded |= joins
 
 
 def _runs(inside: NDArray[np.bool_]) -> tuple[Positions, Positions]:

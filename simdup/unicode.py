@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 #: What a folded character is to the tokeniser.
 SEPARATOR, WORD, SINGLE, HAN, MARK = range(5)
 
+#: What else stands where a packed entry has a kind: a character that folds to several, and
+#: one that may compose or change places.
+SEVERAL, JOINS = 5, 6
+KIND_SHIFT = 24
+
 #: Every character that jieba's dictionary and model know; the rest of Han is SINGLE.
 HAN_RANGE = (0x4E00, 0x9FD5)
 
@@ -78,6 +83,10 @@ class Tables:
     """It folds to separators only, and never joins: a text may be cut in front of it."""
     space: NDArray[np.bool_]
     """White space, as `str.split` sees it."""
+    folded_kind: NDArray[np.uint8]
+    """The kinds of the characters in `folded`."""
+    packed: NDArray[np.uint32]
+    """The folded form and, from bit KIND_SHIFT on, its kind; or SEVERAL, or JOINS."""
 
 
 def tables(codes: CodePoints) -> Tables:
@@ -123,6 +132,12 @@ def fold(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
     table = tables(codes)
     done = np.repeat(slow, np.diff(offsets))
     return _fold_each(codes, offsets, np.where(done, 0, table.length[codes]), table)
+
+
+def fold_exactly(text: str) -> str:
+    """One text as `fold` gives it, whatever it holds."""
+    codes, _ = code_points([text])
+    return _fold_exactly(text, tables(codes).joins[codes])
 
 
 def _fold_each(
@@ -178,23 +193,23 @@ def _tables(planes: int) -> Tables:
         folded.append(code_points(["".join(forms[i] for i in changed)])[0][:-1])
         end += int(lengths.sum())
     every = np.concatenate(folded)
-    return Tables(
-        kind, length, start, every, joins, _breaks(kind, length, start, every, joins), space
-    )
+    # A folded form in a plane that these tables leave out is a Han character.
+    folded_kind = np.where(every < size, kind[np.minimum(every, size - 1)], SINGLE).astype(np.uint8)
+    breaks = _breaks(folded_kind, length, start, joins)
+    several = np.where(joins, JOINS, np.where(length > 1, SEVERAL, folded_kind[start]))
+    packed = every[start] | several.astype(np.uint32) << np.uint32(KIND_SHIFT)
+    return Tables(kind, length, start, every, joins, breaks, space, folded_kind, packed)
 
 
 def _breaks(
-    kind: NDArray[np.uint8],
+    folded_kind: NDArray[np.uint8],
     length: NDArray[np.uint8],
     start: NDArray[np.uint32],
-    folded: CodePoints,
     joins: NDArray[np.bool_],
 ) -> NDArray[np.bool_]:
     """Which characters fold to separators only, and never join."""
     ends = start.astype(np.int64) + length
-    # A folded form may lie in a plane that these tables leave out; it is no separator then.
-    separates = kind[np.minimum(folded, len(kind) - 1)] == SEPARATOR
-    separators = np.concatenate(([0], np.cumsum(separates)))
+    separators = np.concatenate(([0], np.cumsum(folded_kind == SEPARATOR)))
     return (separators[ends] - separators[start] == length) & ~joins
 
 

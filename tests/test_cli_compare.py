@@ -45,7 +45,7 @@ def test_worked_by_hand(run, write):
     assert lines[4] == f"distance     {(first ^ second).bit_count()} of 16 bits"
     assert lines[6:] == [
         "similarity   66.6 %, exact",
-        "verdict      near-duplicates (similarity of at least 50.0 %)",
+        "verdict      near-duplicates (similarity of at least 45.0 %)",
     ]
 
 
@@ -78,7 +78,7 @@ def test_texts_without_a_common_feature_are_not_near_duplicates(run, write, engl
 
     assert ended.code == 1
     assert "similarity   0.0 %, exact" in ended.out.decode()
-    assert verdict(ended) == "verdict      not near-duplicates (similarity below 50.0 %)"
+    assert verdict(ended) == "verdict      not near-duplicates (similarity below 45.0 %)"
 
 
 def test_k_decides_by_distance(run, write, english):

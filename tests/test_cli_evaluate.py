@@ -16,6 +16,7 @@ import pytest
 from simdup.evaluate import SIZES
 from simdup.labels import own_table
 from simdup.metrics import MEASURES
+from simdup.records import SIMILARITY
 
 HINT = "(see `simdup evaluate --help`)"
 ROW = {"features", "hash", "bits", "recipe", "without_features"}
@@ -107,7 +108,7 @@ def test_worked_by_hand(run, write):
     write("c", "seven eight nine ten eleven twelve")
     write("pairs.csv", "left,right,duplicate,kind\na,b,1,copies of a text\na,c,0,strangers\n")
 
-    ended = run("evaluate", "--pairs", "pairs.csv", "--bits", "128")
+    ended = run("evaluate", "--pairs", "pairs.csv", "--bits", "128", "--similarity", "0.5")
 
     whole = "1.000 (1.000-1.000)"
     lines = squeezed(ended.out)
@@ -144,7 +145,7 @@ def test_without_a_table_the_texts_that_come_along_are_measured(run, folder):
             rf"^ +{bits}  k = \d+ .*\n"
             r" +by theory .*\n"
             r" +best k = \d+ .*\n"
-            r" +verified, 0\.5 .*\n",
+            rf" +verified, {re.escape(str(SIMILARITY))} .*\n",
             out,
             re.MULTILINE,
         )
@@ -205,7 +206,8 @@ def test_all_pairs_measure_the_groups_too(run, clusters):
 def test_all_pairs_of_labelled_pairs_take_what_duplicates_connect_for_clusters(run, labels):
     out = run("evaluate", "--all-pairs", labels, "--bits", "128").out.decode()
 
-    counts = "2 pairs of duplicates, 12 of others, 1 only reported"
+    # a and a2 are one text, so what is open between a and a3 is open between a2 and a3.
+    counts = "2 pairs of duplicates, 11 of others, 2 only reported"
     assert out.startswith(f"pairs.csv: 6 texts; {counts}\n")
     assert re.search(r"^ +groups, bare ", out, re.MULTILINE)
 
@@ -218,7 +220,10 @@ def test_recommendations_are_shown(run, labels):
         out = ended.out.decode()
         assert re.search(r"^ +use k = \d+ +1\.000 ", out, re.MULTILINE)
         assert re.search(
-            rf"^ +verified: --similarity 0\.\d\d? has precision {precision}$", out, re.MULTILINE
+            rf"^ +verified: --similarity 0\.\d\d? keeps precision {re.escape(precision)}"
+            " on these labels$",
+            out,
+            re.MULTILINE,
         )
 
 
@@ -256,7 +261,7 @@ def test_json_holds_every_field(evaluated):
         assert row["best"].keys() == {"k", *MEASURES}
         assert row["verified"].keys() == {"similarity", *MEASURES}
         assert row["predicted"].keys() == set(MEASURES)
-        assert row["verified"]["similarity"] == 0.5
+        assert row["verified"]["similarity"] == SIMILARITY == 0.45
         for figures in (row["default"], row["best"], row["verified"]):
             for measure in figures.keys() - {"k", "similarity"}:
                 assert figures[measure].keys() == {"value", "low", "high"}
@@ -316,18 +321,50 @@ def test_csv_has_a_line_for_each_setting(run, labels):
     rows = table_of(ended.out)
     assert ended.out.count(b"\n") == 1 + 8
     assert list(rows[0]) == [
-        *("features", "hash", "bits", "setting", "k"),
+        *("recipe", "features", "hash", "bits", "setting", "k", "similarity"),
         *("precision", "precision_low", "precision_high"),
         *("recall", "recall_low", "recall_high"),
         *("f1", "f1_low", "f1_high"),
         *("accuracy", "accuracy_low", "accuracy_high"),
+        *("auc", "auc_low", "auc_high"),
+        "adjusted_rand_index",
     ]
     assert [(row["bits"], row["setting"]) for row in rows] == [
         (bits, setting)
         for bits in ("16", "128")
         for setting in ("default", "predicted", "best", "verified")
     ]
-    assert {(row["features"], row["hash"]) for row in rows} == {("shingles", "mix64")}
+    assert {(row["recipe"], row["features"], row["hash"]) for row in rows} == {
+        ("shingles of 2 tokens, hash mix64", "shingles", "mix64")
+    }
+    for row in rows:
+        is_verified = row["setting"] == "verified"
+        assert (row["k"] == "") is is_verified
+        assert row["similarity"] == (f"{SIMILARITY:.6f}" if is_verified else "")
+        assert (row["auc"] != "") is (row["setting"] == "default")
+        assert row["adjusted_rand_index"] == ""
+
+
+def test_csv_has_more_lines_when_more_is_asked_for(run, clusters, evaluated):
+    asked = ("--bits", "16", "--curve", "--recommend", "--all-pairs", clusters)
+
+    rows = table_of(run("evaluate", *asked, "--format", "csv").out)
+
+    (found,) = evaluated(*asked)["rows"]
+    assert [row["setting"] for row in rows] == [
+        *("default", "predicted", "best", "verified", "groups bare", "groups verified"),
+        *("recommended", "recommended"),
+        *(["curve"] * 17),
+    ]
+    for row, label in zip(rows[4:6], ("bare", "verified"), strict=True):
+        for column, expected in found["groups"][label].items():
+            assert float(row[column]) == pytest.approx(expected, abs=1e-6)
+    bare, verified = rows[6:8]
+    assert bare["k"] == str(found["recommended"]["k"])
+    precision = found["curve"][int(bare["k"])]["precision"]
+    assert float(bare["precision"]) == pytest.approx(precision["value"], abs=1e-6)
+    assert (bare["similarity"], verified["k"]) == ("", "")
+    assert float(verified["similarity"]) == found["recommended"]["similarity"]
 
 
 def test_csv_and_json_say_the_same(run, labels, evaluated):
@@ -382,6 +419,51 @@ def test_a_combination_that_cannot_be_is_left_out_and_said_to_be(run, labels):
     ]
     assert lines[2].startswith("evaluated in ")
     assert len(lines) == 3
+
+
+def test_a_hash_with_one_draw_is_left_out_of_several_and_said_to_be(run, labels):
+    asked = ("--features", "tokens,keywords", "--hash", "mix64,string", "--bits", "64")
+
+    ended = run("evaluate", "--pairs", labels, *asked, "--draws", "2", "--format", "csv")
+
+    rows = table_of(ended.out)
+    assert ended.code == 0
+    assert list(dict.fromkeys((row["features"], row["hash"]) for row in rows)) == [
+        ("tokens", "mix64"),
+        ("keywords", "mix64"),
+    ]
+    *lines, last = ended.err.decode().splitlines()
+    assert lines == [
+        "left out: tokens with hash 'string': it has one draw only",
+        "left out: keywords with hash 'string': it has one draw only",
+    ]
+    assert last.startswith("evaluated in ")
+
+
+def test_sizes_below_k_are_left_out_and_said_to_be(run, labels):
+    asked = ("--bits", "16,64,24,128", "-k", "24", "--format", "csv")
+
+    ended = run("evaluate", "--pairs", labels, *asked)
+    quiet = run("evaluate", "--pairs", labels, *asked, "--quiet")
+
+    rows = table_of(ended.out)
+    assert (ended.code, quiet.code) == (0, 0)
+    assert [(row["bits"], row["k"]) for row in rows if row["setting"] == "default"] == [
+        ("64", "24"),
+        ("24", "24"),
+        ("128", "24"),
+    ]
+    first, second = ended.err.decode().splitlines()
+    assert first == "left out: sizes below k = 24"
+    assert second.startswith("evaluated in ")
+    assert (quiet.out, quiet.err) == (ended.out, b"")
+
+
+def test_nothing_is_said_of_sizes_that_k_reaches(run, labels):
+    ended = run("evaluate", "--pairs", labels, "--bits", "16,64", "-k", "16")
+
+    assert ended.code == 0
+    assert ended.err.startswith(b"evaluated in ")
 
 
 def test_each_recipe_has_its_name(run, labels):
@@ -525,6 +607,7 @@ def test_a_picture_without_matplotlib_is_refused_before_any_work(run, monkeypatc
 
 
 GONE = "not found (No such file or directory)"
+PAIRS_HEADER = "the header must be left,right,duplicate"
 
 
 @pytest.mark.usefixtures("no_work")
@@ -555,6 +638,10 @@ GONE = "not found (No such file or directory)"
         (
             ["--hash", "string"],
             f"nothing is left: shingles with hash 'string': they take only 'mix64' {HINT}",
+        ),
+        (
+            ["--draws", "2", "--features", "tokens", "--hash", "string", "--bits", "64"],
+            f"nothing is left: tokens with hash 'string': it has one draw only {HINT}",
         ),
         (["--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
         (
@@ -612,11 +699,8 @@ def test_weights_go_with_keywords(run, arguments):
     [
         (["--draws", "17"], "17 draws of 256 bits: together 4096 bits at most"),
         (["--draws", "65", "--bits", "64,16"], "65 draws of 64 bits: together 4096 bits at most"),
-        (
-            ["--draws", "2", "--features", "tokens", "--hash", "mix64,string", "--bits", "64"],
-            "hash 'string' gives a text one fingerprint, so draws must be 1",
-        ),
-        (["-k", "17"], "k must be from 0 to the 16 bits, not 17"),
+        (["-k", "17", "--bits", "16"], "k must be from 0 to the 16 bits, not 17"),
+        (["-k", "257"], "k must be from 0 to the 16 bits, not 257"),
         (["--bits", "64,20"], "bits must be a multiple of 8 from 8 to 4096, not 20"),
         (["--pairs", "gone.csv"], f"'gone.csv': {GONE}"),
         (["--all-pairs", "gone.csv"], f"'gone.csv': {GONE}"),
@@ -634,8 +718,18 @@ def test_what_cannot_be_evaluated_is_one_line(run, arguments, message):
 @pytest.mark.parametrize(
     ("option", "lines", "message"),
     [
-        ("--pairs", "left,right\na,b", "line 1: no column 'duplicate'; there must be a header"),
-        ("--pairs", "", "line 1: no column 'left'; there must be a header"),
+        ("--pairs", "left,right\na,b", f"line 1: no column 'duplicate'; {PAIRS_HEADER}"),
+        ("--pairs", "", f"line 1: no column 'left'; {PAIRS_HEADER}"),
+        (
+            "--pairs",
+            "left,left,right,duplicate\na,a,b,1",
+            f"line 1: more than one column 'left'; {PAIRS_HEADER}",
+        ),
+        (
+            "--pairs",
+            "left,right,duplicate,kind\na,a2,1,x\na,c,0,\na2,a,1,y",
+            "line 4: the pair of line 2 with another kind",
+        ),
         (
             "--pairs",
             "left,right,duplicate\na,b,1\na,c,yes",
@@ -647,7 +741,11 @@ def test_what_cannot_be_evaluated_is_one_line(run, arguments, message):
             "left,right,duplicate\na,a,1\na,c,0\nc,a,1",
             "line 2: 'a' is paired with itself (and 1 other line)",
         ),
-        ("--all-pairs", "name\na", "line 1: no column 'path'; there must be a header"),
+        (
+            "--all-pairs",
+            "name\na",
+            "line 1: no column 'path'; the header must be path,cluster",
+        ),
         ("--all-pairs", "path,cluster\na,1\na,2", "line 3: 'a' stands in line 2 already"),
     ],
 )

@@ -220,8 +220,8 @@ def test_a_chain_is_cut_by_star_and_kept_by_components(report, write):
     write("c", chain(parts={3}))
     write("d", chain(parts={3, 2}))
 
-    star = report(".", "--linkage", "star")
-    whole = report(".", "--linkage", "components")
+    star = report(".", "--linkage", "star", "-s", "0.5")
+    whole = report(".", "--linkage", "components", "-s", "0.5")
 
     assert [set(group) for group in grouped(star)] == [{"./a", "./b", "./c"}]
     assert [set(group) for group in grouped(whole)] == [{"./a", "./b", "./c", "./d"}]
@@ -471,7 +471,7 @@ def test_json_holds_every_field_that_is_promised(report, write, english):
     assert (found["schema_version"], found["tool"], found["complete"]) == (1, "simdup", True)
     settings, stats = found["settings"], found["stats"]
     assert settings.keys() >= {"recipe", "bits", "similarity", "k", "verified", "linkage"}
-    assert (settings["bits"], settings["similarity"], settings["verified"]) == (256, 0.5, True)
+    assert (settings["bits"], settings["similarity"], settings["verified"]) == (256, 0.45, True)
     assert {"features", "hash", "ngram", "unicode", "format"} <= settings["recipe"].keys()
     assert stats.keys() >= {"found", "fingerprinted", "from_store", "skipped", "bytes", "seconds"}
     assert (stats["found"], stats["fingerprinted"], stats["from_store"]) == (3, 2, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import re
 from dataclasses import replace
 from itertools import combinations
@@ -18,7 +19,7 @@ from simdup.evaluate import SIZES, evaluate, farthest
 from simdup.hamming import bit_probability
 from simdup.metrics import MEASURES, clustering
 from simdup.recipe import Recipe
-from simdup.records import GroupScores, Labelled, Settings
+from simdup.records import SIMILARITY, GroupScores, Labelled, Settings
 from simdup.scan import scan
 
 SHINGLES = Recipe(bits=128)
@@ -479,7 +480,7 @@ def test_draws_of_verified_scans_are_means_too(mixed):
         for number in range(4)
     ]
 
-    (row,) = evaluate(mixed.saved(), sizes=(16,), draws=4).rows
+    (row,) = evaluate(mixed.saved(), sizes=(16,), draws=4, similarity=0.5).rows
 
     expected = [
         counted(
@@ -614,7 +615,7 @@ def test_groups_are_those_of_a_scan(clusters, options):
     (row,) = evaluate(clusters=table, sizes=(64,), **options).rows
 
     recipe = replace(SHINGLES, bits=64)
-    verified = {"similarity": 0.5} | {k: v for k, v in options.items() if k != "k"}
+    verified = {"similarity": SIMILARITY} | {k: v for k, v in options.items() if k != "k"}
     for scores, settings in zip(
         row.groups,
         (Settings(recipe, **options, verified=False), Settings(recipe, **verified)),
@@ -658,6 +659,36 @@ def test_groups_of_texts_that_no_scan_takes_are_alone(write, english):
 
     for scores in row.groups:
         assert (scores.precision, scores.recall) == (1, 0.5)
+
+
+def test_names_of_one_file_are_in_one_group(write, english, simplified):
+    write("a", english)
+    os.link("a", "b")
+    write("c", simplified)
+    table = write("clusters.csv", "path,cluster\na,1\nb,1\nc,2\n")
+
+    (row,) = evaluate(clusters=table, sizes=(64,)).rows
+
+    # No scan groups a file with itself: they are together all the same.
+    for scores in row.groups:
+        assert scores == GroupScores(1.0, 1.0, 1.0, 1.0)
+
+
+def test_names_of_one_file_are_in_the_group_of_any_of_them(write, english, simplified):
+    write("a", english)
+    write("b", english.replace("grey", "white"))
+    write("c", simplified)
+    os.link("b", "d")
+    os.link("a", "e")
+    os.link("c", "f")
+    lines = "path,cluster\na,1\nb,1\nc,2\nd,1\ne,1\nf,3\n"
+
+    (row,) = evaluate(clusters=write("clusters.csv", lines), sizes=(64,)).rows
+
+    # a, b, d and e are all there is of 1; that c and f are of different clusters is wrong.
+    for scores in row.groups:
+        assert (scores.precision, scores.recall) == (6 / 7, 1)
+        assert scores.f1 == pytest.approx(12 / 13)
 
 
 # Recommended thresholds

@@ -11,7 +11,7 @@ import simdup
 
 FLOORS = [
     {"errors", "progress", "unicode", "hashing", "hamming"},
-    {"recipe", "gitignore", "metrics"},
+    {"recipe", "gitignore", "metrics", "kernels", "fast"},
     {"records"},
     {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report"},
     {"tokens", "read"},

@@ -101,6 +101,21 @@ def test_blanks_around_a_label_and_blank_lines_do_not_matter(pairs):
     assert found.lines == (2, 2, 4, 4)
 
 
+def test_blanks_after_a_comma_are_skipped(pairs, write):
+    write("x,  y.txt", "comma")
+    write(" z.txt", "blank")
+    found = pairs(
+        "left, right, duplicate,  kind\n"
+        "a.txt, b.txt, 1, typos\n"
+        'c.txt,  "x,  y.txt", 0,  two words\n'
+        'a.txt, " z.txt", 0, typos\n'
+    )
+
+    assert found.paths == ("a.txt", "b.txt", "c.txt", "x,  y.txt", " z.txt")
+    assert found.labels.tolist() == [DUPLICATE, OTHER, OTHER]
+    assert found.kinds == ("typos", "two words")
+
+
 def test_names_are_relative_to_the_folder_of_the_table(pairs, write):
     write("tables/e.txt", "e")
     found = pairs(HEADER + "../a.txt,e.txt,1\n./e.txt,../b.txt,0\n", "tables/pairs.csv")
@@ -159,12 +174,22 @@ def test_a_repeated_pair_counts_once_and_is_counted(pairs):
     assert found.repeated == 3
 
 
-def test_a_repeated_pair_keeps_its_first_kind(pairs):
-    table = "left,right,duplicate,kind\na.txt,b.txt,1,x\nb.txt,a.txt,1,y\nc.txt,d.txt,0,z\n"
+@pytest.mark.parametrize("again", ["b.txt,a.txt,1,y", "a.txt,b.txt,1,"])
+def test_a_repeated_pair_of_another_kind_is_refused(pairs, again):
+    table = f"left,right,duplicate,kind\na.txt,b.txt,1,x\nc.txt,d.txt,0,z\n{again}\n"
+
+    expected = "'pairs.csv', line 4: the pair of line 2 with another kind"
+    assert complaint(pairs, table) == expected
+
+
+def test_a_repeated_pair_of_the_same_kind_counts_once(pairs):
+    table = "left,right,duplicate,kind\na.txt,b.txt,1,x\nb.txt,a.txt,1,x\nc.txt,d.txt,0,z\n"
     found = pairs(table)
 
+    assert found.pairs.tolist() == [[0, 1], [2, 3]]
     assert found.kinds == ("x", "z")
     assert found.kind.tolist() == [0, 1]
+    assert found.repeated == 1
 
 
 @pytest.mark.parametrize(
@@ -226,16 +251,20 @@ def test_a_table_beside_no_file_names_the_path_it_looked_for(pairs):
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
+    ("table", "wrong"),
     [
-        ("", "line 1: no column 'left'; there must be a header"),
-        ("a.txt,b.txt,1\n", "line 1: no column 'left'; there must be a header"),
-        ("left,right\na.txt,b.txt\n", "line 1: no column 'duplicate'; there must be a header"),
-        ("left;right;duplicate\n", "line 1: no column 'left'; there must be a header"),
+        ("", "no column 'left'"),
+        ("a.txt,b.txt,1\n", "no column 'left'"),
+        ("left,right\na.txt,b.txt\n", "no column 'duplicate'"),
+        ("left;right;duplicate\n", "no column 'left'"),
+        ("left,right,left,duplicate\na.txt,b.txt,c.txt,1\n", "more than one column 'left'"),
+        ("left,right,duplicate,duplicate\n", "more than one column 'duplicate'"),
     ],
 )
-def test_a_table_of_pairs_without_its_columns_is_refused(pairs, table, message):
-    assert complaint(pairs, table) == f"'pairs.csv', {message}"
+def test_a_table_of_pairs_without_its_columns_is_refused(pairs, table, wrong):
+    expected = f"'pairs.csv', line 1: {wrong}; the header must be left,right,duplicate"
+
+    assert complaint(pairs, table) == expected
 
 
 @pytest.mark.parametrize(
@@ -366,10 +395,17 @@ def test_a_table_needs_files_of_one_cluster_and_of_several(clusters, rows):
 
 
 @pytest.mark.parametrize(
-    ("table", "column"), [("", "path"), ("a.txt,1\n", "path"), ("path\na.txt\n", "cluster")]
+    ("table", "wrong"),
+    [
+        ("", "no column 'path'"),
+        ("a.txt,1\n", "no column 'path'"),
+        ("path\na.txt\n", "no column 'cluster'"),
+        ("path,cluster,path\na.txt,1,b.txt\n", "more than one column 'path'"),
+        ("path,cluster,cluster\na.txt,1,2\n", "more than one column 'cluster'"),
+    ],
 )
-def test_a_table_of_clusters_without_its_columns_is_refused(clusters, table, column):
-    expected = f"'clusters.csv', line 1: no column {column!r}; there must be a header"
+def test_a_table_of_clusters_without_its_columns_is_refused(clusters, table, wrong):
+    expected = f"'clusters.csv', line 1: {wrong}; the header must be path,cluster"
 
     assert complaint(clusters, table) == expected
 
@@ -434,10 +470,46 @@ def test_a_missing_own_table_is_reported(monkeypatch, folder):
 
 
 def test_pairs_that_clusters_leave_open_stay_unjudged(clusters):
-    found = clusters(HEADER + "a.txt,b.txt,1\nb.txt,c.txt,1\nc.txt,d.txt,\n")
+    found = clusters(HEADER + "a.txt,b.txt,1\nc.txt,d.txt,\n")
 
     assert found.pairs.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
-    assert found.labels.tolist() == [1, 1, 0, 1, 0, -1]
+    assert found.labels.tolist() == [1, 0, 0, 0, 0, -1]
+
+
+def test_one_pair_that_is_labelled_as_no_duplicate_tells_of_its_clusters(clusters):
+    found = clusters(HEADER + "a.txt,b.txt,1\na.txt,c.txt,0\nb.txt,c.txt,\n")
+
+    assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert found.labels.tolist() == [1, 0, 0]
+
+
+def test_clusters_of_which_nothing_is_known_are_refused(clusters):
+    expected = "'clusters.csv': no pair is left that is known to be of different clusters"
+
+    assert complaint(clusters, HEADER + "a.txt,b.txt,1\nb.txt,c.txt,\n") == expected
+
+
+def test_only_clusters_with_an_unjudged_pair_are_unjudged(clusters, write):
+    write("e.txt", "e")
+    write("f.txt", "f")
+    rows = "a.txt,b.txt,1\nc.txt,d.txt,1\nd.txt,a.txt,\ne.txt,f.txt,0\nc.txt,e.txt,0\n"
+    found = clusters(HEADER + rows)
+
+    assert found.paths == tuple(f"{name}.txt" for name in "abcdef")
+    unjudged = found.pairs[found.labels == UNJUDGED].tolist()
+    assert unjudged == [[0, 2], [0, 3], [1, 2], [1, 3]]
+    assert found.pairs[found.labels == DUPLICATE].tolist() == [[0, 1], [2, 3]]
+    assert (found.labels == OTHER).sum() == 15 - 4 - 2
+    assert [found.kinds[kind] for kind in found.kind[found.labels == UNJUDGED]] == (
+        ["different clusters"] * 4
+    )
+
+
+def test_an_unjudged_pair_that_duplicates_connect_is_one(clusters):
+    found = clusters(HEADER + "a.txt,b.txt,1\nb.txt,c.txt,1\na.txt,c.txt,\na.txt,d.txt,0\n")
+
+    assert found.pairs[found.labels == DUPLICATE].tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert UNJUDGED not in found.labels
 
 
 def test_a_pair_that_is_none_and_that_duplicates_connect_is_refused(clusters):

@@ -99,7 +99,7 @@ def test_small_scans_start_no_worker(sources, monkeypatch):
 
 def test_large_scans_start_as_many_workers_as_there_are_cores(monkeypatch):
     asked = []
-    monkeypatch.setattr(local, "_cores", lambda: 7)
+    monkeypatch.setattr(local, "cores", lambda: 7)
     monkeypatch.setattr(local, "_pooled", lambda *arguments: asked.append(arguments[-1]) or ())
 
     list(fingerprint_all(sized(local.BYTES_WORTH_WORKERS, 1), RECIPE, None))
@@ -109,7 +109,7 @@ def test_large_scans_start_as_many_workers_as_there_are_cores(monkeypatch):
 
 
 def test_there_is_at_least_one_core():
-    assert local._cores() >= 1  # noqa: SLF001 (what a platform answers is worth a look)
+    assert local.cores() >= 1
 
 
 # Workers that die

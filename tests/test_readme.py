@@ -83,8 +83,17 @@ def test_the_table_of_accuracy_is_what_evaluate_finds():
     assert [int(bits) for bits, _ in rows] == list(ours)
     for bits, cells in rows:
         row, other = ours[int(bits)], theirs.get(int(bits))
-        best = [each.curve[each.best_k].f1.value for each in (row, other) if each]
-        figures = [row.curve[row.k].f1.value, row.predicted[2, row.k], *best]
+        figures = [
+            figure
+            for each in (row, other)
+            if each
+            for figure in (
+                each.curve[each.k].f1.value,
+                *([row.predicted[2, row.k]] if each is row else []),
+                each.curve[each.best_k].f1.value,
+                each.verified.f1.value,
+            )
+        ]
         shown = [f"{figure:.3f}".removeprefix("0") for figure in figures]
         assert [cell.strip() for cell in cells.split("|") if cell.strip()] == shown
 

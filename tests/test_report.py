@@ -152,7 +152,7 @@ def test_a_comparison_in_text():
         "distance     4 of 16 bits\n"
         "             stands for 70.7 % alike (43.0 % to 90.2 % within one standard error)\n"
         "similarity   75.0 %, exact\n"
-        "verdict      near-duplicates (similarity of at least 50.0 %)\n"
+        "verdict      near-duplicates (similarity of at least 45.0 %)\n"
     )
 
 
@@ -161,7 +161,7 @@ def test_a_comparison_in_text():
     [
         (comparison(Kind.IDENTICAL_BYTES), "identical bytes"),
         (comparison(Kind.IDENTICAL_TEXT), "identical text"),
-        (comparison(None), "not near-duplicates (similarity below 50.0 %)"),
+        (comparison(None), "not near-duplicates (similarity below 45.0 %)"),
         (comparison(Kind.NEAR, k=4), "near-duplicates (within 4 bits)"),
         (comparison(None, k=3), "not near-duplicates (not within 3 bits)"),
         (comparison(Kind.NEAR, distance=0, verified=False), "near-duplicates (within 0 bits)"),
@@ -440,5 +440,5 @@ def test_a_summary_says_that_candidates_were_narrowed():
 
     assert summary(result(candidates=narrowed))[1] == (
         "candidates were narrowed from 9 to 5 bits, since there would have been too many:"
-        " a pair just 50.0 % alike is found with probability 26%; more --bits avoid this"
+        " a pair just 45.0 % alike is found with probability 26%; more --bits avoid this"
     )

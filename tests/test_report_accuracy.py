@@ -41,7 +41,7 @@ names = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 
 def interval(value):
     """A figure that may be a tenth more or less."""
-    return Interval(value, max(value - 0.1, 0), min(value + 0.1, 1))
+    return Interval(value, max(value - 0.1, 0.0), min(value + 0.1, 1.0))
 
 
 def measured(*shares):
@@ -216,7 +216,7 @@ def test_recommended_thresholds_are_shown():
     lines = squeezed(table(row(recommended=Recommended(0.95, 6, 0.07))))
 
     assert "use k = 6 .750 (.650-.850) .750 (.650-.850) .775 (.675-.875) .625 (.525-.725)" in lines
-    assert "verified: --similarity 0.07 has precision 0.95" in lines
+    assert "verified: --similarity 0.07 keeps precision 0.95 on these labels" in lines
 
 
 def test_that_no_threshold_can_be_recommended_is_said():
@@ -429,16 +429,58 @@ def test_a_table_whose_name_is_not_utf_8_gives_json_all_the_same():
 def test_csv_worked_by_hand():
     lines = list(accuracy.render_csv(evaluation(row(8))))
 
+    begin = '"shingles of 2 tokens, hash mix64",shingles,mix64,8'
     assert lines == [
-        "features,hash,bits,setting,k,precision,precision_low,precision_high,"
-        "recall,recall_low,recall_high,f1,f1_low,f1_high,accuracy,accuracy_low,accuracy_high",
-        "shingles,mix64,8,default,2,0.750000,0.650000,0.850000,0.250000,0.150000,0.350000,"
-        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000",
-        "shingles,mix64,8,predicted,2,0.625000,,,0.312500,,,0.156250,,,,,",
-        "shingles,mix64,8,best,4,0.750000,0.650000,0.850000,0.500000,0.400000,0.600000,"
-        "0.900000,0.800000,1.000000,0.625000,0.525000,0.725000",
-        "shingles,mix64,8,verified,,1.000000,0.900000,1.000000,0.500000,0.400000,0.600000,"
-        "0.666667,0.566667,0.766667,0.800000,0.700000,0.900000",
+        "recipe,features,hash,bits,setting,k,similarity,precision,precision_low,precision_high,"
+        "recall,recall_low,recall_high,f1,f1_low,f1_high,accuracy,accuracy_low,accuracy_high,"
+        "auc,auc_low,auc_high,adjusted_rand_index",
+        f"{begin},default,2,,0.750000,0.650000,0.850000,0.250000,0.150000,0.350000,"
+        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,0.875000,0.775000,0.975000,",
+        f"{begin},predicted,2,,0.625000,,,0.312500,,,0.156250,,,,,,,,,",
+        f"{begin},best,4,,0.750000,0.650000,0.850000,0.500000,0.400000,0.600000,"
+        "0.900000,0.800000,1.000000,0.625000,0.525000,0.725000,,,,",
+        f"{begin},verified,,0.500000,1.000000,0.900000,1.000000,0.500000,0.400000,0.600000,"
+        "0.666667,0.566667,0.766667,0.800000,0.700000,0.900000,,,,",
+    ]
+
+
+def test_csv_of_groups_and_recommendations_worked_by_hand():
+    asked = Recommended(0.95, 6, 0.07)
+    bare = GroupScores(NAN, 0.0, 0.0, 0.0)
+
+    lines = list(accuracy.render_csv(evaluation(row(8, groups=(bare, COPIES), recommended=asked))))
+
+    begin = '"shingles of 2 tokens, hash mix64",shingles,mix64,8'
+    assert lines[5:] == [
+        f"{begin},groups bare,,,,,,0.000000,,,0.000000,,,,,,,,,0.000000",
+        f"{begin},groups verified,,,1.000000,,,0.250000,,,0.400000,,,,,,,,,0.125000",
+        f"{begin},recommended,6,,0.750000,0.650000,0.850000,0.750000,0.650000,0.850000,"
+        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,,,,",
+        f"{begin},recommended,,0.070000,,,,,,,,,,,,,,,,",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (Recommended(0.95, None, None), []),
+        (Recommended(0.95, 0, None), [("0", "")]),
+        (Recommended(0.95, None, 0.5), [("", "0.500000")]),
+    ],
+)
+def test_csv_recommends_only_what_can_be(asked, shown):
+    found = cells_of(row(8, recommended=asked))
+
+    recommended = [each for each in found if each["setting"] == "recommended"]
+    assert [(each["k"], each["similarity"]) for each in recommended] == shown
+
+
+def test_csv_tells_recipes_apart_that_differ_in_detail_only():
+    found = cells_of(row(recipe=Recipe(ngram=(1, 3))), row(recipe=Recipe(ngram=2)))
+
+    assert list(dict.fromkeys(each["recipe"] for each in found)) == [
+        "shingles of 1 and 3 tokens, hash mix64",
+        "shingles of 2 tokens, hash mix64",
     ]
 
 
@@ -460,6 +502,26 @@ def test_csv_has_nothing_for_what_is_undefined():
 
     assert [default[f"precision{end}"] for end in ("", "_low", "_high")] == ["", "", ""]
     assert default["recall"] == "0.000000"
+
+
+# In a program
+
+
+def test_evaluations_of_one_size_are_equal_only_to_themselves():
+    made = row()
+
+    assert made == made  # noqa: PLR0124  (an array would raise)
+    assert made != replace(made)
+    assert len({made, replace(made)}) == 2
+
+
+def test_evaluations_of_one_size_are_shown_without_their_arrays():
+    shown = repr(row(4096))
+
+    assert shown.startswith("Evaluated(settings=Settings(")
+    assert "without=0" in shown
+    assert all(f"{each}=" not in shown for each in ("curve", "predicted", "tally"))
+    assert len(shown) < 3000
 
 
 # Pictures

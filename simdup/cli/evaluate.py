@@ -12,7 +12,7 @@ import click
 from simdup.cli.options import (
     Choices,
     Lengths,
-    evaluation_options,
+    detail_options,
     one_threshold,
     refuse_idle_options,
 )
@@ -20,6 +20,7 @@ from simdup.cli.output import writer
 from simdup.cli.terminal import progress, tell
 from simdup.evaluate import SIZES, evaluate
 from simdup.recipe import MAX_STRING_HASH_BITS, FeatureKind, HashKind, Recipe, WeightKind
+from simdup.records import SIMILARITY
 from simdup.report import accuracy, plot
 
 if TYPE_CHECKING:
@@ -72,7 +73,22 @@ DEFAULT_PRECISION = 0.99
     show_default=True,
     help=f"How a feature becomes bits: any of {', '.join(each.value for each in HashKind)}.",
 )
-@evaluation_options
+@click.option(
+    "-s",
+    "--similarity",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="S",
+    help="Threshold: exact similarity of verified scans, and the default k that it stands for."
+    f"  [default: {SIMILARITY}]",
+)
+@click.option(
+    "-k",
+    "k",
+    type=click.IntRange(min=0),
+    metavar="BITS",
+    help="The default k of every size instead, by distance alone (sizes below it are left out).",
+)
+@detail_options
 @click.option(
     "--draws",
     type=click.IntRange(min=1),
@@ -131,15 +147,19 @@ def evaluate_command(**options: Any) -> int:  # noqa: ANN401
     if options["precision"] is not None and not options["recommend"]:
         raise click.UsageError("--precision goes with --recommend")
     _refuse_overwriting(options)
-    recipes, left_out = _recipes(options)
     similarity, k = one_threshold(options)
+    Recipe(bits=min(options["bits"]))  # refuses a size that is none
+    sizes = [size for size in options["bits"] if k is None or k <= size] or options["bits"]
+    recipes, left_out = _recipes(options | {"bits": sizes})
+    if len(sizes) < len(options["bits"]):
+        left_out.append(f"sizes below k = {k}")
     quiet, picture = options["quiet"], options["picture"]
     write = writer(options["target"], as_utf8=options["form"] == "json")
     draw = _drawer(picture)
     result = evaluate(
         options["pairs"],
         recipes,
-        options["bits"],
+        sizes,
         clusters=options["all_pairs"],
         similarity=similarity,
         k=k,
@@ -178,6 +198,9 @@ def _recipes(options: dict[str, Any]) -> tuple[list[Recipe], list[str]]:
         most = MAX_STRING_HASH_BITS if name == HashKind.STRING.value else max(sizes)
         if kind == FeatureKind.SHINGLES.value and name != HashKind.MIX64.value:
             left_out.append(f"shingles with hash {name!r}: they take only 'mix64'")
+            continue
+        if options["draws"] > 1 and name == HashKind.STRING.value:
+            left_out.append(f"{kind} with hash {name!r}: it has one draw only")
             continue
         if most < max(sizes):
             left_out.append(f"{kind} with hash {name!r} beyond {most} bits")

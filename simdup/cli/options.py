@@ -21,7 +21,7 @@ from simdup.recipe import (
 from simdup.records import SIMILARITY, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Sequence
     from enum import Enum
 
     Command = TypeVar("Command", bound=Callable[..., Any])
@@ -187,12 +187,12 @@ def settings_options(command: Command) -> Command:
     return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS, _ENCODING], command)
 
 
-def evaluation_options(command: Command) -> Command:
-    """Those of them that an evaluation shares: thresholds, and details of recipes."""
-    return _with([*_THRESHOLDS, *_DETAILS], command)
+def detail_options(command: Command) -> Command:
+    """Those of them that say how details of a fingerprint are made."""
+    return _with(_DETAILS, command)
 
 
-def _with(options: list[Callable[[Command], Command]], command: Command) -> Command:
+def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command

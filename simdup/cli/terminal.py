@@ -32,6 +32,7 @@ def progress(*, quiet: bool) -> Progress:
 # What the items of a phase are.
 _UNITS = {
     "walk": " files",
+    "compile": " kernels",
     "read": " batches",
     "compare": " chunks",
     "verify": " blocks",

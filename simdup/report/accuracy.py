@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Any
 from simdup.metrics import MEASURES
 from simdup.report.data import csv_line, dumps, tool
 from simdup.report.names import as_json, printable
-from simdup.report.words import count, percent
+from simdup.report.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simdup.metrics import Accuracy, Interval
     from simdup.recipe import Recipe
-    from simdup.records import Evaluated, Evaluation, GroupScores
+    from simdup.records import Evaluated, Evaluation, GroupScores, Recommended
 
 COLUMNS = (
-    "features",
-    "hash",
-    "bits",
-    "setting",
-    "k",
-    *(f"{measure}{end}" for measure in MEASURES for end in ("", "_low", "_high")),
+    *("recipe", "features", "hash", "bits", "setting", "k", "similarity"),
+    *(f"{measure}{end}" for measure in (*MEASURES, "auc") for end in ("", "_low", "_high")),
+    "adjusted_rand_index",
 )
 
 # Width of a figure with its interval, and of what stands before it.
@@ -84,13 +81,11 @@ def _size(row: Evaluated) -> Iterator[str]:
         figures = _plain([scores.precision, scores.recall, scores.f1])
         yield _line("", f"groups, {label}", [*figures, f"Rand index {_short(scores.rand)}"])
     if row.recommended is not None:
-        yield from _recommendation(row)
+        yield from _recommendation(row, row.recommended)
 
 
-def _recommendation(row: Evaluated) -> Iterator[str]:
-    asked = row.recommended
-    if asked is None:
-        return
+def _recommendation(row: Evaluated, asked: Recommended) -> Iterator[str]:
+    """The farthest thresholds that keep a precision."""
     goal = f"precision {asked.precision:.3g}"
     if asked.k is None:
         yield _line("", f"{goal}:", ["no k has it"])
@@ -99,7 +94,8 @@ def _recommendation(row: Evaluated) -> Iterator[str]:
     if asked.similarity is None:
         yield _line("", "", [f"no similarity has {goal} when verified"])
     else:
-        yield _line("", "", [f"verified: --similarity {asked.similarity:g} has {goal}"])
+        kept = f"verified: --similarity {asked.similarity:g} keeps {goal} on these labels"
+        yield _line("", "", [kept])
 
 
 def _curve(row: Evaluated) -> Iterator[str]:
@@ -124,8 +120,8 @@ def _kinds(evaluation: Evaluation, rows: list[Evaluated]) -> Iterator[str]:
 
 
 def _percent(part: float, whole: int) -> str:
-    """A share in per cent; 100.0 is said only of what is whole."""
-    return percent(part / whole).removesuffix(" %").replace("100", "100.0")
+    """A share in per cent, cut; 100.0 is said only of what is whole."""
+    return f"{min(1000 if part == whole else 999, int(1000 * part / whole + 1e-9)) / 10:.1f}"
 
 
 def name(recipe: Recipe) -> str:
@@ -258,22 +254,50 @@ def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
     """A header, then a line for each recipe, size and setting; with `curve` for each k too."""
     yield csv_line(COLUMNS)
     for row in evaluation.rows:
-        begin = [str(value) for value in _recipe_fields(row.settings.recipe).values()]
-        best = row.best_k
-        yield csv_line([*begin, "default", row.k, *_cells(row.curve[row.k])])
-        yield csv_line([*begin, "predicted", row.k, *_predicted_cells(row)])
-        yield csv_line([*begin, "best", best, *_cells(row.curve[best])])
-        yield csv_line([*begin, "verified", "", *_cells(row.verified)])
-        for k, accuracy in enumerate(row.curve if curve else ()):
-            yield csv_line([*begin, "curve", k, *_cells(accuracy)])
+        recipe = row.settings.recipe
+        begin = {"recipe": name(recipe)} | _recipe_fields(recipe)
+        for setting in _settings(row, curve=curve):
+            cells = begin | setting
+            yield csv_line(_cell(cells.get(column)) for column in COLUMNS)
 
 
-def _cells(accuracy: Accuracy) -> Iterator[str]:
+def _settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
+    """The lines of one recipe and size, by column."""
+    best, similarity = row.best_k, row.settings.similarity
+    yield {"setting": "default", "k": row.k, **_flat(row.curve[row.k]), **_ends("auc", row.auc)}
+    yield {"setting": "predicted", "k": row.k, **_predicted(row, row.k)}
+    yield {"setting": "best", "k": best, **_flat(row.curve[best])}
+    yield {"setting": "verified", "similarity": similarity, **_flat(row.verified)}
+    for label, scores in zip(("bare", "verified"), row.groups or (), strict=False):
+        yield {"setting": f"groups {label}", **_scores(scores)}
+    asked = row.recommended
+    if asked is not None and asked.k is not None:
+        yield {"setting": "recommended", "k": asked.k, **_flat(row.curve[asked.k])}
+    if asked is not None and asked.similarity is not None:
+        yield {"setting": "recommended", "similarity": asked.similarity}
+    for k, accuracy in enumerate(row.curve if curve else ()):
+        yield {"setting": "curve", "k": k, **_flat(accuracy)}
+
+
+def _flat(accuracy: Accuracy) -> dict[str, float]:
+    """Every measure and the ends of its interval."""
+    flat: dict[str, float] = {}
     for measure in MEASURES:
-        for figure in _interval(getattr(accuracy, measure)).values():
-            yield "" if figure is None else f"{figure:.6f}"
+        flat |= _ends(measure, getattr(accuracy, measure))
+    return flat
 
 
-def _predicted_cells(row: Evaluated) -> Iterator[str]:
-    for figure in _predicted(row, row.k).values():
-        yield from ("" if figure is None else f"{figure:.6f}", "", "")
+def _ends(measure: str, interval: Interval) -> dict[str, float]:
+    """A figure and the ends of its interval."""
+    return {
+        measure: interval.value,
+        f"{measure}_low": interval.low,
+        f"{measure}_high": interval.high,
+    }
+
+
+def _cell(value: object) -> object:
+    """A figure with six digits; nothing for what is undefined."""
+    if not isinstance(value, float):
+        return "" if value is None else value
+    return "" if isnan(value) else f"{value:.6f}"

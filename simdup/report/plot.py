@@ -29,7 +29,7 @@ FORMATS = {".png": "png", ".svg": "svg"}
 # From Okabe and Ito's palette for the colour-blind, dark to light: one a recipe.
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#56B4E9", "#E69F00")
 MARKS = ("o", "s", "^", "D", "v")
-DUPLICATES, OTHERS = "#0072B2", "#E69F00"
+DUPLICATES, OTHERS, PRECISION = "#0072B2", "#E69F00", "#A33B00"
 
 # Distances are drawn in at most so many columns.
 COLUMNS = 64
@@ -59,7 +59,7 @@ def render(evaluation: Evaluation, form: str) -> bytes:
     ]
     wide = max(map(len, recipes))
     file = io.BytesIO()
-    with rc_context({"svg.hashsalt": "simdup", "font.size": 9}):
+    with rc_context({"svg.hashsalt": "simdup", "font.size": 10}):
         figure = Figure(
             figsize=(max(11, 2.6 * wide), 4.6 + 4.9 * len(recipes)), layout="constrained"
         )
@@ -72,10 +72,10 @@ def render(evaluation: Evaluation, form: str) -> bytes:
             for place, row in enumerate(rows):
                 _distances(axes[0, place], row)
                 _thresholds(axes[1, place], row)
-            axes[0, 0].set_ylabel("share of pairs")
+            axes[0, 0].set_ylabel("share of each class")
             axes[1, 0].set_ylabel("precision, recall")
-            axes[0, 0].legend(fontsize=7)
-            axes[1, 0].legend(fontsize=7)
+            axes[0, 0].legend(fontsize=8)
+            axes[1, 0].legend(fontsize=8)
         stable = {"Date": None} if form == "svg" else {"Software": None}
         figure.savefig(file, format=form, dpi=100, metadata=stable)
     return file.getvalue()
@@ -114,7 +114,7 @@ def _sizes(axes: Sequence[Axes], recipes: Sequence[Sequence[Evaluated]]) -> None
         ticks = sorted({row.settings.recipe.bits for rows in recipes for row in rows})
         axis.set_xticks(ticks, [str(tick) for tick in ticks])
         axis.minorticks_off()
-        axis.legend(fontsize=7, loc="lower right")
+        axis.legend(fontsize=8, loc="lower right")
 
 
 def _line(axis: Axes, sizes: Any, intervals: Sequence[Any], **style: Any) -> None:  # noqa: ANN401
@@ -143,6 +143,7 @@ def _distances(axis: Axes, row: Evaluated) -> None:
     axis.axvline(row.k + 0.5, color="black", lw=1, ls="--", label="default k")
     axis.set_title(f"{bits} bits, k = {row.k}")
     axis.set_xlim(-0.5, bits * 0.75)
+    axis.locator_params(axis="x", integer=True)
     axis.set_xlabel("distance in bits")
 
 
@@ -151,16 +152,17 @@ def _thresholds(axis: Axes, row: Evaluated) -> None:
     bits = row.settings.recipe.bits
     k = np.arange(bits + 1)
     for place, (measure, colour, style) in enumerate(
-        (("precision", OTHERS, "-"), ("recall", DUPLICATES, "-."))
+        (("precision", PRECISION, "-"), ("recall", DUPLICATES, "-."))
     ):
         intervals = [getattr(accuracy, measure) for accuracy in row.curve]
         axis.plot(k, [each.value for each in intervals], style, color=colour, label=measure)
         low, high = ([getattr(each, end) for each in intervals] for end in ("low", "high"))
         axis.fill_between(k, low, high, color=colour, alpha=0.25, lw=0)
         label = "by theory" if place == 0 else None
-        axis.plot(k, row.predicted[place], ":", color="black", lw=1, label=label)
-    axis.axvline(row.k, color="black", lw=1, ls="--")
+        axis.plot(k, row.predicted[place], ":", color="black", lw=0.8, label=label)
+    axis.axvline(row.k + 0.5, color="black", lw=1, ls="--")
     axis.set_xlim(0, bits * 0.75)
     axis.set_ylim(0, 1.02)
     axis.grid(alpha=0.3)
+    axis.locator_params(axis="x", integer=True)
     axis.set_xlabel("threshold k in bits")

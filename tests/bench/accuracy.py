@@ -29,6 +29,7 @@ import simdup
 from simdup.candidates import wanted
 from simdup.hamming import paired_distances
 from simdup.labels import DUPLICATE, UNJUDGED, labelled_pairs, own_table
+from simdup.records import SIMILARITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,13 +103,14 @@ def distances(rows: np.ndarray, labelled: LabelledSet) -> np.ndarray:
     return paired_distances(rows[labelled.i], rows[labelled.j]).astype(np.int64)
 
 
-def verified(bits: int, draws: int) -> Callable[[LabelledSet], tuple[np.ndarray, np.ndarray]]:
+def verified(
+    bits: int, draws: int, thresholds: np.ndarray = SIMILARITIES[200:951:10]
+) -> Callable[[LabelledSet], tuple[np.ndarray, np.ndarray]]:
     """Curves of exact similarities among the candidates that fingerprints propose."""
 
     def curves(labelled: LabelledSet) -> tuple[np.ndarray, np.ndarray]:
         similar = simdup.exact_similarities(labelled.texts, labelled.i, labelled.j)
         rows = simdup.fingerprint_texts(labelled.texts, bits * draws)
-        thresholds = SIMILARITIES[200:951:10]
         made = []
         for part in np.split(rows, draws, axis=1):
             near = distances(part, labelled)
@@ -171,7 +173,7 @@ def methods(draws: int) -> dict[str, tuple[int | None, Callable]]:
     """Bytes a document and the curves of each method; those of the text itself have no bytes."""
     return {
         "simdup, verified (256 bits)": (32, verified(256, draws)),
-        "simdup, verified (128 bits)": (16, verified(128, draws)),
+        "simdup, verified, as it comes": (32, verified(256, draws, np.array([SIMILARITY]))),
         "simdup, bare, 64 bits": (8, bare(64, draws)),
         "simdup, bare, 128 bits": (16, bare(128, draws)),
         "simdup, bare, 256 bits": (32, bare(256, draws)),

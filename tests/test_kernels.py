@@ -1,0 +1,227 @@
+"""simdup.kernels and simdup.fast: compiled loops give what numpy gives, bit for bit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import simdup
+from simdup import fast, features, search, simhash, tokens, verify
+from simdup.features import Features
+from simdup.recipe import Recipe
+
+pytest.importorskip("numba")
+KERNELS = fast.load()
+
+# All planes, lone surrogates, and much of what composes, reorders or folds to several.
+DIFFICULT = st.sampled_from(
+    "aZ9 \n.中文々かガ한글éß\u0301\u0308\u0345ﬁⅫ㍿\u1100\u1161\u0e01\u0e31\ufa6c\U0001d518"
+)
+texts = st.lists(st.text(st.characters() | DIFFICULT, max_size=40), max_size=8)
+recipes = st.builds(
+    Recipe,
+    ngram=st.sampled_from([1, 2, 3, 5, (1, 2), (2, 3), (1, 3, 4)]),
+    bits=st.sampled_from([8, 16, 64, 72, 128, 256, 1024]),
+)
+
+
+def by_numpy(function, *arguments):
+    """What a function gives without kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (tokens, features, simhash, verify, search):
+            patch.setattr(module, "ready", lambda: None)
+        return function(*arguments)
+
+
+def same(found, expected):
+    return (
+        (found.rows == expected.rows).all()
+        and (found.counts == expected.counts).all()
+        and (found.digests == expected.digests).all()
+    )
+
+
+def test_kernels_are_loaded_here():
+    assert fast.ready() is KERNELS
+
+
+@settings(max_examples=300)
+@given(texts)
+def test_tokens_are_those_of_numpy(every):
+    expected = by_numpy(tokens.tokens, every, Recipe())
+
+    found = tokens.tokens(every, Recipe())
+
+    assert found.ids.tolist() == expected.ids.tolist()
+    assert found.offsets.tolist() == expected.offsets.tolist()
+
+
+@pytest.mark.parametrize("plane", range(17))
+def test_every_character_makes_the_tokens_of_numpy(plane):
+    characters = map(chr, range(plane << 16, (plane + 1) << 16))
+    every = ["".join(f"a{c}b {c} " for c in characters)]
+
+    found, expected = tokens.tokens(every, Recipe()), by_numpy(tokens.tokens, every, Recipe())
+
+    assert (found.ids == expected.ids).all()
+
+
+@settings(max_examples=200)
+@given(texts, recipes)
+def test_fingerprints_are_those_of_numpy(every, recipe):
+    expected = by_numpy(simhash.fingerprint_texts, every, recipe)
+
+    assert same(simhash.fingerprint_texts(every, recipe), expected)
+
+
+@pytest.mark.parametrize("kind", ["words", "tokens", "keywords"])
+@pytest.mark.parametrize("hash_kind", ["mix64", "blake2b", "string"])
+def test_fingerprints_of_weighted_features_are_those_of_numpy(kind, hash_kind):
+    every = ["the cat the dog 中文 分词 中文", "", "a", "结巴分词做得很好 simdup " * 30]
+    recipe = Recipe(features=kind, hash=hash_kind, bits=120)
+
+    expected = by_numpy(simhash.fingerprint_texts, every, recipe)
+
+    assert same(simhash.fingerprint_texts(every, recipe), expected)
+
+
+def test_a_text_of_many_segments_is_that_of_numpy(monkeypatch):
+    monkeypatch.setattr(features, "SEGMENT", 1000)
+    monkeypatch.setattr("simdup.pieces.PIECE", 3000)
+    text = " ".join(f"w{i % 700}" for i in range(5000))
+
+    expected = by_numpy(simhash.fingerprint_texts, [text], Recipe())
+
+    assert same(simhash.fingerprint_texts([text], Recipe()), expected)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 30), max_size=20, unique=True), min_size=1, max_size=8),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_similarities_are_those_of_numpy(documents, is_weighted, random):
+    ids = np.array([i for document in documents for i in document], np.uint64)
+    weights = np.array([random.randrange(1, 1 << 20) for _ in ids], np.int64)
+    offsets = np.cumsum([0, *map(len, documents)])
+    made = Features(simhash.mix64(ids), weights if is_weighted else None, offsets)
+    i, j = np.indices((len(documents), len(documents))).reshape(2, -1)
+
+    found, expected = verify.cosines(made, i, j), by_numpy(verify.cosines, made, i, j)
+
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(
+    st.integers(0, 60),
+    st.sampled_from([1, 8, 9, 16, 32, 40]),
+    st.integers(0, 330),
+    st.integers(0, 99),
+)
+def test_pairs_are_those_of_numpy(n, width, k, seed):
+    rows = np.random.default_rng(seed).integers(0, 256, (n, width), np.uint8)
+
+    found, expected = search.pairs_within(rows, k), by_numpy(search.pairs_within, rows, k)
+
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("chunk", [1, 100, 1 << 20])
+def test_a_buffer_that_is_full_loses_no_pair(monkeypatch, chunk):
+    monkeypatch.setattr(search, "CHUNK", chunk)
+    monkeypatch.setattr(search, "COLUMNS", 16)
+    rows = np.random.default_rng(1).integers(0, 4, (150, 8), np.uint8)
+
+    found = np.concatenate(list(search.all_pairs(rows, 64)))
+
+    assert len(found) == len(np.unique(found[:, :2], axis=0)) == 150 * 149 // 2
+
+
+def test_pairs_between_two_collections_are_those_of_numpy():
+    random = np.random.default_rng(2)
+    left, right = (random.integers(0, 256, (n, 16), np.uint8) for n in (70, 90))
+
+    def every():
+        return np.concatenate(list(search.iter_pairs_between(left, right, 60))).tolist()
+
+    assert sorted(every()) == sorted(by_numpy(every))
+
+
+def test_scan_search_and_scan_again_in_one_process(tmp_path, monkeypatch):
+    # As it would go wrong if threads of the kernels were alive when processes are started.
+    monkeypatch.setattr("simdup.local.BYTES_WORTH_WORKERS", 0)
+    for name, text in (("a", "one two three four " * 20), ("b", "one two three four " * 20)):
+        (tmp_path / name).write_text(text, "utf-8")
+
+    first = simdup.scan([tmp_path], jobs=2)
+    pairs = simdup.pairs_within(np.zeros((300, 16), np.uint8), 3)
+    second = simdup.scan([tmp_path], jobs=2)
+
+    assert len(pairs) == 300 * 299 // 2
+    assert first.groups == second.groups
+    assert len(first.groups) == 1
+
+
+# Whether it pays
+
+
+def modules_after(script):
+    """The optional and heavy packages that a fresh process has imported after a script."""
+    names = ("numba", "jieba", "rjieba", "matplotlib", "simdup.kernels")
+    code = f"{script}\nimport sys\nprint([n for n in {names!r} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    return done.stdout.splitlines()[-1]
+
+
+def test_a_small_job_loads_nothing_that_is_optional(tmp_path):
+    (tmp_path / "a").write_text("one two three", "utf-8")
+    path = str(tmp_path / "a")
+
+    script = f"import simdup; simdup.compare({path!r}, {path!r}); simdup.scan([{path!r}])"
+
+    assert modules_after(script) == "[]"
+
+
+def test_a_large_job_loads_the_kernels():
+    script = "from simdup import fast; fast.CHARACTERS_WORTH = 0\n"
+    script += "import simdup; simdup.fingerprint_texts(['one two three'])"
+
+    assert "simdup.kernels" in modules_after(script)
+
+
+def test_without_numba_there_are_no_kernels(monkeypatch):
+    monkeypatch.setattr(fast, "find_spec", lambda _: None)
+    monkeypatch.delitem(sys.modules, "simdup.kernels")
+
+    assert fast.load() is None
+    assert fast.ready() is None
+
+
+def test_a_numba_that_does_not_load_is_as_none(monkeypatch):
+    def broken(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(fast, "import_module", broken)
+    monkeypatch.delitem(sys.modules, "simdup.kernels")
+
+    assert fast.load() is None
+
+
+def test_compiling_is_progress():
+    seen = []
+
+    def progress(items, label, total):
+        seen.append((label, total))
+        return items
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "simdup.kernels")
+        patch.setattr(fast, "import_module", lambda _: KERNELS)
+        fast.load(progress)
+
+    assert seen == [("compile", 7)]
