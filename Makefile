@@ -60,6 +60,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/accuracy.py $(DATA)
 	$(BIN)/python tests/bench/choices.py $(DATA)
 	$(BIN)/python tests/bench/fingerprints.py
+	$(BIN)/python tests/bench/search.py
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(PLAIN) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

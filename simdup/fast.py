@@ -59,8 +59,13 @@ def is_installed() -> bool:
 
 def load_if_worth(*, characters: int = 0, words: int = 0, progress: Progress = silent) -> None:
     """Load the kernels for work of this size, in characters to read or words to compare."""
-    if characters > CHARACTERS_WORTH or words > WORDS_WORTH:
+    if is_worth(characters=characters, words=words):
         load(progress)
+
+
+def is_worth(*, characters: int = 0, words: int = 0) -> bool:
+    """Whether there are kernels and work of this size is worth loading them."""
+    return is_installed() and (characters > CHARACTERS_WORTH or words > WORDS_WORTH)
 
 
 def parts(n: int) -> list[slice]:

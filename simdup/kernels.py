@@ -365,8 +365,15 @@ def near_pairs(
             return i, count
         first = max(low, i + 1) if is_half else low
         distances = scratch[: high - first]
-        distances[:] = 0
-        for word in range(words):
+        a, column = left[0, i], right[0, first:high]
+        if words > 1:
+            b, other = left[1, i], right[1, first:high]
+            for j in range(len(column)):
+                distances[j] = _popcount(a ^ column[j]) + _popcount(b ^ other[j])
+        else:
+            for j in range(len(column)):
+                distances[j] = _popcount(a ^ column[j])
+        for word in range(2, words):
             a, column = left[word, i], right[word, first:high]
             for j in range(len(column)):
                 distances[j] += _popcount(a ^ column[j])

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.errors import TooManyPairsError
-from simdup.fast import cores, load_if_worth, ready
+from simdup.fast import cores, is_worth, load_if_worth, ready
 from simdup.hamming import words
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ COLUMNS = 4096
 # Nanoseconds of one step, measured with numpy 2.4 on one core. Only their ratios
 # matter, and only to which method is chosen.
 NS_COMPARE = 2.0  # two rows in a tile, a word
+NS_COMPILED = 0.06  # the same by `kernels.near_pairs` on two cores
 NS_LOOK_UP = 12.0  # one row and one mask in a table
 NS_CANDIDATE = 40.0  # two rows that share a block
 NS_SLOT = 4.0  # one entry of a table
@@ -105,7 +106,9 @@ def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
     Yields arrays (m, 3) of the index in `left`, the index in `right`, and distance.
     """
     _check(k)
-    if plan(len(left) + len(right), 8 * left.shape[1], k):
+    bits = 8 * left.shape[1]
+    is_compiled = _is_compiled(len(left), len(right), bits)
+    if plan(len(left) + len(right), bits, k, is_compiled=is_compiled):
         # Looking up all rows is still cheaper than comparing each with each.
         for pairs in iter_pairs(np.concatenate((left, right)), k):
             across = pairs[(pairs[:, 0] < len(left)) & (pairs[:, 1] >= len(left))]
@@ -173,13 +176,14 @@ def _expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
         yield np.column_stack((i, j, pairs[at, 2]))[kept]
 
 
-def plan(n: int, bits: int, k: int) -> int:
+def plan(n: int, bits: int, k: int, *, is_compiled: bool = False) -> int:
     """How many blocks make multi-index hashing cheapest, or 0 for all against all.
 
     A function of sizes alone: n**2 / 2 comparisons against, for every block, a table,
-    n look-ups a mask, and the n**2 / 2 pairs shared out over that table.
+    n look-ups a mask, and the n**2 / 2 pairs shared out over that table. Compiled
+    comparisons are that much cheaper.
     """
-    best, cost = 0, _all_pairs_cost(n, bits)
+    best, cost = 0, _all_pairs_cost(n, bits, is_compiled=is_compiled)
     for blocks in range(1, min(bits, k + 1) + 1):
         (radius, rest), width = divmod(k, blocks), min(bits // blocks, MAX_BLOCK_BITS)
         sharing = n * n / 2 ** (width + 1)
@@ -193,16 +197,23 @@ def plan(n: int, bits: int, k: int) -> int:
 def _method(rows: Rows, k: int) -> int:
     """`plan` for these very rows: 0 also where too many of them share their blocks."""
     n, bits = len(rows), 8 * rows.shape[1]
-    blocks, cost = plan(n, bits, k), 0.0
+    is_compiled = _is_compiled(n, n, bits)
+    blocks, cost = plan(n, bits, k, is_compiled=is_compiled), 0.0
     for begin, width, radius in _layout(bits, k, blocks) if blocks else []:
-        sizes = np.unique(_block(rows, begin, width), return_counts=True)[1]
+        sizes = np.bincount(_block(rows, begin, width))
         cost += _block_cost(n, width, radius, float((sizes * (sizes - 1) // 2).sum()))
-    return blocks if cost < _all_pairs_cost(n, bits) else 0
+    return blocks if cost < _all_pairs_cost(n, bits, is_compiled=is_compiled) else 0
 
 
-def _all_pairs_cost(n: int, bits: int) -> float:
+def _is_compiled(n: int, m: int, bits: int) -> bool:
+    """Whether compiled kernels would compare n rows with m."""
+    return ready() is not None or is_worth(words=n * m * -(-bits // 64))
+
+
+def _all_pairs_cost(n: int, bits: int, *, is_compiled: bool) -> float:
     """Nanoseconds to compare all rows with all."""
-    return n * (n - 1) / 2 * -(-bits // 64) * NS_COMPARE
+    step = NS_COMPILED if is_compiled else NS_COMPARE
+    return n * (n - 1) / 2 * -(-bits // 64) * step
 
 
 def _block_cost(n: int, width: int, radius: int, sharing: float) -> float:

@@ -136,7 +136,8 @@ def decide(
             part = of_a[right[of_a] == b]
             documents, features = own, first
             if b != a:
-                more = np.flatnonzero(block == b)
+                asked = np.unique(np.concatenate((i[part], j[part])))
+                more = asked[block[asked] == b]
                 documents, features = np.append(own, more), concatenated([first, load(more)])
             position = np.empty(len(counts), np.int64)
             position[documents] = np.arange(len(documents))

@@ -73,9 +73,9 @@ def test_samples_between_two_sides_stay_on_their_sides():
     assert [len(part) for part in sample_between(0, 10)[:2]] == [0, 0]
 
 
-@pytest.mark.parametrize("similarity", [0.5, 0.9])
-def test_hardly_a_true_pair_fails_the_sieve_and_hardly_a_chance_pair_passes(similarity):
+@pytest.mark.parametrize("similarity", [0.45, 0.9])
+def test_few_true_pairs_fail_the_sieve_and_hardly_a_chance_pair_passes(similarity):
     k = sieve(similarity, candidates.SIEVE_BITS)
 
-    assert recall(similarity, candidates.SIEVE_BITS, k) > 0.998
-    assert recall(0.1, candidates.SIEVE_BITS, k) < 0.02
+    assert recall(similarity, candidates.SIEVE_BITS, k) > 0.975
+    assert recall(0.1, candidates.SIEVE_BITS, k) < 0.001

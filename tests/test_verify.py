@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup import verify as module
-from simdup.features import all_features
+from simdup.features import Features, all_features
 from simdup.recipe import Recipe
 from simdup.verify import decide, exact_similarities
 
@@ -96,3 +96,20 @@ def test_candidates_that_fit_are_loaded_once():
     for _ in decide(i, j, counts, load, at_once=30):
         pass
     assert sorted(loads) == list(range(6))
+
+
+def test_of_another_block_only_what_is_asked_for_is_loaded():
+    # Two large sets that hang together by a single pair.
+    i = np.array([0, 0, 3, 3, 2])
+    j = np.array([1, 2, 4, 5, 3])
+    counts = np.full(6, 10)
+    loaded = []
+
+    def load(documents):
+        loaded.append(documents.tolist())
+        ids = np.arange(10 * len(documents), dtype=np.uint64)
+        return Features(ids, None, np.arange(0, len(ids) + 1, 10))
+
+    list(decide(i, j, counts, load, at_once=60))
+
+    assert sorted(map(len, loaded)) == [1, 3, 3]
