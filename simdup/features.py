@@ -170,8 +170,8 @@ def _compiled_shingles(
 ) -> tuple[Hashes, None, Positions]:
     """The same by `kernels.distinct_shingles`, in another order."""
     most = int(np.diff(tokens.offsets).max(initial=0)) * len(lengths)
-    slots = max(256, 2 << max(2 * most - 1, 1).bit_length())
-    table, owner = np.empty(slots, np.uint64), np.full(slots, -1, np.int64)
+    slots = max(256, 1 << max(2 * most - 1, 0).bit_length())
+    table, owner = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
     ids = np.empty(len(tokens.ids) * len(lengths), np.uint64)
     ends = np.zeros(len(tokens.offsets), np.int64)
     n = np.array(lengths, np.int64)

@@ -163,7 +163,7 @@ def distinct_shingles(
     offsets: NDArray[np.int64],
     lengths: NDArray[np.int64],
     table: NDArray[np.uint64],
-    owner: NDArray[np.int64],
+    owner: NDArray[np.int32],
     ids: NDArray[np.uint64],
     ends: NDArray[np.int64],
 ) -> None:
@@ -405,7 +405,7 @@ def warmed() -> Iterator[None]:
     numbers, places = np.zeros(2, np.uint64), np.zeros(2, np.int64)
     codes, small, flags = np.zeros(2, np.uint32), np.zeros(2, np.uint8), np.zeros(2, bool)
     sums = np.zeros((1, 8))
-    table, owner = np.zeros(256, np.uint64), np.full(256, -1, np.int64)
+    table, owner = np.zeros(256, np.uint64), np.full(256, -1, np.int32)
     calls = (
         (*(codes, places, flags, codes, codes, small, codes, small, small), numbers, places, flags),
         (numbers, places, np.ones(1, np.int64), table, owner, numbers, places),

@@ -6,6 +6,7 @@ No token is ever a string, unless a recipe hashes strings.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,21 +89,35 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
 
 def _compiled_tokens(texts: Sequence[str], kernels: Any) -> Tokens:  # noqa: ANN401
     """The same by `kernels.token_hashes`, for tokens that shingles are made of."""
-    is_folded = np.zeros(len(texts), bool)
-    while True:
-        codes, offsets = code_points(texts)
-        table = tables(codes)
-        ids, ends = np.empty(len(codes), np.uint64), np.zeros(len(offsets), np.int64)
-        joins = np.zeros(len(texts), bool)
-        forms = (table.packed, table.start, table.length, table.folded, table.folded_kind)
-        kernels.token_hashes(codes, offsets, is_folded, *forms, table.kind, ids, ends, joins)
-        if not joins.any():
-            return Tokens(ids[: ends[-1]], ends)
-        # Characters that compose or change places: these texts are folded by `unicodedata`.
-        texts = [
-            fold_exactly(text) if join else text for text, join in zip(texts, joins, strict=True)
-        ]
-        is_folded |= joins
+    found, joins = _hashed(texts, np.zeros(len(texts), bool), kernels)
+    if not joins.any():
+        return found
+    # Characters that compose or change places: their lines are folded by `unicodedata`.
+    marked = zip(texts, joins.tolist(), strict=True)
+    lines = [text.split("\n") if is_joined else [text] for text, is_joined in marked]
+    every = list(chain.from_iterable(lines))
+    _, joins = _hashed(every, np.zeros(len(every), bool), kernels)
+    every = [
+        fold_exactly(line) if is_joined else line
+        for line, is_joined in zip(every, joins.tolist(), strict=True)
+    ]
+    found, _ = _hashed(every, joins, kernels)
+    return Tokens(found.ids, found.offsets[np.cumsum([0, *map(len, lines)])])
+
+
+def _hashed(
+    texts: Sequence[str],
+    is_folded: NDArray[np.bool_],
+    kernels: Any,  # noqa: ANN401
+) -> tuple[Tokens, NDArray[np.bool_]]:
+    """Tokens of texts, some of them folded already, and which texts the tables do not fold."""
+    codes, offsets = code_points(texts)
+    table = tables(codes)
+    ids, ends = np.empty(len(codes), np.uint64), np.zeros(len(offsets), np.int64)
+    joins = np.zeros(len(texts), bool)
+    forms = (table.packed, table.start, table.length, table.folded, table.folded_kind)
+    kernels.token_hashes(codes, offsets, is_folded, *forms, table.kind, ids, ends, joins)
+    return Tokens(ids[: ends[-1]], ends), joins
 
 
 def _runs(inside: NDArray[np.bool_]) -> tuple[Positions, Positions]:
