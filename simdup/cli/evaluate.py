@@ -14,6 +14,7 @@ from simdup.cli.options import (
     Lengths,
     detail_options,
     one_threshold,
+    output_option,
     refuse_idle_options,
 )
 from simdup.cli.output import writer
@@ -121,14 +122,7 @@ DEFAULT_PRECISION = 0.99
     show_default=True,
     help="How to report.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    type=click.Path(readable=False),
-    metavar="FILE",
-    help="Report there.",
-)
+@output_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
 def evaluate_command(**options: Any) -> int:  # noqa: ANN401
     """Measure how accurately fingerprints tell duplicates from other texts, by size.

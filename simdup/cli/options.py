@@ -181,6 +181,16 @@ _ENCODING = click.option(
     "--encoding", metavar="NAME", help="Read every file in this encoding, detect none."
 )
 
+#: Where a report goes, for `output.writer`.
+output_option = click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Report there.",
+)
+
 
 def settings_options(command: Command) -> Command:
     """All options that decide the answer; `settings_from` takes them."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simdup.cli.options import Size, settings_from, settings_options
+from simdup.cli.options import Size, output_option, settings_from, settings_options
 from simdup.cli.output import writer
 from simdup.cli.terminal import progress, tell, warn_of
 from simdup.records import LINKAGES
@@ -69,14 +69,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 @click.option(
     "--format", "form", type=click.Choice(list(FORMATS)), help="How to report.  [default: text]"
 )
-@click.option(
-    "-o",
-    "--output",
-    "target",
-    type=click.Path(readable=False),
-    metavar="FILE",
-    help="Report there.",
-)
+@output_option
 @click.option(
     "-j",
     "--jobs",

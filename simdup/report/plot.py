@@ -122,7 +122,7 @@ def _line(axis: Axes, sizes: Any, intervals: Sequence[Any], **style: Any) -> Non
     values = np.array([[each.value, each.low, each.high] for each in intervals]).T
     # A bootstrap interval need not hold the value itself.
     below, above = np.maximum(values[0] - values[1], 0), np.maximum(values[2] - values[0], 0)
-    axis.errorbar(sizes, values[0], yerr=[below, above], capsize=3, lw=1.4, **style)
+    axis.errorbar(sizes, values[0], yerr=np.array([below, above]), capsize=3, lw=1.4, **style)
 
 
 def _distances(axis: Axes, row: Evaluated) -> None:
