@@ -45,7 +45,7 @@ def load(progress: Progress = silent) -> ModuleType | None:
         return ready()
     try:
         kernels = import_module("simdup.kernels")
-    except ImportError:  # of a numba that does not fit this numpy, say
+    except (ImportError, SystemError):  # of a numba that does not fit this numpy, say
         return None
     for _ in progress(kernels.warmed(), "compile", len(kernels.EVERY)):
         pass
