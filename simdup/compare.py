@@ -10,7 +10,7 @@ import numpy as np
 from simdup.decode import Encoding
 from simdup.errors import InputError
 from simdup.fingerprint import fingerprint_sources
-from simdup.hamming import paired_distances, similarity_at
+from simdup.hamming import hamming_distances, similarity_at
 from simdup.read import SkipError, read_text
 from simdup.records import Comparison, Document, Settings, Skipped
 from simdup.verify import exact_similarities
@@ -34,7 +34,7 @@ def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> 
     b, rows_b = _document(right, settings)
     texts = _text(a), _text(b)
     similarity = float(exact_similarities(texts, np.array([0]), np.array([1]), settings.recipe)[0])
-    distance = int(paired_distances(rows_a, rows_b)[0])
+    distance = int(hamming_distances(rows_a, rows_b)[0, 0])
     near = a.features_digest == b.features_digest or _is_near(a, b, distance, similarity, settings)
     return Comparison(
         settings,

@@ -2,8 +2,8 @@
 
 `detect` looks at a file's first bytes and answers `Encoding` or `NotText`. It
 asks in turn, the surest sign first: byte order mark, strict UTF-8, UTF-16
-without a mark, signs of binary, damaged UTF-8, and last chardet's statistics
-for the encodings of one country. Each stage answers None for "not mine".
+without a mark, signs of binary, damaged UTF-8, simplified Chinese, and last chardet's
+statistics for the encodings of one country. Each stage answers None for "not mine".
 
 `decode` and `decode_chunks` give the same text for the same bytes, however
 these are cut. Decoding never fails: what cannot be read becomes U+FFFD, and
@@ -75,6 +75,15 @@ _RARE = (
     *("cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp866", "cp874"),
     *("iso8859-2", "iso8859-5", "iso8859-7", "mac-cyrillic"),
 )
+
+# Simplified Chinese as GB2312 sorts it: everyday characters by their sound, a to r and r to z.
+# 300 bytes of novels, letters and manuals have at least 33 % and 18 % there, Korean in EUC-KR
+# all and none, Japanese in EUC-JP 21 % and 5 %; of other encodings more is lost.
+_A_TO_R, _R_TO_Z = bytes(range(0xB0, 0xCA)), bytes(range(0xCA, 0xD8))
+_ASCII = bytes(range(0x80))
+_LEAST_A_TO_R, _LEAST_R_TO_Z = 0.25, 0.15
+_MOST_BEYOND_GB2312 = 0.05
+_CHARACTERS_TO_TELL = 100
 
 # Bytes for chardet: 1 KiB of GBK is read right as often as 64 KiB and five times
 # faster; the long sample decides where the short one is not clearly East Asian.
@@ -158,6 +167,7 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
         or _as_utf16(head)
         or _as_binary(head)
         or _as_damaged_utf8(head)
+        or _as_simplified(head)
         or _by_statistics(head)
         or NotText("no known encoding")
     )
@@ -250,7 +260,7 @@ def _as_utf16(head: bytes) -> Encoding | None:
     Every second byte of English is NUL, every twentieth of Chinese a control:
     without those it is another encoding. (GBK read as UTF-16 is everyday Korean.)
     """
-    if _controls(head) <= _MOST_CONTROLS * len(head):
+    if _count(head, _CONTROLS) <= _MOST_CONTROLS * len(head):
         return None
     sample = head[:_UTF16_SAMPLE]
     orders = ("utf-16-le", "utf-16-be")
@@ -277,15 +287,10 @@ def _as_binary(head: bytes) -> NotText | None:
 
 def _unless_controls(head: bytes, most: float) -> NotText | None:
     """Binary if the share of control bytes is over `most`; one is always allowed."""
-    controls = _controls(head)
+    controls = _count(head, _CONTROLS)
     if controls <= max(1, most * len(head)):
         return None
     return NotText(f"{100 * controls / len(head):.0f} % control bytes")
-
-
-def _controls(head: bytes) -> int:
-    """Number of bytes that text has no use for."""
-    return len(head) - len(head.translate(None, _CONTROLS))
 
 
 def _as_damaged_utf8(head: bytes) -> Encoding | None:
@@ -297,11 +302,37 @@ def _as_damaged_utf8(head: bytes) -> Encoding | None:
     return Encoding("utf-8", 1 - lost) if lost <= _MOST_LOST else None
 
 
+def _as_simplified(head: bytes) -> Encoding | None:
+    """GB18030 if its characters are spread as those of simplified Chinese are.
+
+    Cheaper than chardet by far, and right for nearly all Chinese that is not UTF-8.
+    """
+    text = _decoder("gb18030").decode(_sample(head, _SHORT))
+    leads = text.encode("gb2312", "ignore").translate(None, _ASCII)[::2]
+    beyond, count = _beyond_ascii(text), len(leads)
+    if count < _CHARACTERS_TO_TELL or count < (1 - _MOST_BEYOND_GB2312) * beyond:
+        return None
+    is_spread = (
+        _count(leads, _A_TO_R) >= _LEAST_A_TO_R * count
+        and _count(leads, _R_TO_Z) >= _LEAST_R_TO_Z * count
+    )
+    return Encoding("gb18030", count / beyond) if is_spread else None
+
+
+def _count(data: bytes, what: bytes) -> int:
+    """Number of bytes that are among these."""
+    return len(data) - len(data.translate(None, what))
+
+
 def _lost(data: bytes, name: str) -> float:
     """Characters lost, as a share of those beyond ASCII; a cut last one is no character."""
     text = _decoder(name).decode(data)
-    beyond = len(text) - len(text.encode("ascii", "ignore"))
+    beyond = _beyond_ascii(text)
     return damage(text) / beyond if beyond else 1.0
+
+
+def _beyond_ascii(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _sample(head: bytes, size: int) -> bytes:

@@ -167,7 +167,7 @@ class _Run:
         for each in settings:
             size = each.recipe.bits
             draws = [part[:, : size // 8] for part in parts]
-            distances = np.array([paired_distances(rows[i], rows[j]) for rows in draws], np.int64)
+            distances = np.array([paired_distances(rows, i, j) for rows in draws], np.int64)
             distances[:, is_unlike] = size
             yield self._row(each, distances, similarities, p, int(is_empty.sum()))
 

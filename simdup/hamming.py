@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: less, chapters of one novel reach twice as much.
 UNRELATED = 0.1
 
+# Pairs of rows that are compared at once: what is laid out for them fits in the cache.
+PAIRS_AT_ONCE = 1 << 13
+
 
 def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
     """Differing bits between every query and every row.
@@ -42,9 +45,14 @@ def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
     return total
 
 
-def paired_distances(a: Rows, b: Rows) -> NDArray[np.uint16]:
-    """Differing bits between each row of `a` and the same row of `b`; shape (n,)."""
-    return np.bitwise_count(words(a) ^ words(b)).sum(axis=1, dtype=np.uint16)
+def paired_distances(rows: Rows, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """Differing bits between rows i[p] and j[p]; shape (m,). The indices are broadcast."""
+    i, j = np.broadcast_arrays(i, j)
+    whole, distances = words(rows), np.empty(len(i), np.uint16)
+    for begin in range(0, len(i), PAIRS_AT_ONCE):
+        part = slice(begin, begin + PAIRS_AT_ONCE)
+        np.bitwise_count(whole[i[part]] ^ whole[j[part]]).sum(1, np.uint16, distances[part])
+    return distances
 
 
 def words(rows: Rows) -> NDArray[np.uint64]:

@@ -23,7 +23,7 @@ from simdup.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from simdup.recipe import Recipe
     from simdup.records import Source
@@ -52,22 +52,22 @@ def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
 
 
 def fingerprint_all(
-    sources: Sequence[Source], recipe: Recipe, encoding: str | None, jobs: int | None = None
+    waiting: deque[list[Source]], recipe: Recipe, encoding: str | None, jobs: int | None = None
 ) -> Iterator[Fingerprinted]:
-    """`fingerprint_sources` of all sources, task by task, in their order.
+    """`fingerprint_sources` of all tasks, in their order; each leaves the queue when done.
 
     `jobs` processes work on it; None: as many as there are cores, or none besides
     this one where they are not worth starting. Files of a task whose worker died are
     skipped as unreadable.
     """
-    size = sum(source.size for source in sources)
     if jobs is None:
+        size = sum(source.size for task in waiting for source in task)
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
     if jobs == 1:
-        for task in tasks(sources):
-            yield fingerprint_sources(task, recipe, encoding)
+        while waiting:
+            yield fingerprint_sources(waiting.popleft(), recipe, encoding)
         return
-    yield from _pooled(deque(tasks(sources)), recipe, encoding, jobs)
+    yield from _pooled(waiting, recipe, encoding, jobs)
 
 
 def _pooled(
@@ -121,9 +121,9 @@ def _results(
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin)
     try:
         with _interrupts_held_back():
-            sent = [pool.submit(fingerprint_sources, task, recipe, encoding) for task in tasks]
-        for future in sent:
-            yield future.result()
+            sent = deque(pool.submit(fingerprint_sources, task, recipe, encoding) for task in tasks)
+        while sent:
+            yield sent.popleft().result()
     except BaseException:
         # Nobody wants the rest. The pool itself would wait for what is under way.
         for worker in list((getattr(pool, "_processes", None) or {}).values()):

@@ -105,7 +105,7 @@ class _Matching:
         holds = np.ones(len(pairs), bool)
         holds[short] = self._similarities(pairs[short]) >= least
         pairs = pairs[holds]
-        distances = paired_distances(self.texts.rows[pairs[:, 0]], self.texts.rows[pairs[:, 1]])
+        distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
         return self._leaders(pairs, -distances.astype(np.float64), every)
 
     def _verified(self) -> tuple[Indices, Indices, Similarities, Candidates]:
@@ -154,7 +154,7 @@ class _Matching:
             left, right, pairs = sample_between(len(others), len(references))
             left, right = others[left], references[right]
         left, right = active[left], active[right]
-        distances = paired_distances(self.texts.rows[left], self.texts.rows[right])
+        distances = paired_distances(self.texts.rows, left, right)
         distances = distances[self._passes(left, right)]
         return affordable(distances, pairs / max(len(left), 1), len(active), want)
 
@@ -197,7 +197,7 @@ class _Matching:
         bits = 8 * self.wide.shape[1]
         if bits == self.bits or not self.settings.verified:
             return np.ones(len(i), bool)
-        return paired_distances(self.wide[i], self.wide[j]) <= sieve(self.settings.similarity, bits)
+        return paired_distances(self.wide, i, j) <= sieve(self.settings.similarity, bits)
 
     def _leaders(self, pairs: Indices, closeness: Similarities, active: Indices) -> Indices:
         """The representative of each of these texts, by the pairs among them."""

@@ -5,6 +5,7 @@ walk -> fingerprint -> match
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from simdup.walk import DEFAULTS, listed, walk
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from simdup.hamming import Rows
     from simdup.progress import Progress
@@ -54,10 +55,12 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     began = perf_counter()
     settings = settings or Settings()
     find = listed if are_files else walk
-    found = list(progress(find(paths, filters, references=against), "walk", None))
-    sources = [each for each in found if isinstance(each, Source)]
-    skipped = [each for each in found if isinstance(each, Skipped)]
-    documents, rows, unusable = _fingerprinted(sources, settings, jobs, progress)
+    waiting: deque[list[Source]] = deque()
+    skipped: list[Skipped] = []
+    found = progress(find(paths, filters, references=against), "walk", None)
+    waiting.extend(tasks(_sources(found, skipped)))
+    count = sum(map(len, waiting))
+    documents, rows, unusable = _fingerprinted(waiting, settings, jobs, progress)
     matches = match(documents, rows, settings, progress)
     size = sum(document.source.size for document in documents)
     return ScanResult(
@@ -67,28 +70,38 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         matches.groups,
         (*skipped, *unusable, *matches.changed),
         matches.candidates,
-        Stats(len(sources), len(documents), size, perf_counter() - began),
+        Stats(count, len(documents), size, perf_counter() - began),
     )
 
 
+def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Iterator[Source]:
+    """What is to be read of what was found; the rest is added to `skipped`."""
+    for each in found:
+        if isinstance(each, Source):
+            yield each
+        else:
+            skipped.append(each)
+
+
 def _fingerprinted(
-    sources: list[Source], settings: Settings, jobs: int | None, progress: Progress
+    waiting: deque[list[Source]], settings: Settings, jobs: int | None, progress: Progress
 ) -> tuple[list[Document], Rows, list[Skipped]]:
-    """The documents among the sources, their rows, and what was skipped.
+    """The documents among the sources in tasks, their rows, and what was skipped.
 
     In a large collection that is to be verified the rows are wider than asked for:
     `match` sorts out chance candidates by what is behind the fingerprints.
     """
     recipe = settings.recipe
     is_prefix = recipe.hash is not HashKind.STRING
-    if len(sources) > SIEVE_FROM and settings.verified and is_prefix:
+    if sum(map(len, waiting)) > SIEVE_FROM and settings.verified and is_prefix:
         recipe = replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
-    load_if_worth(characters=sum(source.size for source in sources), progress=progress)
+    size = sum(source.size for task in waiting for source in task)
+    load_if_worth(characters=size, progress=progress)
     documents: list[Document] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     skipped: list[Skipped] = []
-    parts = fingerprint_all(sources, recipe, settings.encoding, jobs)
-    for part in progress(parts, "read", sum(1 for _ in tasks(sources))):
+    parts = fingerprint_all(waiting, recipe, settings.encoding, jobs)
+    for part in progress(parts, "read", len(waiting)):
         documents.extend(part.documents)
         rows.append(part.rows)
         skipped.extend(part.skipped)

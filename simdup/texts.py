@@ -114,7 +114,7 @@ def _group(
         return Group(0, Kind.NEAR, 0, ())
     rows = texts.rows[members]
     (first, representative), *_ = there
-    distances = paired_distances(rows, np.broadcast_to(rows[first], rows.shape)).tolist()
+    distances = paired_distances(rows, np.arange(len(rows)), np.array([first])).tolist()
     made = [
         Member(
             document,

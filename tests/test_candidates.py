@@ -34,7 +34,7 @@ def test_recall_is_the_share_of_all_coin_rows():
 def reach(rows, k):
     """What `match` asks for: the affordable distance for all pairs of rows."""
     left, right, pairs = sample(len(rows))
-    distances = paired_distances(rows[left], rows[right])
+    distances = paired_distances(rows, left, right)
     return affordable(distances, pairs / max(len(left), 1), len(rows), k)
 
 

@@ -78,9 +78,9 @@ def test_no_sources_are_no_task():
 
 def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
     monkeypatch.setattr(local, "TASK_FILES", 2)
-    alone = list(fingerprint_all(sources, RECIPE, None, 1))
+    alone = list(fingerprint_all(deque(tasks(sources)), RECIPE, None, 1))
 
-    together = list(fingerprint_all(sources, RECIPE, None, 2))
+    together = list(fingerprint_all(deque(tasks(sources)), RECIPE, None, 2))
 
     assert len(alone) == len(together) == 4
     for a, b in zip(alone, together, strict=True):
@@ -92,7 +92,7 @@ def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
 def test_small_scans_start_no_worker(sources, monkeypatch):
     monkeypatch.setattr(local, "ProcessPoolExecutor", never)
 
-    (made,) = fingerprint_all(sources, RECIPE, None)
+    (made,) = fingerprint_all(deque(tasks(sources)), RECIPE, None)
 
     assert len(made.documents) == 6
 
@@ -102,8 +102,8 @@ def test_large_scans_start_as_many_workers_as_there_are_cores(monkeypatch):
     monkeypatch.setattr(local, "cores", lambda: 7)
     monkeypatch.setattr(local, "_pooled", lambda *arguments: asked.append(arguments[-1]) or ())
 
-    list(fingerprint_all(sized(local.BYTES_WORTH_WORKERS, 1), RECIPE, None))
-    list(fingerprint_all(sized(1, 2, 3), RECIPE, None, 3))
+    list(fingerprint_all(deque([sized(local.BYTES_WORTH_WORKERS, 1)]), RECIPE, None))
+    list(fingerprint_all(deque([sized(1, 2, 3)]), RECIPE, None, 3))
 
     assert asked == [7, 3]
 
@@ -123,7 +123,7 @@ def test_files_of_a_worker_that_dies_are_unreadable_and_the_rest_is_done(
     monkeypatch.setattr(local, "TASK_FILES", 1)
     monkeypatch.setattr(local, "fingerprint_sources", dies_at_bad_files)
 
-    made = list(fingerprint_all(list(walk(["in"])), RECIPE, None, 2))
+    made = list(fingerprint_all(deque(tasks(walk(["in"]))), RECIPE, None, 2))
 
     assert [document.path for each in made for document in each.documents] == [
         "in/a",
@@ -142,14 +142,14 @@ def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
     monkeypatch.setattr(local, "TASK_FILES", 1)
     monkeypatch.setattr(local, "fingerprint_sources", dies_at_bad_files)
 
-    made = list(fingerprint_all(list(walk(["in"])), RECIPE, None, 2))
+    made = list(fingerprint_all(deque(tasks(walk(["in"]))), RECIPE, None, 2))
 
     assert [[each.path for each in part.skipped] for part in made] == [["in/bad1"], ["in/bad2"], []]
 
 
 def test_an_error_that_is_the_users_reaches_the_parent(sources):
     with pytest.raises(ValueError, match=r"^unknown encoding 'klingon'$"):
-        list(fingerprint_all(sources, RECIPE, "klingon", 2))
+        list(fingerprint_all(deque(tasks(sources)), RECIPE, "klingon", 2))
 
 
 def test_tasks_that_were_done_are_not_done_again(monkeypatch):

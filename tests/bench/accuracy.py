@@ -100,7 +100,7 @@ def bare(bits: int, draws: int) -> Callable[[LabelledSet], tuple[np.ndarray, np.
 
 
 def distances(rows: np.ndarray, labelled: LabelledSet) -> np.ndarray:
-    return paired_distances(rows[labelled.i], rows[labelled.j]).astype(np.int64)
+    return paired_distances(rows, labelled.i, labelled.j).astype(np.int64)
 
 
 def verified(
