@@ -273,7 +273,7 @@ class _Run:
         if isinstance(status, Skipped):
             return status
         is_folder = stat.S_ISDIR(status.st_mode)
-        if is_ignored(relative, folder.rules, is_folder=is_folder):
+        if folder.rules and is_ignored(relative, folder.rules, is_folder=is_folder):
             return Skipped(path, Reason.IGNORED)
         if not is_folder:
             return self._file(path, relative, status)
@@ -286,7 +286,7 @@ class _Run:
             return Reason.NOISE
         if not self.filters.hidden and name.startswith("."):
             return Reason.HIDDEN
-        if _matches_any(self.filters.exclude, relative):
+        if self.filters.exclude and _matches_any(self.filters.exclude, relative):
             return Reason.EXCLUDED
         return None
 

@@ -9,6 +9,7 @@ import os
 import sys
 from base64 import b64decode
 from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -782,10 +783,41 @@ def test_no_command_shows_help_and_exits_with_2(run):
 
 def test_help_and_version_are_results(run):
     assert run("--version").out == b"simdup, version 0.1.0\n"
+    assert run("--version", "scan", "missing").out == b"simdup, version 0.1.0\n"
     for arguments in (["--help"], ["-h"], ["scan", "-h"], ["compare", "--help"]):
         ended = run(*arguments)
         assert (ended.code, ended.err) == (0, b"")
         assert ended.out.startswith(b"Usage: simdup ")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_verbose_version_names_the_kernels_and_what_is_missing(run, monkeypatch, is_there):
+    def without_rjieba(name):
+        if name == "rjieba":
+            raise PackageNotFoundError
+        return "1.2.3"
+
+    monkeypatch.setattr("simdup.cli.version.version", without_rjieba)
+    monkeypatch.setattr("simdup.cli.version.is_installed", lambda: is_there)
+
+    first, *lines = run("--verbose", "--version").out.decode().splitlines()
+
+    kernels = "numba 1.2.3 for large work, numpy for small" if is_there else "numpy"
+    assert first == "simdup, version 1.2.3"
+    assert f"kernels: {kernels}" in lines
+    assert "jieba 1.2.3" in lines
+    assert "rjieba not installed: Chinese words by jieba (pip install 'simdup[fast]')" in lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--verbose"], b"--verbose goes with --version"), (["--verbose", "scan"], b"--verbose goes")],
+)
+def test_verbose_alone_is_refused(run, arguments, message):
+    ended = run(*arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert message in ended.err
 
 
 def test_an_interrupted_scan_exits_with_130(run, write, monkeypatch):

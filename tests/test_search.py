@@ -176,3 +176,21 @@ def test_pairs_between_two_sides_match_the_oracle(rows, k, cut, is_indexed):
         search.NS_COMPARE = before
 
     assert found == expected
+
+
+@pytest.mark.parametrize("shape", ["a hot block", "a chain"])
+def test_skewed_rows_by_the_thousand_lose_no_pair(shape):
+    random = np.random.default_rng(4)
+    if shape == "a hot block":  # that all rows share, and pairs in the other blocks
+        rows = random.integers(0, 256, (12_000, 8), np.uint8)
+        rows[:, :2] = 7
+        rows[6000:, 2:] = rows[:6000, 2:] ^ np.array([1, 0, 2, 0, 0, 4], np.uint8)
+    else:  # every row is one bit from the one before
+        flips = 1 << random.integers(0, 64, 12_000, np.uint64)
+        rows = np.bitwise_xor.accumulate(flips)[:, None].view(np.uint8)
+    rows = distinct_rows(rows).rows
+
+    found = collected(multi_index(rows, 3, plan(1_000_000, 64, 3)))
+
+    assert len(found) >= len(rows) // 2 - 1
+    assert found == collected(all_pairs(rows, 3)) == collected(iter_pairs(rows, 3))

@@ -15,6 +15,7 @@ from simdup.cli.compare import compare_command
 from simdup.cli.evaluate import evaluate_command
 from simdup.cli.scan import scan_command
 from simdup.cli.terminal import tell
+from simdup.cli.version import version_lines
 from simdup.errors import SimdupError
 
 if TYPE_CHECKING:
@@ -24,10 +25,23 @@ if TYPE_CHECKING:
 TROUBLE, INTERRUPTED = 2, 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="simdup")
-def commands() -> None:
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,  # for --version
+    no_args_is_help=True,
+)
+@click.option("--version", is_flag=True, help="Show the version and exit.")
+@click.option("--verbose", is_flag=True, help="With --version: also kernels and packages.")
+@click.pass_context
+def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
     """Find files that hold the same text: same bytes, another encoding, or edited."""
+    if version:
+        click.echo("\n".join(version_lines(is_verbose=verbose)))
+        context.exit()
+    if verbose:
+        raise click.UsageError("--verbose goes with --version", context)
+    if context.invoked_subcommand is None:
+        raise click.UsageError("Missing command.", context)
 
 
 commands.add_command(scan_command)

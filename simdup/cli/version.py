@@ -1,0 +1,39 @@
+"""`simdup --version`: what runs here, and with `--verbose` what it runs on."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from simdup.fast import is_installed
+
+# Optional package -> the extra that installs it, and what does its work without it.
+_OPTIONAL = {
+    "numba": ("fast", "kernels by numpy"),
+    "rjieba": ("fast", "Chinese words by jieba"),
+    "pathspec": ("gitignore", "no --gitignore"),
+    "matplotlib": ("plot", "no --plot"),
+}
+_REQUIRED = ("numpy", "jieba", "chardet", "click", "tqdm")
+
+
+def version_lines(*, is_verbose: bool) -> list[str]:
+    """The version; then the interpreter, which kernels are used, and the packages."""
+    lines = [f"simdup, version {version('simdup')}"]
+    if not is_verbose:
+        return lines
+    lines.append(f"{platform.python_implementation()} {platform.python_version()}")
+    compiled = f"numba {_version('numba')} for large work, numpy for small"
+    lines.append(f"kernels: {compiled if is_installed() else 'numpy'}")
+    lines += [f"{name} {_version(name)}" for name in _REQUIRED]
+    for name, (extra, instead) in _OPTIONAL.items():
+        missing = f"not installed: {instead} (pip install 'simdup[{extra}]')"
+        lines.append(f"{name} {_version(name) or missing}")
+    return lines
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
