@@ -4,7 +4,7 @@ VENV := .venv
 PLAIN := .venv-plain
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-plain check lint types format accuracy bench clean
+.PHONY: help demo test test-plain check lint types format accuracy bench fuzz clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -61,7 +61,19 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/choices.py $(DATA)
 	$(BIN)/python tests/bench/fingerprints.py
 	$(BIN)/python tests/bench/search.py
+	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100
+	$(BIN)/python tests/bench/store.py --files 25000
+	$(BIN)/python tests/bench/encodings.py
+
+# What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.
+FUZZ_SECONDS ?= 60
+fuzz: $(VENV)/developing ## look for bytes that break decoding, fingerprints, names or the store
+	$(BIN)/python -m pip install --quiet --group bench
+	for target in decoding fingerprinting naming storing opening; do \
+		mkdir -p .fuzz/$$target && $(BIN)/python tests/fuzz/fuzz.py $$target \
+			-max_total_time=$(FUZZ_SECONDS) .fuzz/$$target tests/fuzz/corpus || exit 1; \
+	done
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(PLAIN) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PLAIN) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

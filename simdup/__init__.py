@@ -7,7 +7,13 @@ groups, match, scan. `evaluate` measures how accurate all that is.
 """
 
 from simdup.compare import compare
-from simdup.errors import ExtraMissingError, InputError, SimdupError, TooManyPairsError
+from simdup.errors import (
+    ExtraMissingError,
+    InputError,
+    InterruptedScan,
+    SimdupError,
+    TooManyPairsError,
+)
 from simdup.evaluate import evaluate
 from simdup.groups import group
 from simdup.hamming import hamming_distances
@@ -37,6 +43,7 @@ __all__ = [
     "Filters",
     "Group",
     "InputError",
+    "InterruptedScan",
     "Member",
     "Recipe",
     "ScanResult",

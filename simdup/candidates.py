@@ -41,7 +41,7 @@ BUDGET = 1_000_000
 BUDGET_PER_DOCUMENT = 64
 
 # The share of unrelated pairs that may become candidates for the sake of the second standard
-# error. At similarity 0.5 that leaves 128 bits with one, and gives 256 bits both.
+# error. At the default similarity that leaves 128 bits with one, and 256 bits with one and a half.
 CHANCE_CANDIDATES = 0.01
 
 # Pairs sampled to estimate how many candidates there will be. A share of pairs that

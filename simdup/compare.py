@@ -9,7 +9,7 @@ import numpy as np
 
 from simdup.decode import Encoding
 from simdup.errors import InputError
-from simdup.fingerprint import fingerprint_sources
+from simdup.fingerprint import fingerprint_sources, without_degenerate
 from simdup.hamming import hamming_distances, similarity_at
 from simdup.read import SkipError, read_text
 from simdup.records import Comparison, Document, Settings, Skipped
@@ -64,6 +64,7 @@ def _document(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
     if isinstance(found, Skipped):
         raise _refusal(found)
     made = fingerprint_sources([found], settings.recipe, settings.encoding)
+    made = without_degenerate(made, settings.recipe.bits)
     if made.skipped:
         raise _refusal(made.skipped[0])
     return made.documents[0], made.rows

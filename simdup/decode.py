@@ -15,11 +15,15 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
+from importlib.metadata import version
 from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+#: Raised whenever the same bytes begin to be taken for another encoding or text.
+EDITION = 1
 
 LOST = "\ufffd"  # what Unicode puts in place of a character that could not be read
 _BOM = "\ufeff"
@@ -175,6 +179,12 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
 
 def _by_signature(head: bytes) -> NotText | None:
     return next((NotText(name) for sign, name in _SIGNATURES if head.startswith(sign)), None)
+
+
+def edition(known: str | None) -> str:
+    """Differs whenever the same bytes may give another text; `known` is an encoding forced."""
+    by = f"chardet {version('chardet')}" if known is None else forced(known).name
+    return f"edition {EDITION}, {by}"
 
 
 def decode(data: bytes, encoding: Encoding) -> str:

@@ -4,12 +4,16 @@
     |-- InputError         a path or a file that was named cannot be used
     |-- ExtraMissingError  an option needs a package that is not installed
     `-- TooManyPairsError  more pairs than the caller allowed
+    KeyboardInterrupt
+    `-- InterruptedScan    Ctrl-C, with what was known by then
 
 One bad file among many is no error: it is a `records.Skipped`, and goes into
 the report. A wrong argument is a ValueError.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class SimdupError(Exception):
@@ -25,6 +29,14 @@ class ExtraMissingError(SimdupError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional package: pip install 'simdup[{extra}]'")
+
+
+class InterruptedScan(KeyboardInterrupt):
+    """Ctrl-C during a scan; `result` is what was known by then, a `ScanResult`."""
+
+    def __init__(self, result: Any) -> None:  # noqa: ANN401  (records are on a floor above)
+        super().__init__("interrupted")
+        self.result = result
 
 
 class TooManyPairsError(SimdupError):

@@ -44,12 +44,22 @@ MIN_BITS_TO_REFUSE = 32
 
 @dataclass(frozen=True, slots=True)
 class Fingerprinted:
-    """The documents among some sources, their fingerprints, and what was skipped."""
+    """What was made of some sources."""
 
-    documents: tuple[Document, ...]
+    found: tuple[Document | Skipped, ...]
+    """One for each source, in their order."""
     rows: NDArray[np.uint8]
-    """(len(documents), bits // 8)"""
-    skipped: tuple[Skipped, ...]
+    """(documents among `found`, bits // 8)"""
+
+    @property
+    def documents(self) -> tuple[Document, ...]:
+        """Those that have a fingerprint: the row with the same index is it."""
+        return tuple(each for each in self.found if isinstance(each, Document))
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Those that have none."""
+        return tuple(each for each in self.found if isinstance(each, Skipped))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +74,49 @@ class _Made:
 def fingerprint_sources(
     sources: Sequence[Source], recipe: Recipe, encoding: str | None = None
 ) -> Fingerprinted:
-    """Documents and rows in the order of the sources, and those that were skipped.
+    """What was made of each source.
 
     Texts of sources that are not streamed are in memory together: the caller says how
     many there are. `encoding` is used for every file instead of detecting its own.
     """
     made, skipped = _made(sources, recipe, encoding)
-    return _usable(made, skipped, recipe)
+    found: list[Document | Skipped] = []
+    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    for index in range(len(sources)):
+        outcome = (
+            skipped[index] if index in skipped else _unless_empty(made[index].document, recipe)
+        )
+        found.append(outcome)
+        if isinstance(outcome, Document):
+            rows.append(made[index].prints.rows[made[index].row][None])
+    return Fingerprinted(tuple(found), np.concatenate(rows))
+
+
+def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
+    """The document, or why there is nothing in it to compare."""
+    if document.source.size == 0:
+        return Skipped(document.path, Reason.EMPTY, "0 bytes")
+    if document.features == 0:
+        is_keyword = recipe.features is FeatureKind.KEYWORDS
+        detail = "no keyword" if is_keyword else "no letter or digit"
+        return Skipped(document.path, Reason.EMPTY, detail)
+    return document
+
+
+def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
+    """The same; documents whose first `bits` bits are all equal are skipped, from 32 bits on."""
+    first = made.rows[:, : bits // 8]
+    is_flat = np.isin(first[:, 0], (0, 255)) & (first == first[:, :1]).all(axis=1)
+    if bits < MIN_BITS_TO_REFUSE or not is_flat.any():
+        return made
+    flags = iter(is_flat.tolist())
+    found = tuple(
+        Skipped(each.path, Reason.DEGENERATE)
+        if isinstance(each, Document) and next(flags)
+        else each
+        for each in made.found
+    )
+    return Fingerprinted(found, made.rows[~is_flat])
 
 
 def rows_of_sources(
@@ -120,35 +166,6 @@ def _document(source: Source, found: Text, prints: Fingerprints, row: int) -> Do
         digest(found.text.encode("utf-8", "surrogatepass")),
         prints.digests[row].tobytes(),
     )
-
-
-def _usable(made: dict[int, _Made], skipped: dict[int, Skipped], recipe: Recipe) -> Fingerprinted:
-    """Without documents that have no feature, or none that tell them apart."""
-    every = [made[index] for index in sorted(made)]
-    rows = np.array([each.prints.rows[each.row] for each in every], np.uint8)
-    rows = rows.reshape(-1, recipe.bits // 8)
-    is_flat = np.isin(rows[:, 0], (0, 255)) & (rows == rows[:, :1]).all(axis=1)
-    is_kept = np.ones(len(every), bool)
-    for position, (index, each) in enumerate(zip(sorted(made), every, strict=True)):
-        reason = _refusal(each.document, recipe, is_flat=bool(is_flat[position]))
-        if reason is not None:
-            skipped[index] = reason.at(each.document.path)
-            is_kept[position] = False
-    documents = (each.document for each, kept in zip(every, is_kept, strict=True) if kept)
-    in_order = tuple(skipped[index] for index in sorted(skipped))
-    return Fingerprinted(tuple(documents), rows[is_kept], in_order)
-
-
-def _refusal(document: Document, recipe: Recipe, *, is_flat: bool) -> SkipError | None:
-    """Why a document cannot be compared, or None."""
-    if document.source.size == 0:
-        return SkipError(Reason.EMPTY, "0 bytes")
-    if document.features == 0:
-        is_keyword = recipe.features is FeatureKind.KEYWORDS
-        return SkipError(Reason.EMPTY, "no keyword" if is_keyword else "no letter or digit")
-    if is_flat and recipe.bits >= MIN_BITS_TO_REFUSE:
-        return SkipError(Reason.DEGENERATE)
-    return None
 
 
 def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:

@@ -12,6 +12,7 @@ from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import chain
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
@@ -53,8 +54,8 @@ def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
 
 def fingerprint_all(
     waiting: deque[list[Source]], recipe: Recipe, encoding: str | None, jobs: int | None = None
-) -> Iterator[Fingerprinted]:
-    """`fingerprint_sources` of all tasks, in their order; each leaves the queue when done.
+) -> Iterator[tuple[list[Source], Fingerprinted]]:
+    """Each task with its `fingerprint_sources`, in order; it leaves the queue when it is done.
 
     `jobs` processes work on it; None: as many as there are cores, or none besides
     this one where they are not worth starting. Files of a task whose worker died are
@@ -65,27 +66,28 @@ def fingerprint_all(
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
     if jobs == 1:
         while waiting:
-            yield fingerprint_sources(waiting.popleft(), recipe, encoding)
+            task = waiting.popleft()
+            yield task, fingerprint_sources(task, recipe, encoding)
         return
     yield from _pooled(waiting, recipe, encoding, jobs)
 
 
 def _pooled(
     waiting: deque[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
-) -> Iterator[Fingerprinted]:
+) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Results in order; a file whose worker dies is given up, the others are done again."""
     has_worked = False
     while waiting:
         try:
             for result in _results(waiting, recipe, encoding, jobs):
                 has_worked = True
-                waiting.popleft()
-                yield result
+                yield waiting.popleft(), result
         except BrokenProcessPool:
             if not has_worked:
                 _check_that_workers_start()
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
-            yield from _salvaged(waiting.popleft(), recipe, encoding)
+            task = waiting.popleft()
+            yield task, _joined(list(_salvaged(task, recipe, encoding)))
 
 
 def _check_that_workers_start() -> None:
@@ -162,4 +164,9 @@ def _interrupts_held_back() -> Iterator[None]:
 
 def _given_up(task: list[Source], recipe: Recipe) -> Fingerprinted:
     skipped = tuple(Skipped(s.path, Reason.UNREADABLE, "the process reading it died") for s in task)
-    return Fingerprinted((), np.empty((0, recipe.bits // 8), np.uint8), skipped)
+    return Fingerprinted(skipped, np.empty((0, recipe.bits // 8), np.uint8))
+
+
+def _joined(parts: list[Fingerprinted]) -> Fingerprinted:
+    found = tuple(chain.from_iterable(part.found for part in parts))
+    return Fingerprinted(found, np.concatenate([part.rows for part in parts]))

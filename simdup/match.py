@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from simdup.features import Features
     from simdup.hamming import Rows
     from simdup.progress import Progress
+    from simdup.store import Shelf
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
@@ -54,23 +55,33 @@ class Matches:
 
 
 def match(
-    documents: Sequence[Document], rows: Rows, settings: Settings, progress: Progress
+    documents: Sequence[Document],
+    rows: Rows,
+    settings: Settings,
+    progress: Progress,
+    shelf: Shelf | None = None,
 ) -> Matches:
     """The groups of some documents, most similar first.
 
     `rows` may be wider than the settings' bits: their first bits are the fingerprints,
-    and all of them sort out candidates that are near by chance.
+    and all of them sort out candidates that are near by chance. Similarities that `shelf`
+    knows are not computed again.
     """
-    return _Matching(documents, rows, settings, progress).matches()
+    return _Matching(documents, rows, settings, progress, shelf).matches()
 
 
 class _Matching:
     """One run: the texts, how they are to be compared, and the files found changed."""
 
     def __init__(
-        self, documents: Sequence[Document], rows: Rows, settings: Settings, progress: Progress
+        self,
+        documents: Sequence[Document],
+        rows: Rows,
+        settings: Settings,
+        progress: Progress,
+        shelf: Shelf | None,
     ) -> None:
-        self.settings, self.progress = settings, progress
+        self.settings, self.progress, self.shelf = settings, progress, shelf
         self.bits = settings.recipe.bits
         self.texts = distinct_texts(documents, rows[:, : self.bits // 8])
         self.wide = rows[self.texts.by_text[self.texts.begins[:-1]]]
@@ -218,10 +229,20 @@ class _Matching:
 
     def _similarities(self, pairs: Indices) -> Similarities:
         """The exact similarity of each pair of texts, these read again; (m,)."""
-        similarities = np.zeros(len(pairs))
-        parts = decide(pairs[:, 0], pairs[:, 1], self.texts.counts, self._features)
+        if self.shelf is None:
+            similarities = np.full(len(pairs), np.nan)
+        else:
+            left, right = self.texts.digests[pairs[:, 0]], self.texts.digests[pairs[:, 1]]
+            similarities = self.shelf.similarities(left, right)
+        unknown = np.flatnonzero(np.isnan(similarities))
+        i, j = pairs[unknown].T
+        parts = decide(i, j, self.texts.counts, self._features)
         for part, values in self.progress(parts, "verify", None):
-            similarities[part] = values
+            similarities[unknown[part]] = values
+            # What changed meanwhile counts as a text without features: true of this scan only.
+            if self.shelf is not None and not self.changed:
+                digests = self.texts.digests
+                self.shelf.keep_similarities(digests[i[part]], digests[j[part]], values)
         return similarities
 
     def _features(self, texts: Indices) -> Features:

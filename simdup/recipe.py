@@ -22,8 +22,8 @@ from simdup.errors import InputError
 FORMAT = 1
 
 MAX_BITS = 4096
-#: At similarity 0.5 a search that finds nearly all true pairs brings a text six others by
-#: chance; with 128 bits 35 (tests/bench/choices.py).
+#: On novels a search two standard errors beyond the default similarity, which finds nearly all
+#: true pairs, brings 14 candidates a text; with 128 bits 61 (tests/bench/choices.py).
 DEFAULT_BITS = 256
 MAX_NGRAM = 16
 #: The assignment's hash has no more.

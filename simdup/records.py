@@ -70,6 +70,7 @@ class Source:
     """As reached from the root that was given; bytes that are not UTF-8 as `os.fsdecode` gives."""
     size: int
     mtime_ns: int
+    ctime_ns: int
     device: int
     inode: int
     is_reference: bool = False
@@ -223,6 +224,7 @@ class Stats:
     """Of the files that were fingerprinted."""
     seconds: float
     from_store: int = 0
+    """Files of which all was known from an earlier scan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,7 @@ class ScanResult:
     """None when nothing was verified."""
     stats: Stats
     complete: bool = True
+    """False where the scan was interrupted: then there are no groups."""
 
     @property
     def has_trouble(self) -> bool:

@@ -1,33 +1,30 @@
 """A whole scan: files in, groups out.
 
-walk -> fingerprint -> match
+walk -> collect -> match
 """
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import replace
+import gc
+import json
+import os
+from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from simdup.candidates import SIEVE_BITS, SIEVE_FROM
-from simdup.fast import load_if_worth
-from simdup.local import fingerprint_all, tasks
-from simdup.match import match
+from simdup.collect import Collection, widened
+from simdup.decode import edition
+from simdup.errors import InterruptedScan
+from simdup.match import Matches, match
 from simdup.progress import silent
-from simdup.recipe import HashKind
 from simdup.records import ScanResult, Settings, Skipped, Source, Stats
 from simdup.walk import DEFAULTS, listed, walk
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator
 
-    from simdup.hamming import Rows
     from simdup.progress import Progress
-    from simdup.records import Document
+    from simdup.store import Shelf, Store
     from simdup.walk import Filters
 
     AnyPath = str | os.PathLike[str]
@@ -41,6 +38,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     against: Iterable[AnyPath] = (),
     are_files: bool = False,
     jobs: int | None = 1,
+    store: Store | None = None,
     progress: Progress = silent,
 ) -> ScanResult:
     """The groups of near-duplicate documents under some paths.
@@ -49,29 +47,54 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     and one of the others count. With `are_files` the paths are a list of files, of
     which some may be missing. `jobs` processes read and fingerprint; None takes all
     cores where that pays (a script that is not a module needs the usual
-    `if __name__ == "__main__"` for more than 1). Raises InputError for a path that
-    cannot be used, TooManyPairsError, ValueError for settings that cannot be.
+    `if __name__ == "__main__"` for more than 1). What `store` knows is not read again, and
+    what is found out is kept there. Raises InputError for a path that cannot be used,
+    TooManyPairsError, ValueError for settings that cannot be, and InterruptedScan, a
+    KeyboardInterrupt that has what was known by then.
     """
     began = perf_counter()
     settings = settings or Settings()
+    roots, references = list(paths), list(against)
     find = listed if are_files else walk
-    waiting: deque[list[Source]] = deque()
+    found = progress(find(roots, filters, references=references), "walk", None)
+    shelf = None if store is None else _shelf(store, settings)
+    collection = Collection(settings, shelf)
     skipped: list[Skipped] = []
-    found = progress(find(paths, filters, references=against), "walk", None)
-    waiting.extend(tasks(_sources(found, skipped)))
-    count = sum(map(len, waiting))
-    documents, rows, unusable = _fingerprinted(waiting, settings, jobs, progress)
-    matches = match(documents, rows, settings, progress)
-    size = sum(document.source.size for document in documents)
-    return ScanResult(
-        settings,
-        tuple(documents),
-        rows[:, : settings.recipe.bits // 8],
-        matches.groups,
-        (*skipped, *unusable, *matches.changed),
-        matches.candidates,
-        Stats(count, len(documents), size, perf_counter() - began),
-    )
+    matches: Matches | None = None
+    try:
+        with _cycles_ignored():
+            sources = _sources(found, skipped)
+            collection.collect(sources, jobs, progress, is_list=are_files)
+            made = collection.fingerprinted()
+            matches = match(made.documents, made.rows, settings, progress, shelf)
+    except KeyboardInterrupt:
+        seconds = perf_counter() - began
+        raise InterruptedScan(_result(collection, skipped, None, seconds)) from None
+    if shelf is not None:
+        shelf.finish([] if are_files else [os.fspath(each) for each in (*roots, *references)])
+    return _result(collection, skipped, matches, perf_counter() - began)
+
+
+@contextmanager
+def _cycles_ignored() -> Iterator[None]:
+    """No garbage collection meanwhile: it would go through all records again and again.
+
+    They are made by the hundred thousand, and none refers to itself.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _shelf(store: Store, settings: Settings) -> Shelf:
+    """What the store keeps for these settings: all that decides what is made of a file."""
+    recipe = widened(settings.recipe)
+    key = {"recipe": json.loads(recipe.key()), "reader": edition(settings.encoding)}
+    return store.shelf(json.dumps(key), recipe.bits // 8)
 
 
 def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Iterator[Source]:
@@ -83,26 +106,20 @@ def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Itera
             skipped.append(each)
 
 
-def _fingerprinted(
-    waiting: deque[list[Source]], settings: Settings, jobs: int | None, progress: Progress
-) -> tuple[list[Document], Rows, list[Skipped]]:
-    """The documents among the sources in tasks, their rows, and what was skipped.
-
-    In a large collection that is to be verified the rows are wider than asked for:
-    `match` sorts out chance candidates by what is behind the fingerprints.
-    """
-    recipe = settings.recipe
-    is_prefix = recipe.hash is not HashKind.STRING
-    if sum(map(len, waiting)) > SIEVE_FROM and settings.verified and is_prefix:
-        recipe = replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
-    size = sum(source.size for task in waiting for source in task)
-    load_if_worth(characters=size, progress=progress)
-    documents: list[Document] = []
-    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
-    skipped: list[Skipped] = []
-    parts = fingerprint_all(waiting, recipe, settings.encoding, jobs)
-    for part in progress(parts, "read", len(waiting)):
-        documents.extend(part.documents)
-        rows.append(part.rows)
-        skipped.extend(part.skipped)
-    return documents, np.concatenate(rows), skipped
+def _result(
+    collection: Collection, skipped: list[Skipped], matches: Matches | None, seconds: float
+) -> ScanResult:
+    """What a run has found; without matches it was interrupted."""
+    settings, made = collection.settings, collection.fingerprinted()
+    size = sum(document.source.size for document in made.documents)
+    counts = len(collection.found), len(made.documents)
+    return ScanResult(
+        settings,
+        made.documents,
+        made.rows[:, : settings.recipe.bits // 8],
+        matches.groups if matches else (),
+        (*skipped, *made.skipped, *(matches.changed if matches else ())),
+        matches.candidates if matches else None,
+        Stats(*counts, size, seconds, collection.from_store),
+        complete=matches is not None,
+    )

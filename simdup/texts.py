@@ -15,7 +15,7 @@ from simdup.hamming import diameter, paired_distances
 from simdup.records import Document, Group, Kind, Member
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,6 +41,8 @@ class Texts:
     rows: Rows
     counts: Indices
     """Features."""
+    digests: NDArray[np.uint64]
+    """(texts, 2): of the features."""
     is_reference: NDArray[np.bool_]
     """A text that references and other files have is two, since only pairs between the two
     count."""
@@ -70,8 +72,13 @@ def distinct_texts(documents: Sequence[Document], rows: Rows) -> Texts:
         rank[first],
         rows[first],
         np.array([documents[index].features for index in first], np.int64),
+        _digests(documents[index].features_digest for index in first),
         np.array([documents[index].source.is_reference for index in first], bool),
     )
+
+
+def _digests(each: Iterable[bytes]) -> NDArray[np.uint64]:
+    return np.frombuffer(b"".join(each), np.uint64).reshape(-1, 2)
 
 
 def _ranks(documents: Sequence[Document]) -> Indices:

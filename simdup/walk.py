@@ -282,7 +282,7 @@ class _Run:
 
     def _unwanted(self, name: str, relative: str) -> Reason | None:
         """Why something is not even looked at, if so."""
-        if not self.filters.noise and _is_noise(name):
+        if (name in NOISE_FOLDERS or name.startswith(TRASH_OF_A_USER)) and not self.filters.noise:
             return Reason.NOISE
         if not self.filters.hidden and name.startswith("."):
             return Reason.HIDDEN
@@ -313,11 +313,13 @@ class _Run:
     def _file(self, path: str, relative: str, status: os.stat_result) -> Found:
         if reason := self._unfit(relative, status):
             return Skipped(path, reason, _SPECIAL.get(stat.S_IFMT(status.st_mode), ""))
-        paths = self.files.setdefault(status.st_dev, {})
-        if status.st_ino in paths:
-            return Skipped(path, Reason.SAME_FILE, paths[status.st_ino])
-        paths[status.st_ino] = path
-        return Source(path, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+        device, inode = status.st_dev, status.st_ino
+        paths = self.files.setdefault(device, {})
+        if inode in paths:
+            return Skipped(path, Reason.SAME_FILE, paths[inode])
+        paths[inode] = path
+        times = status.st_mtime_ns, status.st_ctime_ns
+        return Source(path, status.st_size, *times, device, inode)
 
     def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
         """Why a file is not taken, if so."""
@@ -359,10 +361,6 @@ def _cause(error: OSError | ValueError) -> str:
     return (
         error.strerror or str(error) if isinstance(error, OSError) else "no possible name of a file"
     )
-
-
-def _is_noise(name: str) -> bool:
-    return name in NOISE_FOLDERS or name.startswith(TRASH_OF_A_USER)
 
 
 def _matches_any(globs: tuple[str, ...], path: str) -> bool:

@@ -58,6 +58,12 @@ TRADITIONAL = (
 )
 
 
+@pytest.fixture(autouse=True)
+def _own_store(tmp_path_factory, monkeypatch):
+    """No test reads or fills the store of whoever runs it."""
+    monkeypatch.setenv("SIMDUP_CACHE", str(tmp_path_factory.mktemp("cache") / "store.sqlite3"))
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a run of the program ended."""

@@ -244,7 +244,7 @@ def test_a_file_that_cannot_grow_is_one_line_and_the_old_one_is_kept(simdup, tre
     Path("out").write_bytes(OLD)
 
     ended = simdup(
-        *("scan", "in", "--format", "json", "--output", "out"),
+        *("scan", "in", "--no-cache", "--format", "json", "--output", "out"),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
         environment={"PYTHONDONTWRITEBYTECODE": "1"},
     )

@@ -14,7 +14,7 @@ import pytest
 from simdup import fingerprint
 from simdup import read as reading_room
 from simdup.errors import InputError
-from simdup.fingerprint import features_of, fingerprint_sources, rows_of_sources
+from simdup.fingerprint import features_of, fingerprint_sources, rows_of_sources, without_degenerate
 from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped
 from simdup.simhash import fingerprint_texts
@@ -102,7 +102,7 @@ def test_only_from_32_bits_up_equal_bits_are_no_fingerprint(source, monkeypatch,
         lambda *arguments: replace(real(*arguments), rows=np.full((1, bits // 8), 255, np.uint8)),
     )
 
-    made = fingerprint_sources([source("a", "some words")], recipe)
+    made = without_degenerate(fingerprint_sources([source("a", "some words")], recipe), bits)
 
     refused = (Skipped("a", Reason.DEGENERATE),)
     assert made.skipped == (refused if bits == 32 else ())
@@ -392,6 +392,6 @@ def test_texts_whose_weights_are_all_rounded_away_are_refused(source):
     words = "，".join(idf()[0][1000:1300])
     recipe = Recipe(features="keywords", weights="int")
 
-    made = fingerprint_sources([source("a", words)], recipe)
+    made = without_degenerate(fingerprint_sources([source("a", words)], recipe), recipe.bits)
 
     assert reasons(made) == [("a", Reason.DEGENERATE, "")]

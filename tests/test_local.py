@@ -21,7 +21,7 @@ RECIPE = Recipe()
 
 
 def sized(*sizes):
-    return [Source(str(index), size, 0, 0, index) for index, size in enumerate(sizes)]
+    return [Source(str(index), size, 0, 0, 0, index) for index, size in enumerate(sizes)]
 
 
 def packed(sources):
@@ -83,16 +83,17 @@ def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
     together = list(fingerprint_all(deque(tasks(sources)), RECIPE, None, 2))
 
     assert len(alone) == len(together) == 4
-    for a, b in zip(alone, together, strict=True):
+    for (task, a), (same, b) in zip(alone, together, strict=True):
+        assert task == same
         assert (a.documents, a.skipped) == (b.documents, b.skipped)
         assert (a.rows == b.rows).all()
-    assert sum(len(each.documents) for each in together) == 6
+    assert sum(len(each.documents) for _, each in together) == 6
 
 
 def test_small_scans_start_no_worker(sources, monkeypatch):
     monkeypatch.setattr(local, "ProcessPoolExecutor", never)
 
-    (made,) = fingerprint_all(deque(tasks(sources)), RECIPE, None)
+    ((_, made),) = fingerprint_all(deque(tasks(sources)), RECIPE, None)
 
     assert len(made.documents) == 6
 
@@ -125,15 +126,15 @@ def test_files_of_a_worker_that_dies_are_unreadable_and_the_rest_is_done(
 
     made = list(fingerprint_all(deque(tasks(walk(["in"]))), RECIPE, None, 2))
 
-    assert [document.path for each in made for document in each.documents] == [
+    assert [document.path for _, each in made for document in each.documents] == [
         "in/a",
         "in/c",
         "in/d",
     ]
-    (skipped,) = [each for part in made for each in part.skipped]
+    (skipped,) = [each for _, part in made for each in part.skipped]
     assert (skipped.path, skipped.reason) == ("in/bad", Reason.UNREADABLE)
     assert skipped.detail == "the process reading it died"
-    assert np.concatenate([each.rows for each in made]).shape == (3, 32)
+    assert np.concatenate([each.rows for _, each in made]).shape == (3, 32)
 
 
 def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
@@ -144,7 +145,11 @@ def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
 
     made = list(fingerprint_all(deque(tasks(walk(["in"]))), RECIPE, None, 2))
 
-    assert [[each.path for each in part.skipped] for part in made] == [["in/bad1"], ["in/bad2"], []]
+    assert [[each.path for each in part.skipped] for _, part in made] == [
+        ["in/bad1"],
+        ["in/bad2"],
+        [],
+    ]
 
 
 def test_an_error_that_is_the_users_reaches_the_parent(sources):
@@ -163,11 +168,12 @@ def test_tasks_that_were_done_are_not_done_again(monkeypatch):
             yield task
 
     monkeypatch.setattr(local, "_results", results)
-    monkeypatch.setattr(local, "_given_up", lambda task, _: ("given up", task))
+    monkeypatch.setattr(local, "_salvaged", lambda task, *_: [("given up", task)])
+    monkeypatch.setattr(local, "_joined", lambda parts: parts[0])
 
     found = list(local._pooled(deque([["a"], ["bad"], ["c"]]), RECIPE, None, 2))  # noqa: SLF001
 
-    assert found == [["a"], ("given up", ["bad"]), ["c"]]
+    assert found == [(["a"], ["a"]), (["bad"], ("given up", ["bad"])), (["c"], ["c"])]
     assert done == [["a"], ["c"]]
 
 

@@ -40,7 +40,7 @@ FOUND = Candidates(k=9, wanted=9, recall=0.875, pairs=3)
 
 
 def document(path, **fields):
-    source = Source(path, 1234, 1_700_000_000_500_000_000, 1, 2)
+    source = Source(path, 1234, 1_700_000_000_500_000_000, 0, 1, 2)
     made = Document(source, "gb18030", 0.875, 0, 100, b"b" * 16, b"t" * 16, b"f" * 16)
     return replace(made, **fields)
 

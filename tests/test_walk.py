@@ -63,7 +63,8 @@ def test_worked_by_hand():
 
 def source(path):
     status = Path(path).stat()
-    return Source(path, status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return Source(path, status.st_size, *times, status.st_dev, status.st_ino)
 
 
 # Order

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simdup.cli.cache import cache_command
 from simdup.cli.compare import compare_command
 from simdup.cli.evaluate import evaluate_command
 from simdup.cli.scan import scan_command
-from simdup.cli.terminal import tell
+from simdup.cli.terminal import INTERRUPTED, tell
 from simdup.cli.version import version_lines
 from simdup.errors import SimdupError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-TROUBLE, INTERRUPTED = 2, 130
+TROUBLE = 2
 
 
 @click.group(
@@ -47,6 +48,7 @@ def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
 commands.add_command(scan_command)
 commands.add_command(compare_command)
 commands.add_command(evaluate_command)
+commands.add_command(cache_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

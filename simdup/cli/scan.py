@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simdup.cli.cache import store_at
 from simdup.cli.options import Size, output_option, settings_from, settings_options
 from simdup.cli.output import writer
-from simdup.cli.terminal import progress, tell, warn_of
+from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
+from simdup.errors import InterruptedScan
 from simdup.records import LINKAGES
 from simdup.report import data, fdupes, text
-from simdup.report.words import summary
+from simdup.report.words import count, summary
 from simdup.scan import scan
 from simdup.walk import Filters
 
@@ -21,8 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from simdup.records import ScanResult
+    from simdup.store import Store
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
+
+# Those that can say of a result that it is not whole.
+FORMATS_OF_PARTS = frozenset({"json", "jsonl"})
 
 FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     "text": text.render,
@@ -77,6 +83,13 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     metavar="N",
     help="Processes.  [default: cores, if worth it]",
 )
+@click.option(
+    "--cache",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Remember there what was read.  [default: SIMDUP_CACHE, or in your folder of caches]",
+)
+@click.option("--no-cache", is_flag=True, help="Remember nothing, and read everything again.")
 @click.option("--fail-on-found", is_flag=True, help="Exit with 1 when there is a group.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, warnings and summary.")
 def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
@@ -97,16 +110,27 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     paths, are_files = _paths(paths, options["files_from"], null=null)
     render = _renderer(form, null=null, is_list_null=are_files)
     show = progress(quiet=quiet)
-    write = writer(options["target"], as_utf8=form in {"json", "jsonl"})
-    result = scan(
-        paths,
-        settings,
-        _filters(options),
-        against=options["against"],
-        are_files=are_files,
-        jobs=options["jobs"],
-        progress=show,
-    )
+    write = writer(options["target"], as_utf8=form in FORMATS_OF_PARTS)
+    store = _store(options["cache"], is_wanted=not options["no_cache"])
+    try:
+        result = scan(
+            paths,
+            settings,
+            _filters(options),
+            against=options["against"],
+            are_files=are_files,
+            jobs=options["jobs"],
+            store=store,
+            progress=show,
+        )
+    except InterruptedScan as interrupted:
+        if form in FORMATS_OF_PARTS:
+            write(render(interrupted.result))
+        tell(f"simdup: {_interruption(interrupted.result, store)}")
+        return INTERRUPTED
+    finally:
+        if store is not None:
+            store.close()
     write(render(result))
     if not quiet:
         warn_of(result.skipped)
@@ -115,6 +139,20 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     if result.has_trouble:
         return TROUBLE_WITH_INPUT
     return FOUND if options["fail_on_found"] and result.groups else 0
+
+
+def _store(named: str | None, *, is_wanted: bool) -> Store | None:
+    if named is not None and not is_wanted:
+        raise click.UsageError("--cache and --no-cache exclude each other")
+    return store_at(named) if is_wanted else None
+
+
+def _interruption(result: ScanResult, store: Store | None) -> str:
+    """What to say after Ctrl-C."""
+    read = result.stats.fingerprinted + len(result.skipped)
+    if store is None or not read:
+        return "interrupted"
+    return f"interrupted; what was read ({count(read, 'file')}) is remembered"
 
 
 def _filters(options: dict[str, Any]) -> Filters:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
+# Exit code after Ctrl-C: 128 and the number of the signal, as for programs that it kills.
+INTERRUPTED = 130
+
 # Warnings about single files before the rest is only counted.
 MOST_WARNINGS = 10
 

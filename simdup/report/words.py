@@ -69,6 +69,8 @@ def summary(result: ScanResult) -> list[str]:
         f"read {stats.fingerprinted:,} of {count(stats.found, 'file')} ({size(stats.bytes)})"
         f" in {stats.seconds:.1f} s; skipped {skipped or 'nothing'}"
     ]
+    if stats.from_store:
+        lines.append(f"{count(stats.from_store, 'file')} known from before, not read again")
     candidates = result.candidates
     if candidates is not None and candidates.k < candidates.wanted:
         least = percent(result.settings.similarity)

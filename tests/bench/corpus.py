@@ -1,40 +1,76 @@
-"""Seeded texts, made on the spot: English, Chinese, and a tree of files of both.
+"""Seeded texts, made on the spot: English, Chinese, mixed, skewed, and a tree of files.
 
 python tests/bench/corpus.py FILES FOLDER
 """
 
 from __future__ import annotations
 
-import random
 import sys
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
 
-from simdup.words import idf
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LETTERS = "etaoinshrdlucmwfgypb"
 
+# Words of English, and of Chinese where they are skewed.
+COMMON = 30_000
+
+# Bytes of a word on average, with what stands between two; and of five Chinese ones.
+WORD_BYTES, PHRASE_BYTES = 6, 28
+
+# Bytes of an English and a Chinese sentence together.
+SENTENCES_BYTES = 126
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words, and their weights summed up; None where all are as common."""
+
+    words: Sequence[str]
+    weights: Sequence[float] | None = None
+
 
 class Corpus:
-    """Texts of random words from a vocabulary of its own."""
+    """Texts of random words from vocabularies of its own; sizes are bytes in UTF-8, roughly."""
 
     def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
-        lengths = [self.random.randint(2, 9) for _ in range(30_000)]
-        self.english_words = ["".join(self.random.choices(LETTERS, k=k)) for k in lengths]
-        self.chinese_words = [
-            word
-            for word in self.random.sample(idf()[0], 60_000)
-            if word.encode("gb2312", "ignore").decode("gb2312") == word
-        ]
+        self.random = Random(seed)
+        lengths = [self.random.randint(2, 9) for _ in range(COMMON)]
+        words = ["".join(self.random.choices(LETTERS, k=k)) for k in lengths]
+        zipf = list(accumulate(1 / rank for rank in range(1, COMMON + 1)))
+        self.english_words = Vocabulary(words)
+        self.chinese_words = jieba_words()
+        self.skewed_english = Vocabulary(words, zipf)
+        self.skewed_chinese = Vocabulary(self.chinese_words.words[:COMMON], zipf)
 
-    def english(self, size: int) -> str:
-        """Some `size` bytes of words."""
-        return " ".join(self.random.choices(self.english_words, k=size // 6))
+    def english(self, size: int, words: Vocabulary | None = None) -> str:
+        """Words, each as common as the others unless told."""
+        return " ".join(self._drawn(words or self.english_words, size // WORD_BYTES))
 
-    def chinese(self, size: int) -> str:
-        """Some `size` bytes, in UTF-8, of phrases of five words."""
-        phrases = (self.random.choices(self.chinese_words, k=5) for _ in range(size // 33))
-        return "，".join("".join(words) for words in phrases)
+    def chinese(self, size: int, words: Vocabulary | None = None) -> str:
+        """Phrases of five words, these as common as in jieba's dictionary unless told."""
+        drawn = self._drawn(words or self.chinese_words, 5 * (size // PHRASE_BYTES))
+        return "，".join("".join(drawn[at : at + 5]) for at in range(0, len(drawn), 5))
+
+    def _drawn(self, words: Vocabulary, count: int) -> list[str]:
+        return self.random.choices(words.words, cum_weights=words.weights, k=count)
+
+    def mixed(self, size: int) -> str:
+        """English and Chinese sentences in turn."""
+        pairs = range(-(-size // SENTENCES_BYTES))
+        return " ".join(f"{self.english(60)}. {self.chinese(56)}。" for _ in pairs)
+
+    def skewed(self, size: int) -> str:
+        """English or Chinese whose words follow Zipf's law: the first is one in eleven."""
+        if self.random.random() < 0.5:
+            return self.english(size, self.skewed_english)
+        return self.chinese(size, self.skewed_chinese)
 
     def edited(self, text: str) -> str:
         """The text with one in twenty of its words, or characters if Chinese, replaced."""
@@ -43,6 +79,19 @@ class Corpus:
         for _ in range(len(tokens) // 20):
             tokens[self.random.randrange(len(tokens))] = "edited" if between else "改"
         return between.join(tokens)
+
+
+def jieba_words() -> Vocabulary:
+    """The words of jieba's dictionary that GB2312 has, commonest first, by their frequencies."""
+    lines = files("jieba").joinpath("dict.txt").read_text("utf-8").splitlines()
+    found = [
+        (int(frequency), word)
+        for word, frequency, _ in map(str.split, lines)
+        if word.encode("gb2312", "ignore").decode("gb2312") == word
+    ]
+    found.sort(reverse=True)
+    summed = list(accumulate(frequency for frequency, _ in found))
+    return Vocabulary([word for _, word in found], summed)
 
 
 def make_tree(files: int, folder: Path) -> None:
@@ -61,6 +110,14 @@ def make_tree(files: int, folder: Path) -> None:
         is_gbk = " " not in text and corpus.random.random() < 0.5
         path = folder / str(number // 1000) / f"{number}.txt"
         path.write_bytes(text.encode("gbk" if is_gbk else "utf-8"))
+
+
+def make_file(megabytes: float, path: Path) -> None:
+    """One mixed text in UTF-8, a line a kilobyte."""
+    corpus = Corpus(4)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(corpus.mixed(1000) + "\n" for _ in range(int(1000 * megabytes)))
 
 
 if __name__ == "__main__":

@@ -1,88 +1,145 @@
-"""How fast texts become fingerprints, beside other packages, in one process.
+"""How fast texts become fingerprints, beside other packages.
 
-    python tests/bench/fingerprints.py [--megabytes 4]
+    python tests/bench/fingerprints.py [--megabytes 2] [--characters 3000] [--runs 5] [--json FILE]
 
-Seeded texts of 3 kB, English and Chinese, made here. Medians of 5 runs, single core.
+Seeded texts: English, Chinese, mixed and skewed. Each row is a process of its own on one core;
+slow packages get a tenth of the texts.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
+import os
+import re
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpus import Corpus
 from datasketch import MinHash
 from rensa import RMinHash
+from report import Report, choose_kernels, fresh, measured, options, reported
 from simhash import Simhash
 
 import simdup
-from simdup import fast
 
 if TYPE_CHECKING:
+    from argparse import Namespace
     from collections.abc import Callable
 
-RUNS = 5
+    Work = Callable[[list[str]], object]
 
+TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 
-def minhash(text: str) -> None:
-    made = MinHash(128)
-    tokens = text.split() if " " in text else list(text)
-    made.update_batch([" ".join(pair).encode() for pair in pairwise(tokens)])
+#: A dictionary of one's own, were it empty, needs jieba itself.
+JIEBA = {"user_dict": os.devnull}
 
+# Loads what is loaded only when needed: jieba's dictionary, say.
+WARM_UP = "To warm up: 热身运动。"
 
-def rensa(text: str) -> None:
-    made = RMinHash(128, 1)
-    tokens = text.split() if " " in text else list(text)
-    made.update([" ".join(gram) for gram in zip(tokens, tokens[1:], tokens[2:], strict=False)])
-
-
-CONTENDERS: dict[str, Callable[[list[str]], object]] = {
-    "simdup, shingles, 256 bits": simdup.fingerprint_texts,
-    "simdup, shingles, 128 bits": lambda texts: simdup.fingerprint_texts(texts, 128),
-    "simdup, shingles, 64 bits": lambda texts: simdup.fingerprint_texts(texts, 64),
-    "simdup, words, 128 bits": lambda texts: simdup.fingerprint_texts(texts, 128, features="words"),
-    "1e0ng/simhash, 64 bits": lambda texts: [Simhash(text) for text in texts],
-    "datasketch MinHash(128)": lambda texts: [minhash(text) for text in texts],
-    "rensa RMinHash(128), triples": lambda texts: [rensa(text) for text in texts],
+COLUMNS = {
+    "MB/s": ",.2f",
+    "x 1e0ng": ",.2f",
+    "x rensa": ",.3f",
+    "texts": ",",
+    "runs": "",
+    "begin MB": ",.0f",
+    "peak MB": ",.0f",
 }
 
 
-def seconds(work: Callable[[list[str]], object], texts: list[str]) -> float:
-    work(texts[:2])
-    times = []
-    for _ in range(RUNS):
-        began = time.perf_counter()
-        work(texts)
-        times.append(time.perf_counter() - began)
-    return median(times)
+def tokens(text: str) -> list[str]:
+    """Words and Han characters, by the fastest way for the text."""
+    if text.isascii():
+        return text.split()
+    return TOKEN.findall(text) if " " in text else list(text)
 
 
-def show(language: str, texts: list[str]) -> None:
-    megabytes = sum(len(text.encode()) for text in texts) / 1e6
-    print(f"  {language}, {len(texts)} texts, {megabytes:.1f} MB; times as fast as 1e0ng/simhash")
-    speeds = {name: megabytes / seconds(work, texts) for name, work in CONTENDERS.items()}
-    for name, speed in speeds.items():
-        ratio = speed / speeds["1e0ng/simhash, 64 bits"]
-        print(f"    {name:<30} {speed:7.1f} MB/s {ratio:7.1f} x")
+def minhash(text: str) -> MinHash:
+    made = MinHash(128)
+    made.update_batch([" ".join(pair).encode() for pair in pairwise(tokens(text))])
+    return made
+
+
+def rensa(text: str) -> RMinHash:
+    made = RMinHash(128, 1)
+    words = tokens(text)
+    made.update([" ".join(gram) for gram in zip(words, words[1:], words[2:], strict=False)])
+    return made
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something that makes fingerprints."""
+
+    work: Work
+    is_slow: bool = False
+    compiled: bool = False
+
+
+def own(name: str, **recipe: Any) -> dict[str, Contender]:
+    """simdup without and with its compiled kernels."""
+    work, is_slow = partial(simdup.fingerprint_texts, **recipe), "user_dict" in recipe
+    return {
+        f"simdup, {name}": Contender(work, is_slow),
+        f"simdup, {name}, compiled": Contender(work, is_slow, compiled=True),
+    }
+
+
+SIMHASH, RENSA = "1e0ng/simhash, 64 bits", "rensa RMinHash(128), triples"
+
+#: Those that the others are compared with come first.
+CONTENDERS = {
+    SIMHASH: Contender(lambda texts: [Simhash(text) for text in texts], is_slow=True),
+    RENSA: Contender(lambda texts: [rensa(text) for text in texts]),
+    "datasketch MinHash(128)": Contender(lambda texts: [minhash(t) for t in texts], is_slow=True),
+    **own("shingles, 256 bits", bits=256),
+    **own("shingles, 128 bits", bits=128),
+    **own("shingles, 64 bits", bits=64),
+    **own("words, 128 bits", bits=128, features="words"),
+    **own("words, plain jieba, 128 bits", bits=128, features="words", **JIEBA),
+}
+
+LANGUAGES: dict[str, Callable[[Corpus, int], str]] = {
+    "English": Corpus.english,
+    "Chinese": Corpus.chinese,
+    "mixed": Corpus.mixed,
+    "skewed": Corpus.skewed,
+}
+
+
+def texts_of(language: str, megabytes: float, size: int) -> list[str]:
+    corpus, count = Corpus(1), max(1, round(megabytes * 1e6 / size))
+    return [LANGUAGES[language](corpus, size) for _ in range(count)]
+
+
+def prepared(name: str, texts: list[str]) -> Callable[[], object]:
+    contender = CONTENDERS[name]
+    choose_kernels(compiled=contender.compiled)
+    contender.work([WARM_UP])
+    return partial(contender.work, texts)
+
+
+def show(report: Report, language: str, given: Namespace) -> None:
+    texts = fresh(texts_of, language, given.megabytes, given.characters)
+    report.table(f"{language}, texts of {given.characters:,} bytes", COLUMNS)
+    speeds: dict[str, float] = {}
+    for name, contender in CONTENDERS.items():
+        taken = texts[::10] if contender.is_slow else texts
+        found = measured(partial(prepared, name, taken), given.runs)
+        speeds[name] = speed = sum(len(text.encode()) for text in taken) / 1e6 / found.seconds
+        ratios = (speed / speeds[other] if other in speeds else None for other in (SIMHASH, RENSA))
+        report.row(name, speed, *ratios, len(taken), found.runs, found.begin, found.peak)
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--megabytes", type=float, default=2)
-    size = options.parse_args().megabytes
-    corpus = Corpus(1)
-    texts = {
-        language: [make(3000) for _ in range(int(size * 1e6 / 3000))]
-        for language, make in (("English", corpus.english), ("Chinese", corpus.chinese))
-    }
-    for kernel in ("numpy", "compiled"):
-        print(f"{kernel}:")
-        for language, of_language in texts.items():
-            show(language, of_language)
-        fast.load()
+    parser = options(__doc__)
+    parser.add_argument("--megabytes", type=float, default=2, help="of each corpus")
+    parser.add_argument("--characters", type=int, default=3000, help="of a text, in bytes")
+    given = parser.parse_args()
+    with reported(given, ("simhash", "datasketch", "rensa")) as report:
+        for language in LANGUAGES:
+            show(report, language, given)
 
 
 if __name__ == "__main__":

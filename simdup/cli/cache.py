@@ -1,0 +1,123 @@
+"""`simdup cache`: what scans remember, and how to make them forget it."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simdup.cli.terminal import tell
+from simdup.errors import InputError
+from simdup.report.names import printable
+from simdup.report.words import count, percent, size
+from simdup.store import Store, default_place
+
+if TYPE_CHECKING:
+    from simdup.store import Info
+
+
+class Days(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
+    """A number of days: 90 or 90d."""
+
+    name = "days"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """The number."""
+        match = re.fullmatch(r"(\d{1,5})\s*d?", str(value).strip().lower())
+        if match is None:
+            self.fail(f"{value!r} is no number of days such as 90d", param, ctx)
+        return int(match[1])
+
+
+_place = click.option(
+    "--cache",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="The store.  [default: that of scans]",
+)
+
+
+def store_at(named: str | None) -> Store:
+    """The store that the user names, or the default one. Raises InputError for no store."""
+    path = default_place() if named is None else Path(named)
+    return Store(path, _warn, is_named=named is not None)
+
+
+def _warn(line: str) -> None:
+    tell(f"simdup: {line}")
+
+
+@click.group("cache")
+def cache_command() -> None:
+    """Show or clear what scans remember."""
+
+
+@cache_command.command("info")
+@_place
+def info_command(cache: str | None) -> int:
+    """Show where the store is and what is in it.
+
+    \b
+    Examples:
+      simdup cache info
+      simdup cache info --cache project.store
+    """
+    with closing(_existing(cache)) as store:
+        click.echo("\n".join(_described(store.info())))
+    return 0
+
+
+@cache_command.command("clear")
+@_place
+@click.option(
+    "--older-than", type=Days(), metavar="DAYS", help="Only what was not used for, e.g. 90d."
+)
+def clear_command(cache: str | None, older_than: int | None) -> int:
+    """Forget fingerprints and similarities; the files themselves are never touched.
+
+    \b
+    Examples:
+      simdup cache clear
+      simdup cache clear --older-than 90d
+    """
+    with closing(_existing(cache)) as store:
+        before = store.info()
+        store.clear(older_than)
+        after = store.info()
+    click.echo(
+        f"forgot {count(before.files - after.files, 'file')} and"
+        f" {count(before.similarities - after.similarities, 'pair')};"
+        f" the store has {size(after.bytes)}, it had {size(before.bytes)}"
+    )
+    return 0
+
+
+def _existing(named: str | None) -> Store:
+    """A store that is there: looking at what is not should not make it."""
+    path = default_place() if named is None else Path(named)
+    if not path.exists():
+        raise InputError(f"{str(path)!r}: there is no store; a scan makes one")
+    return store_at(named)
+
+
+def _described(info: Info) -> list[str]:
+    lines = [
+        f"store         {printable(str(info.path))}",
+        f"size          {size(info.bytes)}",
+        f"files         {info.files:,} in {count(info.folders, 'folder')}",
+        f"similarities  {count(info.similarities, 'pair')}",
+    ]
+    if info.asked:
+        share = percent(info.known / info.asked)
+        lines.append(f"last scan     {info.known:,} of {count(info.asked, 'file')} known ({share})")
+    for key, files in info.recipes:
+        known = json.loads(key)
+        recipe = ", ".join(f"{name} {value}" for name, value in known["recipe"].items())
+        lines.append(f"recipe        {recipe}; read by {known['reader']}: {count(files, 'file')}")
+    return lines

@@ -1,0 +1,107 @@
+"""Sources in, documents with fingerprints out, in order: those a store knows, and the rest read."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.candidates import SIEVE_BITS, SIEVE_FROM
+from simdup.fast import load_if_worth
+from simdup.fingerprint import Fingerprinted, without_degenerate
+from simdup.local import fingerprint_all, tasks
+from simdup.recipe import HashKind
+from simdup.records import Document, Skipped, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from simdup.progress import Progress
+    from simdup.recipe import Recipe
+    from simdup.records import Settings
+    from simdup.store import Shelf
+
+
+def widened(recipe: Recipe) -> Recipe:
+    """The recipe with the bits that sieve chance candidates; what is kept has them all.
+
+    Smaller fingerprints are its beginnings. The assignment's hash has no such property.
+    """
+    if recipe.hash is HashKind.STRING:
+        return recipe
+    return replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
+
+
+class Collection:
+    """What has been made of some sources so far; whole unless it is interrupted."""
+
+    def __init__(self, settings: Settings, shelf: Shelf | None) -> None:
+        self.settings, self.shelf = settings, shelf
+        self.found: list[Document | Skipped | None] = []
+        self.rows = np.empty((0, 0), np.uint8)
+        self.from_store = 0
+
+    def collect(
+        self, sources: Iterable[Source], jobs: int | None, progress: Progress, *, is_list: bool
+    ) -> None:
+        """Recall what is known of the sources, and read the others with `jobs` processes.
+
+        `is_list` says that they come in any order, not folder by folder.
+        """
+        unknown = self._recall(sources, is_list=is_list)
+        load_if_worth(characters=sum(source.size for source in unknown), progress=progress)
+        waiting = deque(tasks(unknown))
+        del unknown  # each file's record is let go when its task is done
+        places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
+        parts = fingerprint_all(waiting, self._recipe(), self.settings.encoding, jobs)
+        for task, part in progress(parts, "read", len(waiting)):
+            if self.shelf is not None:
+                self.shelf.keep(task, part.found, part.rows)
+            own, places = np.split(places, [len(task)])
+            for place, outcome in zip(own.tolist(), part.found, strict=True):
+                self.found[place] = outcome
+            self.rows[own[_are_documents(part.found)]] = part.rows
+
+    def _recall(self, sources: Iterable[Source], *, is_list: bool) -> list[Source]:
+        """The sources of which nothing is known."""
+        unknown, rows = list[Source](), list[bytes]()
+        if self.shelf is None:
+            unknown.extend(sources)
+            self.found = [None] * len(unknown)
+        else:
+            for source, outcome, row in self.shelf.recall(sources, is_list=is_list):
+                self.found.append(outcome)
+                if outcome is None:
+                    unknown.append(source)
+                elif row is not None:
+                    rows.append(row)
+        self.from_store = len(self.found) - len(unknown)
+        width = self._recipe().bits // 8
+        self.rows = np.zeros((len(self.found), width), np.uint8)
+        known = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, width)
+        self.rows[_are_documents(self.found)] = known
+        return unknown
+
+    def _recipe(self) -> Recipe:
+        """With a sieve where it pays, and wherever fingerprints are kept."""
+        recipe = self.settings.recipe
+        return widened(recipe) if self._is_sieved() or self.shelf is not None else recipe
+
+    def _is_sieved(self) -> bool:
+        return self.settings.verified and len(self.found) > SIEVE_FROM
+
+    def fingerprinted(self) -> Fingerprinted:
+        """All that has been made, in the order of the sources."""
+        found = tuple(each for each in self.found if each is not None)
+        rows = self.rows[_are_documents(self.found)]
+        if not self._is_sieved():
+            rows = np.ascontiguousarray(rows[:, : self.settings.recipe.bits // 8])
+        return without_degenerate(Fingerprinted(found, rows), self.settings.recipe.bits)
+
+
+def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:
+    return np.array([isinstance(each, Document) for each in found], bool)

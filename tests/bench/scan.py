@@ -1,0 +1,248 @@
+"""How long whole scans take, and how much memory, beside a bare loop that only reads the files.
+
+    python tests/bench/scan.py FOLDER [--runs 5] [--json FILE]
+    python tests/bench/scan.py --files 25000,50000,100000,200000 [--folder DIRECTORY]
+    python tests/bench/scan.py --one-file MEGABYTES [--folder DIRECTORY]
+
+A FOLDER is scanned as it is, and what was found is shown; --files makes trees of so many files,
+--one-file a single text, in a temporary folder unless --folder is given, where they stay. Each
+scan is a process of its own, which takes all cores. Seconds are also by phase; `rest` is what is
+in none. All files are in the page cache, since the bare loop goes first.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections import Counter, defaultdict
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeVar
+
+from corpus import make_file, make_tree
+from report import Report, fresh, measured, options, peak_memory, reported
+
+from simdup import scan
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+    from simdup.records import Group, ScanResult
+
+Item = TypeVar("Item")
+
+PHASES = ("walk", "read", "compare", "verify")
+
+COLUMNS = {
+    "files": ",",
+    "MB": ",.1f",
+    "runs": "",
+    "seconds": ",.2f",
+    "x previous": ".2f",
+    "x bare": ",.1f",
+    "files/s": ",.0f",
+    "MB/s": ",.1f",
+    **dict.fromkeys((*PHASES, "rest"), ".2f"),
+    "peak MB": ",.0f",
+    "worker MB": ",.0f",
+    "bytes/file more": ",.0f",
+}
+
+# Groups that are shown.
+LARGEST = 10
+
+# Characters of the first column, in tables of scans and in those of what they found.
+NAME_WIDTH, FOUND_WIDTH = 10, 32
+
+
+class Clock:
+    """Progress that nobody sees: how long each phase took, in seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    def __call__(
+        self,
+        items: Iterable[Item],
+        label: str,
+        total: int | None,  # noqa: ARG002
+    ) -> Iterator[Item]:
+        began = perf_counter()
+        try:
+            yield from items
+        finally:
+            self.seconds[label] += perf_counter() - began
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """What a scan took, and what it found."""
+
+    seconds: float
+    phases: tuple[float, ...]
+    """Seconds of each of PHASES, and the rest."""
+    peak: float
+    """MB of the process itself."""
+    worker: float
+    """MB of its largest worker; at least what the process had when that began."""
+    files: int
+    megabytes: float
+    counts: dict[str, float]
+    largest: tuple[tuple[object, ...], ...]
+
+
+def scanned(path: str) -> Scanned:
+    """One scan of a folder or file by all cores."""
+    clock, began = Clock(), perf_counter()
+    result = scan([path], jobs=None, progress=clock)
+    seconds = perf_counter() - began
+    phases = [clock.seconds[phase] for phase in PHASES]
+    return Scanned(
+        seconds,
+        (*phases, seconds - sum(phases)),
+        peak_memory(),
+        peak_memory(resource.RUSAGE_CHILDREN),
+        result.stats.found,
+        result.stats.bytes / 1e6,
+        counts(result),
+        largest(result),
+    )
+
+
+def counts(result: ScanResult) -> dict[str, float]:
+    candidates = asdict(result.candidates) if result.candidates else {}
+    skipped = Counter(each.reason.value for each in result.skipped)
+    return {
+        "fingerprinted": result.stats.fingerprinted,
+        "groups": len(result.groups),
+        **{f"candidates: {name}": value for name, value in candidates.items()},
+        **{f"skipped: {reason}": count for reason, count in skipped.items()},
+    }
+
+
+def largest(result: ScanResult) -> tuple[tuple[object, ...], ...]:
+    groups = sorted(result.groups, key=lambda group: -len(group.members))
+    return tuple(map(described, groups[:LARGEST]))
+
+
+def described(group: Group) -> tuple[object, ...]:
+    """How many members it has, of which kind, how little alike, and the first and the last."""
+    least = min(member.similarity or 0 for member in group.members)
+    first, *_, last = (member.document.path for member in group.members)
+    return len(group.members), group.kind.value, least, f"{first} ... {last}"
+
+
+def scans(path: str, runs: int) -> Scanned:
+    """Medians of some scans, each in a process of its own."""
+    found = [fresh(scanned, path) for _ in range(runs)]
+    figures = [(each.seconds, *each.phases, each.peak, each.worker) for each in found]
+    seconds, *phases, peak, worker = (median(column) for column in zip(*figures, strict=True))
+    return replace(found[0], seconds=seconds, phases=tuple(phases), peak=peak, worker=worker)
+
+
+def bare(path: str) -> Callable[[], int]:
+    return partial(read_all, path)
+
+
+def read_all(path: str) -> int:
+    """The bytes of all files below a path, or of one, each read at once."""
+    folders = os.walk(path) if os.path.isdir(path) else [("", [], [path])]
+    return sum(len(read(os.path.join(at, name))) for at, _, names in folders for name in names)
+
+
+def read(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def show(report: Report, path: str, runs: int, previous: Scanned | None = None) -> Scanned:
+    """A row on the scan of a path."""
+    loop = measured(partial(bare, path), runs)
+    found = scans(path, runs)
+    times = margin = None
+    if previous is not None:
+        times = found.seconds / previous.seconds
+        margin = 1e6 * (found.peak - previous.peak) / (found.files - previous.files)
+    report.row(
+        Path(path).name,
+        found.files,
+        found.megabytes,
+        runs,
+        found.seconds,
+        times,
+        found.seconds / loop.seconds,
+        found.files / found.seconds,
+        found.megabytes / found.seconds,
+        *found.phases,
+        found.peak,
+        found.worker,
+        margin,
+    )
+    return found
+
+
+def show_found(report: Report, found: Scanned) -> None:
+    report.table("found", {"number": ",.10g"}, FOUND_WIDTH)
+    for name, count in found.counts.items():
+        report.row(name, count)
+    columns = {"files": ",", "kind": ">16", "least similar": ".2f", "first and last": ""}
+    report.table("largest groups", columns, FOUND_WIDTH)
+    for number, group in enumerate(found.largest, 1):
+        report.row(f"{number}", *group)
+
+
+def show_trees(report: Report, given: Namespace) -> None:
+    report.table("trees of files of 0.5 to 4 kB", COLUMNS, NAME_WIDTH)
+    previous = None
+    for files in given.files:
+        with place(given.folder) as folder:
+            tree = Path(folder, f"{files}")
+            fresh(make_tree, files, tree)
+            previous = show(report, str(tree), given.runs, previous)
+
+
+def show_file(report: Report, given: Namespace) -> None:
+    report.table("one file, English and Chinese", COLUMNS, NAME_WIDTH)
+    with place(given.folder) as folder:
+        path = Path(folder, f"{given.one_file:g}.txt")
+        fresh(make_file, given.one_file, path)
+        show(report, str(path), given.runs)
+
+
+def place(folder: Path | None) -> AbstractContextManager[Path | str]:
+    """The folder that was given, or else one for a while."""
+    return nullcontext(folder) if folder else TemporaryDirectory()
+
+
+def numbers(text: str) -> list[int]:
+    return [int(each) for each in text.split(",")]
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("path", nargs="?", metavar="FOLDER")
+    parser.add_argument("--files", type=numbers, default=[], help="rising numbers, by commas")
+    parser.add_argument("--one-file", type=float, metavar="MEGABYTES")
+    parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
+    given = parser.parse_args()
+    if not (given.path or given.files or given.one_file):
+        parser.error("give a FOLDER, --files or --one-file")
+    with reported(given) as report:
+        if given.path:
+            report.table("whole scans", COLUMNS, NAME_WIDTH)
+            show_found(report, show(report, given.path, given.runs))
+        if given.files:
+            show_trees(report, given)
+        if given.one_file:
+            show_file(report, given)
+
+
+if __name__ == "__main__":
+    main()

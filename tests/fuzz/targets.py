@@ -1,0 +1,110 @@
+"""What must hold for any bytes: functions that fail, or return. `fuzz.py` looks for bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup import decode
+from simdup.features import features
+from simdup.pieces import chunks_of
+from simdup.recipe import Recipe
+from simdup.records import Source
+from simdup.report import names
+from simdup.simhash import fingerprint_chunks, fingerprint_texts
+from simdup.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RECIPES = (Recipe(), Recipe(features="tokens"), Recipe(ngram=(1, 3), bits=64))
+
+
+def decoding(data: bytes) -> None:
+    """An encoding or a reason; the text is the same however its bytes are cut, and is UTF-8."""
+    found = decode.detect(data)
+    decode.detect(data, complete=False)
+    if isinstance(found, decode.NotText):
+        assert found.detail
+        return
+    assert 0 <= found.confidence <= 1
+    assert decode.forced(found.name)
+    text = decode.decode(data, found)
+    middle = len(data) // 2
+    for cut in (1, middle, len(data)):
+        assert "".join(decode.decode_chunks((data[:cut], data[cut:]), found)) == text
+    assert "\r" not in text
+    text.encode("utf-8")
+    fingerprinting(text.encode("utf-8"))
+
+
+def fingerprinting(data: bytes) -> None:
+    """A fingerprint, the same alone, in a batch and in chunks, with or without space around."""
+    text = data.decode("utf-8", "surrogateescape")
+    for recipe in RECIPES:
+        alone = fingerprint_texts([text], recipe)
+        together = fingerprint_texts(["first", text, "", text], recipe)
+        chunked = fingerprint_chunks(chunks_of(text), recipe)
+        for row in (together.rows[1], together.rows[3], chunked.rows[0]):
+            assert (row == alone.rows[0]).all()
+        assert alone.counts[0] == chunked.counts[0] == len(features([text], recipe).ids)
+    spaced = fingerprint_texts([f"  {text}\n\n"], RECIPES[0])
+    assert (spaced.rows == fingerprint_texts([text], RECIPES[0]).rows).all()
+
+
+def naming(data: bytes) -> None:
+    """A path of any bytes is printable, valid JSON, and comes back from it."""
+    path = os.fsdecode(data)
+    assert names.printable(path).isprintable()
+    shown = json.loads(json.dumps(names.as_json(path), ensure_ascii=False).encode("utf-8"))
+    in_base64 = shown.get("path_base64")
+    assert (os.fsdecode(b64decode(in_base64)) if in_base64 else shown["path"]) == path
+
+
+def storing(data: bytes) -> None:
+    """A store whose records were overwritten knows nothing wrong, and never fails."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "store.sqlite3")
+        source = Source("a/b.txt", 1, 2, 3, 4, 5)
+        store = Store(place, _unheard)
+        shelf = store.shelf("key", 8)
+        store.execute("INSERT INTO folders VALUES (1, ?, 0)", os.fsencode(os.path.abspath("a")))
+        store.execute("INSERT INTO files VALUES (1, 1, 'b.txt', ?, 7)", data)
+        ((_, outcome, row),) = shelf.recall([source])
+        assert (outcome, row) == (None, None)
+        digests = np.frombuffer(data[:16].ljust(16, b"\0"), np.uint64)[None]
+        assert np.isnan(shelf.similarities(digests, digests)).all()
+        shelf.keep_similarities(digests, digests, np.array([0.5]))
+        assert shelf.similarities(digests, digests).tolist() == [0.5]
+        store.close()
+
+
+def opening(data: bytes) -> None:
+    """Any file at all in place of the store is put aside or done without, and scans go on."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "store.sqlite3")
+        place.write_bytes(data)
+        store = Store(place, _unheard)
+        source = Source("a/b.txt", 1, 2, 3, 4, 5)
+        shelf = store.shelf("key", 8)
+        recalled = shelf.recall([source, replace(source, inode=9)])
+        assert [outcome for _, outcome, _ in recalled] == [None, None]
+        shelf.finish(["a"])
+        store.info()
+        store.close()
+
+
+def _unheard(_: str) -> None:
+    """A warning that nobody reads."""
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    each.__name__: each for each in (decoding, fingerprinting, naming, storing, opening)
+}
