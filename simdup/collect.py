@@ -97,7 +97,8 @@ class Collection:
     def fingerprinted(self) -> Fingerprinted:
         """All that has been made, in the order of the sources."""
         found = tuple(each for each in self.found if each is not None)
-        rows = self.rows[_are_documents(self.found)]
+        are_documents = _are_documents(self.found)
+        rows = self.rows if are_documents.all() else self.rows[are_documents]
         if not self._is_sieved():
             rows = np.ascontiguousarray(rows[:, : self.settings.recipe.bits // 8])
         return without_degenerate(Fingerprinted(found, rows), self.settings.recipe.bits)

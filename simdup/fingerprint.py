@@ -20,7 +20,6 @@ from simdup.pieces import chunks_of
 from simdup.read import (
     SkipError,
     Text,
-    digest,
     encoding_of_large,
     is_streamed,
     read_chunks,
@@ -163,7 +162,7 @@ def _document(source: Source, found: Text, prints: Fingerprints, row: int) -> Do
         damage(found.text),
         int(prints.counts[row]),
         found.bytes_digest,
-        digest(found.text.encode("utf-8", "surrogatepass")),
+        found.text_digest,
         prints.digests[row].tobytes(),
     )
 

@@ -28,11 +28,13 @@ HEAD, CHUNK = 1 << 16, 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is in a file: its text, and what is to be remembered of its bytes."""
+    """What is in a file: its text, and what is to be remembered of both."""
 
     text: str
     encoding: Encoding
     bytes_digest: bytes
+    text_digest: bytes
+    """The very same object for plain UTF-8, where text and bytes are one."""
 
 
 class SkipError(Exception):
@@ -57,7 +59,9 @@ def read_text(source: Source, known: Encoding | None) -> Text:
     with closing(read_chunks(source)) as chunks:
         data = b"".join(_unless_binary(chunks, known))
     encoding = _encoding(data, known, complete=True)
-    return Text(decode(data, encoding), encoding, digest(data))
+    text, of_bytes = decode(data, encoding), digest(data)
+    encoded = text.encode("utf-8", "surrogatepass")
+    return Text(text, encoding, of_bytes, of_bytes if encoded == data else digest(encoded))
 
 
 def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:

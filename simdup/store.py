@@ -302,6 +302,8 @@ class Shelf:
             reason, _, detail = record[at:].decode().partition("\n")
             return Skipped(source.path, Reason(reason), detail), None
         confidence, damaged, features, *digests = _DOCUMENT.unpack_from(record, at)
+        if digests[0] == digests[1]:
+            digests[1] = digests[0]  # one object for plain UTF-8, as when it is read
         middle = at + _DOCUMENT.size + self.width
         encoding = sys.intern(record[middle:].decode())
         document = Document(source, encoding, confidence, damaged, features, *digests)

@@ -15,7 +15,7 @@ from simdup.hamming import diameter, paired_distances
 from simdup.records import Document, Group, Kind, Member
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,11 +59,11 @@ class Texts:
 def distinct_texts(documents: Sequence[Document], rows: Rows) -> Texts:
     """The texts of documents, in the order in which they first occur."""
     rank = _ranks(documents)
-    keys = [(each.features_digest, each.source.is_reference) for each in documents]
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    text_of = np.array([numbers[key] for key in keys], np.int64)
+    digests = _digests(documents)
+    is_reference = np.array([each.source.is_reference for each in documents], bool)
+    text_of = _numbered(np.column_stack((digests, is_reference.astype(np.uint64))))
     by_text = np.lexsort((rank, text_of))
-    begins = np.searchsorted(text_of[by_text], np.arange(len(numbers) + 1))
+    begins = np.searchsorted(text_of[by_text], np.arange(text_of.max(initial=-1) + 2))
     first = by_text[begins[:-1]]
     return Texts(
         documents,
@@ -72,13 +72,23 @@ def distinct_texts(documents: Sequence[Document], rows: Rows) -> Texts:
         rank[first],
         rows[first],
         np.array([documents[index].features for index in first], np.int64),
-        _digests(documents[index].features_digest for index in first),
-        np.array([documents[index].source.is_reference for index in first], bool),
+        digests[first],
+        is_reference[first],
     )
 
 
-def _digests(each: Iterable[bytes]) -> NDArray[np.uint64]:
-    return np.frombuffer(b"".join(each), np.uint64).reshape(-1, 2)
+def _digests(documents: Sequence[Document]) -> NDArray[np.uint64]:
+    """Those of the features: (documents, 2)."""
+    joined = b"".join(document.features_digest for document in documents)
+    return np.frombuffer(joined, np.uint64).reshape(-1, 2)
+
+
+def _numbered(keys: NDArray[np.uint64]) -> Indices:
+    """The number of each row, equal for equal rows, in the order in which they first occur."""
+    _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first)] = np.arange(len(first))
+    return place[inverse.ravel()]
 
 
 def _ranks(documents: Sequence[Document]) -> Indices:
