@@ -63,7 +63,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/search.py
 	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100
 	$(BIN)/python tests/bench/store.py --files 25000
-	$(BIN)/python tests/bench/encodings.py
+	$(BIN)/python tests/bench/detection.py
 
 # What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.
 FUZZ_SECONDS ?= 60

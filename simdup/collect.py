@@ -62,29 +62,36 @@ class Collection:
             if self.shelf is not None:
                 self.shelf.keep(task, part.found, part.rows)
             own, places = np.split(places, [len(task)])
+            # Rows first: Ctrl-C may come at any moment, and what is found has its row.
+            self.rows[own[_are_documents(part.found)]] = part.rows
             for place, outcome in zip(own.tolist(), part.found, strict=True):
                 self.found[place] = outcome
-            self.rows[own[_are_documents(part.found)]] = part.rows
 
     def _recall(self, sources: Iterable[Source], *, is_list: bool) -> list[Source]:
         """The sources of which nothing is known."""
         unknown, rows = list[Source](), list[bytes]()
-        if self.shelf is None:
-            unknown.extend(sources)
-            self.found = [None] * len(unknown)
-        else:
-            for source, outcome, row in self.shelf.recall(sources, is_list=is_list):
-                self.found.append(outcome)
-                if outcome is None:
-                    unknown.append(source)
-                elif row is not None:
-                    rows.append(row)
-        self.from_store = len(self.found) - len(unknown)
-        width = self._recipe().bits // 8
-        self.rows = np.zeros((len(self.found), width), np.uint8)
-        known = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, width)
-        self.rows[_are_documents(self.found)] = known
+        try:
+            if self.shelf is None:
+                unknown.extend(sources)
+                self.found = [None] * len(unknown)
+            else:
+                for source, outcome, row in self.shelf.recall(sources, is_list=is_list):
+                    if row is not None:
+                        rows.append(row)
+                    if outcome is None:
+                        unknown.append(source)
+                    self.found.append(outcome)
+        finally:
+            self._take(rows)
         return unknown
+
+    def _take(self, known: list[bytes]) -> None:
+        """Make room for the rows of all sources, and lay down those that are known."""
+        width, are_documents = self._recipe().bits // 8, _are_documents(self.found)
+        self.from_store = sum(each is not None for each in self.found)
+        self.rows = np.zeros((len(self.found), width), np.uint8)
+        joined = b"".join(known[: int(are_documents.sum())])
+        self.rows[are_documents] = np.frombuffer(joined, np.uint8).reshape(-1, width)
 
     def _recipe(self) -> Recipe:
         """With a sieve where it pays, and wherever fingerprints are kept."""

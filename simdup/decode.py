@@ -2,8 +2,8 @@
 
 `detect` looks at a file's first bytes and answers `Encoding` or `NotText`. It
 asks in turn, the surest sign first: byte order mark, strict UTF-8, UTF-16
-without a mark, signs of binary, damaged UTF-8, simplified Chinese, and last chardet's
-statistics for the encodings of one country. Each stage answers None for "not mine".
+without a mark, signs of binary, damaged UTF-8, everyday East Asian characters, and last
+chardet's statistics for the encodings of one country. Each stage answers None for "not mine".
 
 `decode` and `decode_chunks` give the same text for the same bytes, however
 these are cut. Decoding never fails: what cannot be read becomes U+FFFD, and
@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING
+
+from simdup.east_asian import EVERYDAY, clear, likeliest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -71,8 +73,7 @@ _REFUSED = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode"}
 
 # What chardet chooses from, by Python's names. All of its 80 encodings take 4
 # times as long for the same answers on GBK and Big5, at every length from 20 bytes.
-_EAST_ASIAN = ("gb18030", "big5hkscs", "cp932", "cp949", "euc_jis_2004")
-_COMMON = (*_EAST_ASIAN, "cp1252", "cp1251", "koi8-r")
+_COMMON = (*EVERYDAY, "cp1252", "cp1251", "koi8-r")
 # Only for more than `_SHORT` bytes: offered these, chardet takes 100 letters of
 # French for Polish 1 time in 6. On its own test files they raise 239 of 424 to 370.
 _RARE = (
@@ -80,21 +81,15 @@ _RARE = (
     *("iso8859-2", "iso8859-5", "iso8859-7", "mac-cyrillic"),
 )
 
-# Simplified Chinese as GB2312 sorts it: everyday characters by their sound, a to r and r to z.
-# 300 bytes of novels, letters and manuals have at least 33 % and 18 % there, Korean in EUC-KR
-# all and none, Japanese in EUC-JP 21 % and 5 %; of other encodings more is lost.
-_A_TO_R, _R_TO_Z = bytes(range(0xB0, 0xCA)), bytes(range(0xCA, 0xD8))
-_ASCII = bytes(range(0x80))
-_LEAST_A_TO_R, _LEAST_R_TO_Z = 0.25, 0.15
-_MOST_BEYOND_GB2312 = 0.05
-_CHARACTERS_TO_TELL = 100
-
-# Bytes for chardet: 1 KiB of GBK is read right as often as 64 KiB and five times
-# faster; the long sample decides where the short one is not clearly East Asian.
+# Bytes for chardet; in up to `_SHORT` it is to see common encodings alone.
 _SHORT, _LONG = 1 << 10, 1 << 16
-# For 1 KiB of novels the least was .36 in GBK, .59 in Big5 and .25 for traditional
-# characters in GB18030; Thai taken for GBK gave .10 to .17.
-_SURE = 0.25
+# How sure an encoding is that chardet does not see; its own weak guesses have less.
+_UNSURE = 0.1
+# What windows-1252 has: an accented letter beside a plain one, or alone. Without any, it is more
+# likely Chinese between spaces and signs.
+_ACCENT = re.compile(
+    rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]|(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])"
+)
 # ASCII taken along before the first other byte: letters that show what an accent belongs to.
 _CONTEXT = 64
 
@@ -111,7 +106,7 @@ _EVERYDAY = ("gb2312", "big5", "shift_jis", "euc_kr", "cp1252", "cp1250", "cp125
 _LEAST_EVERYDAY = 0.85
 _UTF16_SAMPLE = 1 << 10
 
-# Share of characters lost, in a text that was damaged. Russian read as GBK loses 19 %.
+# Share of characters lost, in UTF-8 that was damaged.
 _MOST_LOST = 0.05
 # Signs beyond ASCII in a single-byte text: random bytes have 13 to 37 %, texts 4 % at most.
 _MOST_SIGNS = 0.10
@@ -171,7 +166,7 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
         or _as_utf16(head)
         or _as_binary(head)
         or _as_damaged_utf8(head)
-        or _as_simplified(head)
+        or _as_east_asian(head)
         or _by_statistics(head)
         or NotText("no known encoding")
     )
@@ -312,21 +307,10 @@ def _as_damaged_utf8(head: bytes) -> Encoding | None:
     return Encoding("utf-8", 1 - lost) if lost <= _MOST_LOST else None
 
 
-def _as_simplified(head: bytes) -> Encoding | None:
-    """GB18030 if its characters are spread as those of simplified Chinese are.
-
-    Cheaper than chardet by far, and right for nearly all Chinese that is not UTF-8.
-    """
-    text = _decoder("gb18030").decode(_sample(head, _SHORT))
-    leads = text.encode("gb2312", "ignore").translate(None, _ASCII)[::2]
-    beyond, count = _beyond_ascii(text), len(leads)
-    if count < _CHARACTERS_TO_TELL or count < (1 - _MOST_BEYOND_GB2312) * beyond:
-        return None
-    is_spread = (
-        _count(leads, _A_TO_R) >= _LEAST_A_TO_R * count
-        and _count(leads, _R_TO_Z) >= _LEAST_R_TO_Z * count
-    )
-    return Encoding("gb18030", count / beyond) if is_spread else None
+def _as_east_asian(head: bytes) -> Encoding | None:
+    """The encoding in which its characters are clearly everyday ones."""
+    found = clear(_sample(head, _LONG))
+    return _reported(head, Encoding(*found)) if found else None
 
 
 def _count(data: bytes, what: bytes) -> int:
@@ -359,24 +343,19 @@ def _sample(head: bytes, size: int) -> bytes:
 
 
 def _by_statistics(head: bytes) -> Encoding | None:
-    """The encoding whose letters and pairs of letters look most like a language."""
-    short, long = _sample(head, _SHORT), _sample(head, _LONG)
-    guess = _chardet(short, _COMMON)
-    if len(long) > len(short) and not _is_sure(long, guess):
-        guess = _chardet(long, _COMMON + _RARE)
-    if guess is None or _is_sure(long, guess):
-        return guess and _reported(head, guess)
-    mended = max(_mended(long), key=lambda mended: mended.confidence, default=None)
-    if guess.name in _EAST_ASIAN and not (mended and mended.confidence > guess.confidence):
+    """The encoding whose letters and pairs of letters look most like a language.
+
+    chardet tells alphabets well, East Asian encodings worse: there the everyday characters
+    are asked once more, however few.
+    """
+    sample = _sample(head, _LONG)
+    guess = _chardet(sample, _COMMON if len(sample) <= _SHORT else _COMMON + _RARE)
+    if guess and _is_alphabet(sample, guess.name):
         return _reported(head, guess)
-    return _reported(head, mended) if mended else _plausible(long, guess)
-
-
-def _is_sure(sample: bytes, guess: Encoding | None) -> bool:
-    """Whether chardet sees an East Asian language, and every character can be read."""
-    if guess is None or guess.name not in _EAST_ASIAN or guess.confidence < _SURE:
-        return False
-    return not _lost(sample, guess.name)
+    name = likeliest(sample, guess.name if guess else None)
+    if name is None or not (name in EVERYDAY or _is_of_letters(sample, name)):
+        return None
+    return _reported(head, Encoding(name, guess.confidence if guess else _UNSURE))
 
 
 def _chardet(sample: bytes, candidates: tuple[str, ...]) -> Encoding | None:
@@ -399,25 +378,18 @@ def _reported(head: bytes, guess: Encoding) -> Encoding:
     return Encoding(name, guess.confidence)
 
 
-def _mended(sample: bytes) -> Iterator[Encoding]:
-    """Each encoding that chardet sees once the few bytes it cannot hold are left out.
-
-    chardet drops an encoding for one wrong byte: GBK is then KOI8-R, and Big5 is GBK.
-    """
-    for name in _EAST_ASIAN:
-        if 0 < _lost(sample, name) <= _MOST_LOST:
-            guess = _chardet(sample.decode(name, "ignore").encode(name), _COMMON)
-            if guess and guess.name == name:
-                yield guess
+def _is_alphabet(sample: bytes, name: str) -> bool:
+    """Whether this is an encoding of single bytes, and gives what looks like words."""
+    if name in EVERYDAY or (name == "cp1252" and not _ACCENT.search(sample)):
+        return False
+    return _is_of_letters(sample, name)
 
 
-def _plausible(sample: bytes, guess: Encoding | None) -> Encoding | None:
-    """The guess, if most characters beyond ASCII are letters.
+def _is_of_letters(sample: bytes, name: str) -> bool:
+    """Whether most characters beyond ASCII are letters.
 
     Single-byte encodings accept almost any bytes, so chardet's word is not enough.
     """
-    if guess is None:
-        return None
-    text = sample.decode(guess.name, "replace")
+    text = sample.decode(name, "replace")
     signs = sum(not (c.isascii() or c.isalpha()) for c in text)
-    return None if signs > _MOST_SIGNS * len(text) else _reported(sample, guess)
+    return signs <= _MOST_SIGNS * len(text)

@@ -83,14 +83,17 @@ def token_hashes(
     ids: NDArray[np.uint64],
     ends: NDArray[np.int64],
     joins: NDArray[np.bool_],
-) -> None:
+) -> bool:
     """`tokens.tokens` of texts as `unicode.code_points` gives them, hashed by mix64.
 
     Fills `ids` with one hash a token, `ends` (texts + 1,) with where each text's end, and
     `joins` (texts,) with which have a character that the tables do not fold: such a text
     is to be folded by `unicodedata` and come again, `is_folded`.
+
+    Returns False where `ids` may be too short, and all is to be done again with a longer one:
+    it needs a place for each code point, and for each that those which unfold become.
     """
-    count = 0
+    count, spare = 0, len(ids) - len(codes)
     for text in range(len(offsets) - 1):
         h, power = _ZERO, _ONE
         before, base, is_open = _SEPARATOR, _SEPARATOR, False
@@ -130,6 +133,9 @@ def token_hashes(
             forms, at = 1, np.int64(0)
             if not is_done:
                 forms, at = np.int64(length[code]), np.int64(start[code])
+                spare -= forms - 1
+                if spare < 0:
+                    return False
             for form in range(forms):
                 character = code if is_done else folded[at + form]
                 found = np.uint32(kind[code] if is_done else folded_kind[at + form])
@@ -155,6 +161,7 @@ def token_hashes(
             ids[count] = _mix(h)
             count += 1
         ends[text + 1] = count
+    return True
 
 
 @_compiled

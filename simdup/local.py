@@ -6,6 +6,7 @@ A small scan starts none: a worker needs longer to start than some megabytes to 
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections import deque
@@ -13,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,8 +120,7 @@ def _results(
     tasks: Iterable[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
 ) -> Iterator[Fingerprinted]:
     # Workers load the kernels if this process has: compiled by now, they lie in a cache.
-    begin = load if ready() is not None else None
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), begin)
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (ready() is not None,))
     try:
         with _interrupts_held_back():
             sent = deque(pool.submit(fingerprint_sources, task, recipe, encoding) for task in tasks)
@@ -133,6 +133,21 @@ def _results(
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(is_compiled: bool) -> None:  # noqa: FBT001  (an initializer takes no keywords)
+    """What a worker does first."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if is_compiled:
+        load()
+
+
+def _end_with_parent() -> None:
+    """End this worker when its parent is gone: nobody else would, were that killed."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

@@ -67,11 +67,11 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             collection.collect(sources, jobs, progress, is_list=are_files)
             made = collection.fingerprinted()
             matches = match(made.documents, made.rows, settings, progress, shelf)
+        if shelf is not None:
+            shelf.finish([] if are_files else [os.fspath(each) for each in (*roots, *references)])
     except KeyboardInterrupt:
         seconds = perf_counter() - began
         raise InterruptedScan(_result(collection, skipped, None, seconds)) from None
-    if shelf is not None:
-        shelf.finish([] if are_files else [os.fspath(each) for each in (*roots, *references)])
     return _result(collection, skipped, matches, perf_counter() - began)
 
 

@@ -21,7 +21,7 @@ import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import groupby, repeat
+from itertools import count, groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
@@ -50,8 +50,8 @@ APPLICATION = int.from_bytes(b"SmDp", "big")
 # times: those of FAT count in steps of two seconds.
 SETTLED_NS = 2_000_000_000
 
-# Seconds to wait while another scan writes.
-PATIENCE = 10
+# Seconds to wait while another scan writes, and at once: Ctrl-C is not heard meanwhile.
+PATIENCE, WAIT = 10, 0.1
 
 # Pairs asked for at once.
 KEYS_AT_ONCE = 1 << 14
@@ -133,9 +133,20 @@ class Store:
             return
         if problem:
             self._move_aside(problem)
+        was_there = path.exists()
+        self._open()
+        if self.connection is None and was_there and not path.exists():
+            self._open()  # it was damaged, and is out of the way
+
+    def _open(self) -> None:
         with self._guarded():
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.connection = _opened(path)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.connection = _opened(self.path)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything is kept: not after it was closed, or has failed."""
+        return self.connection is not None
 
     def close(self) -> None:
         """Let go of the file."""
@@ -160,9 +171,10 @@ class Store:
         ]
         files, folders, similarities = (rows[0][0] if rows else 0 for rows in counts)
         recipes = self.execute(
-            "SELECT key, count(*) FROM recipes JOIN files ON recipe = id GROUP BY id ORDER BY id"
+            "SELECT key, count(*) FROM recipes JOIN files ON recipe = id"
+            " WHERE typeof(key) = 'text' GROUP BY id ORDER BY id"
         )
-        last = dict(self.execute("SELECT name, value FROM scans"))
+        last = dict(self.execute("SELECT name, value FROM scans WHERE typeof(value) = 'integer'"))
         size = sum(each.stat().st_size for each in _files_of(self.path) if each.exists())
         asked, known = last.get("asked", 0), last.get("known", 0)
         return Info(self.path, size, files, folders, similarities, tuple(recipes), asked, known)
@@ -188,14 +200,14 @@ class Store:
         """The rows that a statement gives; none if the store cannot be used."""
         with self._guarded():
             if self.connection is not None:
-                return self.connection.execute(sql, parameters).fetchall()
+                return _patiently(self.connection.execute, sql, parameters).fetchall()
         return []
 
     def execute_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
         """One statement for each row of parameters."""
         with self._guarded():
             if self.connection is not None:
-                self.connection.executemany(sql, rows)
+                _patiently(self.connection.executemany, sql, rows)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -213,17 +225,19 @@ class Store:
         """Go on without the store when it fails, and say so once."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeError) as error:
             self.close()
-            # SQLite's class for a damaged file is the base of those for all other trouble.
-            if type(error) is sqlite3.DatabaseError:
+            # SQLite's class for a damaged file is the base of those for all other trouble; what
+            # it says of one may be no text.
+            if type(error) is sqlite3.DatabaseError or isinstance(error, UnicodeError):
                 self._move_aside(str(error))
             else:
                 cause = getattr(error, "strerror", None) or str(error)
                 self.warn(f"{str(self.path)!r}: {cause}; going on without the store")
 
     def _move_aside(self, cause: str) -> None:
-        aside = self.path.with_name(self.path.name + ".damaged")
+        names = (self.path.name + f".damaged{number or ''}" for number in count())
+        aside = next(path for path in map(self.path.with_name, names) if not path.exists())
         try:
             os.replace(self.path, aside)
             for each in _files_of(self.path)[1:]:
@@ -288,7 +302,11 @@ class Shelf:
         self, folder: int, name: bytes | None = None
     ) -> dict[bytes, tuple[bytes, int | None]]:
         """The records of the files in a folder, or of one of them, with checksums, by name."""
-        sql = "SELECT name, record, checksum FROM files WHERE folder = ? AND recipe = ?"
+        # Types, because a flipped bit can change them too.
+        sql = (
+            "SELECT name, record, checksum FROM files WHERE folder = ? AND recipe = ?"
+            " AND typeof(name) = 'blob' AND typeof(record) = 'blob'"
+        )
         if name is None:
             found = self.store.execute(sql, folder, self.number)
         else:
@@ -338,7 +356,8 @@ class Shelf:
     def _number_of(self, folder: bytes) -> int | None:
         """The number of a folder, a new one if need be; None if the store has just failed."""
         if folder not in self.folders:
-            self.store.execute("INSERT OR IGNORE INTO folders (path) VALUES (?)", folder)
+            insert = "INSERT OR IGNORE INTO folders (path, used) VALUES (?, ?)"
+            self.store.execute(insert, folder, self.store.today)
         return self._known_folder(folder)
 
     def similarities(self, left: Digests, right: Digests) -> NDArray[np.float64]:
@@ -359,7 +378,8 @@ class Shelf:
     def _similarities(self, keys: NDArray[np.int64]) -> list[Any]:
         return self.store.execute(
             "SELECT similarities.key, similarities.value, checksum FROM json_each(?) AS asked"
-            " JOIN similarities ON similarities.key = asked.value",
+            " JOIN similarities ON similarities.key = asked.value"
+            " WHERE typeof(similarities.value) = 'integer' AND typeof(checksum) = 'integer'",
             json.dumps(keys.tolist()),
         )
 
@@ -406,7 +426,9 @@ class Shelf:
     def _forget_folders(self, root: bytes) -> None:
         inside = os.path.join(root, b"")
         found = self.store.execute(
-            "SELECT id, path FROM folders WHERE path > ? AND path < ?", inside, inside[:-1] + b"0"
+            "SELECT id, path FROM folders WHERE path > ? AND path < ? AND typeof(path) = 'blob'",
+            inside,
+            inside[:-1] + b"0",
         )
         gone = [
             (number,)
@@ -422,20 +444,36 @@ def _opened(path: Path) -> sqlite3.Connection:
     is_new = not path.exists()
     if is_new:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
     try:
         if not path.stat().st_size:
             # Before the log takes over, so that the header of the file itself says it.
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
-        connection.execute("PRAGMA journal_mode = WAL")
+        _patiently(connection.execute, "PRAGMA journal_mode = WAL")
         # After a power cut the last entries may be missing; what is there is whole.
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(_TABLES)
+        _patiently(connection.executescript, _TABLES)
+        connection.text_factory = _text
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _patiently(run: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401
+    """What a statement gives, once no other scan is writing. Raises sqlite3.Error."""
+    patience = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return run(*arguments)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > patience:
+                raise
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _files_of(path: Path) -> list[Path]:
@@ -446,10 +484,16 @@ def _files_of(path: Path) -> list[Path]:
 def _header(path: Path) -> bytes:
     """The first bytes of a file; none if there is no file, or none that can be read."""
     try:
-        with open(path, "rb") as file:
-            return file.read(100)
+        # O_NONBLOCK: a FIFO must not hang; reading from one gives nothing, or an error.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""
+    try:
+        return os.read(descriptor, 100)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def _is_newer(path: Path) -> bool:
@@ -464,6 +508,8 @@ def _is_store(header: bytes) -> bool:
 
 def _not_ours(path: Path) -> str | None:
     """What is wrong with a file that is there but is no store of this version."""
+    if path.exists() and not path.is_file():
+        return "not a file"
     header = _header(path)
     if not header:
         return None

@@ -113,10 +113,14 @@ def _hashed(
     """Tokens of texts, some of them folded already, and which texts the tables do not fold."""
     codes, offsets = code_points(texts)
     table = tables(codes)
-    ids, ends = np.empty(len(codes), np.uint64), np.zeros(len(offsets), np.int64)
+    # Few characters unfold to several; a text of nothing else is done again.
+    ids = np.empty(len(codes) + len(codes) // 8, np.uint64)
+    ends = np.zeros(len(offsets), np.int64)
     joins = np.zeros(len(texts), bool)
-    forms = (table.packed, table.start, table.length, table.folded, table.folded_kind)
-    kernels.token_hashes(codes, offsets, is_folded, *forms, table.kind, ids, ends, joins)
+    forms = (table.packed, table.start, table.length, table.folded, table.folded_kind, table.kind)
+    if not kernels.token_hashes(codes, offsets, is_folded, *forms, ids, ends, joins):
+        ids = np.empty(int(np.maximum(table.length[codes], 1).sum(dtype=np.int64)), np.uint64)
+        kernels.token_hashes(codes, offsets, is_folded, *forms, ids, ends, joins)
     return Tokens(ids[: ends[-1]], ends), joins
 
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup.decode import Encoding, NotText, damage, decode, decode_chunks, detect, forced
+from simdup.east_asian import clear, likeliest, points
 
 ENGLISH = "The ferry left at dawn, and nobody on the pier remembered to wave. "
 SIMPLIFIED = (
@@ -76,6 +77,61 @@ def test_a_paragraph_is_read_in_its_own_encoding(text, codec, expected):
 
     assert name(data) == expected
     assert read(data) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        *(("参见", "gbk"), ("# zhujie：读", "gbk"), ("1. 打开电源\n2. 等待\n", "gbk")),
+        *(("// 使用 `allow` 来抑制", "gbk"), ("请向 <https://example.org> 报告", "gbk")),
+        *(("您好！\n附件已收到，谢谢。\n", "gbk"), ("柳堡镇图书室·冬夜书", "gbk")),
+        *(("請向 <https://example.org> 回報", "gbk"), ("各位鄰居：停水三天", "gbk")),
+        *(("參見 SEE ALSO", "big5"), ("本頁面中文版由中文 man", "big5"), ("檔案不存在", "big5")),
+        *(("名前: 田中", "shift_jis"), ("名前: 田中", "euc-jp"), ("옵션: 파일 이름", "euc-kr")),
+    ],
+)
+def test_a_line_or_less_is_read_in_its_own_encoding(text, codec):
+    assert read(text.encode(codec)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        *(("à", "windows-1252"), ("Impossible d’écrire ici", "windows-1252")),
+        *(("Käännä mökkipäiväkirja", "windows-1252"), ("Größe: 5 m²", "windows-1252")),
+        *(("E1209: Непра", "windows-1251"), ("март\nмай", "koi8-r"), ("Привет, мир", "koi8-r")),
+    ],
+)
+def test_a_few_letters_of_europe_are_not_taken_for_chinese(text, codec):
+    assert name(text.encode(codec)) == codec
+
+
+def test_what_is_repeated_is_no_more_evidence():
+    once, often = ("plików ".encode("iso8859-2") * count for count in (1, 20))
+
+    assert points(once)["gb18030"] == points(often)["gb18030"] > 0
+    assert clear(often) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "codec"),
+    [
+        *((SIMPLIFIED, "gb18030"), (TRADITIONAL, "big5hkscs"), (KOREAN, "cp949")),
+        *((JAPANESE, "cp932"), (JAPANESE, "euc_jis_2004")),
+    ],
+)
+def test_a_paragraph_leaves_no_doubt(text, codec):
+    data = text.encode(codec)
+
+    found, confidence = clear(data)
+
+    assert found == codec == likeliest(data, None) == likeliest(data, "cp1252")
+    assert 0.9 < confidence < 1
+
+
+def test_a_guess_stands_if_the_points_know_no_better():
+    assert likeliest(FRENCH.encode("cp1252"), "cp1252") == "cp1252"
+    assert likeliest(b"", None) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 import simdup
 
 FLOORS = [
-    {"errors", "progress", "unicode", "hashing", "hamming"},
+    {"errors", "progress", "unicode", "hashing", "hamming", "east_asian"},
     {"recipe", "gitignore", "metrics", "kernels", "fast"},
     {"records"},
     {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report", "store"},

@@ -225,3 +225,12 @@ def test_compiling_is_progress():
         fast.load(progress)
 
     assert seen == [("compile", 7)]
+
+
+@pytest.mark.parametrize("text", ["\ufdfa" * 999, "㍿" * 999, "ﷺ a " * 99 + "e\u0301\u0327" * 99])
+def test_characters_that_unfold_to_many_tokens_have_room(text):
+    texts = [text, "plain", text * 3]
+    found, expected = tokens.tokens(texts, Recipe()), by_numpy(tokens.tokens, texts, Recipe())
+
+    assert found.ids.tolist() == expected.ids.tolist()
+    assert found.offsets.tolist() == expected.offsets.tolist()

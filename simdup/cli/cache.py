@@ -116,8 +116,15 @@ def _described(info: Info) -> list[str]:
     if info.asked:
         share = percent(info.known / info.asked)
         lines.append(f"last scan     {info.known:,} of {count(info.asked, 'file')} known ({share})")
-    for key, files in info.recipes:
+    lines += [f"recipe        {_recipe(key)}: {count(n, 'file')}" for key, n in info.recipes]
+    return lines
+
+
+def _recipe(key: str) -> str:
+    """The key of a recipe in words; as it is, if it was damaged."""
+    try:
         known = json.loads(key)
         recipe = ", ".join(f"{name} {value}" for name, value in known["recipe"].items())
-        lines.append(f"recipe        {recipe}; read by {known['reader']}: {count(files, 'file')}")
-    return lines
+        return printable(f"{recipe}; read by {known['reader']}")
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return printable(key)

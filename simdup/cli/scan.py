@@ -150,7 +150,7 @@ def _store(named: str | None, *, is_wanted: bool) -> Store | None:
 def _interruption(result: ScanResult, store: Store | None) -> str:
     """What to say after Ctrl-C."""
     read = result.stats.fingerprinted + len(result.skipped)
-    if store is None or not read:
+    if store is None or not store.is_open or not read:
         return "interrupted"
     return f"interrupted; what was read ({count(read, 'file')}) is remembered"
 
