@@ -114,7 +114,10 @@ class Info:
 
 
 class Store:
-    """The SQLite file, to be closed."""
+    """The SQLite file, to be closed.
+
+    `kept` counts the files that were added to it.
+    """
 
     def __init__(self, path: Path, warn: Callable[[str], None], *, is_named: bool = False) -> None:
         """Open the store or make it. Where that cannot be, one warning, and nothing is known.
@@ -123,6 +126,7 @@ class Store:
         the store of a newer simdup.
         """
         self.path, self.warn = path, warn
+        self.kept = 0
         self.connection: sqlite3.Connection | None = None
         self.today = int(time.time() // 86_400)
         problem = _not_ours(path)
@@ -341,6 +345,8 @@ class Shelf:
                 entries.append((source, _status(source) + _content(outcome, row)))
         with self.store.writing():
             self._insert(entries)
+        if self.store.is_open:
+            self.store.kept += len(entries)
 
     def _insert(self, entries: Sequence[tuple[Source, bytes]]) -> None:
         values = []

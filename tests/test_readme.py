@@ -116,6 +116,15 @@ def test_every_exit_code_is_in_the_readme():
     assert re.findall(r"^\| (\d+) \|", table, re.MULTILINE) == ["0", "1", "2", "3", "130"]
 
 
+def test_every_promise_has_its_tests():
+    tests = (ROOT / "tests" / "test_reliability.py").read_text("utf-8")
+    names = re.findall(r"\[`(\w+)`\]\(tests/test_reliability.py\)", README)
+
+    assert len(names) > 30
+    for name in names:
+        assert f"\ndef test_{name}(" in tests
+
+
 def test_links_lead_to_headings():
     headings = re.findall(r"^#+ (.*)$", README, re.MULTILINE)
     anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}

@@ -126,7 +126,7 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     except InterruptedScan as interrupted:
         if form in FORMATS_OF_PARTS:
             write(render(interrupted.result))
-        tell(f"simdup: {_interruption(interrupted.result, store)}")
+        tell(f"simdup: {_interruption(store)}")
         return INTERRUPTED
     finally:
         if store is not None:
@@ -147,12 +147,12 @@ def _store(named: str | None, *, is_wanted: bool) -> Store | None:
     return store_at(named) if is_wanted else None
 
 
-def _interruption(result: ScanResult, store: Store | None) -> str:
+def _interruption(store: Store | None) -> str:
     """What to say after Ctrl-C."""
-    read = result.stats.fingerprinted + len(result.skipped)
-    if store is None or not store.is_open or not read:
+    if store is None or not store.kept:
         return "interrupted"
-    return f"interrupted; what was read ({count(read, 'file')}) is remembered"
+    kept = count(store.kept, "more file")
+    return f"interrupted; {kept} remembered, the next scan goes on from there"
 
 
 def _filters(options: dict[str, Any]) -> Filters:
