@@ -34,8 +34,8 @@ demo: $(VENV)/installed ## find the duplicates in fixtures/demo
 test: $(VENV)/developing ## run the tests with all extras
 	$(BIN)/python -m pytest
 
-test-plain: $(PLAIN)/installed ## run the tests with the five packages alone
-	$(PLAIN)/bin/python -m pytest
+test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those of whole runs)
+	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py
 
 lint: $(VENV)/developing ## check style
 	$(BIN)/ruff check
