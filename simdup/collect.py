@@ -57,7 +57,8 @@ class Collection:
         waiting = deque(tasks(unknown))
         del unknown  # each file's record is let go when its task is done
         places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
-        parts = fingerprint_all(waiting, self._recipe(), self.settings.encoding, jobs)
+        recipe, encoding, formats = self._recipe(), self.settings.encoding, self.settings.formats
+        parts = fingerprint_all(waiting, recipe, encoding, jobs, formats)
         for task, part in progress(parts, "read", len(waiting)):
             if self.shelf is not None:
                 self.shelf.keep(task, part.found, part.rows)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.decode import Encoding
 from simdup.errors import InputError
+from simdup.extract.documents import Readers
 from simdup.fingerprint import fingerprint_sources, without_degenerate
 from simdup.hamming import hamming_distances, similarity_at
-from simdup.read import SkipError, read_text
+from simdup.read import SkipError, read_again
 from simdup.records import Comparison, Document, Settings, Skipped
 from simdup.verify import exact_similarities
 from simdup.walk import listed
@@ -32,7 +33,7 @@ def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> 
     settings = settings or Settings()
     a, rows_a = _document(left, settings)
     b, rows_b = _document(right, settings)
-    texts = _text(a), _text(b)
+    texts = _text(a, settings), _text(b, settings)
     similarity = float(exact_similarities(texts, np.array([0]), np.array([1]), settings.recipe)[0])
     distance = int(hamming_distances(rows_a, rows_b)[0, 0])
     near = a.features_digest == b.features_digest or _is_near(a, b, distance, similarity, settings)
@@ -63,16 +64,17 @@ def _document(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
     found = next(iter(listed([path])))
     if isinstance(found, Skipped):
         raise _refusal(found)
-    made = fingerprint_sources([found], settings.recipe, settings.encoding)
+    made = fingerprint_sources([found], settings.recipe, settings.encoding, settings.formats)
     made = without_degenerate(made, settings.recipe.bits)
     if made.skipped:
         raise _refusal(made.skipped[0])
     return made.documents[0], made.rows
 
 
-def _text(document: Document) -> str:
+def _text(document: Document, settings: Settings) -> str:
     try:
-        return read_text(document.source, Encoding(document.encoding, document.confidence)).text
+        with closing(Readers(settings.formats)) as readers:
+            return read_again(document, readers).text
     except SkipError as skip:
         raise _refusal(skip.at(document.path)) from None
 

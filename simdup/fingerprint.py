@@ -7,6 +7,7 @@ counted in chunks, so that memory does not grow with it. What cannot be used bec
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import numpy as np
 
 from simdup.decode import Encoding, damage, decode_chunks, forced
 from simdup.errors import InputError
+from simdup.extract.documents import Readers
 from simdup.features import Features, all_features, concatenated, features, merged, segments
 from simdup.pieces import chunks_of
 from simdup.read import (
@@ -22,6 +24,7 @@ from simdup.read import (
     Text,
     encoding_of_large,
     is_streamed,
+    read_again,
     read_chunks,
     read_text,
 )
@@ -30,7 +33,7 @@ from simdup.records import Document, Reason, Skipped, Source
 from simdup.simhash import Fingerprints, fingerprint_chunks, fingerprint_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,14 +74,19 @@ class _Made:
 
 
 def fingerprint_sources(
-    sources: Sequence[Source], recipe: Recipe, encoding: str | None = None
+    sources: Sequence[Source],
+    recipe: Recipe,
+    encoding: str | None = None,
+    formats: Collection[str] = (),
 ) -> Fingerprinted:
     """What was made of each source.
 
     Texts of sources that are not streamed are in memory together: the caller says how
-    many there are. `encoding` is used for every file instead of detecting its own.
+    many there are. `encoding` is used for every plain text instead of detecting its own; the
+    text of documents of these `formats` is extracted.
     """
-    made, skipped = _made(sources, recipe, encoding)
+    with closing(Readers(formats)) as readers:
+        made, skipped = _made(sources, recipe, encoding, readers)
     found: list[Document | Skipped] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     for index in range(len(sources)):
@@ -125,7 +133,7 @@ def rows_of_sources(
 
     Raises InputError for the first one that cannot be used.
     """
-    made, skipped = _made(sources, recipe, encoding)
+    made, skipped = _made(sources, recipe, encoding, None)
     for index in sorted(skipped):
         raise InputError(str(skipped[index]))
     rows = [made[index].prints.rows[made[index].row] for index in range(len(sources))]
@@ -133,7 +141,7 @@ def rows_of_sources(
 
 
 def _made(
-    sources: Sequence[Source], recipe: Recipe, encoding: str | None
+    sources: Sequence[Source], recipe: Recipe, encoding: str | None, readers: Readers | None
 ) -> tuple[dict[int, _Made], dict[int, Skipped]]:
     """By the index of the source: what was made of it, or why nothing was."""
     known = None if encoding is None else forced(encoding)
@@ -142,10 +150,10 @@ def _made(
     skipped: dict[int, Skipped] = {}
     for index, source in enumerate(sources):
         try:
-            if is_streamed(source):
+            if is_streamed(source, readers):
                 made[index] = _streamed(source, recipe, known)
             else:
-                waiting.append((index, read_text(source, known)))
+                waiting.append((index, read_text(source, known, readers)))
         except SkipError as skip:
             skipped[index] = skip.at(source.path)
     prints = fingerprint_texts([found.text for _, found in waiting], recipe)
@@ -199,7 +207,10 @@ def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
 
 
 def features_of(
-    texts: Iterable[Iterable[Document]], recipe: Recipe, changed: list[Skipped]
+    texts: Iterable[Iterable[Document]],
+    recipe: Recipe,
+    changed: list[Skipped],
+    formats: Collection[str] = (),
 ) -> Features:
     """The features of texts, read again from the first of their documents that is unchanged.
 
@@ -207,27 +218,28 @@ def features_of(
     what it was is added to `changed`.
     """
     parts, waiting = [features([], recipe)], list[str]()
-    for copies in texts:
-        found: str | Features = ""
-        for document in copies:
-            try:
-                found = _again(document, recipe)
-                break
-            except SkipError as skip:
-                changed.append(skip.at(document.path))
-        if isinstance(found, str):
-            waiting.append(found)
-        else:
-            parts += [all_features(waiting, recipe), found]
-            waiting = []
+    with closing(Readers(formats)) as readers:
+        for copies in texts:
+            found: str | Features = ""
+            for document in copies:
+                try:
+                    found = _again(document, recipe, readers)
+                    break
+                except SkipError as skip:
+                    changed.append(skip.at(document.path))
+            if isinstance(found, str):
+                waiting.append(found)
+            else:
+                parts += [all_features(waiting, recipe), found]
+                waiting = []
     return concatenated([*parts, all_features(waiting, recipe)])
 
 
-def _again(document: Document, recipe: Recipe) -> str | Features:
+def _again(document: Document, recipe: Recipe, readers: Readers) -> str | Features:
     """The text of a document, or its features if it is long. Raises SkipError if it changed."""
-    if is_streamed(document.source):
+    if document.format == "text" and is_streamed(document.source):
         return _streamed_features(document, recipe)
-    found = read_text(document.source, Encoding(document.encoding, document.confidence))
+    found = read_again(document, readers)
     if found.bytes_digest != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")
     return found.text

@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import chain
 from multiprocessing import get_context, parent_process
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from simdup.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from simdup.recipe import Recipe
     from simdup.records import Source
@@ -37,6 +37,14 @@ TASK_FILES = 512
 
 # Less than this is done sooner than a worker has started.
 BYTES_WORTH_WORKERS = 1 << 24
+
+
+class _How(NamedTuple):
+    """What `fingerprint_sources` needs besides the sources."""
+
+    recipe: Recipe
+    encoding: str | None = None
+    formats: tuple[str, ...] = ()
 
 
 def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
@@ -54,7 +62,11 @@ def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
 
 
 def fingerprint_all(
-    waiting: deque[list[Source]], recipe: Recipe, encoding: str | None, jobs: int | None = None
+    waiting: deque[list[Source]],
+    recipe: Recipe,
+    encoding: str | None,
+    jobs: int | None = None,
+    formats: Collection[str] = (),
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Each task with its `fingerprint_sources`, in order; it leaves the queue when it is done.
 
@@ -65,22 +77,23 @@ def fingerprint_all(
     if jobs is None:
         size = sum(source.size for task in waiting for source in task)
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
+    how = _How(recipe, encoding, tuple(formats))
     if jobs == 1:
         while waiting:
             task = waiting.popleft()
-            yield task, fingerprint_sources(task, recipe, encoding)
+            yield task, fingerprint_sources(task, *how)
         return
-    yield from _pooled(waiting, recipe, encoding, jobs)
+    yield from _pooled(waiting, how, jobs)
 
 
 def _pooled(
-    waiting: deque[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
+    waiting: deque[list[Source]], how: _How, jobs: int
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Results in order; a file whose worker dies is given up, the others are done again."""
     has_worked = False
     while waiting:
         try:
-            for result in _results(waiting, recipe, encoding, jobs):
+            for result in _results(waiting, how, jobs):
                 has_worked = True
                 yield waiting.popleft(), result
         except BrokenProcessPool:
@@ -88,7 +101,7 @@ def _pooled(
                 _check_that_workers_start()
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
             task = waiting.popleft()
-            yield task, _joined(list(_salvaged(task, recipe, encoding)))
+            yield task, _joined(list(_salvaged(task, how)))
 
 
 def _check_that_workers_start() -> None:
@@ -103,27 +116,25 @@ def _check_that_workers_start() -> None:
         ) from None
 
 
-def _salvaged(task: list[Source], recipe: Recipe, encoding: str | None) -> Iterator[Fingerprinted]:
+def _salvaged(task: list[Source], how: _How) -> Iterator[Fingerprinted]:
     """A task done again in halves, until the file that kills its worker is alone."""
     try:
-        yield from _results([task], recipe, encoding, 1)
+        yield from _results([task], how, 1)
     except BrokenProcessPool:
         if len(task) == 1:
-            yield _given_up(task, recipe)
+            yield _given_up(task, how.recipe)
         else:
             half = len(task) // 2
-            yield from _salvaged(task[:half], recipe, encoding)
-            yield from _salvaged(task[half:], recipe, encoding)
+            yield from _salvaged(task[:half], how)
+            yield from _salvaged(task[half:], how)
 
 
-def _results(
-    tasks: Iterable[list[Source]], recipe: Recipe, encoding: str | None, jobs: int
-) -> Iterator[Fingerprinted]:
+def _results(tasks: Iterable[list[Source]], how: _How, jobs: int) -> Iterator[Fingerprinted]:
     # Workers load the kernels if this process has: compiled by now, they lie in a cache.
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (ready() is not None,))
     try:
         with _interrupts_held_back():
-            sent = deque(pool.submit(fingerprint_sources, task, recipe, encoding) for task in tasks)
+            sent = deque(pool.submit(fingerprint_sources, task, *how) for task in tasks)
         while sent:
             yield sent.popleft().result()
     except BaseException:

@@ -11,16 +11,25 @@ from contextlib import closing
 from dataclasses import dataclass
 from errno import ENOENT, ENOTDIR
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from simdup.decode import Encoding, NotText, decode, detect
+from simdup.extract.documents import NotInstalled
+from simdup.extract.plain import NotReadable
 from simdup.records import Reason, Skipped, Source
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+    from simdup.extract.documents import Readers
+    from simdup.records import Document
+
 # Longer files are streamed, their encoding found from this many first bytes.
 WHOLE = 1 << 24
+
+# Documents are read at once, whatever their size, up to this.
+LARGEST_DOCUMENT = 1 << 28
 
 # Bytes read at once: first few, since most binary files show there what they are.
 HEAD, CHUNK = 1 << 16, 1 << 20
@@ -49,19 +58,54 @@ class SkipError(Exception):
         return Skipped(path, self.reason, self.detail)
 
 
-def is_streamed(source: Source) -> bool:
-    """Whether a file is too large to be read at once."""
-    return source.size > WHOLE
+def is_streamed(source: Source, readers: Readers | None = None) -> bool:
+    """Whether a file is too large to be read at once, and no document. Raises SkipError."""
+    if source.size <= WHOLE or readers is None or source.size > LARGEST_DOCUMENT:
+        return source.size > WHOLE
+    with closing(read_chunks(source, HEAD)) as chunks:
+        return not readers.take(next(chunks, b""), source.path)
 
 
-def read_text(source: Source, known: Encoding | None) -> Text:
-    """The text of a file, read at once. Raises SkipError."""
+def read_text(source: Source, known: Encoding | None, readers: Readers | None = None) -> Text:
+    """The text of a file, read at once; of a document, what `readers` extract. Raises SkipError.
+
+    `known` is the encoding of a plain text.
+    """
     with closing(read_chunks(source)) as chunks:
-        data = b"".join(_unless_binary(chunks, known))
+        head = next(chunks, b"")
+        if readers is not None and readers.take(head, source.path):
+            data = b"".join((head, *chunks))
+            extracted = _extracted(data, source, readers)
+            if extracted is not None:
+                return extracted
+        else:
+            data = b"".join(_unless_binary(chain((head,), chunks), known))
     encoding = _encoding(data, known, complete=True)
     text, of_bytes = decode(data, encoding), digest(data)
     encoded = text.encode("utf-8", "surrogatepass")
     return Text(text, encoding, of_bytes, of_bytes if encoded == data else digest(encoded))
+
+
+def read_again(document: Document, readers: Readers | None) -> Text:
+    """The text of a document, as it was read before. Raises SkipError."""
+    if document.format != "text":
+        return read_text(document.source, None, readers)
+    return read_text(document.source, Encoding(document.encoding, document.confidence))
+
+
+def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
+    """The text of a document; None if it is none. Raises SkipError."""
+    try:
+        found = readers.text(data, source.path)
+    except NotInstalled as missing:
+        raise SkipError(Reason.MISSING_EXTRA, missing.reason) from None
+    except NotReadable as trouble:
+        raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
+    if found is None:
+        return None
+    text, kind = found
+    of_text = digest(text.encode("utf-8", "surrogatepass"))
+    return Text(text, Encoding(kind.value, 1.0), digest(data), of_text)
 
 
 def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:

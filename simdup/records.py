@@ -35,6 +35,10 @@ CHANCE = 1e-5
 LINKAGES = ("star", "components")
 
 
+#: Kinds of documents whose text is extracted, by their usual ending; all others are plain text.
+FORMATS = ("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml")
+
+
 class Reason(Enum):
     """Why a file or folder has no fingerprint; the value is what reports print."""
 
@@ -51,6 +55,8 @@ class Reason(Enum):
     OTHER_DEVICE = "other file system"
     BINARY = "binary"
     EMPTY = "empty"  # no token: nothing to compare
+    UNEXTRACTED = "no text extracted"  # a document that is encrypted, damaged, scanned or too much
+    MISSING_EXTRA = "reader not installed"  # a PDF without the extra "docs"
     DEGENERATE = "fingerprint all 0 or all 1"  # the features cancelled out: it would match anything
     CHANGED = "changed while read"
     VANISHED = "not found"
@@ -106,6 +112,7 @@ class Document:
 
     source: Source
     encoding: str
+    """Of plain text; of a document whose text is extracted, its format."""
     confidence: float
     """0 to 1: how sure the encoding is; 1 for a byte-order mark and for valid UTF-8."""
     damaged: int
@@ -122,6 +129,11 @@ class Document:
     def path(self) -> str:
         """Where the file is."""
         return self.source.path
+
+    @property
+    def format(self) -> str:
+        """What kind of file it is: one of FORMATS, or "text"."""
+        return self.encoding if self.encoding in FORMATS else "text"
 
     @property
     def is_short(self) -> bool:
@@ -149,7 +161,9 @@ class Settings:
     """Whether exact similarities decide. A `k` that is given decides by itself."""
     linkage: str = "star"
     encoding: str | None = None
-    """Decode every file as this, instead of detecting."""
+    """Decode every plain text as this, instead of detecting."""
+    formats: tuple[str, ...] = FORMATS
+    """The documents whose text is extracted."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, and let a `k` that is given decide."""
@@ -159,6 +173,8 @@ class Settings:
             raise ValueError(f"k must be from 0 to the {self.recipe.bits} bits, not {self.k}")
         if self.linkage not in LINKAGES:
             raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {self.linkage!r}")
+        if unknown := next((name for name in self.formats if name not in FORMATS), None):
+            raise ValueError(f"formats must be among {', '.join(FORMATS)}, not {unknown!r}")
         object.__setattr__(self, "verified", self.verified and self.k is None)
 
     @property

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from simdup.collect import Collection, widened
 from simdup.decode import edition
 from simdup.errors import InterruptedScan
+from simdup.extract import documents
 from simdup.match import Matches, match
 from simdup.progress import silent
 from simdup.records import ScanResult, Settings, Skipped, Source, Stats
@@ -93,7 +94,11 @@ def _cycles_ignored() -> Iterator[None]:
 def _shelf(store: Store, settings: Settings) -> Shelf:
     """What the store keeps for these settings: all that decides what is made of a file."""
     recipe = widened(settings.recipe)
-    key = {"recipe": json.loads(recipe.key()), "reader": edition(settings.encoding)}
+    key = {
+        "recipe": json.loads(recipe.key()),
+        "reader": edition(settings.encoding),
+        "documents": documents.edition(settings.formats),
+    }
     return store.shelf(json.dumps(key), recipe.bits // 8)
 
 

@@ -80,7 +80,7 @@ _IS_DOCUMENT, _IS_SKIPPED = b"d", b"s"
 _NOTHING: tuple[bytes, int | None] = b"", None
 
 # Reasons that are the file's own, and will be the same next time.
-_LASTING = frozenset({Reason.BINARY, Reason.EMPTY})
+_LASTING = frozenset({Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED})
 
 
 def default_place() -> Path:

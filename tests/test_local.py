@@ -171,7 +171,7 @@ def test_tasks_that_were_done_are_not_done_again(monkeypatch):
     monkeypatch.setattr(local, "_salvaged", lambda task, *_: [("given up", task)])
     monkeypatch.setattr(local, "_joined", lambda parts: parts[0])
 
-    found = list(local._pooled(deque([["a"], ["bad"], ["c"]]), RECIPE, None, 2))  # noqa: SLF001
+    found = list(local._pooled(deque([["a"], ["bad"], ["c"]]), local._How(RECIPE), 2))  # noqa: SLF001
 
     assert found == [(["a"], ["a"]), (["bad"], ("given up", ["bad"])), (["c"], ["c"])]
     assert done == [["a"], ["c"]]

@@ -125,6 +125,6 @@ def _recipe(key: str) -> str:
     try:
         known = json.loads(key)
         recipe = ", ".join(f"{name} {value}" for name, value in known["recipe"].items())
-        return printable(f"{recipe}; read by {known['reader']}")
+        return printable(f"{recipe}; read by {known['reader']}; documents {known['documents']}")
     except (ValueError, LookupError, TypeError, AttributeError):
         return printable(key)

@@ -18,7 +18,7 @@ from simdup.recipe import (
     WeightKind,
     default_bits,
 )
-from simdup.records import SIMILARITY, Settings
+from simdup.records import FORMATS, SIMILARITY, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -192,9 +192,20 @@ output_option = click.option(
 )
 
 
+_FORMATS = click.option(
+    "--formats",
+    default="all",
+    show_default=True,
+    metavar="NAMES",
+    help="Documents whose text is extracted: text for none, all, or names with commas between: "
+    + ", ".join(FORMATS)
+    + ".",
+)
+
+
 def settings_options(command: Command) -> Command:
     """All options that decide the answer; `settings_from` takes them."""
-    return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS, _ENCODING], command)
+    return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS, _ENCODING, _FORMATS], command)
 
 
 def detail_options(command: Command) -> Command:
@@ -247,4 +258,18 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
     if encoding is not None:
         forced(encoding)  # the same
     similarity, k = one_threshold(options)
-    return Settings(recipe, similarity, k, not options.pop("no_verify"), linkage, encoding)
+    verified, formats = not options.pop("no_verify"), formats_from(options.pop("formats"))
+    return Settings(recipe, similarity, k, verified, linkage, encoding, formats)
+
+
+def formats_from(value: str) -> tuple[str, ...]:
+    """The documents to extract. Raises UsageError for a name that is none."""
+    if value in {"all", "text"}:
+        return FORMATS if value == "all" else ()
+    names = tuple(dict.fromkeys(name for name in value.split(",") if name != "text"))
+    for name in names:
+        if name not in FORMATS:
+            raise click.UsageError(
+                f"--formats: {name!r} is none of text, all, {', '.join(FORMATS)}"
+            )
+    return names

@@ -11,6 +11,7 @@ from simdup.fast import is_installed
 _OPTIONAL = {
     "numba": ("fast", "kernels by numpy"),
     "rjieba": ("fast", "Chinese words by jieba"),
+    "pypdfium2": ("docs", "no PDF"),
     "pathspec": ("gitignore", "no --gitignore"),
     "matplotlib": ("plot", "no --plot"),
 }

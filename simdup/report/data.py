@@ -165,7 +165,8 @@ def _document(document: Document) -> dict[str, Any]:
     return as_json(document.path) | {
         "size": document.source.size,
         "mtime": document.source.mtime_ns / 1e9,
-        "encoding": document.encoding,
+        "format": document.format,
+        "encoding": document.encoding if document.format == "text" else None,
         "confidence": document.confidence,
         "damaged": document.damaged,
         "features": document.features,

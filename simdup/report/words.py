@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simdup.hamming import similarity_at
+from simdup.records import Reason
 
 if TYPE_CHECKING:
     from simdup.records import Member, ScanResult, Skipped
@@ -69,6 +70,11 @@ def summary(result: ScanResult) -> list[str]:
         f"read {stats.fingerprinted:,} of {count(stats.found, 'file')} ({size(stats.bytes)})"
         f" in {stats.seconds:.1f} s; skipped {skipped or 'nothing'}"
     ]
+    left_out = sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped)
+    if left_out:
+        lines.append(
+            f"{count(left_out, 'PDF file')} left out: pip install 'simdup[docs]' reads them"
+        )
     if stats.from_store:
         lines.append(f"{count(stats.from_store, 'file')} known from before, not read again")
     candidates = result.candidates

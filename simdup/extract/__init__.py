@@ -1,0 +1,1 @@
+"""Bytes of documents into text: HTML, EPUB, Word, OpenDocument, RTF, mail, PDF."""

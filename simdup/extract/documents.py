@@ -1,0 +1,104 @@
+"""Bytes of a document in, its text out: which reader is for which kind."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from importlib.util import find_spec
+from io import BytesIO
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile, ZipFile
+
+from simdup.extract import eml_text, guarded, html_text, pdf_text, rtf_text, zipped
+from simdup.extract.formats import Format, format_of
+from simdup.extract.plain import NotReadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+READERS: dict[Format, Callable[[bytes], str]] = {
+    Format.HTML: html_text.text,
+    Format.EPUB: zipped.epub_text,
+    Format.DOCX: zipped.docx_text,
+    Format.ODT: zipped.odf_text,
+    Format.ODS: zipped.odf_text,
+    Format.ODP: zipped.odf_text,
+    Format.PPTX: zipped.pptx_text,
+    Format.XLSX: zipped.xlsx_text,
+    Format.RTF: rtf_text.text,
+    Format.PDF: pdf_text.text,
+    Format.EML: eml_text.text,
+}
+# Those whose parsers are C++: the others are Python, or expat, whose work is bounded.
+GUARDED = frozenset({Format.PDF})
+_PACKAGES = {Format.PDF: "pypdfium2"}
+
+#: Raised whenever the same document begins to give another text.
+EDITION = 1
+
+# Of a file, what tells its format; a zip file may need more.
+HEAD = 1 << 16
+ZIP = b"PK\x03\x04"
+
+
+class NotInstalled(NotReadable):
+    """The package that reads such documents is not installed."""
+
+
+class Readers:
+    """Has the text of documents read; to be closed."""
+
+    def __init__(self, formats: Collection[str]) -> None:
+        """`formats` are the values of those to be read."""
+        self._formats = frozenset(map(Format, formats))
+        self._guard = guarded.Guard()
+
+    def take(self, head: bytes, path: str) -> bool:
+        """Whether a file that begins so may be such a document: then all of it is needed."""
+        if not self._formats:
+            return False
+        found = format_of(head, path)
+        return found in self._formats or (found is None and head.startswith(ZIP))
+
+    def text(self, data: bytes, path: str) -> tuple[str, Format] | None:
+        """The text of a document and its format; None if it is none after all.
+
+        Raises NotReadable.
+        """
+        found = format_of(data[:HEAD], path, lambda: _members(data))
+        if found is None or found not in self._formats:
+            return None
+        if found in GUARDED:
+            if missing := _missing(found):
+                raise NotInstalled(f"needs {missing}: pip install 'simdup[docs]'")
+            return self._guard.text(found, data), found
+        return READERS[found](data), found
+
+    def close(self) -> None:
+        """End the process that reads for it, if there is one."""
+        self._guard.close()
+
+
+def edition(formats: Collection[str]) -> str:
+    """Differs whenever the same documents may give another text."""
+    packages = {package for name, package in _PACKAGES.items() if name.value in formats}
+    versions = (f"{name} {version(name)}" for name in sorted(packages) if find_spec(name))
+    return f"{EDITION}: {', '.join((*sorted(formats), *versions))}"
+
+
+def serve() -> None:
+    """Be the process of a `Guard`."""
+    guarded.serve(READERS)
+
+
+def _missing(found: Format) -> str | None:
+    """The package that a format needs and that is not installed."""
+    package = _PACKAGES[found]
+    return None if find_spec(package) else package
+
+
+def _members(data: bytes) -> Sequence[str]:
+    """The names in a zip file; none if it is damaged."""
+    try:
+        return ZipFile(BytesIO(data)).namelist()
+    except (BadZipFile, ValueError, OSError, NotImplementedError):
+        return ()

@@ -1,0 +1,151 @@
+"""What kind of document a file is, by its first bytes; its name only breaks ties.
+
+What is no document is plain text or binary, as `decode` finds: Markdown, source code
+and XML of unknown kinds stay text, tags and all.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+class Format(Enum):
+    """A kind of document whose text is not its bytes; the value is its usual ending."""
+
+    HTML = "html"
+    EPUB = "epub"
+    DOCX = "docx"
+    ODT = "odt"
+    ODS = "ods"
+    ODP = "odp"
+    PPTX = "pptx"
+    XLSX = "xlsx"
+    RTF = "rtf"
+    PDF = "pdf"
+    EML = "eml"
+
+
+_ENDINGS = {f".{each.value}": each for each in Format} | {
+    **dict.fromkeys((".htm", ".xhtml", ".xht"), Format.HTML),
+    **dict.fromkeys((".docm", ".dotx"), Format.DOCX),
+    **dict.fromkeys((".pptm", ".ppsx"), Format.PPTX),
+    ".xlsm": Format.XLSX,
+    ".ott": Format.ODT,
+    ".ots": Format.ODS,
+    ".otp": Format.ODP,
+}
+
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+# Office Open XML, by its main folder; ODF and EPUB, by the type they begin with.
+_OFFICE = {"word/": Format.DOCX, "ppt/": Format.PPTX, "xl/": Format.XLSX}
+_OPEN_DOCUMENT = b"application/vnd.oasis.opendocument."
+_TYPES = {
+    b"application/epub+zip": Format.EPUB,
+    _OPEN_DOCUMENT + b"text": Format.ODT,
+    _OPEN_DOCUMENT + b"spreadsheet": Format.ODS,
+    _OPEN_DOCUMENT + b"presentation": Format.ODP,
+}
+# Of a zip file the name and the bytes of the first member come within this many bytes.
+_FIRST_MEMBER = 256
+
+# PDF readers look for its mark in this many bytes; we do only if the name agrees.
+_PDF_MARK, _PDF_HEAD = b"%PDF-", 1024
+
+_SKIPPED = re.compile(r"\s+|<!--.*?-->|<\?xml\b[^>]*>", re.DOTALL | re.IGNORECASE)
+_HTML = re.compile(r"<!doctype\s+html\b|<(?:html|head|body|meta)[\s/>]", re.IGNORECASE)
+_ANY_TAG = re.compile(r"<!?[a-z]", re.IGNORECASE)
+
+# Mail begins with header lines. MIME-Version is written by programs alone; without it the
+# name must say that it is mail, so that notes which begin with "From: ..." stay text.
+_HEADERS = re.compile(rb"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+\r?(?:\n|\Z)")
+_FROM = re.compile(rb"^From:", re.IGNORECASE | re.MULTILINE)
+_MIME = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
+_MBOX = re.compile(rb"From [^\n]*\n")
+
+
+def format_of(
+    head: bytes, name: str, members: Callable[[], Sequence[str]] | None = None
+) -> Format | None:
+    """The kind of document that begins with `head` (64 KiB will do); None: none of these.
+
+    `members` lists the names in a zip file, none if it is damaged; it is asked only
+    where `head` does not tell.
+
+    >>> format_of(b"%PDF-1.7 ...", "paper.txt"), format_of(b"# About <html>", "readme.md")
+    (<Format.PDF: 'pdf'>, None)
+    """
+    named = _ENDINGS.get(os.path.splitext(name)[1].lower())
+    if head.startswith(_ZIP):
+        return _zipped(head, named, members)
+    if head.startswith(_OLE):  # what an encrypted file is wrapped in; others are old Office files
+        return named if named in _OFFICE.values() else None
+    if head.startswith(b"{\\rtf"):
+        return Format.RTF
+    if _is_pdf(head, named):
+        return Format.PDF
+    if _is_html(head, named):
+        return Format.HTML
+    return Format.EML if _is_mail(head, named) else None
+
+
+def _zipped(
+    head: bytes, named: Format | None, members: Callable[[], Sequence[str]] | None
+) -> Format | None:
+    """What a zip file is, by its first member or by the names of all."""
+    first = head[:_FIRST_MEMBER]
+    for sign, found in _TYPES.items():
+        if b"mimetype" + sign in first:
+            return found
+    names = members() if members else ()
+    if not names:
+        return named if named not in {Format.HTML, Format.PDF, Format.RTF, Format.EML} else None
+    if any(name.endswith("META-INF/container.xml") for name in names):
+        return Format.EPUB  # some lie in a folder of the zip file
+    if "content.xml" in names:
+        return named if named in _TYPES.values() else None
+    if "[Content_Types].xml" not in names:
+        return None
+    return next((_OFFICE[each] for each in _OFFICE if _has_folder(names, each)), None)
+
+
+def _has_folder(names: Sequence[str], folder: str) -> bool:
+    return any(name.startswith(folder) for name in names)
+
+
+def _is_pdf(head: bytes, named: Format | None) -> bool:
+    return head.startswith(_PDF_MARK) or (named is Format.PDF and _PDF_MARK in head[:_PDF_HEAD])
+
+
+def _is_html(head: bytes, named: Format | None) -> bool:
+    """Whether the first thing that is no comment is a tag of a page, or any tag if so named."""
+    text = _ascii(head)
+    position = 0
+    while found := _SKIPPED.match(text, position):
+        position = found.end()
+    wanted = _ANY_TAG if named is Format.HTML else _HTML
+    return wanted.match(text, position) is not None
+
+
+def _ascii(head: bytes) -> str:
+    """The first bytes as text whose ASCII can be trusted, without a byte order mark."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return head.decode("utf-16", "replace")
+    return head.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+
+
+def _is_mail(head: bytes, named: Format | None) -> bool:
+    """Whether the file begins with the header lines of a mail."""
+    begin = found.end() if (found := _MBOX.match(head)) else 0
+    headers = _HEADERS.match(head, begin)
+    if headers is None:
+        return False
+    block = headers.group()
+    return bool(_MIME.search(block)) or (named is Format.EML and bool(_FROM.search(block)))
