@@ -18,7 +18,7 @@ $(VENV)/installed: pyproject.toml
 
 # The extras, and what tests and lint need.
 $(VENV)/developing: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --editable '.[fast,gitignore,plot]' --group test --group lint
+	$(BIN)/python -m pip install --quiet --editable '.[docs,fast,gitignore,plot]' --group test --group lint
 	touch $@
 
 # The five packages and pytest, no extra.
@@ -64,6 +64,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100
 	$(BIN)/python tests/bench/store.py --files 25000
 	$(BIN)/python tests/bench/detection.py
+	$(BIN)/python tests/bench/formats.py
 
 # What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.
 FUZZ_SECONDS ?= 60

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from simdup.decode import Encoding, NotText, decode, detect
 from simdup.extract.documents import NotInstalled
+from simdup.extract.guarded import ReaderFailed
 from simdup.extract.plain import NotReadable
 from simdup.records import Reason, Skipped, Source
 
@@ -60,7 +61,7 @@ class SkipError(Exception):
 
 def is_streamed(source: Source, readers: Readers | None = None) -> bool:
     """Whether a file is too large to be read at once, and no document. Raises SkipError."""
-    if source.size <= WHOLE or readers is None or source.size > LARGEST_DOCUMENT:
+    if not WHOLE < source.size <= LARGEST_DOCUMENT or readers is None or readers.are_idle:
         return source.size > WHOLE
     with closing(read_chunks(source, HEAD)) as chunks:
         return not readers.take(next(chunks, b""), source.path)
@@ -99,6 +100,8 @@ def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
         found = readers.text(data, source.path)
     except NotInstalled as missing:
         raise SkipError(Reason.MISSING_EXTRA, missing.reason) from None
+    except ReaderFailed as failed:
+        raise SkipError(Reason.UNREADABLE, failed.reason) from None
     except NotReadable as trouble:
         raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
     if found is None:

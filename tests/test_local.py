@@ -28,11 +28,11 @@ def packed(sources):
     return [[source.size for source in task] for task in tasks(sources)]
 
 
-def dies_at_bad_files(sources, recipe, encoding=None):
+def dies_at_bad_files(sources, *how):
     """`fingerprint_sources`, but files of a name that begins with "bad" end the process."""
     if any(os.path.basename(source.path).startswith("bad") for source in sources):
         os._exit(1)
-    return fingerprint_sources(sources, recipe, encoding)
+    return fingerprint_sources(sources, *how)
 
 
 def never(*_):

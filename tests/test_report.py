@@ -209,6 +209,7 @@ def test_json_worked_by_hand():
         "path": "in/b",
         "size": 1234,
         "mtime": 1_700_000_000.5,
+        "format": "text",
         "encoding": "gb18030",
         "confidence": 0.875,
         "damaged": 0,

@@ -35,7 +35,7 @@ from simdup.scan import scan
 from simdup.store import Store, default_place
 from simdup.walk import DEFAULTS, Filters
 
-LASTING = [Reason.BINARY, Reason.EMPTY]
+LASTING = [Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED]
 WIDTH = 4
 WORDS = [f"{first}{second}" for first in "bcdfghklmnprst" for second in ("a", "olo", "ent", "iru")]
 
@@ -538,7 +538,7 @@ def test_info_counts_what_is_there(place, tree):
     assert (info.asked, info.known) == (10, 0)
     assert info.similarities > 0
     ((key, files),) = info.recipes
-    assert json.loads(key).keys() == {"recipe", "reader"}
+    assert json.loads(key).keys() == {"recipe", "reader", "documents"}
     assert files == 10
     assert first.stats.from_store == 0
 

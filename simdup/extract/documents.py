@@ -28,8 +28,9 @@ READERS: dict[Format, Callable[[bytes], str]] = {
     Format.PDF: pdf_text.text,
     Format.EML: eml_text.text,
 }
-# Those whose parsers are C++: the others are Python, or expat, whose work is bounded.
-GUARDED = frozenset({Format.PDF})
+# Cut by one regular expression each, in time that grows with the file and no faster. The
+# others have parsers in C++, C or Python that a hostile file can keep busy for minutes.
+UNGUARDED = frozenset({Format.HTML, Format.RTF})
 _PACKAGES = {Format.PDF: "pypdfium2"}
 
 #: Raised whenever the same document begins to give another text.
@@ -44,6 +45,11 @@ class NotInstalled(NotReadable):
     """The package that reads such documents is not installed."""
 
 
+def kind(data: bytes, path: str) -> Format | None:
+    """The kind of document that a whole file is; None: plain text, or binary."""
+    return format_of(data[:HEAD], path, lambda: _members(data))
+
+
 class Readers:
     """Has the text of documents read; to be closed."""
 
@@ -52,9 +58,14 @@ class Readers:
         self._formats = frozenset(map(Format, formats))
         self._guard = guarded.Guard()
 
+    @property
+    def are_idle(self) -> bool:
+        """Whether no format is to be read."""
+        return not self._formats
+
     def take(self, head: bytes, path: str) -> bool:
         """Whether a file that begins so may be such a document: then all of it is needed."""
-        if not self._formats:
+        if self.are_idle:
             return False
         found = format_of(head, path)
         return found in self._formats or (found is None and head.startswith(ZIP))
@@ -64,14 +75,14 @@ class Readers:
 
         Raises NotReadable.
         """
-        found = format_of(data[:HEAD], path, lambda: _members(data))
+        found = kind(data, path)
         if found is None or found not in self._formats:
             return None
-        if found in GUARDED:
-            if missing := _missing(found):
-                raise NotInstalled(f"needs {missing}: pip install 'simdup[docs]'")
-            return self._guard.text(found, data), found
-        return READERS[found](data), found
+        if missing := _missing(found):
+            raise NotInstalled(f"needs {missing}: pip install 'simdup[docs]'")
+        if found in UNGUARDED:
+            return READERS[found](data), found
+        return self._guard.text(found, data), found
 
     def close(self) -> None:
         """End the process that reads for it, if there is one."""
@@ -92,8 +103,8 @@ def serve() -> None:
 
 def _missing(found: Format) -> str | None:
     """The package that a format needs and that is not installed."""
-    package = _PACKAGES[found]
-    return None if find_spec(package) else package
+    package = _PACKAGES.get(found)
+    return None if package is None or find_spec(package) else package
 
 
 def _members(data: bytes) -> Sequence[str]:

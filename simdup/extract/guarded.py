@@ -36,6 +36,10 @@ _QUESTION = struct.Struct(">8sQ")  # the name of a format, and how many bytes fo
 _ANSWER = struct.Struct(">?Q")  # whether it is a text, and how many bytes follow
 
 
+class ReaderFailed(NotReadable):
+    """The process that read a document hung or died; another time it may not."""
+
+
 class Guard:
     """Has documents read in a process of its own; close it when done."""
 
@@ -57,7 +61,7 @@ class Guard:
             self.close()
             late = f"takes longer than {self._seconds:g} s to read"
             crashed = "its reader crashed or ran out of memory"
-            raise NotReadable(late if is_late else crashed) from None
+            raise ReaderFailed(late if is_late else crashed) from None
         finally:
             timer.cancel()
         if not is_text:

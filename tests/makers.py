@@ -1,0 +1,230 @@
+"""Files of every kind that hold a given text."""
+
+from __future__ import annotations
+
+import csv
+import html
+import zipfile
+from email.message import EmailMessage
+from io import BytesIO
+from pathlib import Path
+
+WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def zipped(members, first=None):
+    """A zip file of names and contents; `first` is stored as its `mimetype`."""
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+        if first:
+            package.writestr("mimetype", first, zipfile.ZIP_STORED)
+        for name, content in members.items():
+            package.writestr(name, content)
+    return out.getvalue()
+
+
+def html_page(text, encoding="utf-8", title="", declared=None):
+    """A page with a paragraph for each line."""
+    body = "\n".join(f"<p>{html.escape(line)}</p>" for line in text.split("\n"))
+    page = (
+        f'<!DOCTYPE html>\n<html><head><meta charset="{declared or encoding}">'
+        f"<title>{html.escape(title)}</title><style>p {{ color: red }}</style></head>"
+        f"<body>\n<script>if (a < b) {{ document.write('<p>unseen') }}</script>\n{body}\n</body></html>"
+    )
+    return page.encode(encoding, "xmlcharrefreplace")
+
+
+def docx(text):
+    import docx as library
+
+    document = library.Document()
+    document.sections[0].header.paragraphs[0].text = "a running header"
+    for line in text.split("\n"):
+        document.add_paragraph(line)
+    out = BytesIO()
+    document.save(out)
+    return out.getvalue()
+
+
+def docx_of(body, **parts):
+    """A DOCX by hand: the XML of its body, and of other parts by their relation."""
+    related = "".join(
+        f'<Relationship Id="r{name}" Type="{OFFICE}/{name}" Target="{name}.xml"/>' for name in parts
+    )
+    return zipped(
+        {
+            "[Content_Types].xml": "<Types/>",
+            "_rels/.rels": f'<Relationships xmlns="{RELATIONS}"><Relationship Id="r1" '
+            f'Type="{OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>',
+            "word/_rels/document.xml.rels": f"<Relationships>{related}</Relationships>",
+            "word/document.xml": f'<w:document xmlns:w="{WORD}" xmlns:mc="mc"><w:body>{body}</w:body></w:document>',
+            **{
+                f"word/{name}.xml": f'<w:{name} xmlns:w="{WORD}">{content}</w:{name}>'
+                for name, content in parts.items()
+            },
+        }
+    )
+
+
+def odt(text):
+    from odf.opendocument import OpenDocumentText
+    from odf.teletype import addTextToElement
+    from odf.text import P
+
+    document = OpenDocumentText()
+    for line in text.split("\n"):
+        paragraph = P()
+        addTextToElement(paragraph, line)
+        document.text.addElement(paragraph)
+    out = BytesIO()
+    document.write(out)
+    return out.getvalue()
+
+
+def odf_of(body, kind="text", **members):
+    """An OpenDocument file by hand: the XML within office:body."""
+    content = (
+        '<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d"'
+        f' xmlns:svg="s" xmlns:dc="dc"><office:body>{body}</office:body></office:document-content>'
+    )
+    first = f"application/vnd.oasis.opendocument.{kind}"
+    return zipped({"content.xml": content, **members}, first)
+
+
+def epub(chapters, **members):
+    """A book by hand, whose files are not stored in reading order."""
+    manifest = "".join(
+        f'<item id="c{n}" href="text/ch%20{n}.xhtml" media-type="application/xhtml+xml"/>'
+        for n in range(len(chapters))
+    )
+    spine = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
+    pages = {
+        f"OEBPS/text/ch {n}.xhtml": '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html PUBLIC '
+        '"-//W3C//DTD XHTML 1.1//EN" "http://www.w3.org/TR/xhtml11/DTD/xhtml11.dtd">'
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>same title</title>'
+        f'<script src="a.js"/></head><body>{chapter}</body></html>'
+        for n, chapter in reversed(list(enumerate(chapters)))
+    }
+    return zipped(
+        {
+            **pages,
+            "META-INF/container.xml": '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/>'
+            "</rootfiles></container>",
+            "OEBPS/book.opf": f"<package><manifest>{manifest}</manifest><spine>{spine}</spine></package>",
+            **members,
+        },
+        "application/epub+zip",
+    )
+
+
+def ebooklib_epub(text):
+    from ebooklib import epub as library
+
+    book = library.EpubBook()
+    book.set_title("a title")
+    chapter = library.EpubHtml(title="chapter", file_name="one.xhtml")
+    chapter.content = "".join(f"<p>{html.escape(line)}</p>" for line in text.split("\n") if line)
+    book.add_item(chapter)
+    book.add_item(library.EpubNcx())
+    book.spine = [chapter]
+    out = BytesIO()
+    library.write_epub(out, book)
+    return out.getvalue()
+
+
+def pptx(text):
+    from pptx import Presentation
+    from pptx.util import Inches
+
+    show = Presentation()
+    for block in text.split("\n\n"):
+        slide = show.slides.add_slide(show.slide_layouts[6])
+        frame = slide.shapes.add_textbox(Inches(1), Inches(1), Inches(8), Inches(5)).text_frame
+        frame.text = block
+    out = BytesIO()
+    show.save(out)
+    return out.getvalue()
+
+
+def xlsx(text):
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for line in text.split("\n"):
+        book.active.append(["'" + line if line.startswith("=") else line])
+    out = BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def rtf(text, codepage=936):
+    """RTF as WordPad writes it: bytes of a code page, \\u for what it lacks."""
+    lines = (_rtf_line(line, codepage) for line in text.split("\n"))
+    return (
+        rf"{{\rtf1\ansi\ansicpg{codepage}\deff0{{\fonttbl{{\f0\fnil\fcharset134 \'cb\'ce\'cc\'e5;}}}}"
+        r"{\colortbl;\red0\green0\blue0;}{\*\generator unseen;}\uc1\f0\fs24 "
+        + "\\par\r\n".join(lines)
+        + "}"
+    ).encode("ascii")
+
+
+def _rtf_line(line, codepage):
+    return "".join(_rtf_character(c, codepage) for c in line)
+
+
+def _rtf_character(c, codepage):
+    if c in "\\{}":
+        return "\\" + c
+    if c.isascii():
+        return c
+    try:
+        return "".join(f"\\'{byte:02x}" for byte in c.encode(f"cp{codepage}"))
+    except UnicodeEncodeError:
+        units = c.encode("utf-16-le")
+        return "".join(
+            f"\\u{int.from_bytes(units[i : i + 2], 'little', signed=True)}?"
+            for i in range(0, len(units), 2)
+        )
+
+
+def eml(text, subject="", charset="utf-8"):
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "a@example.org", "b@example.org", subject
+    mail.set_content(text, charset=charset)
+    mail.add_alternative("<p>the same, shown otherwise</p>", subtype="html")
+    mail.add_attachment(b"unseen", maintype="text", subtype="plain", filename="notes.txt")
+    return mail.as_bytes()
+
+
+def pdf(pages, header=None, footer=None, **options):
+    """A PDF whose pages have these lines, and a header and footer with {} for the page."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = BytesIO()
+    canvas = Canvas(out, pagesize=(400, 600), **options)
+    for number, lines in enumerate(pages, 1):
+        if header:
+            canvas.drawString(40, 570, header.format(number))
+        for row, line in enumerate(lines):
+            canvas.drawString(40, 520 - 14 * row, line)
+        if footer:
+            canvas.drawString(190, 25, footer.format(number))
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def originals():
+    """The texts of our own that the labelled pairs are made of, by name."""
+    pairs = Path(__file__).parent.parent / "fixtures" / "pairs"
+    with (pairs / "documents.csv").open(encoding="utf-8") as table:
+        rows = [row for row in csv.DictReader(table) if row["path"].startswith("originals/")]
+    return {
+        Path(row["path"]).stem: (pairs / row["path"]).read_text(row["encoding"]).lstrip("\ufeff")
+        for row in rows
+    }
+
+
+ORIGINALS = originals()

@@ -1,0 +1,61 @@
+"""The text of mails."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import makers
+import pytest
+
+from simdup.extract.eml_text import text
+from simdup.extract.plain import NotReadable
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "gb18030", "big5"])
+def test_subject_and_plain_text_without_attachments(charset):
+    assert text(makers.eml("明天見。\n四點。", "下午茶", charset)) == "下午茶\n明天見。\n四點。"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (b"Subject: a\n\nb", "a\nb"),
+        (b"Subject: =?gb2312?B?1tDOxA==?= x\n\nb", "中文 x\nb"),
+        (b"Subject: =?nonsense?Q?ab?=\n\nb", "ab\nb"),
+        (b"Content-Type: text/html; charset=utf-8\n\n<p>a<p>b", "a\nb"),
+        (b"Content-Type: text/html\n\n<title>t</title><script>x</script>a", "t\na"),
+        (b"Content-Type: text/plain; charset=gbk\n\n\xd6\xd0\xce\xc4", "中文"),
+        (b"Content-Type: text/plain\n\n\xe4\xb8\xad\xe6\x96\x87", "中文"),
+        (b"Content-Transfer-Encoding: base64\n\nYQo=", "a"),
+        (b"Content-Transfer-Encoding: quoted-printable\n\na=\nb=20c", "ab c"),
+        (b"Subject: a\nContent-Type: image/png\n\nxyz", "a"),
+        (
+            b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b\nContent-Type: text/plain\n\ntwo\n--b--",
+            "one\ntwo",
+        ),
+        (b"Content-Type: multipart/mixed; boundary=b\n\nno part", ""),
+    ],
+)
+def test_what_a_mail_shows(source, expected):
+    if expected:
+        assert text(source) == expected
+    else:
+        with pytest.raises(NotReadable, match="^no text in it$"):
+            text(source)
+
+
+def nested(depth):
+    part = b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n'
+    return b"".join([b"Subject: a\n", *(part % (n, n) for n in range(depth)), b"\ntext"])
+
+
+@pytest.mark.parametrize("depth", [50, 1000, 100_000])
+def test_parts_in_parts(depth):
+    begin = perf_counter()
+    if depth == 50:
+        assert text(nested(depth)) == "a\ntext"
+    else:
+        with pytest.raises(NotReadable):
+            text(nested(depth))
+
+    assert perf_counter() - begin < 2

@@ -1,0 +1,161 @@
+"""The text of PDF files."""
+
+from __future__ import annotations
+
+import makers
+import pytest
+
+from simdup.extract.pdf_text import text
+from simdup.extract.plain import NotReadable
+
+pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
+
+# Helvetica's own encoding will do: what is tested is the lines.
+BODY = [
+    [f"Line {row} of page {page} says something about topic {page * 7 + row}" for row in range(20)]
+    for page in range(1, 7)
+]
+
+
+def plain(pages):
+    return " ".join(line for page in pages for line in page)
+
+
+def words(found):
+    return " ".join(found.split())
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+@pytest.mark.parametrize(
+    ("header", "footer"),
+    [
+        ("The Larder Press", None),
+        (None, "{}"),
+        (None, "- {} -"),
+        ("Chapter 3: Tea    page {} of 6", "Confidential"),
+        ("{}", "{}"),
+    ],
+)
+def test_running_lines_are_left_out(count, header, footer):
+    assert words(text(makers.pdf(BODY[:count], header, footer))) == plain(BODY[:count])
+
+
+def test_lines_on_one_page_stay():
+    assert (
+        words(text(makers.pdf(BODY[:1], "Title of it", "- {} -")))
+        == f"Title of it {plain(BODY[:1])} - 1 -"
+    )
+
+
+def test_rows_of_a_table_stay_though_they_differ_in_numbers_alone():
+    pages = [
+        [f"Item {40 * page + row} at {7 * row} each" for row in range(30)] for page in range(8)
+    ]
+
+    assert words(text(makers.pdf(pages, "List", "{}"))) == plain(pages)
+
+
+def test_headers_of_left_and_right_pages():
+    pages = [["Left" if number % 2 else "Right", *lines] for number, lines in enumerate(BODY)]
+
+    assert words(text(makers.pdf(pages))) == plain(BODY)
+
+
+def test_lines_in_the_middle_of_pages_stay_however_often_they_come():
+    pages = [lines[:10] + ["the same"] + lines[10:] for lines in BODY]
+
+    assert words(text(makers.pdf(pages))) == plain(pages)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["a note on stir-", "ring tea"], "a note on stirring tea"),
+        (
+            ["it is well-known here", "and well-", "known there"],
+            "it is well-known here\nand well-known there",
+        ),
+        (["o\ufb03ce"], "office"),
+    ],
+)
+def test_words_parted_by_a_line_end_are_joined(lines, expected):
+    if "\ufb03" in lines[0]:
+        pytest.skip("Helvetica has no ligature; see the PDFs of measure.md")
+
+    assert words(text(makers.pdf([lines]))) == words(expected)
+
+
+def test_words_parted_by_a_page_end_are_joined():
+    pages = [[*BODY[0], "and so the last word is sepa-"], ["rated from itself", *BODY[1]]]
+
+    assert "is separated from itself" in words(text(makers.pdf(pages, "Header", "{}")))
+
+
+def refused(data):
+    with pytest.raises(NotReadable) as caught:
+        text(data)
+    return caught.value.reason
+
+
+def test_no_text():
+    assert refused(makers.pdf([[], []])) == "no text on its pages"
+    assert (
+        refused(makers.pdf([[], [], []], "Scanned by SomeScanner", "{}")) == "no text on its pages"
+    )
+
+
+def test_encrypted():
+    assert refused(makers.pdf([["a secret"]], encrypt="password")) == "encrypted"
+
+
+def test_locked_against_printing_only_is_read():
+    from reportlab.lib.pdfencrypt import StandardEncryption
+
+    lock = StandardEncryption("", "owner", canPrint=0, canCopy=0)
+
+    assert text(makers.pdf([["no secret"]], encrypt=lock)) == "no secret"
+
+
+@pytest.mark.parametrize("data", [b"", b"%PDF-1.7\n", b"%PDF-1.7\n" + bytes(1000), b"hello"])
+def test_damaged(data):
+    assert refused(data) == "damaged PDF"
+
+
+def test_cut_off_anywhere_is_read_or_refused():
+    data = makers.pdf(BODY)
+    for n in range(0, len(data), 97):
+        try:
+            text(data[:n])
+        except NotReadable as trouble:
+            assert trouble.reason in {
+                "damaged PDF",
+                "no text on its pages",
+                "damaged PDF: no page can be read",
+            }
+
+
+def many_pages(count):
+    """A small file whose page tree names one page many times."""
+    kids = "3 0 R " * count
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {count} /Kids [{kids}] >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>",
+    ]
+    body, offsets = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(body))
+        body += f"{number} 0 obj\n{content}\nendobj\n".encode()
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    return (
+        body
+        + f"xref\n0 4\n0000000000 65535 f \n{table}trailer << /Size 4 /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF".encode()
+    )
+
+
+def test_a_hundred_thousand_pages():
+    assert refused(many_pages(100_000)) == "more than 10,000 pages"
+
+
+def test_pages_that_are_one_page():
+    assert refused(many_pages(3_000)) == "no text on its pages"
