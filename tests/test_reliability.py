@@ -231,6 +231,7 @@ def test_what_has_no_fingerprint_is_listed_with_its_reason_and_in_no_group(
     ended = simdup("scan", ".", "--format", "json", *options, preexec_fn=as_anybody)
 
     found = json.loads(ended.stdout)
+    unextracted = "no text extracted" if find_spec("pypdfium2") else "reader not installed"
     assert ended.returncode == 3
     assert grouped(found) == [["./one/text", "./two/text"]]
     for copy in ("one", "two"):
@@ -239,7 +240,7 @@ def test_what_has_no_fingerprint_is_listed_with_its_reason_and_in_no_group(
             f"./{copy}/signs": "empty",
             f"./{copy}/binary": "binary",
             f"./{copy}/noise": "binary",
-            f"./{copy}/encrypted.pdf": "binary",
+            f"./{copy}/encrypted.pdf": unextracted,
             f"./{copy}/locked": "unreadable",
         }
 
@@ -1936,7 +1937,9 @@ def test_the_source_has_no_pickle_eval_or_shell():
                 found += [(path.name, node.func.id)] if node.func.id in calls else []
 
     assert len(sources) > 30
-    assert found == []
+    # The process that reads documents is ourselves, and started without a shell.
+    assert found == [("guarded.py", "subprocess")]
+    assert "shell" not in (Path(package.__file__).parent / "extract" / "guarded.py").read_text()
 
 
 # 23: any bytes
