@@ -58,4 +58,4 @@ def test_parts_in_parts(depth):
         with pytest.raises(NotReadable):
             text(nested(depth))
 
-    assert perf_counter() - begin < 2
+    assert perf_counter() - begin < 5

@@ -175,7 +175,7 @@ def test_entities_cannot_be_declared(declared, used):
     begin = perf_counter()
 
     assert refused(zipped.odf_text, data) == "XML that declares entities"
-    assert perf_counter() - begin < 1
+    assert perf_counter() - begin < 5
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_member_that_unpacks_to_too_much():
     begin = perf_counter()
 
     assert refused(zipped.odf_text, data) == "unpacks to too much"
-    assert perf_counter() - begin < 2
+    assert perf_counter() - begin < 5
 
 
 def test_members_that_unpack_to_too_much_together():

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # up to 60.
 MOST_PARTS = 1000
 
+# Characters of a subject that are decoded, which takes time by their square.
+LONGEST_SUBJECT = 10_000
+
 # What the parser raises for damaged mails, found by trying; it calls itself for nested parts.
 _TROUBLE = (errors.MessageError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
@@ -38,7 +41,7 @@ def text(data: bytes) -> str:
 
 def _subject(message: Message) -> str:
     """The subject line, its encoded words decoded."""
-    parts = decode_header(str(message.get("Subject", "")))
+    parts = decode_header(str(message.get("Subject", ""))[:LONGEST_SUBJECT])
     return "".join(
         part if isinstance(part, str) else decode(part, _encoding(part, charset))
         for part, charset in parts

@@ -17,18 +17,22 @@ from html import unescape
 from simdup.decode import Encoding, NotText, decode, detect, forced
 from simdup.extract.plain import NotReadable, unless_empty, unwrapped
 
+# Names and values in a tag; what comes after so many is taken for text. `re` keeps some
+# hundred bytes for each of them.
+_PARTS = 1000
+
 # A comment, an element whose contents are no markup, a reading above characters, another
 # declaration, or a tag. What is not closed goes on to the end of the page: nothing that has
 # begun can fail, and be tried again further on. (`[^<>]*` stops where the next could begin.)
 _MARKUP = re.compile(
-    r"""
+    rf"""
     <!--(?:-?>|.*?(?:--!?>|\Z))
   | <(?P<raw>title|textarea|xmp|script|style|noscript|template|iframe|noembed|noframes
        |annotation(?:-xml)?)(?=[\s/>])[^<>]*(?<!/)>
     (?P<contents>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*>?|\Z)
   | <r[tp](?=[\s/>]).*?(?=</?r(?:t|p|b|uby)\b|\Z)
   | <[!?][^>]*>?
-  | </?(?P<name>[a-z][^\s/>]*)(?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?)*>?
+  | </?(?P<name>[a-z][^\s/>]*)(?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?){{0,{_PARTS}}}>?
     """,
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )

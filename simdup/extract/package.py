@@ -99,16 +99,21 @@ class Package:
             raise NotReadable(f"damaged: {name}, unknown encoding") from None
 
     def _chunks(self, name: str) -> Iterator[bytes]:
-        """A member in pieces. Raises NotReadable."""
+        """A member in pieces, each as long as all before it. Raises NotReadable.
+
+        Of a long tag expat before 2.6 looks at every byte again with every piece.
+        """
         info = self._members.get(name)
         if info is None:
             raise NotReadable(f"damaged: {name} is missing")
         if info.flag_bits & _ENCRYPTED:
             raise NotReadable("encrypted")
+        size = _CHUNK
         try:
             with self._zip.open(info) as member:
-                while chunk := member.read(_CHUNK):
+                while chunk := member.read(size):
                     yield self._counted(chunk)
+                    size += len(chunk)
         except _TROUBLE:
             raise NotReadable(f"damaged: {name}") from None
 

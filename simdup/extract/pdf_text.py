@@ -72,6 +72,8 @@ def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 
     """The lines of each page that can be read. Raises NotReadable."""
     from pypdfium2 import PdfiumError  # noqa: PLC0415
 
+    # Beside its own error pypdfium2 asserts, and calls itself for each character left out.
+    trouble = (PdfiumError, AssertionError, RecursionError, ValueError)
     if len(document) > MOST_PAGES:
         raise NotReadable(f"more than {MOST_PAGES:,} pages")
     size = broken = 0
@@ -79,7 +81,7 @@ def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 
         try:
             with closing(document[number]) as page:
                 lines = _lines(page, number)
-        except PdfiumError:
+        except trouble:
             broken += 1
             continue
         size += sum(len(line.text) for line in lines)
