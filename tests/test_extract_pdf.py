@@ -75,13 +75,9 @@ def test_lines_in_the_middle_of_pages_stay_however_often_they_come():
             ["it is well-known here", "and well-", "known there"],
             "it is well-known here\nand well-known there",
         ),
-        (["o\ufb03ce"], "office"),
     ],
 )
 def test_words_parted_by_a_line_end_are_joined(lines, expected):
-    if "\ufb03" in lines[0]:
-        pytest.skip("Helvetica has no ligature; see the PDFs of measure.md")
-
     assert words(text(makers.pdf([lines]))) == words(expected)
 
 
