@@ -868,3 +868,14 @@ def snapshot(root):
             blake2b(data).digest(),
         )
     return seen
+
+
+def test_quiet_keeps_warnings_of_the_store_too(run, write):
+    write("a", SHORT)
+    write("file", "no folder")
+
+    for arguments, lines in (((), 2), (("-q",), 0)):
+        ended = run("scan", "a", "--cache", "file/store", *arguments)
+
+        assert ended.code == 0
+        assert ended.err.count(b"\n") == lines

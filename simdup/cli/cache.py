@@ -43,14 +43,18 @@ _place = click.option(
 )
 
 
-def store_at(named: str | None) -> Store:
+def store_at(named: str | None, *, quiet: bool = False) -> Store:
     """The store that the user names, or the default one. Raises InputError for no store."""
     path = default_place() if named is None else Path(named)
-    return Store(path, _warn, is_named=named is not None)
+    return Store(path, _unheard if quiet else _warn, is_named=named is not None)
 
 
 def _warn(line: str) -> None:
     tell(f"simdup: {line}")
+
+
+def _unheard(_: str) -> None:
+    """A warning that nobody wants."""
 
 
 @click.group("cache")

@@ -111,7 +111,7 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     render = _renderer(form, null=null, is_list_null=are_files)
     show = progress(quiet=quiet)
     write = writer(options["target"], as_utf8=form in FORMATS_OF_PARTS)
-    store = _store(options["cache"], is_wanted=not options["no_cache"])
+    store = _store(options["cache"], is_wanted=not options["no_cache"], quiet=quiet)
     try:
         result = scan(
             paths,
@@ -141,10 +141,10 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     return FOUND if options["fail_on_found"] and result.groups else 0
 
 
-def _store(named: str | None, *, is_wanted: bool) -> Store | None:
+def _store(named: str | None, *, is_wanted: bool, quiet: bool) -> Store | None:
     if named is not None and not is_wanted:
         raise click.UsageError("--cache and --no-cache exclude each other")
-    return store_at(named) if is_wanted else None
+    return store_at(named, quiet=quiet) if is_wanted else None
 
 
 def _interruption(store: Store | None) -> str:
