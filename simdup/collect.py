@@ -11,7 +11,7 @@ import numpy as np
 from simdup.candidates import SIEVE_BITS, SIEVE_FROM
 from simdup.fast import load_if_worth
 from simdup.fingerprint import Fingerprinted, without_degenerate
-from simdup.local import fingerprint_all, tasks
+from simdup.local import How, fingerprint_all, tasks
 from simdup.recipe import HashKind
 from simdup.records import Document, Skipped, Source
 
@@ -57,8 +57,9 @@ class Collection:
         waiting = deque(tasks(unknown))
         del unknown  # each file's record is let go when its task is done
         places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
-        recipe, encoding, formats = self._recipe(), self.settings.encoding, self.settings.formats
-        parts = fingerprint_all(waiting, recipe, encoding, jobs, formats)
+        settings = self.settings
+        how = How(self._recipe(), settings.encoding, settings.formats, settings.converters)
+        parts = fingerprint_all(waiting, how, jobs)
         for task, part in progress(parts, "read", len(waiting)):
             if self.shelf is not None:
                 self.shelf.keep(task, part.found, part.rows)

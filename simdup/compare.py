@@ -64,7 +64,9 @@ def _document(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
     found = next(iter(listed([path])))
     if isinstance(found, Skipped):
         raise _refusal(found)
-    made = fingerprint_sources([found], settings.recipe, settings.encoding, settings.formats)
+    made = fingerprint_sources(
+        [found], settings.recipe, settings.encoding, settings.formats, settings.converters
+    )
     made = without_degenerate(made, settings.recipe.bits)
     if made.skipped:
         raise _refusal(made.skipped[0])
@@ -73,7 +75,7 @@ def _document(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
 
 def _text(document: Document, settings: Settings) -> str:
     try:
-        with closing(Readers(settings.formats)) as readers:
+        with closing(Readers(settings.formats, settings.converters)) as readers:
             return read_again(document, readers).text
     except SkipError as skip:
         raise _refusal(skip.at(document.path)) from None

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.recipe import Recipe
+    from simdup.records import Converter
 
 # From this width on a fingerprint of equal bits is no fingerprint: by chance it comes
 # once in 2**31 texts, by features that cancel out or weigh nothing far more often.
@@ -78,14 +79,15 @@ def fingerprint_sources(
     recipe: Recipe,
     encoding: str | None = None,
     formats: Collection[str] = (),
+    converters: Sequence[Converter] = (),
 ) -> Fingerprinted:
     """What was made of each source.
 
     Texts of sources that are not streamed are in memory together: the caller says how
     many there are. `encoding` is used for every plain text instead of detecting its own; the
-    text of documents of these `formats` is extracted.
+    text of documents of these `formats` is extracted, or by `converters`.
     """
-    with closing(Readers(formats)) as readers:
+    with closing(Readers(formats, converters)) as readers:
         made, skipped = _made(sources, recipe, encoding, readers)
     found: list[Document | Skipped] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
@@ -211,6 +213,7 @@ def features_of(
     recipe: Recipe,
     changed: list[Skipped],
     formats: Collection[str] = (),
+    converters: Sequence[Converter] = (),
 ) -> Features:
     """The features of texts, read again from the first of their documents that is unchanged.
 
@@ -218,7 +221,7 @@ def features_of(
     what it was is added to `changed`.
     """
     parts, waiting = [features([], recipe)], list[str]()
-    with closing(Readers(formats)) as readers:
+    with closing(Readers(formats, converters)) as readers:
         for copies in texts:
             found: str | Features = ""
             for document in copies:

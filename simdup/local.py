@@ -25,10 +25,10 @@ from simdup.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from simdup.recipe import Recipe
-    from simdup.records import Source
+    from simdup.records import Converter, Source
 
 # A task is that many bytes or files: enough to outweigh sending it, few enough that
 # workers end together and that its texts fit in memory several times.
@@ -39,12 +39,13 @@ TASK_FILES = 512
 BYTES_WORTH_WORKERS = 1 << 24
 
 
-class _How(NamedTuple):
+class How(NamedTuple):
     """What `fingerprint_sources` needs besides the sources."""
 
     recipe: Recipe
     encoding: str | None = None
     formats: tuple[str, ...] = ()
+    converters: tuple[Converter, ...] = ()
 
 
 def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
@@ -62,11 +63,7 @@ def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
 
 
 def fingerprint_all(
-    waiting: deque[list[Source]],
-    recipe: Recipe,
-    encoding: str | None,
-    jobs: int | None = None,
-    formats: Collection[str] = (),
+    waiting: deque[list[Source]], how: How, jobs: int | None = None
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Each task with its `fingerprint_sources`, in order; it leaves the queue when it is done.
 
@@ -77,7 +74,6 @@ def fingerprint_all(
     if jobs is None:
         size = sum(source.size for task in waiting for source in task)
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
-    how = _How(recipe, encoding, tuple(formats))
     if jobs == 1:
         while waiting:
             task = waiting.popleft()
@@ -87,7 +83,7 @@ def fingerprint_all(
 
 
 def _pooled(
-    waiting: deque[list[Source]], how: _How, jobs: int
+    waiting: deque[list[Source]], how: How, jobs: int
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Results in order; a file whose worker dies is given up, the others are done again."""
     has_worked = False
@@ -116,7 +112,7 @@ def _check_that_workers_start() -> None:
         ) from None
 
 
-def _salvaged(task: list[Source], how: _How) -> Iterator[Fingerprinted]:
+def _salvaged(task: list[Source], how: How) -> Iterator[Fingerprinted]:
     """A task done again in halves, until the file that kills its worker is alone."""
     try:
         yield from _results([task], how, 1)
@@ -129,7 +125,7 @@ def _salvaged(task: list[Source], how: _How) -> Iterator[Fingerprinted]:
             yield from _salvaged(task[half:], how)
 
 
-def _results(tasks: Iterable[list[Source]], how: _How, jobs: int) -> Iterator[Fingerprinted]:
+def _results(tasks: Iterable[list[Source]], how: How, jobs: int) -> Iterator[Fingerprinted]:
     # Workers load the kernels if this process has: compiled by now, they lie in a cache.
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (ready() is not None,))
     try:

@@ -247,7 +247,10 @@ class _Matching:
 
     def _features(self, texts: Indices) -> Features:
         copies = map(self.texts.documents_of, texts.tolist())
-        return features_of(copies, self.settings.recipe, self.changed, self.settings.formats)
+        settings = self.settings
+        return features_of(
+            copies, settings.recipe, self.changed, settings.formats, settings.converters
+        )
 
     def _to_first(
         self, groups: list[Indices], pairs: Indices, similarities: Similarities

@@ -108,7 +108,7 @@ def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
         return None
     text, kind = found
     of_text = digest(text.encode("utf-8", "surrogatepass"))
-    return Text(text, Encoding(kind.value, 1.0), digest(data), of_text)
+    return Text(text, Encoding(kind, 1.0), digest(data), of_text)
 
 
 def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:

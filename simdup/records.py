@@ -6,6 +6,7 @@ whose rows stand in the order of their documents.
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -112,7 +113,8 @@ class Document:
 
     source: Source
     encoding: str
-    """Of plain text; of a document whose text is extracted, its format."""
+    """Of plain text; of a document whose text is extracted, its format; of one that a converter
+    has extracted, a dot and the ending of its name."""
     confidence: float
     """0 to 1: how sure the encoding is; 1 for a byte-order mark and for valid UTF-8."""
     damaged: int
@@ -132,8 +134,14 @@ class Document:
 
     @property
     def format(self) -> str:
-        """What kind of file it is: one of FORMATS, or "text"."""
-        return self.encoding if self.encoding in FORMATS else "text"
+        """What kind of file it is: one of FORMATS, the ending of a converted one, or "text"."""
+        is_text = self.encoding not in FORMATS and not self.encoding.startswith(".")
+        return "text" if is_text else self.encoding.lstrip(".")
+
+    @property
+    def written_in(self) -> str:
+        """What reports show of it: the encoding of plain text, the format of all others."""
+        return self.encoding.lstrip(".")
 
     @property
     def is_short(self) -> bool:
@@ -145,6 +153,36 @@ class Document:
         if self.bytes_digest == other.bytes_digest:
             return Kind.IDENTICAL_BYTES
         return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """A program that prints the text of files with a certain ending.
+
+    >>> Converter.of("doc=antiword -m UTF-8.txt {}").command
+    ('antiword', '-m', 'UTF-8.txt', '{}')
+    """
+
+    ending: str
+    """Of the name, in lower case, without its dot."""
+    command: tuple[str, ...]
+    """The program and its arguments; in these, {} stands for the file's path."""
+
+    @classmethod
+    def of(cls, text: str) -> Converter:
+        """The converter that EXT=COMMAND names. Raises ValueError for what is none."""
+        ending, _, command = text.partition("=")
+        ending = ending.strip().lstrip(".").lower()
+        if not ending or "/" in ending or not command.strip():
+            raise ValueError(f"{text!r} is no EXT=COMMAND such as 'doc=antiword {{}}'")
+        try:
+            return cls(ending, tuple(shlex.split(command)))
+        except ValueError as error:
+            raise ValueError(f"{text!r}: {str(error).lower()}") from None
+
+    def __str__(self) -> str:
+        """EXT=COMMAND."""
+        return f"{self.ending}={shlex.join(self.command)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +202,8 @@ class Settings:
     """Decode every plain text as this, instead of detecting."""
     formats: tuple[str, ...] = FORMATS
     """The documents whose text is extracted."""
+    converters: tuple[Converter, ...] = ()
+    """Programs that extract others; they come before `formats`."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, and let a `k` that is given decide."""

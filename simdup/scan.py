@@ -97,7 +97,7 @@ def _shelf(store: Store, settings: Settings) -> Shelf:
     key = {
         "recipe": json.loads(recipe.key()),
         "reader": edition(settings.encoding),
-        "documents": documents.edition(settings.formats),
+        "documents": documents.edition(settings.formats, settings.converters),
     }
     return store.shelf(json.dumps(key), recipe.bits // 8)
 

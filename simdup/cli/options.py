@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,7 +19,7 @@ from simdup.recipe import (
     WeightKind,
     default_bits,
 )
-from simdup.records import FORMATS, SIMILARITY, Settings
+from simdup.records import FORMATS, SIMILARITY, Converter, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -203,9 +204,20 @@ _FORMATS = click.option(
 )
 
 
+_CONVERT = click.option(
+    "--convert",
+    "converters",
+    multiple=True,
+    metavar="EXT=COMMAND",
+    help="Files that end in .EXT: what COMMAND prints is their text. {} in it is the file's path;"
+    " without one it reads the file from stdin. No shell; 60 seconds a file.",
+)
+
+
 def settings_options(command: Command) -> Command:
     """All options that decide the answer; `settings_from` takes them."""
-    return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS, _ENCODING, _FORMATS], command)
+    reading = [_ENCODING, _FORMATS, _CONVERT]
+    return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS, *reading], command)
 
 
 def detail_options(command: Command) -> Command:
@@ -259,7 +271,8 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
         forced(encoding)  # the same
     similarity, k = one_threshold(options)
     verified, formats = not options.pop("no_verify"), formats_from(options.pop("formats"))
-    return Settings(recipe, similarity, k, verified, linkage, encoding, formats)
+    converters = converters_from(options.pop("converters"))
+    return Settings(recipe, similarity, k, verified, linkage, encoding, formats, converters)
 
 
 def formats_from(value: str) -> tuple[str, ...]:
@@ -273,3 +286,17 @@ def formats_from(value: str) -> tuple[str, ...]:
                 f"--formats: {name!r} is none of text, all, {', '.join(FORMATS)}"
             )
     return names
+
+
+def converters_from(values: Sequence[str]) -> tuple[Converter, ...]:
+    """The programs to convert with. Raises UsageError for what is none, or is not installed."""
+    converters = []
+    for value in values:
+        try:
+            converters.append(Converter.of(value))
+        except ValueError as error:
+            raise click.UsageError(f"--convert: {error}") from None
+        program = converters[-1].command[0]
+        if shutil.which(program) is None:
+            raise click.UsageError(f"--convert {value!r}: there is no program {program!r}")
+    return tuple(converters)

@@ -8,12 +8,14 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 from zipfile import BadZipFile, ZipFile
 
-from simdup.extract import eml_text, guarded, html_text, pdf_text, rtf_text, zipped
+from simdup.extract import convert, eml_text, guarded, html_text, pdf_text, rtf_text, zipped
 from simdup.extract.formats import Format, format_of
 from simdup.extract.plain import NotReadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+
+    from simdup.records import Converter
 
 READERS: dict[Format, Callable[[bytes], str]] = {
     Format.HTML: html_text.text,
@@ -53,47 +55,53 @@ def kind(data: bytes, path: str) -> Format | None:
 class Readers:
     """Has the text of documents read; to be closed."""
 
-    def __init__(self, formats: Collection[str]) -> None:
-        """`formats` are the values of those to be read."""
+    def __init__(self, formats: Collection[str], converters: Sequence[Converter] = ()) -> None:
+        """`formats` are the values of those to be read; `converters` come before them."""
         self._formats = frozenset(map(Format, formats))
+        self._converters = tuple(converters)
         self._guard = guarded.Guard()
 
     @property
     def are_idle(self) -> bool:
         """Whether no format is to be read."""
-        return not self._formats
+        return not self._formats and not self._converters
 
     def take(self, head: bytes, path: str) -> bool:
         """Whether a file that begins so may be such a document: then all of it is needed."""
         if self.are_idle:
             return False
+        if convert.converter_for(path, self._converters):
+            return True
         found = format_of(head, path)
         return found in self._formats or (found is None and head.startswith(ZIP))
 
-    def text(self, data: bytes, path: str) -> tuple[str, Format] | None:
-        """The text of a document and its format; None if it is none after all.
+    def text(self, data: bytes, path: str) -> tuple[str, str] | None:
+        """The text of a document and its format, as `records.Document.encoding` has it.
 
-        Raises NotReadable.
+        None if it is no document after all. Raises NotReadable.
         """
+        if converter := convert.converter_for(path, self._converters):
+            return convert.converted(converter, data, path), f".{converter.ending}"
         found = kind(data, path)
         if found is None or found not in self._formats:
             return None
         if missing := _missing(found):
             raise NotInstalled(f"needs {missing}: pip install 'simdup[docs]'")
         if found in UNGUARDED:
-            return READERS[found](data), found
-        return self._guard.text(found, data), found
+            return READERS[found](data), found.value
+        return self._guard.text(found, data), found.value
 
     def close(self) -> None:
         """End the process that reads for it, if there is one."""
         self._guard.close()
 
 
-def edition(formats: Collection[str]) -> str:
+def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:
     """Differs whenever the same documents may give another text."""
     packages = {package for name, package in _PACKAGES.items() if name.value in formats}
     versions = (f"{name} {version(name)}" for name in sorted(packages) if find_spec(name))
-    return f"{EDITION}: {', '.join((*sorted(formats), *versions))}"
+    programs = map(convert.edition, converters)
+    return f"{EDITION}: {', '.join((*sorted(formats), *versions, *programs))}"
 
 
 def serve() -> None:

@@ -70,7 +70,7 @@ def render_csv(result: ScanResult) -> Iterator[str]:
                     "" if member.similarity is None else f"{member.similarity:.6f}",
                     member.distance,
                     document.source.size,
-                    document.encoding,
+                    document.written_in,
                     printable(document.path),
                 )
             )
@@ -135,6 +135,8 @@ def _settings(settings: Settings) -> dict[str, Any]:
         "verified": settings.verified,
         "linkage": settings.linkage,
         "encoding": settings.encoding,
+        "formats": list(settings.formats),
+        "convert": [str(converter) for converter in settings.converters],
     }
 
 

@@ -42,7 +42,7 @@ def _closeness(member: Member) -> str:
 def _line(alike: str, closeness: str, member: Member) -> str:
     document = member.document
     columns = (
-        f"  {alike:>7}  {closeness:<8} {document.encoding:<12} {size(document.source.size):>8}"
+        f"  {alike:>7}  {closeness:<8} {document.written_in:<12} {size(document.source.size):>8}"
     )
     return f"{columns}  {printable(document.path)}{_remarks(document)}"
 
@@ -65,7 +65,7 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
         (comparison.left, comparison.right), comparison.fingerprints, strict=True
     ):
         yield (
-            f"{printable(document.path)}: {document.encoding}"
+            f"{printable(document.path)}: {document.written_in}"
             f" ({percent(document.confidence)} sure), {size(document.source.size)},"
             f" {count(document.features, 'feature')}{_remarks(document)}"
         )
