@@ -3,7 +3,8 @@
 Begin with `scan`, which does all of it; its stages can be called one by one:
 `fingerprint_texts`, `pairs_within`, `exact_similarities`, `group`. In the source, read
 the rooms in the order of a scan: walk, decode, features, simhash, search, verify,
-groups, match, scan. `evaluate` measures how accurate all that is.
+groups, match, scan. `evaluate` measures how accurate all that is. `Index` keeps a collection,
+to be asked what is like a text.
 """
 
 from simdup.compare import compare
@@ -17,14 +18,18 @@ from simdup.errors import (
 from simdup.evaluate import evaluate
 from simdup.groups import group
 from simdup.hamming import hamming_distances
+from simdup.index import Index
 from simdup.library import exact_similarities, fingerprint_files, fingerprint_texts
 from simdup.recipe import Recipe
 from simdup.records import (
+    Answer,
+    Changes,
     Comparison,
     Document,
     Evaluated,
     Evaluation,
     Group,
+    Match,
     Member,
     ScanResult,
     Settings,
@@ -35,6 +40,8 @@ from simdup.search import iter_pairs, pairs_within
 from simdup.walk import Filters
 
 __all__ = [
+    "Answer",
+    "Changes",
     "Comparison",
     "Document",
     "Evaluated",
@@ -42,8 +49,10 @@ __all__ = [
     "ExtraMissingError",
     "Filters",
     "Group",
+    "Index",
     "InputError",
     "InterruptedScan",
+    "Match",
     "Member",
     "Recipe",
     "ScanResult",

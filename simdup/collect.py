@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simdup.progress import Progress
     from simdup.recipe import Recipe
     from simdup.records import Settings
-    from simdup.store import Shelf
+    from simdup.shelf import Shelf
 
 
 def widened(recipe: Recipe) -> Recipe:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from simdup.features import Features
     from simdup.hamming import Rows
     from simdup.progress import Progress
-    from simdup.store import Shelf
+    from simdup.shelf import Shelf
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]

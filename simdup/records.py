@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simdup.hamming import UNRELATED, chance_distance, threshold
 from simdup.recipe import Recipe
@@ -319,6 +319,55 @@ class Comparison:
     similarity: float
     """Exact cosine."""
     texts: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A document of an index that is like a question."""
+
+    document: Document
+    kind: Kind
+    distance: int
+    similarity: float
+    is_exact: bool
+    """Whether `similarity` was computed from the texts; else it is what the distance stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an index has that is like one question."""
+
+    question: str
+    """The path of a file, or what else was asked for."""
+    matches: tuple[Match, ...]
+    """Most similar first."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexInfo:
+    """What is in an index."""
+
+    path: str
+    bytes: int
+    documents: int
+    batches: int
+    places: tuple[str, ...]
+    """What was added, and is looked at again by an update."""
+    left_out: tuple[str, ...]
+    """What was taken out of these places."""
+    about: dict[str, Any]
+    """How it was made: see `catalogue.about`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a change of an index did, in documents."""
+
+    added: int = 0
+    replaced: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    skipped: tuple[Skipped, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,15 @@ from simdup.extract import documents
 from simdup.match import Matches, match
 from simdup.progress import silent
 from simdup.records import ScanResult, Settings, Skipped, Source, Stats
+from simdup.shelf import shelf_in
 from simdup.walk import DEFAULTS, listed, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simdup.progress import Progress
-    from simdup.store import Shelf, Store
+    from simdup.shelf import Shelf
+    from simdup.store import Store
     from simdup.walk import Filters
 
     AnyPath = str | os.PathLike[str]
@@ -99,7 +101,7 @@ def _shelf(store: Store, settings: Settings) -> Shelf:
         "reader": edition(settings.encoding),
         "documents": documents.edition(settings.formats, settings.converters),
     }
-    return store.shelf(json.dumps(key), recipe.bits // 8)
+    return shelf_in(store, json.dumps(key), recipe.bits // 8)
 
 
 def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Iterator[Source]:

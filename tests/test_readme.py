@@ -19,21 +19,26 @@ from simdup.cli import commands
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 ASSIGNMENT = simdup.Recipe(features="keywords", top=10, weights="int10", hash="string", bits=128)
-SESSIONS = re.findall(r"^```console\n\$ simdup (.*)\n((?:.*\n)*?)```$", README, re.MULTILINE)
+SESSIONS = [
+    re.findall(r"^\$ simdup (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+    for block in re.findall(r"^```console\n((?:.*\n)*?)```$", README, re.MULTILINE)
+]
+# Where sessions are shown to have been.
+HOME = "/home/li"
 
 
-def run(arguments):
+def run(arguments, folder=ROOT):
     """What a terminal shows, with the seconds left out."""
     done = subprocess.run(
         [sys.executable, "-m", "simdup", *shlex.split(arguments)],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        cwd=folder,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         check=False,
     )
-    return without_seconds(done.stdout)
+    return without_seconds(done.stdout).replace(str(folder), HOME)
 
 
 def without_seconds(text):
@@ -44,14 +49,17 @@ def test_there_are_sessions():
     assert len(SESSIONS) >= 3
 
 
-@pytest.mark.parametrize(("arguments", "shown"), SESSIONS, ids=[s[0] for s in SESSIONS])
-def test_a_session_shows_what_the_program_prints(arguments, shown):
-    printed = run(arguments)
+@pytest.mark.parametrize("session", SESSIONS, ids=[session[0][0] for session in SESSIONS])
+def test_a_session_shows_what_the_program_prints(session, tmp_path):
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
 
-    beginning, _, rest = without_seconds(shown).partition("...\n")
-    assert beginning
-    assert rest == ""
-    assert printed.startswith(beginning) if "...\n" in shown else printed == beginning
+    for arguments, shown in session:
+        printed = run(arguments, tmp_path)
+
+        beginning, _, rest = without_seconds(shown).partition("...\n")
+        assert beginning
+        assert rest == ""
+        assert printed.startswith(beginning) if "...\n" in shown else printed == beginning
 
 
 def test_the_library_example_runs():

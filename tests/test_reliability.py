@@ -42,6 +42,7 @@ from hypothesis import strategies as st
 
 import simdup as package
 from simdup import read as reading_room
+from simdup import shelf as shelves
 from simdup import store as storeroom
 from simdup import walk as walking_room
 from simdup.words import idf
@@ -78,11 +79,11 @@ def report(run):
 @pytest.fixture
 def settled(monkeypatch):
     """The store remembers a file however new it is."""
-    monkeypatch.setattr(storeroom, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(shelves, "SETTLED_NS", -(10**18))
 
 
 CALL = "\nimport sys\nimport simdup.cli\nsimdup.cli.main(sys.argv[1:])\n"
-REMEMBER = "import simdup.store\nsimdup.store.SETTLED_NS = -(10**18)\n"
+REMEMBER = "import simdup.shelf\nsimdup.shelf.SETTLED_NS = -(10**18)\n"
 COMPILE = "import simdup.fast\nsimdup.fast.load()\n"
 
 
@@ -1127,12 +1128,12 @@ PHASES = {
     "walk": ("simdup.walk:_status:4", 0),
     "the first folder": ("simdup.walk:_Run._entries:1", 0),
     "read": ("simdup.local:fingerprint_sources:2", 2),
-    "keep": ("simdup.store:Shelf._insert:2", 2),
+    "keep": ("simdup.shelf:Shelf._insert:2", 2),
     "search": ("simdup.match:iter_pairs:1", 8),
     "read again": ("simdup.fingerprint:_again:3", 8),
-    "keep similarities": ("simdup.store:Shelf.keep_similarities:1", 8),
+    "keep similarities": ("simdup.shelf:Shelf.keep_similarities:1", 8),
     "group": ("simdup.match:groups_of:1", 8),
-    "forget": ("simdup.store:Shelf._forget_files:1", 8),
+    "forget": ("simdup.shelf:Shelf._forget_files:1", 8),
 }
 
 
@@ -1174,7 +1175,7 @@ def test_an_interrupt_while_a_second_scan_walks_says_nothing_wrong(interrupted, 
 @remembered
 def test_an_interrupt_with_workers_ends_them(interrupted, report, eight):
     ended = interrupted(
-        "simdup.store:Shelf._insert:2", "scan", eight, "--format", "json", "--jobs", "2"
+        "simdup.shelf:Shelf._insert:2", "scan", eight, "--format", "json", "--jobs", "2"
     )
 
     assert ended.returncode == 130
@@ -1186,7 +1187,7 @@ def test_an_interrupt_with_workers_ends_them(interrupted, report, eight):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda each: each.name)
 def test_no_worker_outlives_a_run_that_is_killed(stopped, eight, number):
-    process = stopped("simdup.store:Shelf._insert:2", "scan", eight, "--jobs", "2")
+    process = stopped("simdup.shelf:Shelf._insert:2", "scan", eight, "--jobs", "2")
 
     process.send_signal(number)
 
@@ -1248,9 +1249,9 @@ def locked(path):
     return connection
 simdup.store._opened = locked
 class Telling(simdup.store.Store):
-    def shelf(self, *arguments):
+    def number_of_recipe(self, key):
         os.write(descriptor, b"!")
-        return super().shelf(*arguments)
+        return super().number_of_recipe(key)
 simdup.cli.cache.Store = Telling
 """
 
@@ -1707,8 +1708,8 @@ def test_a_damaged_store_changes_no_answer(run, eight, place, damage, seed):
 @pytest.mark.parametrize("what", ["log", "index"])
 def test_a_damaged_log_of_a_killed_run_changes_no_answer(driven, run, eight, place, what):
     die = REMEMBER + (
-        "import os, signal, simdup.store\n"
-        "simdup.store.Shelf.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal, simdup.shelf\n"
+        "simdup.shelf.Shelf.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert driven(die, "scan", eight).returncode == -signal.SIGKILL
     suffix = {"log": "-wal", "index": "-shm"}[what]
@@ -1741,8 +1742,8 @@ def notes(place):
 def newer(place):
     database(place)
     with contextlib.closing(sqlite3.connect(place)) as connection:
-        connection.execute(f"PRAGMA application_id = {storeroom.APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {storeroom.FORMAT + 1}")
+        connection.execute(f"PRAGMA application_id = {storeroom.SORT.application}")
+        connection.execute(f"PRAGMA user_version = {storeroom.SORT.format + 1}")
 
 
 @pytest.mark.parametrize(
@@ -1937,8 +1938,9 @@ def test_the_source_has_no_pickle_eval_or_shell():
                 found += [(path.name, node.func.id)] if node.func.id in calls else []
 
     assert len(sources) > 30
-    # The process that reads documents is ourselves, and started without a shell.
-    assert found == [("guarded.py", "subprocess")]
+    # The process that reads documents is ourselves, converters are what the user names; both
+    # are started without a shell.
+    assert sorted(found) == [("convert.py", "subprocess"), ("guarded.py", "subprocess")]
     assert "shell" not in (Path(package.__file__).parent / "extract" / "guarded.py").read_text()
 
 

@@ -26,12 +26,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from simdup import entries
+from simdup import shelf as shelves
 from simdup import store as room
 from simdup.errors import InputError
 from simdup.fingerprint import fingerprint_sources
 from simdup.recipe import Recipe
 from simdup.records import Document, Reason, Settings, Skipped, Source
 from simdup.scan import scan
+from simdup.shelf import shelf_in
 from simdup.store import Store, default_place
 from simdup.walk import DEFAULTS, Filters
 
@@ -48,7 +51,7 @@ SHARED_FOLDER = settings(
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch):
     """A file is remembered however new it is."""
-    monkeypatch.setattr(room, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(shelves, "SETTLED_NS", -(10**18))
 
 
 @pytest.fixture
@@ -85,13 +88,13 @@ def keep(place, *outcomes, key="recipe", **fields):
     ]
     with opened(place) as store:
         made = np.array(rows, np.uint8).reshape(-1, WIDTH)
-        store.shelf(key, WIDTH).keep(sources, outcomes, made)
+        shelf_in(store, key, WIDTH).keep(sources, outcomes, made)
 
 
 def recalled(place, *sources, key="recipe", is_list=False):
     """What is known of each source: the outcome and the row."""
     with opened(place) as store:
-        found = list(store.shelf(key, WIDTH).recall(sources, is_list=is_list))
+        found = list(shelf_in(store, key, WIDTH).recall(sources, is_list=is_list))
     assert [each for each, _, _ in found] == list(sources)
     return [(outcome, kept) for _, outcome, kept in found]
 
@@ -238,9 +241,9 @@ def test_trouble_is_never_remembered(place, reason):
 def test_a_file_that_changed_just_before_the_scan_is_not_remembered(
     place, monkeypatch, time, later_ns, is_known
 ):
-    monkeypatch.setattr(room, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(shelves, "SETTLED_NS", 2_000_000_000)
     with opened(place) as store:
-        shelf = store.shelf("recipe", WIDTH)
+        shelf = shelf_in(store, "recipe", WIDTH)
         made = document(**{time: shelf.began - 2_000_000_000 + later_ns})
         shelf.keep([made.source], [made], np.array([list(row())], np.uint8))
 
@@ -268,17 +271,19 @@ def digests(*numbers):
 def test_similarities_are_known_whatever_the_order_of_a_pair(place):
     values = np.array([0.0, 0.5, 1.0])
     with opened(place) as store:
-        store.shelf("recipe", WIDTH).keep_similarities(digests(1, 2, 3), digests(4, 5, 6), values)
+        shelf_in(store, "recipe", WIDTH).keep_similarities(
+            digests(1, 2, 3), digests(4, 5, 6), values
+        )
 
     with opened(place) as store:
-        shelf = store.shelf("recipe", WIDTH)
+        shelf = shelf_in(store, "recipe", WIDTH)
         assert shelf.similarities(digests(1, 2, 3), digests(4, 5, 6)).tolist() == [0, 0.5, 1]
         assert shelf.similarities(digests(5, 6, 4), digests(2, 3, 1)).tolist() == [0.5, 1, 0]
 
 
 def test_a_similarity_that_is_not_known_is_nan(place):
     with opened(place) as store:
-        shelf = store.shelf("recipe", WIDTH)
+        shelf = shelf_in(store, "recipe", WIDTH)
         assert np.isnan(shelf.similarities(digests(1), digests(2))).all()
 
         shelf.keep_similarities(digests(1), digests(2), np.array([0.5]))
@@ -290,7 +295,7 @@ def test_a_similarity_that_is_not_known_is_nan(place):
 
 def test_no_pairs_have_no_similarities(place):
     with opened(place) as store:
-        shelf = store.shelf("recipe", WIDTH)
+        shelf = shelf_in(store, "recipe", WIDTH)
         shelf.keep_similarities(
             digests()[:0].reshape(0, 2), digests()[:0].reshape(0, 2), np.empty(0)
         )
@@ -302,9 +307,9 @@ def test_no_pairs_have_no_similarities(place):
 
 def test_a_similarity_of_another_recipe_is_not_known(place):
     with opened(place) as store:
-        store.shelf("one", WIDTH).keep_similarities(digests(1), digests(2), np.array([0.5]))
+        shelf_in(store, "one", WIDTH).keep_similarities(digests(1), digests(2), np.array([0.5]))
 
-        assert np.isnan(store.shelf("two", WIDTH).similarities(digests(1), digests(2))).all()
+        assert np.isnan(shelf_in(store, "two", WIDTH).similarities(digests(1), digests(2))).all()
 
 
 @SHARED_FOLDER
@@ -319,17 +324,17 @@ def test_similarities_are_those_of_a_dictionary(tmp_path_factory, kept):
     left = digests(*map(min, kept)).reshape(-1, 2)
     right = digests(*map(max, kept)).reshape(-1, 2)
     with opened(tmp_path_factory.mktemp("store") / "s") as store:
-        shelf = store.shelf("recipe", WIDTH)
+        shelf = shelf_in(store, "recipe", WIDTH)
         shelf.keep_similarities(left, right, np.array(list(kept.values()), np.float64))
 
         assert shelf.similarities(right, left).tolist() == list(kept.values())
 
 
 def test_more_pairs_than_are_asked_for_at_once_are_all_found(place, monkeypatch):
-    monkeypatch.setattr(room, "KEYS_AT_ONCE", 7)
+    monkeypatch.setattr(shelves, "KEYS_AT_ONCE", 7)
     left, values = digests(*range(100)), np.linspace(0, 1, 100)
     with opened(place) as store:
-        shelf = store.shelf("recipe", WIDTH)
+        shelf = shelf_in(store, "recipe", WIDTH)
         shelf.keep_similarities(left[::2], left[::2] + np.uint64(500), values[::2])
         found = shelf.similarities(left, left + np.uint64(500))
 
@@ -374,7 +379,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
             else Skipped(now.path, Reason.EMPTY if number == 3 else Reason.UNREADABLE, "why")
         )
         rows = [list(row(number))] if number < 3 else []
-        shelf = self.store.shelf(key, WIDTH)
+        shelf = shelf_in(self.store, key, WIDTH)
         shelf.keep([now], [made], np.array(rows, np.uint8).reshape(-1, WIDTH))
         if number < 4:
             self.kept[key, name] = (now, made, bytes(rows[0]) if rows else None)
@@ -388,7 +393,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
         Path(self.at(name)).unlink(missing_ok=True)
         there = [each for each in self.now.values() if os.path.exists(each.path)]
         for key in self.KEYS:
-            shelf = self.store.shelf(key, WIDTH)
+            shelf = shelf_in(self.store, key, WIDTH)
             assert len(list(shelf.recall(there))) == len(there)
             shelf.finish([self.folder.name])
         self.kept = {of: kept for of, kept in self.kept.items() if of[1] != name}
@@ -402,7 +407,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
     def both_know_the_same(self):
         for key in self.KEYS:
             for is_list in (False, True):
-                shelf = self.store.shelf(key, WIDTH)
+                shelf = shelf_in(self.store, key, WIDTH)
                 for now, made, kept in shelf.recall(self.now.values(), is_list=is_list):
                     name = os.path.relpath(now.path, self.folder.name)
                     then, *known = self.kept.get((key, name), (None, None, None))
@@ -509,7 +514,7 @@ def test_what_cannot_be_looked_at_is_not_forgotten(place, tree, monkeypatch, cod
     def failing(path):
         raise OSError(code, os.strerror(code), path)
 
-    monkeypatch.setattr("simdup.store.os.lstat", failing)
+    monkeypatch.setattr("simdup.shelf.os.lstat", failing)
     scanned(place, tree)
 
     assert known_files(place) == 10
@@ -675,8 +680,8 @@ def test_no_part_of_a_record_is_believed(place, size):
 )
 def test_a_record_in_the_place_of_another_is_not_believed(place, sql):
     with opened(place) as store:
-        store.shelf("one", WIDTH)
-        store.shelf("two", WIDTH)
+        shelf_in(store, "one", WIDTH)
+        shelf_in(store, "two", WIDTH)
     keep(place, document("in/a", number=5), key="one")
     changed_by_sql(
         place, "INSERT INTO folders (path) VALUES (?)", os.fsencode(os.path.abspath("on"))
@@ -692,7 +697,7 @@ def test_a_record_in_the_place_of_another_is_not_believed(place, sql):
 def test_no_flipped_bit_of_a_similarity_is_believed(place, column):
     for bit in range(63):
         with opened(place) as store:
-            shelf = store.shelf("recipe", WIDTH)
+            shelf = shelf_in(store, "recipe", WIDTH)
             shelf.keep_similarities(digests(1), digests(2), np.array([0.5]))
             flip = f"UPDATE similarities SET {column} = ({column} | ?1) - ({column} & ?1)"
             store.execute(flip, 1 << bit)
@@ -819,7 +824,7 @@ def test_a_store_that_fails_says_so_once_and_knows_nothing_from_then_on(place, t
 
 def test_a_store_that_another_program_locks_is_done_without(place, tree, monkeypatch):
     scanned(place, tree)
-    monkeypatch.setattr(room, "PATIENCE", 0)
+    monkeypatch.setattr("simdup.database.PATIENCE", 0)
     with closing(sqlite3.connect(place, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         said = []
@@ -831,7 +836,7 @@ def test_a_store_that_another_program_locks_is_done_without(place, tree, monkeyp
 
 def test_what_fails_half_way_is_not_kept(place):
     with opened(place) as store:
-        shelf = store.shelf("recipe", WIDTH)
+        shelf = shelf_in(store, "recipe", WIDTH)
         with suppress(ZeroDivisionError), store.writing():
             store.execute("INSERT INTO scans VALUES ('asked', 1)")
             raise ZeroDivisionError
@@ -876,7 +881,7 @@ def foreign_database(place):
 def newer_store(place):
     with opened(place):
         pass
-    changed_by_sql(place, f"PRAGMA user_version = {room.FORMAT + 1}")
+    changed_by_sql(place, f"PRAGMA user_version = {room.SORT.format + 1}")
 
 
 def text_file(place):
@@ -1108,7 +1113,8 @@ def test_a_new_file_is_the_only_one_that_is_fingerprinted(place, tree, write, mo
 def test_a_change_without_a_trace_in_times_is_seen_when_the_file_is_compared(
     place, tree, write, monkeypatch
 ):
-    monkeypatch.setattr(room, "_status", lambda source: f"{source.size:<32}".encode())
+    for module in (shelves, entries):
+        monkeypatch.setattr(module, "status", lambda source: f"{source.size:<32}".encode())
     scanned(place, tree)
     status, text = Path("in/e0").stat(), Path("in/e0").read_text("utf-8")
     write("in/e0", text[::-1])

@@ -14,6 +14,8 @@ import click
 from simdup.cli.cache import cache_command
 from simdup.cli.compare import compare_command
 from simdup.cli.evaluate import evaluate_command
+from simdup.cli.index import index_command
+from simdup.cli.query import query_command
 from simdup.cli.scan import scan_command
 from simdup.cli.terminal import INTERRUPTED, tell
 from simdup.cli.version import version_lines
@@ -48,6 +50,8 @@ def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
 commands.add_command(scan_command)
 commands.add_command(compare_command)
 commands.add_command(evaluate_command)
+commands.add_command(index_command)
+commands.add_command(query_command)
 commands.add_command(cache_command)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -20,6 +21,7 @@ from simdup.recipe import (
     default_bits,
 )
 from simdup.records import FORMATS, SIMILARITY, Converter, Settings
+from simdup.walk import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -138,6 +140,22 @@ _FINGERPRINT = [
     ),
 ]
 
+# Files that details of that need.
+_DICTIONARIES = [
+    click.option(
+        "--user-dict",
+        type=click.Path(readable=False),
+        metavar="FILE",
+        help="A dictionary for jieba, a word a line, for 'words' and 'keywords'.",
+    ),
+    click.option(
+        "--stop-words",
+        type=click.Path(readable=False),
+        metavar="FILE",
+        help="Words that do not vote, one a line, for 'words' and 'keywords'.",
+    ),
+]
+
 # Details of that.
 _DETAILS = [
     click.option(
@@ -157,18 +175,7 @@ _DETAILS = [
         show_default=True,
         help="How weights of keywords are rounded; all but the first are the assignment's.",
     ),
-    click.option(
-        "--user-dict",
-        type=click.Path(readable=False),
-        metavar="FILE",
-        help="A dictionary for jieba, a word a line, for 'words' and 'keywords'.",
-    ),
-    click.option(
-        "--stop-words",
-        type=click.Path(readable=False),
-        metavar="FILE",
-        help="Words that do not vote, one a line, for 'words' and 'keywords'.",
-    ),
+    *_DICTIONARIES,
 ]
 
 _NO_VERIFY = click.option(
@@ -181,6 +188,33 @@ _NO_VERIFY = click.option(
 _ENCODING = click.option(
     "--encoding", metavar="NAME", help="Read every file in this encoding, detect none."
 )
+
+# Which files of those under a path are taken.
+_FILTERS = [
+    click.option("--include", multiple=True, metavar="GLOB", help="Only files that match one."),
+    click.option(
+        "--exclude", multiple=True, metavar="GLOB", help="No files or folders that match."
+    ),
+    click.option(
+        "--hidden", is_flag=True, help="Files and folders whose names begin with a dot, too."
+    ),
+    click.option(
+        "--noise", is_flag=True, help="Folders of caches, trash and version control, too."
+    ),
+    click.option("--gitignore", is_flag=True, help="Leave out what .gitignore files name."),
+    click.option(
+        "--max-depth",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="How deep to go, as in find: 1 reads what is right in PATH, 2 one folder deeper.",
+    ),
+    click.option(
+        "--min-size", type=Size(), default=0, help="Smallest file to read, e.g. 500 or 10kB."
+    ),
+    click.option("--max-size", type=Size(), help="Largest file to read, e.g. 20MB."),
+    click.option("--follow-symlinks", is_flag=True, help="Go where symbolic links lead."),
+    click.option("--one-file-system", is_flag=True, help="Enter no folder on another file system."),
+]
 
 #: Where a report goes, for `output.writer`.
 output_option = click.option(
@@ -218,6 +252,41 @@ def settings_options(command: Command) -> Command:
     """All options that decide the answer; `settings_from` takes them."""
     reading = [_ENCODING, _FORMATS, _CONVERT]
     return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS, *reading], command)
+
+
+def recipe_options(command: Command) -> Command:
+    """Those of them that say how fingerprints and texts are made; `settings_from` takes them."""
+    return _with([*_FINGERPRINT, *_DETAILS, _ENCODING, _FORMATS, _CONVERT], command)
+
+
+def given_options(command: Command) -> Command:
+    """What an index only names: dictionaries and converters; `given_from` takes them."""
+    return _with([*_DICTIONARIES, _CONVERT], command)
+
+
+def threshold_options(command: Command) -> Command:
+    """What two texts must have to be near-duplicates, and the size of fingerprints."""
+    return _with([*_THRESHOLDS, _NO_VERIFY], command)
+
+
+def given_from(options: dict[str, Any]) -> Settings:
+    """Settings with dictionaries and converters alone, taken out of `options`."""
+    files = {name: options.pop(name) for name in ("user_dict", "stop_words")}
+    is_given = any(each is not None for each in files.values())
+    recipe = Recipe(features=FeatureKind.WORDS, **files) if is_given else Recipe()
+    return Settings(recipe, converters=converters_from(options.pop("converters")))
+
+
+def filter_options(command: Command) -> Command:
+    """All options that say which files are taken; `filters_from` reads them."""
+    return _with(_FILTERS, command)
+
+
+def filters_from(options: dict[str, Any]) -> Filters:
+    """Filters from the values of `filter_options`. Raises UsageError for what cannot be."""
+    if options["max_size"] is not None and options["max_size"] < options["min_size"]:
+        raise click.UsageError("--max-size is less than --min-size: no file is both")
+    return Filters(**{each.name: options[each.name] for each in fields(Filters)})
 
 
 def detail_options(command: Command) -> Command:

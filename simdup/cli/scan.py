@@ -9,15 +9,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli.cache import store_at
-from simdup.cli.options import Size, output_option, settings_from, settings_options
+from simdup.cli.options import (
+    filter_options,
+    filters_from,
+    output_option,
+    settings_from,
+    settings_options,
+)
 from simdup.cli.output import writer
+from simdup.cli.scan_index import refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
 from simdup.errors import InterruptedScan
 from simdup.records import LINKAGES
 from simdup.report import data, fdupes, text
 from simdup.report.words import count, summary
 from simdup.scan import scan
-from simdup.walk import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -49,22 +55,15 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     show_default=True,
     help="Star: every member is alike its representative. Components: chains count.",
 )
-@click.option("--against", multiple=True, metavar="REF", help="Only pairs of a PATH and a REF.")
-@click.option("--include", multiple=True, metavar="GLOB", help="Only files that match one.")
-@click.option("--exclude", multiple=True, metavar="GLOB", help="No files or folders that match.")
-@click.option("--hidden", is_flag=True, help="Files and folders whose names begin with a dot, too.")
-@click.option("--noise", is_flag=True, help="Folders of caches, trash and version control, too.")
-@click.option("--gitignore", is_flag=True, help="Leave out what .gitignore files name.")
 @click.option(
-    "--max-depth",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="How deep to go, as in find: 1 reads what is right in PATH, 2 one folder deeper.",
+    "--index",
+    "index_file",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Group all documents of an index instead of PATH...; files are read only to verify.",
 )
-@click.option("--min-size", type=Size(), default=0, help="Smallest file to read, e.g. 500 or 10kB.")
-@click.option("--max-size", type=Size(), help="Largest file to read, e.g. 20MB.")
-@click.option("--follow-symlinks", is_flag=True, help="Go where symbolic links lead.")
-@click.option("--one-file-system", is_flag=True, help="Enter no folder on another file system.")
+@click.option("--against", multiple=True, metavar="REF", help="Only pairs of a PATH and a REF.")
+@filter_options
 @click.option("--files-from", metavar="FILE", help="Read the files named there; - is stdin.")
 @click.option(
     "-0",
@@ -104,24 +103,33 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
       simdup scan new/ --against archive/ --similarity 0.8 --format json
     """
     settings = settings_from(options, options.pop("linkage"))
-    if options["max_size"] is not None and options["max_size"] < options["min_size"]:
-        raise click.UsageError("--max-size is less than --min-size: no file is both")
+    filters = filters_from(options)
     form, null, quiet = options["form"], options["null"], options["quiet"]
-    paths, are_files = _paths(paths, options["files_from"], null=null)
+    file = options["index_file"]
+    if file is None:
+        paths, are_files = _paths(paths, options["files_from"], null=null)
+    else:
+        refuse_beside_index(paths)
+        are_files = False
     render = _renderer(form, null=null, is_list_null=are_files)
     show = progress(quiet=quiet)
     write = writer(options["target"], as_utf8=form in FORMATS_OF_PARTS)
-    store = _store(options["cache"], is_wanted=not options["no_cache"], quiet=quiet)
+    is_wanted = file is None and not options["no_cache"]
+    store = _store(options["cache"], is_wanted=is_wanted, quiet=quiet)
     try:
-        result = scan(
-            paths,
-            settings,
-            _filters(options),
-            against=options["against"],
-            are_files=are_files,
-            jobs=options["jobs"],
-            store=store,
-            progress=show,
+        result = (
+            scan(
+                paths,
+                settings,
+                filters,
+                against=options["against"],
+                are_files=are_files,
+                jobs=options["jobs"],
+                store=store,
+                progress=show,
+            )
+            if file is None
+            else scan_index(file, settings, show)
         )
     except InterruptedScan as interrupted:
         if form in FORMATS_OF_PARTS:
@@ -153,21 +161,6 @@ def _interruption(store: Store | None) -> str:
         return "interrupted"
     kept = count(store.kept, "more file")
     return f"interrupted; {kept} remembered, the next scan goes on from there"
-
-
-def _filters(options: dict[str, Any]) -> Filters:
-    return Filters(
-        include=options["include"],
-        exclude=options["exclude"],
-        hidden=options["hidden"],
-        noise=options["noise"],
-        gitignore=options["gitignore"],
-        max_depth=options["max_depth"],
-        min_size=options["min_size"],
-        max_size=options["max_size"],
-        follow_symlinks=options["follow_symlinks"],
-        one_file_system=options["one_file_system"],
-    )
 
 
 def _paths(

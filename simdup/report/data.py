@@ -43,7 +43,7 @@ COLUMNS = (
 def render_json(result: ScanResult) -> Iterator[str]:
     """One JSON object, indented, always valid UTF-8."""
     groups = [_group(group, result.settings) for group in result.groups]
-    skipped = [_skipped(each) for each in result.skipped]
+    skipped = [skipped_fields(each) for each in result.skipped]
     yield dumps(_header(result) | {"groups": groups, "skipped": skipped}, indent=1)
 
 
@@ -53,7 +53,7 @@ def render_jsonl(result: ScanResult) -> Iterator[str]:
     for group in result.groups:
         yield dumps({"type": "group"} | _group(group, result.settings))
     for skipped in result.skipped:
-        yield dumps({"type": "skipped"} | _skipped(skipped))
+        yield dumps({"type": "skipped"} | skipped_fields(skipped))
 
 
 def render_csv(result: ScanResult) -> Iterator[str]:
@@ -84,8 +84,8 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
     yield dumps(
         tool()
         | {
-            "settings": _settings(comparison.settings),
-            "files": [_document(each) | {"fingerprint": row.hex()} for each, row in files],
+            "settings": settings_fields(comparison.settings),
+            "files": [document_fields(each) | {"fingerprint": row.hex()} for each, row in files],
             "distance": comparison.distance,
             "estimate": estimate,
             "standard_error_bits": standard_error(estimate, bits),
@@ -106,7 +106,7 @@ def _header(result: ScanResult) -> dict[str, Any]:
     stats, candidates = result.stats, result.candidates
     return tool() | {
         "complete": result.complete,
-        "settings": _settings(result.settings),
+        "settings": settings_fields(result.settings),
         "stats": {
             "found": stats.found,
             "fingerprinted": stats.fingerprinted,
@@ -126,7 +126,8 @@ def _header(result: ScanResult) -> dict[str, Any]:
     }
 
 
-def _settings(settings: Settings) -> dict[str, Any]:
+def settings_fields(settings: Settings) -> dict[str, Any]:
+    """What decides the answer."""
     return {
         "recipe": json.loads(settings.recipe.key()),
         "bits": settings.recipe.bits,
@@ -154,7 +155,7 @@ def _group(group: Group, settings: Settings) -> dict[str, Any]:
 
 
 def _member(member: Member, settings: Settings) -> dict[str, Any]:
-    return _document(member.document) | {
+    return document_fields(member.document) | {
         "fingerprint": member.fingerprint.hex(),
         "kind": member.kind.value,
         "distance": member.distance,
@@ -163,7 +164,8 @@ def _member(member: Member, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _document(document: Document) -> dict[str, Any]:
+def document_fields(document: Document) -> dict[str, Any]:
+    """What is known of a document besides its fingerprint."""
     return as_json(document.path) | {
         "size": document.source.size,
         "mtime": document.source.mtime_ns / 1e9,
@@ -176,7 +178,8 @@ def _document(document: Document) -> dict[str, Any]:
     }
 
 
-def _skipped(skipped: Skipped) -> dict[str, Any]:
+def skipped_fields(skipped: Skipped) -> dict[str, Any]:
+    """What was passed over, and why."""
     return as_json(skipped.path) | {
         "reason": skipped.reason.value,
         "detail": printable(skipped.detail),

@@ -24,7 +24,8 @@ from report import Report, fresh, measured, options, reported
 from scan import PHASES, Clock
 
 from simdup import scan
-from simdup.store import SETTLED_NS, Store
+from simdup.shelf import SETTLED_NS
+from simdup.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,6 +18,7 @@ from simdup.pieces import chunks_of
 from simdup.recipe import Recipe
 from simdup.records import Source
 from simdup.report import names
+from simdup.shelf import shelf_in
 from simdup.simhash import fingerprint_chunks, fingerprint_texts
 from simdup.store import Store
 
@@ -74,7 +75,7 @@ def storing(data: bytes) -> None:
         place = Path(folder, "store.sqlite3")
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
         store = Store(place, _unheard)
-        shelf = store.shelf("key", 8)
+        shelf = shelf_in(store, "key", 8)
         store.execute("INSERT INTO folders VALUES (1, ?, 0)", os.fsencode(os.path.abspath("a")))
         store.execute("INSERT INTO files VALUES (1, 1, 'b.txt', ?, 7)", data)
         ((_, outcome, row),) = shelf.recall([source])
@@ -93,7 +94,7 @@ def opening(data: bytes) -> None:
         place.write_bytes(data)
         store = Store(place, _unheard)
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
-        shelf = store.shelf("key", 8)
+        shelf = shelf_in(store, "key", 8)
         recalled = shelf.recall([source, replace(source, inode=9)])
         assert [outcome for _, outcome, _ in recalled] == [None, None]
         shelf.finish(["a"])

@@ -1,0 +1,165 @@
+"""Questions in, what an index has that is like them out.
+
+near fingerprints -> documents -> exact similarities where the files are as they were -> answers
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.candidates import wanted
+from simdup.features import all_features, concatenated
+from simdup.fingerprint import features_of
+from simdup.hamming import UNRELATED, chance_distance, similarity_at, threshold
+from simdup.records import SHORT, Answer, Document, Kind, Match, Settings, Skipped
+from simdup.verify import decide
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.features import Features
+    from simdup.questions import Questions, Wish
+    from simdup.segments import Numbers
+
+    Similarities = NDArray[np.float64]
+
+# Documents that are near a question by chance, and would all be read: a few seconds of work.
+# Where there would be more, they are looked for less far.
+MOST_BY_CHANCE = 1_000
+
+
+def reach(settings: Settings, n: int) -> int:
+    """The distance within which documents are looked for in an index of n."""
+    bits = settings.recipe.bits
+    if not settings.verified:
+        return settings.distance
+    k = wanted(settings.similarity, bits)
+    most = chance_distance(UNRELATED, bits, min(1, MOST_BY_CHANCE / max(n, 1)))
+    return min(k, most)
+
+
+def answered(
+    questions: Questions,
+    near: Numbers,
+    documents: dict[int, Document],
+    wish: Wish,
+) -> tuple[Answer, ...]:
+    """What of the documents near some questions is like them, most similar first.
+
+    `near` (m, 3) has questions, numbers of documents and distances. Similarities are exact
+    where both texts can be read, and decide there when the settings verify; elsewhere the
+    distance does.
+    """
+    settings = wish.settings
+    exact = _exact(questions, near, documents, settings)
+    estimates = np.maximum(similarity_at_each(near[:, 2], settings.recipe.bits), 0)
+    is_exact = ~np.isnan(exact)
+    similarities = np.where(is_exact, exact, estimates)
+    holds = _holds(near[:, 2], exact, settings) | wish.is_any_alike
+    found: list[list[Match]] = [[] for _ in questions.names]
+    for place in np.flatnonzero(holds).tolist():
+        question, number, distance = near[place].tolist()
+        document, asked = documents[number], questions.documents[question]
+        found[question].append(
+            Match(
+                document,
+                Kind.NEAR if asked is None else document.kind_with(asked),
+                distance,
+                float(similarities[place]),
+                bool(is_exact[place]),
+            )
+        )
+    return tuple(
+        Answer(name, tuple(sorted(matches, key=_most_similar_first)[: wish.top]))
+        for name, matches in zip(questions.names, found, strict=True)
+    )
+
+
+def similarity_at_each(distances: Numbers, bits: int) -> Similarities:
+    """The cosine similarity that each distance stands for; (m,)."""
+    table = np.array([similarity_at(distance, bits) for distance in range(bits + 1)])
+    return table[distances]
+
+
+_STRENGTH = {kind: place for place, kind in enumerate(Kind)}
+
+
+def _most_similar_first(match: Match) -> tuple[int, float, int, str]:
+    return _STRENGTH[match.kind], -match.similarity, match.distance, match.document.path
+
+
+def _holds(distances: Numbers, exact: Similarities, settings: Settings) -> NDArray[np.bool_]:
+    """Which documents are alike: by exact similarity if it is known, else by distance."""
+    bits = settings.recipe.bits
+    if settings.verified:
+        least, k = settings.similarity, threshold(settings.similarity, bits)
+    else:
+        least, k = similarity_at(settings.distance, bits), settings.distance
+    return np.where(np.isnan(exact), distances <= k, exact >= least)
+
+
+def _exact(
+    questions: Questions, near: Numbers, documents: dict[int, Document], settings: Settings
+) -> Similarities:
+    """The exact similarity of each pair; NaN where it is not asked for or cannot be known.
+
+    When distances decide, it is asked for where one of the texts is short.
+    """
+    exact = np.full(len(near), np.nan)
+    numbers, place = np.unique(near[:, 1], return_inverse=True)
+    known = [documents[number] for number in numbers.tolist()]
+    asked = [document for document in questions.documents if document is not None]
+    if not asked or not len(near):
+        return exact
+    same = _digests(known)[place] == _digests(questions.documents)[near[:, 0]]
+    exact[same.all(axis=1)] = 1
+    # Questions first, then documents; a fingerprint alone has no features.
+    counts = np.array(
+        [0 if each is None else each.features for each in (*questions.documents, *known)], np.int64
+    )
+    i, j = near[:, 0], place + len(questions.names)
+    is_short = (counts[i] < SHORT) | (counts[j] < SHORT)
+    # Texts that were added by name have no file; names of files are absolute.
+    is_file = np.array([os.path.isabs(each.path) for each in known], bool)[place]
+    can = (counts[i] > 0) & is_file & np.isnan(exact)
+    ask = np.flatnonzero(can & (is_short | settings.verified))
+    reader = _Reader(questions, known, settings)
+    for part, values in decide(i[ask], j[ask], counts, reader.load):
+        exact[ask[part]] = values
+    exact[ask[reader.is_lost()[i[ask]] | reader.is_lost()[j[ask]]]] = np.nan
+    return exact
+
+
+def _digests(documents: Sequence[Document | None]) -> NDArray[np.uint64]:
+    """Of the features of each document; zeros, which no text has, where there is none."""
+    joined = b"".join(bytes(16) if each is None else each.features_digest for each in documents)
+    return np.frombuffer(joined, np.uint64).reshape(-1, 2)
+
+
+class _Reader:
+    """The features of questions, which are known, and of documents, which are read again."""
+
+    def __init__(self, questions: Questions, known: Sequence[Document], settings: Settings) -> None:
+        self.documents = [*questions.documents, *known]
+        self.texts, self.settings = questions.texts, settings
+        self.changed: list[Skipped] = []
+
+    def load(self, indices: Numbers) -> Features:
+        """Features by rising indices: those of texts, then those of files."""
+        settings, texts = self.settings, self.texts
+        asked = [texts[index] for index in indices[indices < len(texts)].tolist()]
+        files = [self.documents[index] for index in indices[indices >= len(texts)].tolist()]
+        copies = ([each] for each in files if each is not None)
+        formats, converters = settings.formats, settings.converters
+        read = features_of(copies, settings.recipe, self.changed, formats, converters)
+        return concatenated([all_features(asked, settings.recipe), read])
+
+    def is_lost(self) -> NDArray[np.bool_]:
+        """Whether each is no longer what it was: its similarity is not known."""
+        paths = {skipped.path for skipped in self.changed}
+        return np.array([each is not None and each.path in paths for each in self.documents])

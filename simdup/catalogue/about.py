@@ -1,0 +1,80 @@
+"""How the fingerprints and texts of an index are made: written down, and read again.
+
+Dictionaries and converters are named by digest and command, and given again by whoever uses
+the index: one that came from elsewhere must not make simdup read or run what it names.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from enum import Enum
+from importlib.metadata import version
+from typing import Any
+
+from simdup.errors import InputError
+from simdup.recipe import HashKind, Recipe
+from simdup.records import Settings
+
+_RECIPE = ("features", "ngram", "top", "weights", "hash", "bits")
+
+# How an option of a recipe is called on the command line, where it is not as in its key.
+_OPTIONS = {"user_dict": "--user-dict", "stop_words": "--stop-words"}
+
+
+def about(settings: Settings) -> dict[str, Any]:
+    """What is written down, for JSON."""
+    recipe = settings.recipe
+    named = {name: getattr(recipe, name) for name in _RECIPE}
+    return {
+        "simdup": version("simdup"),
+        "bits": recipe.bits,
+        "recipe": {k: v.value if isinstance(v, Enum) else v for k, v in named.items()},
+        "key": json.loads(recipe.key()),
+        "encoding": settings.encoding,
+        "formats": list(settings.formats),
+        "convert": [str(each) for each in settings.converters],
+    }
+
+
+def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings:
+    """The settings that were written down, with the dictionaries and converters of others.
+
+    Raises InputError, naming the difference, if this simdup would make other fingerprints.
+    """
+    user_dict, stop_words = given.recipe.user_dict, given.recipe.stop_words
+    if not Recipe(features=written["recipe"]["features"]).uses_words:
+        user_dict = stop_words = None
+    recipe = Recipe(**written["recipe"], user_dict=user_dict, stop_words=stop_words)
+    now = json.loads(recipe.key())
+    for name, value in written["key"].items():
+        if now.get(name) != value:
+            raise InputError(f"{path!r}: {_difference(name, value, now.get(name))}")
+    if written["convert"] != [str(each) for each in given.converters]:
+        there = " ".join(f"--convert {each!r}" for each in written["convert"]) or "no --convert"
+        raise InputError(f"{path!r}: made with {there}; give the same")
+    return Settings(
+        recipe,
+        encoding=written["encoding"],
+        formats=tuple(written["formats"]),
+        converters=given.converters,
+    )
+
+
+def _difference(name: str, there: object, here: object) -> str:
+    if option := _OPTIONS.get(name):
+        return f"made with another {option}, or none; give the same"
+    return f"made with {name} {there}, and here it is {here}; build the index anew"
+
+
+def with_bits(path: str, settings: Settings, bits: int) -> Settings:
+    """The same with the first bits of each fingerprint. Raises InputError if it has no such."""
+    recipe = settings.recipe
+    if bits == recipe.bits:
+        return settings
+    if bits > recipe.bits:
+        raise InputError(f"{path!r}: made with {recipe.bits} bits; {bits} are more than it has")
+    if recipe.hash is HashKind.STRING:
+        only = f"made with {recipe.bits} bits of hash 'string', of which {bits} are no fingerprint"
+        raise InputError(f"{path!r}: {only}")
+    return replace(settings, recipe=replace(recipe, bits=bits))

@@ -1,0 +1,216 @@
+"""An index as a file: documents and their fingerprints in SQLite, changed a batch at a time.
+
+Fingerprints lie packed in segments, for `segments` to search. Those of 64 bits lie in four
+tables besides, each rotated so that another of their four 16-bit blocks comes first: of two
+fingerprints within 3 bits one block is equal, so that four short ranges of these tables hold
+all candidates, and nothing else need be loaded.
+Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
+
+A batch is a transaction: whoever reads sees all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simdup.database import WAIT, Sort, files_of, patiently
+from simdup.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.hamming import Rows
+
+#: Its format is raised whenever the tables or entries change.
+SORT = Sort("an index", int.from_bytes(b"SmDi", "big"), 1)
+
+#: The blocks of a fingerprint that has tables: BLOCKS of BLOCK bits, and how far they reach.
+BLOCKED_BITS, BLOCKS, BLOCK, BLOCKED_K = 64, 4, 16, 3
+
+_TABLES = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value);
+CREATE TABLE places (path BLOB PRIMARY KEY, filters TEXT);
+CREATE TABLE folders (id INTEGER PRIMARY KEY, path BLOB UNIQUE NOT NULL);
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY, folder INTEGER NOT NULL, name BLOB NOT NULL,
+    entry BLOB NOT NULL, checksum INTEGER NOT NULL, UNIQUE (folder, name)
+);
+CREATE TABLE segments (
+    id INTEGER PRIMARY KEY, batch INTEGER NOT NULL, size INTEGER NOT NULL,
+    low INTEGER NOT NULL, high INTEGER NOT NULL,
+    rows BLOB NOT NULL, documents BLOB NOT NULL, checksum INTEGER NOT NULL
+);
+"""
+_BLOCK_TABLE = """
+CREATE TABLE block_{} (
+    fingerprint INTEGER, document INTEGER, PRIMARY KEY (fingerprint, document)
+) WITHOUT ROWID;
+"""
+
+
+class Catalogue:
+    """A connection to the file of an index; to be closed.
+
+    Every method raises InputError where the file is damaged or cannot be read or written.
+    """
+
+    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
+        self.path, self.connection = path, connection
+        about = dict(self.ask("SELECT name, value FROM about"))
+        self.about: dict[str, Any] = json.loads(about["about"])
+        self.width = int(self.about["bits"]) // 8
+
+    @classmethod
+    def make(cls, path: str, about: dict[str, Any]) -> None:
+        """Make the file; `about` says what is in it. Raises InputError if it is there."""
+        with _explained(path):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
+            connection = sqlite3.connect(path, isolation_level=None)
+            try:
+                SORT.sign(connection)
+                blocks = range(BLOCKS if about["bits"] == BLOCKED_BITS else 0)
+                tables = _TABLES + "".join(map(_BLOCK_TABLE.format, blocks))
+                values = (("about", json.dumps(about)), ("batches", 0), ("next", 1))
+                connection.executescript(f"BEGIN; {tables}")
+                connection.executemany("INSERT INTO about VALUES (?, ?)", values)
+                connection.execute("COMMIT")
+            finally:
+                connection.close()
+
+    @classmethod
+    def open(cls, path: str, *, to_write: bool = False) -> Catalogue:
+        """Open the file. Raises InputError if it is none, or of a newer simdup."""
+        if not os.path.exists(path):
+            raise InputError(f"{path!r}: there is no index; `simdup index build` makes one")
+        if problem := SORT.problem(Path(path)):
+            raise InputError(f"{path!r}: {problem}")
+        with _explained(path):
+            return cls(path, _connected(path, to_write=to_write))
+
+    def close(self) -> None:
+        """Let go of the file; a writer leaves it in one piece, without a log beside it."""
+        with suppress(sqlite3.Error):
+            self.connection.execute("PRAGMA busy_timeout = 0")
+            self.connection.execute("PRAGMA journal_mode = DELETE")
+        with suppress(sqlite3.Error):
+            self.connection.close()
+
+    def ask(self, sql: str, *parameters: Any) -> list[Any]:  # noqa: ANN401
+        """The rows that a statement gives."""
+        with _explained(self.path):
+            return patiently(self.connection.execute, sql, parameters).fetchall()
+
+    def tell(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> int:
+        """One statement for each row of parameters; how many rows of tables they changed."""
+        with _explained(self.path):
+            return patiently(self.connection.executemany, sql, rows).rowcount
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """What is asked in the block is answered as of one batch."""
+        self.ask("BEGIN")
+        try:
+            yield
+        finally:
+            with suppress(InputError):
+                self.ask("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """What is done in the block is one batch: done as a whole, or not at all."""
+        self.ask("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.ask("UPDATE about SET value = value + 1 WHERE name = 'batches'")
+            self.ask("COMMIT")
+        except BaseException:
+            with suppress(InputError):
+                self.ask("ROLLBACK")
+            raise
+
+    def number(self, name: str) -> int:
+        """Of what is counted in the file: 'batches', or the 'next' document."""
+        return int(self.ask("SELECT value FROM about WHERE name = ?", name)[0][0])
+
+    def __len__(self) -> int:
+        return int(self.ask("SELECT coalesce(sum(size), 0) FROM segments")[0][0])
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether there are tables of blocks."""
+        return 8 * self.width == BLOCKED_BITS
+
+    def size(self) -> int:
+        """Bytes of the file and of what is beside it while it is written."""
+        return sum(each.stat().st_size for each in files_of(Path(self.path)) if each.exists())
+
+
+def rotations(rows: Rows) -> list[NDArray[np.int64]]:
+    """Fingerprints of 64 bits as numbers, for each table the one with its block first.
+
+    The sign is a bit like any other: SQLite has signed numbers only.
+    """
+    values = np.ascontiguousarray(rows).view(">u8").astype(np.uint64).reshape(-1)
+    turned = []
+    for block in range(BLOCKS):
+        shift = np.uint64(block * BLOCK)
+        back = np.uint64(-int(shift) % BLOCKED_BITS)
+        turned.append((values << shift | values >> back).view(np.int64))
+    return turned
+
+
+def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
+    """A connection that makes no file, and writes none unless it is to. Raises sqlite3.Error."""
+    where = Path(path).absolute().as_uri()
+    connection = sqlite3.connect(
+        f"{where}?mode=rw", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
+    )
+    try:
+        if to_write:
+            patiently(connection.execute, "PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+        else:
+            connection.execute("PRAGMA query_only = ON")
+        patiently(connection.execute, "SELECT 1 FROM about")
+    except sqlite3.OperationalError:
+        connection.close()
+        if to_write or Path(f"{path}-wal").exists():
+            raise
+        # What lies in a place that cannot be written has nobody who writes it.
+        connection = sqlite3.connect(
+            f"{where}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
+        )
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """What goes wrong with the file, as an InputError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        cause = str(error)
+        if "locked" in cause:
+            cause = "another process is changing it; try again later"
+        elif type(error) is sqlite3.DatabaseError:
+            cause = f"damaged ({cause}); build it anew"
+        raise InputError(f"{path!r}: {cause}") from None
+    except (ValueError, KeyError, UnicodeError) as error:
+        raise InputError(f"{path!r}: damaged ({error}); build it anew") from None
+    except FileExistsError:
+        there = "there is a file already; `simdup index add` adds to an index"
+        raise InputError(f"{path!r}: {there}") from None
+    except OSError as error:
+        raise InputError(f"{path!r}: {error.strerror}") from None

@@ -1,0 +1,47 @@
+"""`simdup scan --index`: the groups of an index instead of folders."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from simdup.errors import InputError
+from simdup.index import Index
+from simdup.walk import Filters
+
+if TYPE_CHECKING:
+    from simdup.progress import Progress
+    from simdup.records import ScanResult, Settings
+
+
+def refuse_beside_index(paths: tuple[str, ...]) -> None:
+    """Raise UsageError for what says which files to read: an index has its own."""
+    given = click.get_current_context().get_parameter_source
+    names = ("files_from", "against", "cache", *(each.name for each in fields(Filters)))
+    wrong = [name for name in names if given(name) is ParameterSource.COMMANDLINE]
+    if paths or wrong:
+        what = f"--{wrong[0].replace('_', '-')}" if wrong else "PATH..."
+        raise click.UsageError(f"--index groups what is in the index; leave out {what}")
+
+
+def scan_index(file: str, settings: Settings, show: Progress) -> ScanResult:
+    """The groups of an index, by the fingerprints that it has."""
+    given = click.get_current_context().get_parameter_source
+    with Index(file, settings) as index:
+        own = index.settings.recipe
+        for name in ("features", "ngram", "top", "weights", "hash"):
+            option = "hash_kind" if name == "hash" else name
+            there, here = getattr(own, name), getattr(settings.recipe, name)
+            if given(option) is ParameterSource.COMMANDLINE and there != here:
+                raise InputError(f"{file!r}: made with {name} {_plain(there)}, not {_plain(here)}")
+        is_sized = given("bits") is ParameterSource.COMMANDLINE
+        bits = settings.recipe.bits if is_sized else own.bits
+        recipe = index.at(bits).recipe
+        return index.scan(replace(settings, recipe=recipe), show)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    return getattr(value, "value", value)

@@ -1,0 +1,351 @@
+"""A collection that can be asked: whether a document, or one like it, is already in it.
+
+>>> import tempfile, os
+>>> place = os.path.join(tempfile.mkdtemp(), "texts.simdup")
+>>> with Index.create(place) as index:
+...     _ = index.add_texts(["a", "b"], ["the cat sat on the mat", "stock prices fell today"])
+...     [found.document.path for found in index.query("The cat sat on the mat!")]
+['a']
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import closing
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.answer import answered, reach
+from simdup.catalogue.about import about, settings_of, with_bits
+from simdup.catalogue.changes import put
+from simdup.catalogue.contents import by_blocks, documents, every_document, places, segments
+from simdup.catalogue.file import Catalogue
+from simdup.catalogue.integrity import problems
+from simdup.gather import Gathering
+from simdup.local import How
+from simdup.match import match
+from simdup.progress import silent
+from simdup.questions import Questions, Wish, of_files, of_rows, of_texts
+from simdup.records import (
+    Answer,
+    Changes,
+    IndexInfo,
+    Reason,
+    ScanResult,
+    Settings,
+    Skipped,
+    Stats,
+)
+from simdup.search import pairs_within
+from simdup.segments import cut, nearest, within
+from simdup.walk import DEFAULTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.hamming import Rows
+    from simdup.progress import Progress
+    from simdup.records import Document, Match
+    from simdup.segments import Numbers, Segment
+    from simdup.walk import Filters
+
+    AnyPath = str | os.PathLike[str]
+
+# Up to so many questions are looked up in the tables of blocks, one by one.
+LOOKED_UP = 64
+
+
+class Index:
+    """Documents and their fingerprints in a file, to be added to, taken from and asked.
+
+    One thread of one process changes it at a time, others that try wait for ten seconds; any
+    number may ask meanwhile, also threads that share one `Index`. Each answer is that of the
+    index as one batch left it, and of no earlier one than the last that was finished when the
+    question was asked. Every method raises InputError for a file that is damaged or cannot be
+    used.
+    """
+
+    def __init__(self, path: AnyPath, settings: Settings | None = None) -> None:
+        """Open an index that is there.
+
+        Of `settings` only dictionaries and converters count, which an index just names.
+        """
+        self.path = os.fspath(path)
+        self._given = settings or Settings()
+        self._local, self._lock = threading.local(), threading.Lock()
+        self._readers: list[Catalogue] = []
+        self._segments: dict[int, Segment] = {}
+        self._about = self._reader().about
+
+    @classmethod
+    def create(cls, path: AnyPath, settings: Settings | None = None) -> Index:
+        """Make an empty index; the settings say how its fingerprints and texts are made."""
+        settings = settings or Settings()
+        Catalogue.make(os.fspath(path), about(settings))
+        return cls(path, settings)
+
+    def close(self) -> None:
+        """Let go of the file, in all threads."""
+        with self._lock:
+            for reader in self._readers:
+                reader.close()
+            self._readers.clear()
+            self._local = threading.local()
+
+    def __enter__(self) -> Index:  # noqa: PYI034  (Self is new in Python 3.11)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """How many documents are in it."""
+        return len(self._reader())
+
+    @property
+    def batches(self) -> int:
+        """How many batches have changed it."""
+        return self._reader().number("batches")
+
+    @property
+    def settings(self) -> Settings:
+        """How its fingerprints and texts are made.
+
+        Raises InputError if this simdup, with these dictionaries, would make others.
+        """
+        return settings_of(self.path, self._about, self._given)
+
+    def settings_for(self, asked: Settings) -> Settings:
+        """What is asked, with the recipe of the index, cut to the bits that are asked for.
+
+        Raises InputError for more bits than it has.
+        """
+        own = self.at(asked.recipe.bits)
+        return replace(
+            asked,
+            recipe=own.recipe,
+            encoding=own.encoding,
+            formats=own.formats,
+            converters=own.converters,
+        )
+
+    def at(self, bits: int) -> Settings:
+        """Its settings with the first bits of each fingerprint. Raises InputError for more."""
+        return with_bits(self.path, self.settings, bits)
+
+    def info(self) -> IndexInfo:
+        """What is in it, and how large it is."""
+        reader = self._reader()
+        with reader.reading():
+            named = {os.fsdecode(path): written for path, written in places(reader).items()}
+            return IndexInfo(
+                self.path,
+                reader.size(),
+                len(reader),
+                reader.number("batches"),
+                tuple(path for path, written in named.items() if written is not None),
+                tuple(path for path, written in named.items() if written is None),
+                self._about,
+            )
+
+    def problems(self) -> list[str]:
+        """What is wrong with the file, a line each; none if it is whole."""
+        reader = self._reader()
+        with reader.reading():
+            return list(problems(reader))
+
+    # Changing
+
+    def add(
+        self,
+        paths: Sequence[AnyPath],
+        filters: Filters = DEFAULTS,
+        *,
+        jobs: int | None = 1,
+        progress: Progress = silent,
+    ) -> Changes:
+        """Add the documents under some paths; those that have changed replace what they were.
+
+        `update` will look there again, with the same filters.
+        """
+        how = self._how()
+        with closing(self._writer()) as writer:
+            named = [os.fspath(path) for path in paths]
+            return Gathering(writer, how, jobs, progress).add(named, filters)
+
+    def add_texts(self, names: Sequence[str], texts: Sequence[str]) -> Changes:
+        """Add texts that are no files, by names of their own, in one batch.
+
+        They are not kept: what is like them is told by fingerprints alone. Raises ValueError
+        for a name that is empty or an absolute path.
+        """
+        if wrong := [name for name in names if not name or os.path.isabs(name)]:
+            raise ValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
+        questions, skipped = of_texts(names, texts, self.settings)
+        known = [each for each in questions.documents if each is not None]
+        replaced = self.put(known, questions.rows)
+        return Changes(len(known) - replaced, replaced, skipped=tuple(skipped))
+
+    def put(self, known: Sequence[Document], rows: Rows) -> int:
+        """Add documents that have fingerprints, in one batch; how many replace others."""
+        with closing(self._writer()) as writer, writer.writing():
+            return put(writer, known, rows)
+
+    def remove(self, paths: Sequence[AnyPath]) -> Changes:
+        """Take out what is at or under some paths, and texts by their names.
+
+        `update` does not add it again. Raises InputError for what is not in the index.
+        """
+        with closing(self._writer()) as writer:
+            named = [os.fspath(path) for path in paths]
+            return Gathering(writer, self._how(), 1, silent).remove(named)
+
+    def update(self, *, jobs: int | None = 1, progress: Progress = silent) -> Changes:
+        """Look again at all that was added: read what is new or has changed, drop what is gone."""
+        how = self._how()
+        with closing(self._writer()) as writer:
+            return Gathering(writer, how, jobs, progress).update()
+
+    # Asking
+
+    def query(
+        self, text: str, settings: Settings | None = None, top: int | None = None
+    ) -> tuple[Match, ...]:
+        """The documents that are like a text, most similar first; see `query_many`."""
+        return self.query_many([text], settings, top)[0].matches
+
+    def query_many(
+        self, texts: Sequence[str], settings: Settings | None = None, top: int | None = None
+    ) -> tuple[Answer, ...]:
+        """What is like each of some texts.
+
+        Of the settings those count that say what is alike, and `recipe.bits`, which may be
+        fewer than the index has. `top` keeps so many of each, and without settings gives the
+        nearest, however little they are alike. A text without a letter or digit is like
+        nothing.
+        """
+        wish = self._wish(settings, top)
+        names = [str(place) for place in range(len(texts))]
+        questions, _ = of_texts(names, texts, wish.settings)
+        found = self._answers(questions, wish)
+        matches = {answer.question: answer.matches for answer in found}
+        return tuple(Answer(name, matches.get(name, ())) for name in names)
+
+    def query_files(
+        self, paths: Iterable[AnyPath], settings: Settings | None = None, top: int | None = None
+    ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
+        """What is like each of some files, as `query_many`, and files that cannot be asked."""
+        wish = self._wish(settings, top)
+        questions, skipped = of_files(paths, wish.settings)
+        return self._answers(questions, wish), tuple(skipped)
+
+    def query_rows(
+        self, rows: Rows, settings: Settings | None = None, top: int | None = None
+    ) -> tuple[Answer, ...]:
+        """What is near each of some fingerprints, as `query_many`, by distance alone.
+
+        Raises ValueError for rows of another size than the settings have.
+        """
+        wish = self._wish(settings, top)
+        bits = wish.settings.recipe.bits
+        if 8 * rows.shape[1] != bits:
+            raise ValueError(f"{8 * rows.shape[1]} bits where {bits} are asked for")
+        return self._answers(of_rows([row.tobytes().hex() for row in rows], rows), wish)
+
+    def _wish(self, settings: Settings | None, top: int | None) -> Wish:
+        own = self.settings if settings is None else self.settings_for(settings)
+        return Wish(own, top, is_any_alike=settings is None and top is not None)
+
+    def _answers(self, questions: Questions, wish: Wish) -> tuple[Answer, ...]:
+        """What is like each question: of the documents near it, or of the nearest."""
+        reader = self._reader()
+        with reader.reading():
+            near = self._near(reader, questions.rows, wish)
+            known = documents(reader, np.unique(near[:, 1]))
+        return answered(questions, near, known, wish)
+
+    def _near(self, reader: Catalogue, rows: Rows, wish: Wish) -> Numbers:
+        bits = wish.settings.recipe.bits
+        if wish.is_any_alike and wish.top is not None:
+            return nearest(self._loaded(reader, bits), rows, wish.top)
+        k = reach(wish.settings, len(reader))
+        if bits == 8 * reader.width and len(rows) <= LOOKED_UP:
+            found = [by_blocks(reader, row, k) for row in rows[:, None]]
+            tables = [each for each in found if each is not None]
+            if len(tables) == len(found):
+                for place, each in enumerate(tables):
+                    each[:, 0] = place
+                return np.concatenate([np.empty((0, 3), np.int64), *tables])
+        return within(self._loaded(reader, bits), rows, k)
+
+    def pairs(self, k: int, bits: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        """The paths of all documents, and every pair of them within k bits: (m, 3).
+
+        Pairs are places in the list, i < j, and a distance. Raises TooManyPairsError.
+        """
+        known, rows = self._everything(self.settings.recipe.bits if bits is None else bits)
+        return [document.path for document in known], pairs_within(rows, k)
+
+    def scan(self, settings: Settings | None = None, progress: Progress = silent) -> ScanResult:
+        """The groups of all documents in the index, as `simdup.scan` would find them.
+
+        Files are read only to verify, and those that are gone or have changed are skipped.
+        """
+        began = perf_counter()
+        asked = self.settings if settings is None else self.settings_for(settings)
+        known, rows = self._everything(asked.recipe.bits)
+        is_file = np.array([os.path.isabs(document.path) for document in known], bool)
+        found, kept = len(known), is_file if asked.verified else np.ones(len(known), bool)
+        detail = "a text that was added by name cannot be read to verify"
+        skipped = tuple(
+            Skipped(known[place].path, Reason.VANISHED, detail)
+            for place in np.flatnonzero(~kept).tolist()
+        )
+        known, rows = [known[place] for place in np.flatnonzero(kept).tolist()], rows[kept]
+        matches = match(known, rows, asked, progress)
+        size = sum(document.source.size for document in known)
+        stats = Stats(found, len(known), size, perf_counter() - began, len(known))
+        every = (*skipped, *matches.changed)
+        return ScanResult(
+            asked, tuple(known), rows, matches.groups, every, matches.candidates, stats
+        )
+
+    # The file
+
+    def _everything(self, bits: int) -> tuple[list[Document], Rows]:
+        """All documents in the order of their numbers, and their fingerprints."""
+        reader = self._reader()
+        with reader.reading():
+            found = self._loaded(reader, self.at(bits).recipe.bits)
+            known = [document for _, document in every_document(reader)]
+        empty = np.empty((0, bits // 8), np.uint8)
+        numbers = np.concatenate([np.empty(0, np.int64), *(each.documents for each in found)])
+        rows = np.concatenate([empty, *(each.rows for each in found)])
+        return known, rows[np.argsort(numbers)]
+
+    def _loaded(self, reader: Catalogue, bits: int) -> list[Segment]:
+        """The segments as they are now; what has not changed since the last time is not read."""
+        self._segments = loaded = segments(reader, self._segments)
+        return cut(list(loaded.values()), bits)
+
+    def _reader(self) -> Catalogue:
+        """A connection for this thread."""
+        reader = getattr(self._local, "reader", None)
+        if reader is None:
+            reader = self._local.reader = Catalogue.open(self.path)
+            with self._lock:
+                self._readers.append(reader)
+        return reader
+
+    def _writer(self) -> Catalogue:
+        return Catalogue.open(self.path, to_write=True)
+
+    def _how(self) -> How:
+        own = self.settings
+        return How(own.recipe, own.encoding, own.formats, own.converters)

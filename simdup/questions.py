@@ -1,0 +1,95 @@
+"""What an index is asked: texts, files or fingerprints, made comparable with what is in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.decode import damage
+from simdup.fingerprint import fingerprint_sources, without_degenerate
+from simdup.read import digest
+from simdup.records import Document, Reason, Settings, Skipped, Source
+from simdup.simhash import fingerprint_texts
+from simdup.walk import listed
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from simdup.hamming import Rows
+
+    AnyPath = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What counts as an answer."""
+
+    settings: Settings
+    top: int | None = None
+    """So many of each at most; None: all."""
+    is_any_alike: bool = False
+    """The `top` nearest are wanted, however little they are alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """What is asked for: fingerprints, and the texts that they were made of if they are known."""
+
+    names: tuple[str, ...]
+    rows: Rows
+    documents: tuple[Document | None, ...]
+    """What is known of each text; None: nothing but its fingerprint."""
+    texts: tuple[str, ...] = ()
+    """The texts, unless they are files, or only fingerprints are known."""
+
+
+def of_files(paths: Iterable[AnyPath], settings: Settings) -> tuple[Questions, list[Skipped]]:
+    """Files as questions, and those that cannot be asked for, with the reason."""
+    found, skipped, sources = list(listed(paths)), list[Skipped](), list[Source]()
+    for each in found:
+        if isinstance(each, Source):
+            sources.append(each)
+        else:
+            skipped.append(each)
+    how = settings.recipe, settings.encoding, settings.formats, settings.converters
+    made = without_degenerate(fingerprint_sources(sources, *how), settings.recipe.bits)
+    names = tuple(document.path for document in made.documents)
+    return Questions(names, made.rows, made.documents), [*skipped, *made.skipped]
+
+
+def of_texts(
+    names: Sequence[str], texts: Sequence[str], settings: Settings
+) -> tuple[Questions, list[Skipped]]:
+    """Texts as questions, and those that have nothing to compare."""
+    made = fingerprint_texts(texts, settings.recipe)
+    known = [
+        _document(name, text, int(made.counts[row]), made.digests[row].tobytes())
+        for row, (name, text) in enumerate(zip(names, texts, strict=True))
+    ]
+    detail = "no letter or digit"
+    empty = [Skipped(each.path, Reason.EMPTY, detail) for each in known if not each.features]
+    asked = np.flatnonzero(made.counts).tolist()
+    questions = Questions(
+        tuple(names[place] for place in asked),
+        made.rows[asked],
+        tuple(known[place] for place in asked),
+        tuple(texts[place] for place in asked),
+    )
+    return questions, empty
+
+
+def of_rows(names: Sequence[str], rows: Rows) -> Questions:
+    """Fingerprints as questions."""
+    return Questions(tuple(names), rows, (None,) * len(names))
+
+
+def _document(name: str, text: str, count: int, of_features: bytes) -> Document:
+    """What a store would know of a text, were it a file in UTF-8."""
+    data = text.encode("utf-8", "surrogatepass")
+    unified = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    of_text = digest(unified.encode("utf-8", "surrogatepass"))
+    source = Source(name, len(data), 0, 0, 0, 0)
+    return Document(source, "utf-8", 1.0, damage(text), count, digest(data), of_text, of_features)

@@ -1,0 +1,118 @@
+"""What an index answered, for people and for programs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from simdup.records import Kind
+from simdup.report.data import (
+    csv_line,
+    document_fields,
+    dumps,
+    settings_fields,
+    skipped_fields,
+    tool,
+)
+from simdup.report.names import as_json, printable
+from simdup.report.words import count, percent, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simdup.records import Answer, Match, Settings, Skipped
+
+COLUMNS = ("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path")
+
+# Of a question that is a text, as much as fits beside what is said of it.
+LONGEST_QUESTION = 60
+
+
+def render(found: Sequence[Answer], *_: object) -> Iterator[str]:
+    """A line for each question, then one for each document that is like it."""
+    for answer in found:
+        asked = printable(answer.question)
+        short = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
+        number = count(len(answer.matches), "document") if answer.matches else "nothing"
+        yield f"{short}: {number}"
+        for match in answer.matches:
+            yield _line(match)
+
+
+def _line(match: Match) -> str:
+    document = match.document
+    alike = ("" if match.is_exact else "~") + percent(match.similarity)
+    is_near = match.kind is Kind.NEAR
+    close = count(match.distance, "bit") if is_near else match.kind.value.split()[-1]
+    columns = f"  {alike:>7}  {close:<8} {document.written_in:<12} {size(document.source.size):>8}"
+    return f"{columns}  {printable(document.path)}"
+
+
+def render_json(
+    found: Sequence[Answer], settings: Settings, skipped: Sequence[Skipped]
+) -> Iterator[str]:
+    """One JSON object, indented, always valid UTF-8."""
+    yield dumps(
+        tool()
+        | {
+            "settings": settings_fields(settings),
+            "answers": [_answer(each) for each in found],
+            "skipped": [skipped_fields(each) for each in skipped],
+        },
+        indent=1,
+    )
+
+
+def render_jsonl(
+    found: Sequence[Answer], settings: Settings, skipped: Sequence[Skipped]
+) -> Iterator[str]:
+    """A JSON object a line: the header, then every answer, then everything skipped."""
+    yield dumps({"type": "query"} | tool() | {"settings": settings_fields(settings)})
+    for answer in found:
+        yield dumps({"type": "answer"} | _answer(answer))
+    for each in skipped:
+        yield dumps({"type": "skipped"} | skipped_fields(each))
+
+
+def render_csv(found: Sequence[Answer], *_: object) -> Iterator[str]:
+    """A header and a line a document, names escaped."""
+    yield csv_line(COLUMNS)
+    for answer in found:
+        for match in answer.matches:
+            document = match.document
+            yield csv_line(
+                (
+                    printable(answer.question),
+                    match.kind.value,
+                    f"{match.similarity:.6f}",
+                    int(match.is_exact),
+                    match.distance,
+                    document.source.size,
+                    document.written_in,
+                    printable(document.path),
+                )
+            )
+
+
+def render_null(found: Sequence[Answer]) -> Iterator[bytes]:
+    """The very bytes of names, each ended by NUL; each answer by one more."""
+    for answer in found:
+        for match in answer.matches:
+            yield os.fsencode(match.document.path) + b"\0"
+        yield b"\0"
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    named = {
+        key.replace("path", "question"): value for key, value in as_json(answer.question).items()
+    }
+    return named | {"matches": [_match(each) for each in answer.matches]}
+
+
+def _match(match: Match) -> dict[str, Any]:
+    return document_fields(match.document) | {
+        "kind": match.kind.value,
+        "distance": match.distance,
+        "similarity": match.similarity,
+        "exact": match.is_exact,
+    }

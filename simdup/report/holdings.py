@@ -1,0 +1,52 @@
+"""What is in an index, for people and for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simdup.report.data import dumps, tool
+from simdup.report.names import as_json, printable
+from simdup.report.words import size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simdup.records import IndexInfo
+
+
+def render(info: IndexInfo) -> Iterator[str]:
+    """A line for each thing to know."""
+    each = info.bytes / info.documents if info.documents else 0
+    yield f"index      {printable(info.path)}"
+    yield f"size       {size(info.bytes)}, {each:,.0f} bytes a document"
+    batches = "1 batch" if info.batches == 1 else f"{info.batches:,} batches"
+    yield f"documents  {info.documents:,}, changed by {batches}"
+    for place in info.places:
+        yield f"place      {printable(place)}"
+    for place in info.left_out:
+        yield f"left out   {printable(place)}"
+    recipe = ", ".join(f"{name} {value}" for name, value in info.about["key"].items())
+    yield f"recipe     {printable(recipe)}"
+    yield f"formats    {printable(', '.join(info.about['formats']) or 'text')}"
+    if info.about["encoding"]:
+        yield f"encoding   {printable(info.about['encoding'])}"
+    for converter in info.about["convert"]:
+        yield f"convert    {printable(converter)}"
+    yield f"made by    simdup {printable(info.about['simdup'])}"
+
+
+def render_json(info: IndexInfo) -> Iterator[str]:
+    """One JSON object."""
+    yield dumps(
+        tool()
+        | as_json(info.path)
+        | {
+            "bytes": info.bytes,
+            "documents": info.documents,
+            "batches": info.batches,
+            "places": [as_json(place) for place in info.places],
+            "left_out": [as_json(place) for place in info.left_out],
+            "made": info.about,
+        },
+        indent=1,
+    )
