@@ -3,8 +3,8 @@
 Begin with `scan`, which does all of it; its stages can be called one by one:
 `fingerprint_texts`, `pairs_within`, `exact_similarities`, `group`. In the source, read
 the rooms in the order of a scan: walk, decode, features, simhash, search, verify,
-groups, match, scan. `evaluate` measures how accurate all that is. `Index` keeps a collection,
-to be asked what is like a text.
+groups, match, documents, scan. `evaluate` measures how accurate all that is. `Index` keeps a
+collection, to be asked what is like a text.
 """
 
 from simdup.compare import compare

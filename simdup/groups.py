@@ -120,8 +120,8 @@ def _first_of(labels: Indices, order: Indices) -> Indices:
 
 def members_of(leader: Indices, rank: Indices, sizes: Indices) -> list[Indices]:
     """The members of each representative, itself first; without those that are one document."""
-    index = np.arange(len(leader))
-    order = np.lexsort((rank, leader != index, leader))
-    bounds = np.flatnonzero(np.diff(leader[order], prepend=-1, append=-1))
-    parts = np.split(order, bounds[1:-1]) if len(order) else []
-    return [part for part in parts if sizes[part].sum() > 1]
+    total = np.bincount(leader, sizes, len(leader))
+    index = np.flatnonzero(total[leader] > 1)
+    order = index[np.lexsort((rank[index], leader[index] != index, leader[index]))]
+    begins = np.flatnonzero(np.diff(leader[order], prepend=-1))
+    return np.split(order, begins[1:]) if len(order) else []

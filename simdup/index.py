@@ -25,9 +25,9 @@ from simdup.catalogue.changes import put
 from simdup.catalogue.contents import by_blocks, documents, every_document, places, segments
 from simdup.catalogue.file import Catalogue
 from simdup.catalogue.integrity import problems
+from simdup.documents import match_documents
 from simdup.gather import Gathering
 from simdup.local import How
-from simdup.match import match
 from simdup.progress import silent
 from simdup.questions import Questions, Wish, of_files, of_rows, of_texts
 from simdup.records import (
@@ -308,7 +308,7 @@ class Index:
             for place in np.flatnonzero(~kept).tolist()
         )
         known, rows = [known[place] for place in np.flatnonzero(kept).tolist()], rows[kept]
-        matches = match(known, rows, asked, progress)
+        matches = match_documents(known, rows, asked, progress)
         size = sum(document.source.size for document in known)
         stats = Stats(found, len(known), size, perf_counter() - began, len(known))
         every = (*skipped, *matches.changed)

@@ -1,4 +1,4 @@
-"""Documents with fingerprints in, groups out.
+"""Distinct texts with fingerprints in, groups out; what a text is of, a caller knows.
 
     distinct texts -> pairs within reach -> exact similarity decides -> groups
 
@@ -10,29 +10,27 @@ collection of look-alikes is found whole, without ever listing all its pairs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from simdup.candidates import affordable, recall, sample, sample_between, sieve, wanted
 from simdup.errors import TooManyPairsError
-from simdup.fingerprint import features_of
 from simdup.groups import closest, leaders, members_of
 from simdup.hamming import paired_distances, similarity_at
-from simdup.records import SHORT, Candidates, Document, Group, Settings, Skipped
+from simdup.records import SHORT, Candidates
 from simdup.search import MAX_PAIRS, distinct_rows, iter_pairs, iter_pairs_between
-from simdup.texts import distinct_texts, groups_of
 from simdup.verify import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from simdup.features import Features
-    from simdup.hamming import Rows
     from simdup.progress import Progress
-    from simdup.shelf import Shelf
+    from simdup.records import Settings
+    from simdup.texts import Texts
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
@@ -43,57 +41,66 @@ if TYPE_CHECKING:
 ROUNDS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """What matching some documents gave."""
+class Known(Protocol):
+    """Similarities that were found out before, by the digests of two texts' features."""
 
-    groups: tuple[Group, ...]
+    def similarities(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> Similarities:
+        """Those of some pairs, NaN for one that is not known."""
+
+    def keep_similarities(
+        self, left: NDArray[np.uint64], right: NDArray[np.uint64], values: Similarities
+    ) -> None:
+        """Remember them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matched:
+    """What matching some texts gave."""
+
+    groups: tuple[Indices, ...]
+    """The texts of each group, its representative first."""
+    alike: Similarities
+    """How similar each of them is to the first of its group, for all groups one after the
+    other; NaN where nothing was verified."""
     candidates: Candidates | None
     """None when nothing was verified."""
-    changed: tuple[Skipped, ...]
-    """Files that were no longer what they were when their texts were read again."""
 
 
 def match(
-    documents: Sequence[Document],
-    rows: Rows,
+    texts: Texts,
     settings: Settings,
+    load: Callable[[Indices], Features],
     progress: Progress,
-    shelf: Shelf | None = None,
-) -> Matches:
-    """The groups of some documents, most similar first.
+    known: Known | None = None,
+) -> Matched:
+    """The groups of some texts, each of at least two items.
 
-    `rows` may be wider than the settings' bits: their first bits are the fingerprints,
-    and all of them sort out candidates that are near by chance. Similarities that `shelf`
-    knows are not computed again.
+    `load` gives the features of some texts, in the order in which it is asked. Similarities
+    that are known are not computed again.
     """
-    return _Matching(documents, rows, settings, progress, shelf).matches()
+    return _Matching(texts, settings, load, progress, known).matched()
 
 
 class _Matching:
-    """One run: the texts, how they are to be compared, and the files found changed."""
+    """One run: the texts, and how they are to be compared."""
 
     def __init__(
         self,
-        documents: Sequence[Document],
-        rows: Rows,
+        texts: Texts,
         settings: Settings,
+        load: Callable[[Indices], Features],
         progress: Progress,
-        shelf: Shelf | None,
+        known: Known | None,
     ) -> None:
-        self.settings, self.progress, self.shelf = settings, progress, shelf
+        self.texts, self.settings, self.load = texts, settings, load
+        self.progress, self.known = progress, known
         self.bits = settings.recipe.bits
-        self.texts = distinct_texts(documents, rows[:, : self.bits // 8])
-        self.wide = rows[self.texts.by_text[self.texts.begins[:-1]]]
-        self.changed: list[Skipped] = []
         # Copies within one of two sides are no match: there each text counts for one.
-        sizes = np.diff(self.texts.begins)
-        self.is_two_sided = bool(self.texts.is_reference.any())
-        self.sizes = np.ones_like(sizes) if self.is_two_sided else sizes
+        self.is_two_sided = bool(texts.is_reference.any())
+        self.sizes = np.ones_like(texts.sizes) if self.is_two_sided else texts.sizes
 
-    def matches(self) -> Matches:
-        """The groups, how candidates were found, and what changed meanwhile."""
-        alike: list[float] | list[None]
+    def matched(self) -> Matched:
+        """The groups, and how candidates were found."""
         if self.settings.verified:
             leader, pairs, similarities, candidates = self._verified()
             groups = members_of(leader, self.texts.rank, self.sizes)
@@ -101,10 +108,8 @@ class _Matching:
         else:
             leader, candidates = self._bare(), None
             groups = members_of(leader, self.texts.rank, self.sizes)
-            alike = [None] * sum(map(len, groups))
-        gone = {skipped.path for skipped in self.changed}
-        made = groups_of(self.texts, groups, alike, gone)
-        return Matches(made, candidates, tuple(dict.fromkeys(self.changed)))
+            alike = np.full(sum(map(len, groups)), np.nan)
+        return Matched(tuple(groups), alike, candidates)
 
     def _bare(self) -> Indices:
         """The representative of each text when distances decide."""
@@ -205,10 +210,10 @@ class _Matching:
 
     def _passes(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
         """Which pairs are near in the wide fingerprints too, if there are any."""
-        bits = 8 * self.wide.shape[1]
+        bits = 8 * self.texts.wide.shape[1]
         if bits == self.bits or not self.settings.verified:
             return np.ones(len(i), bool)
-        return paired_distances(self.wide, i, j) <= sieve(self.settings.similarity, bits)
+        return paired_distances(self.texts.wide, i, j) <= sieve(self.settings.similarity, bits)
 
     def _leaders(self, pairs: Indices, closeness: Similarities, active: Indices) -> Indices:
         """The representative of each of these texts, by the pairs among them."""
@@ -229,35 +234,28 @@ class _Matching:
 
     def _similarities(self, pairs: Indices) -> Similarities:
         """The exact similarity of each pair of texts, these read again; (m,)."""
-        if self.shelf is None:
+        digests = self.texts.digests
+        if self.known is None:
             similarities = np.full(len(pairs), np.nan)
         else:
-            left, right = self.texts.digests[pairs[:, 0]], self.texts.digests[pairs[:, 1]]
-            similarities = self.shelf.similarities(left, right)
+            similarities = self.known.similarities(digests[pairs[:, 0]], digests[pairs[:, 1]])
         unknown = np.flatnonzero(np.isnan(similarities))
         i, j = pairs[unknown].T
-        parts = decide(i, j, self.texts.counts, self._features)
+        parts = decide(i, j, self.texts.counts, self.load)
         for part, values in self.progress(parts, "verify", None):
             similarities[unknown[part]] = values
-            # What changed meanwhile counts as a text without features: true of this scan only.
-            if self.shelf is not None and not self.changed:
-                digests = self.texts.digests
-                self.shelf.keep_similarities(digests[i[part]], digests[j[part]], values)
+            if self.known is not None:
+                self.known.keep_similarities(digests[i[part]], digests[j[part]], values)
         return similarities
-
-    def _features(self, texts: Indices) -> Features:
-        copies = map(self.texts.documents_of, texts.tolist())
-        settings = self.settings
-        return features_of(
-            copies, settings.recipe, self.changed, settings.formats, settings.converters
-        )
 
     def _to_first(
         self, groups: list[Indices], pairs: Indices, similarities: Similarities
-    ) -> list[float]:
+    ) -> Similarities:
         """For each text of each group how similar it is to the first, by pairs or computed."""
-        spokes = [(text, texts[0]) for texts in groups for text in texts]
-        asked, n = np.array(spokes, np.int64).reshape(-1, 2), len(self.texts)
+        first = np.repeat(
+            np.array([texts[0] for texts in groups], np.int64), list(map(len, groups))
+        )
+        asked, n = np.column_stack((_joined(groups), first)), len(self.texts)
         known = np.append(pairs.min(axis=1) * n + pairs.max(axis=1), -1)
         values = np.append(similarities, np.nan)
         keys = asked.min(axis=1) * n + asked.max(axis=1)
@@ -267,4 +265,8 @@ class _Matching:
         alike[asked[:, 0] == asked[:, 1]] = 1
         missing = np.isnan(alike)
         alike[missing] = self._similarities(asked[missing])
-        return alike.tolist()
+        return alike
+
+
+def _joined(groups: list[Indices]) -> Indices:
+    return np.concatenate([np.empty(0, np.int64), *groups])

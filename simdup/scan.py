@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from simdup.collect import Collection, widened
 from simdup.decode import edition
+from simdup.documents import Matches, match_documents
 from simdup.errors import InterruptedScan
 from simdup.extract import documents
-from simdup.match import Matches, match
 from simdup.progress import silent
 from simdup.records import ScanResult, Settings, Skipped, Source, Stats
 from simdup.shelf import shelf_in
@@ -69,7 +69,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             sources = _sources(found, skipped)
             collection.collect(sources, jobs, progress, is_list=are_files)
             made = collection.fingerprinted()
-            matches = match(made.documents, made.rows, settings, progress, shelf)
+            matches = match_documents(made.documents, made.rows, settings, progress, shelf)
         if shelf is not None:
             shelf.finish([] if are_files else [os.fspath(each) for each in (*roots, *references)])
     except KeyboardInterrupt:

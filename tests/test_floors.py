@@ -21,7 +21,7 @@ FLOORS = [
     {"simhash", "verify"},
     {"fingerprint", "texts"},
     {"local", "match"},
-    {"collect", "compare", "gather", "questions"},
+    {"collect", "compare", "documents", "gather", "questions"},
     {"scan", "answer"},
     {"evaluate", "index"},
     {"library", "cli"},

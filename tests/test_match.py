@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import simdup
-from simdup import Recipe, Settings, candidates, match, scan
+from simdup import Recipe, Settings, candidates, documents, match, scan
 from simdup.errors import TooManyPairsError
 
 WORDS = [f"w{i}" for i in range(500)]
@@ -224,13 +224,13 @@ def test_more_pairs_than_fit_stop_the_run_with_advice(tree, monkeypatch):
 
 def test_a_text_that_changed_since_it_was_read_is_left_out_and_listed(tree, monkeypatch):
     root = tree({"a": text(), "b": text(20), "c": text(25)})
-    real = match.features_of
+    real = documents.features_of
 
     def late(*arguments):
         (root / "c").write_text("something else now", "utf-8")
         return real(*arguments)
 
-    monkeypatch.setattr(match, "features_of", late)
+    monkeypatch.setattr(documents, "features_of", late)
     result = scan([root])
     assert groups(result, root) == [["a", "b"]]
     assert [(s.path, s.reason.value) for s in result.skipped] == [

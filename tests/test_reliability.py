@@ -1132,7 +1132,7 @@ PHASES = {
     "search": ("simdup.match:iter_pairs:1", 8),
     "read again": ("simdup.fingerprint:_again:3", 8),
     "keep similarities": ("simdup.shelf:Shelf.keep_similarities:1", 8),
-    "group": ("simdup.match:groups_of:1", 8),
+    "group": ("simdup.documents:_groups:1", 8),
     "forget": ("simdup.shelf:Shelf._forget_files:1", 8),
 }
 

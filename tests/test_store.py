@@ -498,7 +498,7 @@ def test_an_interrupted_scan_forgets_nothing(place, tree, monkeypatch):
     scanned(place, tree)
     Path("in/e0").unlink()
 
-    monkeypatch.setattr("simdup.match._Matching.matches", interrupted)
+    monkeypatch.setattr("simdup.match._Matching.matched", interrupted)
     with pytest.raises(KeyboardInterrupt):
         scanned(place, tree)
 
@@ -585,7 +585,7 @@ def test_clear_forgets_everything_and_gives_the_room_back(place, write):
 
 
 def test_clear_forgets_what_an_interrupted_scan_kept(place, tree, monkeypatch):
-    monkeypatch.setattr("simdup.match._Matching.matches", interrupted)
+    monkeypatch.setattr("simdup.match._Matching.matched", interrupted)
     with pytest.raises(KeyboardInterrupt):
         scanned(place, tree)
     assert known_files(place) == 10

@@ -1,0 +1,185 @@
+"""Documents with fingerprints in, groups of them out: `match` for files.
+
+Documents with equal features are one text. A file that is no longer what it was when its
+text is read again is left out and listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.fingerprint import features_of
+from simdup.hamming import diameter, paired_distances
+from simdup.match import match
+from simdup.records import Candidates, Document, Group, Kind, Member, Settings, Skipped
+from simdup.texts import Items, Texts, distinct_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.features import Features
+    from simdup.hamming import Rows
+    from simdup.match import Matched
+    from simdup.progress import Progress
+    from simdup.shelf import Shelf
+
+    Indices = NDArray[np.int64]
+    Similarities = NDArray[np.float64]
+
+_STRENGTH = {kind: place for place, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What matching some documents gave."""
+
+    groups: tuple[Group, ...]
+    candidates: Candidates | None
+    """None when nothing was verified."""
+    changed: tuple[Skipped, ...]
+    """Files that were no longer what they were when their texts were read again."""
+
+
+def match_documents(
+    documents: Sequence[Document],
+    rows: Rows,
+    settings: Settings,
+    progress: Progress,
+    shelf: Shelf | None = None,
+) -> Matches:
+    """The groups of some documents, most similar first.
+
+    `rows` may be wider than the settings' bits: their first bits are the fingerprints,
+    and all of them sort out candidates that are near by chance. Similarities that `shelf`
+    knows are not computed again.
+    """
+    texts = distinct_texts(_items(documents, rows), settings.recipe.bits)
+    again = _Again(documents, texts, settings)
+    known = None if shelf is None else _Remembered(shelf, again.changed)
+    matched = match(texts, settings, again.features, progress, known)
+    groups = _groups(documents, texts, matched, {skipped.path for skipped in again.changed})
+    return Matches(groups, matched.candidates, tuple(dict.fromkeys(again.changed)))
+
+
+class _Again:
+    """Texts of documents read again, and the files that had changed by then."""
+
+    def __init__(self, documents: Sequence[Document], texts: Texts, settings: Settings) -> None:
+        self.documents, self.texts, self.settings = documents, texts, settings
+        self.changed: list[Skipped] = []
+
+    def features(self, texts: Indices) -> Features:
+        """The features of some texts, in their order."""
+        copies = (
+            [self.documents[index] for index in self.texts.items_of(text)]
+            for text in texts.tolist()
+        )
+        settings = self.settings
+        return features_of(
+            copies, settings.recipe, self.changed, settings.formats, settings.converters
+        )
+
+
+class _Remembered:
+    """What a shelf knows, and is told until a file turns out to have changed.
+
+    From then on a text may count as one without features: true of this scan only.
+    """
+
+    def __init__(self, shelf: Shelf, changed: list[Skipped]) -> None:
+        self.similarities, self.keep, self.changed = shelf.similarities, shelf, changed
+
+    def keep_similarities(
+        self, left: NDArray[np.uint64], right: NDArray[np.uint64], values: Similarities
+    ) -> None:
+        """Remember them for other scans too."""
+        if not self.changed:
+            self.keep.keep_similarities(left, right, values)
+
+
+def _items(documents: Sequence[Document], rows: Rows) -> Items:
+    joined = b"".join(document.features_digest for document in documents)
+    return Items(
+        rows,
+        np.array([document.features for document in documents], np.int64),
+        np.frombuffer(joined, np.uint64).reshape(-1, 2),
+        _ranks(documents),
+        np.array([document.source.is_reference for document in documents], bool),
+    )
+
+
+def _ranks(documents: Sequence[Document]) -> Indices:
+    """The place of each document by length of its path, then the path."""
+    paths = [document.path.encode("utf-8", "surrogateescape") for document in documents]
+    rank = np.empty(len(paths), np.int64)
+    rank[sorted(range(len(paths)), key=lambda i: (len(paths[i]), paths[i]))] = np.arange(len(paths))
+    return rank
+
+
+def _groups(
+    documents: Sequence[Document], texts: Texts, matched: Matched, gone: Container[str]
+) -> tuple[Group, ...]:
+    """Groups of documents from groups of texts, most similar first, numbered from 1.
+
+    Documents whose paths are in `gone` are left out, and groups of which no two are left.
+    """
+    alike = [None if np.isnan(value) else value for value in matched.alike.tolist()]
+    ends = np.cumsum([0, *map(len, matched.groups)]).tolist()
+    made = (
+        _group(documents, texts, members, alike[begin:end], gone)
+        for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True)
+    )
+    whole = sorted((each for each in made if len(each.members) > 1), key=_most_similar_first)
+    return tuple(replace(each, id=number) for number, each in enumerate(whole, 1))
+
+
+def _group(
+    documents: Sequence[Document],
+    texts: Texts,
+    members: Indices,
+    alike: Sequence[float | None],
+    gone: Container[str],
+) -> Group:
+    """One group of documents; its id is 0."""
+    there = [
+        (position, documents[index])
+        for position, text in enumerate(members.tolist())
+        for index in texts.items_of(text)
+        if documents[index].path not in gone
+    ]
+    if not there:
+        return Group(0, Kind.NEAR, 0, ())
+    rows = texts.rows[members]
+    (first, representative), *_ = there
+    distances = paired_distances(rows, np.arange(len(rows)), np.array([first])).tolist()
+    made = [
+        Member(
+            document,
+            rows[position].tobytes(),
+            document.kind_with(representative),
+            distances[position],
+            # What is known is how alike they are to a representative that is no longer there.
+            alike[position] if first == 0 else None,
+        )
+        for position, document in there
+    ]
+    made[1:] = sorted(made[1:], key=_closest_first)
+    weakest = max((member.kind for member in made), key=_STRENGTH.__getitem__)
+    return Group(0, weakest, diameter(rows), tuple(made))
+
+
+def _closest_first(member: Member) -> tuple[int, float, int, str]:
+    similarity = member.similarity or 0
+    return _STRENGTH[member.kind], -similarity, member.distance, member.document.path
+
+
+def _most_similar_first(group: Group) -> tuple[int, float, int, int, str]:
+    least = min(member.similarity or 0 for member in group.members)
+    farthest = max(member.distance for member in group.members)
+    path = group.members[0].document.path
+    return _STRENGTH[group.kind], -least, farthest, -len(group.members), path
