@@ -354,9 +354,14 @@ def near_pairs(
     begin: int,
     is_half: bool,
     k: int,
+    wide_left: NDArray[np.uint64],
+    wide_right: NDArray[np.uint64],
+    wide_k: int,
     found: NDArray[np.int64],
 ) -> tuple[int, int]:
     """Pairs of rows of left (words, n) and some of right (words, m) that are within k bits.
+
+    And within wide_k bits in the wide rows (n, words) and (m, words); these may have no words.
 
     Compares rows from `begin` on with columns[0] to columns[1] of right, few enough for the
     cache. Fills `found` (capacity, 3) with i, j and distance and stops in front of a row
@@ -391,6 +396,11 @@ def near_pairs(
         if near > 0:
             for j in range(len(distances)):
                 if distances[j] <= limit:
+                    wide = 0
+                    for word in range(wide_left.shape[1]):
+                        wide += _popcount(wide_left[i, word] ^ wide_right[first + j, word])
+                    if wide > wide_k:
+                        continue
                     found[count, 0], found[count, 1], found[count, 2] = i, first + j, distances[j]
                     count += 1
     return n, count
@@ -420,7 +430,10 @@ def warmed() -> Iterator[None]:
         (numbers[:, None], places, places, sums),
         (numbers, numbers, places, np.zeros((1, 2), np.uint64)),
         (numbers, sums[0], places, places[:0], places[:0], sums[0]),
-        (numbers[None], numbers[None], (0, 0), 0, True, 0, np.zeros((0, 3), np.int64)),
+        (
+            *(numbers[None], numbers[None], (0, 0), 0, True, 0),
+            *(numbers[:, None], numbers[:, None], 0, np.zeros((0, 3), np.int64)),
+        ),
     )
     for kernel, arguments in zip(EVERY, calls, strict=True):
         kernel(*arguments)

@@ -20,10 +20,11 @@ from simdup.groups import closest, leaders, members_of
 from simdup.hamming import paired_distances, similarity_at
 from simdup.records import SHORT, Candidates
 from simdup.search import MAX_PAIRS, distinct_rows, iter_pairs, iter_pairs_between
+from simdup.sieved import iter_sieved_pairs
 from simdup.verify import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -95,6 +96,7 @@ class _Matching:
         self.texts, self.settings, self.load = texts, settings, load
         self.progress, self.known = progress, known
         self.bits = settings.recipe.bits
+        self.is_sieved = settings.verified and 8 * texts.wide.shape[1] > self.bits
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(texts.is_reference.any())
         self.sizes = np.ones_like(texts.sizes) if self.is_two_sided else texts.sizes
@@ -176,24 +178,32 @@ class _Matching:
 
     def _pairs(self, active: Indices, k: int) -> Indices:
         """Pairs of these texts within k bits that may count: (m, 2)."""
-        rows = self.texts.rows[active]
-        if self.is_two_sided:
-            is_reference = self.texts.is_reference[active]
-            left, right = active[~is_reference], active[is_reference]
-            stream = iter_pairs_between(rows[~is_reference], rows[is_reference], k)
-        else:
-            left = right = active
-            stream = iter_pairs(rows, k)
         found, count = [np.empty((0, 2), np.int64)], 0
-        for chunk in self.progress(stream, "compare", None):
-            i, j = left[chunk[:, 0]], right[chunk[:, 1]]
-            passes = self._passes(i, j)
-            found.append(np.column_stack((i[passes], j[passes])))
-            count += len(found[-1])
+        for chunk in self.progress(self._near(active, k), "compare", None):
+            found.append(chunk)
+            count += len(chunk)
             if count > MAX_PAIRS:
                 advice = "lower -k, raise --similarity, or take more --bits"
                 raise TooManyPairsError(f"more than {MAX_PAIRS} pairs within {k} bits; {advice}")
         return np.concatenate(found)
+
+    def _near(self, active: Indices, k: int) -> Iterator[Indices]:
+        """The same, in chunks."""
+        rows = self.texts.rows[active]
+        if self.is_two_sided:
+            is_reference = self.texts.is_reference[active]
+            left, right = active[~is_reference], active[is_reference]
+            for pairs in iter_pairs_between(rows[~is_reference], rows[is_reference], k):
+                i, j = left[pairs[:, 0]], right[pairs[:, 1]]
+                passes = self._passes(i, j)
+                yield np.column_stack((i[passes], j[passes]))
+            return
+        if self.is_sieved:
+            most = sieve(self.settings.similarity, 8 * self.texts.wide.shape[1])
+            stream = iter_sieved_pairs(self.texts.wide[active], self.bits, k, most)
+        else:
+            stream = iter_pairs(rows, k)
+        yield from (active[pairs[:, :2]] for pairs in stream)
 
     def _equal_rows(self, active: Indices) -> Indices:
         """Of texts with the same fingerprint each with the first: (m, 2).
@@ -210,10 +220,10 @@ class _Matching:
 
     def _passes(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
         """Which pairs are near in the wide fingerprints too, if there are any."""
-        bits = 8 * self.texts.wide.shape[1]
-        if bits == self.bits or not self.settings.verified:
+        if not self.is_sieved:
             return np.ones(len(i), bool)
-        return paired_distances(self.texts.wide, i, j) <= sieve(self.settings.similarity, bits)
+        most = sieve(self.settings.similarity, 8 * self.texts.wide.shape[1])
+        return paired_distances(self.texts.wide, i, j) <= most
 
     def _leaders(self, pairs: Indices, closeness: Similarities, active: Indices) -> Indices:
         """The representative of each of these texts, by the pairs among them."""

@@ -97,7 +97,7 @@ def iter_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
     _check(k)
     distinct = distinct_rows(rows)
     chunks = _distinct_pairs(distinct, k)
-    return (expanded for pairs in chunks for expanded in _expanded(distinct, pairs))
+    return (each for pairs in chunks for each in expanded(distinct, pairs))
 
 
 def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
@@ -107,7 +107,7 @@ def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
     """
     _check(k)
     bits = 8 * left.shape[1]
-    is_compiled = _is_compiled(len(left), len(right), bits)
+    is_compiled = is_compiled_for(len(left), len(right), bits)
     if plan(len(left) + len(right), bits, k, is_compiled=is_compiled):
         # Looking up all rows is still cheaper than comparing each with each.
         for pairs in iter_pairs(np.concatenate((left, right)), k):
@@ -133,7 +133,7 @@ def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
     for pairs in _distinct_pairs(distinct, k):
         count += int(_pair_counts(distinct, pairs).sum())
         if count <= max_pairs:
-            found.extend(_expanded(distinct, pairs))
+            found.extend(expanded(distinct, pairs))
     if count > max_pairs:
         found.clear()
         raise TooManyPairsError(
@@ -148,7 +148,7 @@ def _distinct_pairs(distinct: DistinctRows, k: int) -> Iterator[Pairs]:
     """Pairs of distinct rows within k, and every repeated row as a pair with itself."""
     repeated = np.flatnonzero(distinct.sizes > 1)
     yield np.column_stack((repeated, repeated, np.zeros_like(repeated)))
-    blocks = _method(distinct.rows, k)
+    blocks = method(distinct.rows, k)
     yield from multi_index(distinct.rows, k, blocks) if blocks else all_pairs(distinct.rows, k)
 
 
@@ -158,7 +158,7 @@ def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> NDArray[np.int64]:
     return np.where(pairs[:, 0] == pairs[:, 1], left * (left - 1) // 2, left * right)
 
 
-def _expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
+def expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
     """The pairs of original rows that pairs of distinct rows stand for, in chunks."""
     widths = distinct.sizes[pairs[:, 1]]
     counts = distinct.sizes[pairs[:, 0]] * widths
@@ -194,10 +194,10 @@ def plan(n: int, bits: int, k: int, *, is_compiled: bool = False) -> int:
     return best
 
 
-def _method(rows: Rows, k: int) -> int:
+def method(rows: Rows, k: int) -> int:
     """`plan` for these very rows: 0 also where too many of them share their blocks."""
     n, bits = len(rows), 8 * rows.shape[1]
-    is_compiled = _is_compiled(n, n, bits)
+    is_compiled = is_compiled_for(n, n, bits)
     blocks, cost = plan(n, bits, k, is_compiled=is_compiled), 0.0
     for begin, width, radius in _layout(bits, k, blocks) if blocks else []:
         sizes = np.bincount(_block(rows, begin, width))
@@ -205,7 +205,7 @@ def _method(rows: Rows, k: int) -> int:
     return blocks if cost < _all_pairs_cost(n, bits, is_compiled=is_compiled) else 0
 
 
-def _is_compiled(n: int, m: int, bits: int) -> bool:
+def is_compiled_for(n: int, m: int, bits: int) -> bool:
     """Whether compiled kernels would compare n rows with m."""
     return ready() is not None or is_worth(words=n * m * -(-bits // 64))
 
@@ -254,7 +254,7 @@ def _all_pairs(left: Rows, right: Rows, k: int, *, is_half: bool = False) -> Ite
     """Pairs of a left and a right row within k; with `is_half` these are the same, and i < j."""
     load_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
     if ready() is not None:
-        yield from _compiled_pairs(left, right, k, is_half=is_half)
+        yield from compiled_pairs(left, right, k, is_half=is_half)
         return
     for top, begin, near in _tiles(left, right, k, is_half=is_half):
         i, j = np.nonzero(near <= k)
@@ -262,13 +262,18 @@ def _all_pairs(left: Rows, right: Rows, k: int, *, is_half: bool = False) -> Ite
         yield pairs[pairs[:, 0] < pairs[:, 1]] if is_half else pairs
 
 
-def _compiled_pairs(left: Rows, right: Rows, k: int, *, is_half: bool) -> Iterator[Pairs]:
+def compiled_pairs(
+    left: Rows, right: Rows, k: int, *, is_half: bool, sieve: tuple[Rows, Rows, int] | None = None
+) -> Iterator[Pairs]:
     """The same by `kernels.near_pairs`, a part of the right rows a thread.
 
-    A part that has more pairs than fit goes on from where it stopped.
+    A part that has more pairs than fit goes on from where it stopped. Of a `sieve`, wide
+    rows of both and a distance, each pair is to be within that too.
     """
     kernels, k = ready(), min(k, 8 * left.shape[1])
     a, b = (np.ascontiguousarray(words(rows).T) for rows in (left, right))
+    *wide, most = sieve or (left[:, :0], right[:, :0], 0)
+    wide_a, wide_b = (words(rows) for rows in wide)
     n, m = len(left), len(right)
     parts = deque((begin, min(begin + COLUMNS, m), 0) for begin in range(0, m, COLUMNS))
     threads = cores()
@@ -276,7 +281,9 @@ def _compiled_pairs(left: Rows, right: Rows, k: int, *, is_half: bool) -> Iterat
 
     def near(part: tuple[int, int, int], found: Pairs) -> tuple[int, int]:
         low, high, begin = part
-        stopped, count = kernels.near_pairs(a, b, (low, high), begin, is_half, k, found)
+        stopped, count = kernels.near_pairs(
+            a, b, (low, high), begin, is_half, k, wide_a, wide_b, most, found
+        )
         return int(stopped), int(count)
 
     with ThreadPoolExecutor(threads) as pool:

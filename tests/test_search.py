@@ -161,7 +161,7 @@ def test_rows_that_share_most_blocks_are_compared_all_with_all():
     rows = distinct_rows(rows).rows
 
     assert plan(len(rows), 64, 3) > 0
-    assert search._method(rows, 3) == 0  # noqa: SLF001
+    assert search.method(rows, 3) == 0
 
 
 @given(fingerprints(), st.integers(0, 140), st.integers(0, 25), st.booleans())

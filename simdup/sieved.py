@@ -1,0 +1,52 @@
+"""Every pair within k bits that is near in wider fingerprints too.
+
+Most pairs that are within reach are so by chance: of a million unrelated texts, billions.
+Where all are compared with all by compiled code, these are sorted out right there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.fast import load_if_worth, ready
+from simdup.hamming import paired_distances
+from simdup.search import compiled_pairs, distinct_rows, expanded, iter_pairs, method
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simdup.hamming import Rows
+    from simdup.search import Pairs
+
+# Collections with a smaller share of distinct rows have fewer pairs if equal ones are one.
+DISTINCT = 0.9
+
+
+def iter_sieved_pairs(wide: Rows, bits: int, k: int, most: int) -> Iterator[Pairs]:
+    """Pairs within k bits in the first `bits`, and within `most` in all; as `iter_pairs`.
+
+    >>> rows = np.uint8([[0b1111_0000, 0], [0b1111_0001, 0], [0b1111_0000, 255]])
+    >>> np.concatenate(list(iter_sieved_pairs(rows, 8, 1, 4))).tolist()
+    [[0, 1, 1]]
+    """
+    distinct = distinct_rows(wide)
+    rows = np.ascontiguousarray(distinct.rows[:, : bits // 8])
+    if not _is_fused(rows, k):
+        for pairs in iter_pairs(np.ascontiguousarray(wide[:, : bits // 8]), k):
+            yield pairs[paired_distances(wide, pairs[:, 0], pairs[:, 1]) <= most]
+        return
+    repeated = np.flatnonzero(distinct.sizes > 1)
+    yield from expanded(distinct, np.column_stack((repeated, repeated, np.zeros_like(repeated))))
+    sieve = (distinct.rows, distinct.rows, most)
+    for pairs in compiled_pairs(rows, rows, k, is_half=True, sieve=sieve):
+        yield from expanded(distinct, pairs)
+
+
+def _is_fused(rows: Rows, k: int) -> bool:
+    """Whether the kernel that compares all with all is the one to sieve too."""
+    load_if_worth(words=len(rows) ** 2 * -(-rows.shape[1] // 8))
+    if ready() is None or len(distinct_rows(rows).rows) < DISTINCT * len(rows):
+        return False
+    return not method(rows, k)
