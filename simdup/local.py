@@ -1,27 +1,20 @@
 """The same function over a process pool: files in tasks, results in their order.
 
-Workers are spawned, not forked, so that no thread or lock of the parent is copied.
 A small scan starts none: a worker needs longer to start than some megabytes to read.
 """
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from collections import deque
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from itertools import chain
-from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simdup.errors import SimdupError
-from simdup.fast import cores, load, ready
+from simdup.fast import cores
 from simdup.fingerprint import Fingerprinted, fingerprint_sources
+from simdup.pool import check_that_workers_start, results
 from simdup.records import Reason, Skipped
 
 if TYPE_CHECKING:
@@ -94,22 +87,10 @@ def _pooled(
                 yield waiting.popleft(), result
         except BrokenProcessPool:
             if not has_worked:
-                _check_that_workers_start()
+                check_that_workers_start()
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
             task = waiting.popleft()
             yield task, _joined(list(_salvaged(task, how)))
-
-
-def _check_that_workers_start() -> None:
-    """Raise SimdupError if not even an empty task is done."""
-    try:
-        with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-            pool.submit(int).result()
-    except BrokenProcessPool:
-        raise SimdupError(
-            "worker processes cannot start; in a script put the call under"
-            ' `if __name__ == "__main__":`, or use jobs=1'
-        ) from None
 
 
 def _salvaged(task: list[Source], how: How) -> Iterator[Fingerprinted]:
@@ -126,62 +107,10 @@ def _salvaged(task: list[Source], how: How) -> Iterator[Fingerprinted]:
 
 
 def _results(tasks: Iterable[list[Source]], how: How, jobs: int) -> Iterator[Fingerprinted]:
-    # Workers load the kernels if this process has: compiled by now, they lie in a cache.
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), _begin, (ready() is not None,))
-    try:
-        with _interrupts_held_back():
-            sent = deque(pool.submit(fingerprint_sources, task, *how) for task in tasks)
-        while sent:
-            yield sent.popleft().result()
-    except BaseException:
-        # Nobody wants the rest. The pool itself would wait for what is under way.
-        for worker in list((getattr(pool, "_processes", None) or {}).values()):
-            worker.terminate()
-        raise
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _begin(is_compiled: bool) -> None:  # noqa: FBT001  (an initializer takes no keywords)
-    """What a worker does first."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    if is_compiled:
-        load()
-
-
-def _end_with_parent() -> None:
-    """End this worker when its parent is gone: nobody else would, were that killed."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Ctrl-C waits until the end of the block; workers started in it never see one.
-
-    A child inherits which signals its parent's thread blocks, so that only the parent
-    answers. The parent itself may get the signal in another thread (those of numpy's
-    linear algebra do not block it), and then Python would still interrupt this one.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    is_main = threading.current_thread() is threading.main_thread()
-    waiting: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
-    if is_main and handler is not None:
-        signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        if is_main and handler is not None:
-            signal.signal(signal.SIGINT, handler)
-    if waiting:
-        signal.raise_signal(signal.SIGINT)
+    # A queue of its own: that of the caller loses tasks while they are done.
+    left = deque(tasks)
+    sent = ((left.popleft(), *how) for _ in range(len(left)))
+    return results(fingerprint_sources, sent, jobs)
 
 
 def _given_up(task: list[Source], recipe: Recipe) -> Fingerprinted:

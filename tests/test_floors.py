@@ -12,7 +12,7 @@ import simdup
 FLOORS = [
     {"errors", "progress", "unicode", "hashing", "hamming", "east_asian"},
     {"recipe", "gitignore", "metrics", "kernels", "fast", "database"},
-    {"records"},
+    {"records", "pool"},
     {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report"}
     | {"store", "entries"},
     {"tokens", "extract", "shelf", "segments", "sieved"},
