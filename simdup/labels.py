@@ -1,6 +1,7 @@
 """A table in, labelled pairs of texts out: what is known to be a duplicate, and what is not.
 
-Two forms, both CSV with a header, names of files relative to the table's folder:
+Two forms, both CSV with a header, names of files relative to the table's folder (plain texts
+and documents, each read as a scan reads it):
 
 - `left,right,duplicate,kind`: pairs; duplicate is 1, 0, or empty for "only report it";
 - `path,cluster`: files; those of one cluster are duplicates, all other pairs are not.
@@ -11,15 +12,17 @@ from __future__ import annotations
 import csv
 import io
 import os
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.extract.documents import Readers
 from simdup.groups import components
 from simdup.read import SkipError, read_text
-from simdup.records import Skipped
+from simdup.records import FORMATS, Skipped
 from simdup.walk import listed
 
 if TYPE_CHECKING:
@@ -229,14 +232,15 @@ class _Lines:
     def texts(self, wrong: _Wrong) -> tuple[str, ...]:
         """The text of every file. Raises InputError for what is wrong, here or before."""
         texts = []
-        for path, line in self.first.items():
-            if not path:
-                wrong.add(line, "the name of a file is empty")
-                continue
-            try:
-                texts.append(_text(path))
-            except InputError as error:
-                wrong.add(line, str(error))
+        with closing(Readers(FORMATS)) as readers:
+            for path, line in self.first.items():
+                if not path:
+                    wrong.add(line, "the name of a file is empty")
+                    continue
+                try:
+                    texts.append(_text(path, readers))
+                except InputError as error:
+                    wrong.add(line, str(error))
         wrong.complain()
         return tuple(texts)
 
@@ -268,12 +272,12 @@ def _table(table: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     return header, [(line, dict(zip(header, cells, strict=True))) for line, cells in rows]
 
 
-def _text(path: str) -> str:
-    """The text of a file. Raises InputError."""
+def _text(path: str, readers: Readers | None = None) -> str:
+    """The text of a file, of a document if there are readers. Raises InputError."""
     found = next(iter(listed([path])))
     if isinstance(found, Skipped):
         raise InputError(str(found))
     try:
-        return read_text(found, None).text
+        return read_text(found, None, readers).text
     except SkipError as skip:
         raise InputError(str(skip.at(path))) from None

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
+import sys
 import unicodedata
 from collections import Counter
 from difflib import SequenceMatcher
 from itertools import combinations
 from pathlib import Path
+from zipfile import ZIP_STORED, ZipFile, is_zipfile
 
 import numpy as np
 import pytest
 
 from simdup import exact_similarities
+from simdup.extract.documents import Readers
 from simdup.read import read_text
+from simdup.records import FORMATS
 from simdup.walk import listed
 
-ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(Path(__file__).parent.parent / "fixtures"))
+import edits
+
+# One process reads the documents of all tests.
+READERS = Readers(FORMATS)
 
 
-def script(path):
-    """A Python file that is no part of a package, as a module."""
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-edits = script(ROOT / "fixtures" / "edits.py")
+@pytest.fixture(scope="module", autouse=True)
+def _readers_are_closed():
+    yield
+    READERS.close()
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +61,9 @@ def copies(originals):
     """`copies(edit)`: each original with its edited copy, (before, after), as simdup reads it."""
 
     def reading(edit):
-        return [(text.text, read(f"edited/{edit}/{text.name}.txt")) for text in originals]
+        folder = edits.PAIRS / "edited" / edit
+        paths = {path.stem: f"edited/{edit}/{path.name}" for path in folder.iterdir()}
+        return [(text.text, read(paths[text.name])) for text in originals]
 
     return reading
 
@@ -73,7 +77,13 @@ def files_under(folder):
 def read(path):
     """What simdup takes a file's text to be."""
     source = next(iter(listed([edits.PAIRS / path])))
-    return read_text(source, None).text
+    return read_text(source, None, READERS).text
+
+
+def path_of_document(text):
+    """Where an original is written in another format."""
+    (path,) = (edits.PAIRS / "edited" / "format").glob(f"{text.name}.*")
+    return path
 
 
 def kept(text, encoding):
@@ -105,7 +115,7 @@ def test_the_edited_copies_are_what_the_script_makes():
 
     assert files_under(edits.PAIRS / "edited") == set(made)
     assert [path for path in made if (edits.PAIRS / path).read_bytes() != made[path]] == []
-    assert len(made) == len(edits.EDITS) * len(edits.originals()) > 0
+    assert len(made) == len(edits.KINDS) * len(edits.originals()) > 0
 
 
 def test_the_table_is_what_the_script_makes():
@@ -227,7 +237,7 @@ def test_every_kind_has_one_label(rows):
         labels.setdefault(kind, set()).add(label)
 
     assert labels == {
-        **{kind: {"1"} for kind, _ in edits.EDITS.values()},
+        **{kind: {"1"} for kind in edits.KINDS.values()},
         "rewritten lightly": {"1"},
         "rewritten heavily": {"1"},
         "excerpt": {""},
@@ -283,7 +293,31 @@ def test_what_changes_no_word_is_exactly_alike(copies, edit):
     assert similarities(copies(edit)).min() >= 1 - 1e-9
 
 
-@pytest.mark.parametrize("edit", [edit for edit in edits.EDITS if edit != "re-encoded"])
+def test_documents_hold_every_word_and_pages_their_title_again(copies, originals):
+    is_page = np.array([path_of_document(text).suffix == ".html" for text in originals])
+    found = similarities(copies("format"))
+
+    assert found[~is_page].min() >= 1 - 1e-9
+    assert found[is_page].min() > 0.99
+
+
+def test_each_language_is_in_every_format(originals):
+    found = Counter((text.language, path_of_document(text).suffix) for text in originals)
+
+    assert set(found.values()) == {6}
+    assert {ending for _, ending in found} == {".html", ".docx", ".odt", ".epub"}
+
+
+def test_bytes_of_documents_depend_on_no_packing_date_or_system(originals):
+    for path in filter(is_zipfile, map(path_of_document, originals)):
+        with ZipFile(path) as package:
+            for member in package.infolist():
+                assert member.compress_type == ZIP_STORED
+                assert member.date_time == (1980, 1, 1, 0, 0, 0)
+                assert member.create_system == 3
+
+
+@pytest.mark.parametrize("edit", [edit for edit in edits.KINDS if edit != "re-encoded"])
 def test_every_edit_changes_every_text(copies, edit):
     assert [before[:20] for before, after in copies(edit) if before == after] == []
 

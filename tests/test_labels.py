@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from itertools import combinations
 
+import makers
 import numpy as np
 import pytest
 
 from simdup import labels
 from simdup.errors import InputError
+from simdup.extract import guarded
 from simdup.labels import (
     DUPLICATE,
     OTHER,
@@ -55,6 +57,13 @@ def complaint(reading, table):
     with pytest.raises(InputError) as raised:
         reading(table)
     return str(raised.value)
+
+
+def count_calls(monkeypatch, module, name):
+    """A list that grows by one with each call of that function."""
+    real, calls = getattr(module, name), []
+    monkeypatch.setattr(module, name, lambda *given: calls.append(given) or real(*given))
+    return calls
 
 
 # Pairs
@@ -159,6 +168,30 @@ def test_a_file_is_read_in_its_own_encoding(pairs, write, simplified):
     assert found.texts[-2:] == (simplified, simplified)
 
 
+def test_the_text_of_a_document_is_what_is_compared(pairs, write, english):
+    write("page.html", makers.html_page(english))
+    write("letter.docx", makers.docx_of("<w:p><w:t>one thing</w:t></w:p>"))
+    found = pairs(BOTH + "page.html,letter.docx,0\n")
+
+    assert found.texts[-2:] == (english.strip(), "one thing")
+
+
+def test_a_table_is_read_as_it_stands_though_it_be_named_a_page(pairs):
+    assert pairs(BOTH, "pairs.html").paths == ("a.txt", "b.txt", "c.txt", "d.txt")
+
+
+def test_one_process_reads_the_documents_of_a_table_and_is_ended(pairs, write, monkeypatch):
+    real, ended = guarded.Guard.close, []
+    started = count_calls(monkeypatch, guarded, "_started")
+    monkeypatch.setattr(guarded.Guard, "close", lambda guard: ended.append(real(guard)))
+    for name in "xyz":
+        write(f"{name}.odt", makers.odf_of(f"<text:p>{name}</text:p>"))
+    found = pairs(BOTH + "x.odt,y.odt,0\nx.odt,z.odt,0\n")
+
+    assert found.texts[-3:] == ("x", "y", "z")
+    assert (len(started), len(ended)) == (1, 1)
+
+
 def test_an_empty_file_is_an_empty_text(pairs, write):
     write("empty.txt", "")
     found = pairs(BOTH + "a.txt,empty.txt,0\n")
@@ -199,6 +232,7 @@ def test_a_repeated_pair_of_the_same_kind_counts_once(pairs):
         ("a.txt,x.txt,1", "'x.txt': not found (No such file or directory)"),
         ("a.txt,sub,1", "'sub': not a regular file (folder)"),
         ("a.txt,binary,1", "'binary': binary (NUL bytes)"),
+        ("a.txt,cut.docx,1", "'cut.docx': no text extracted (damaged zip file)"),
         ("a.txt,,1", "the name of a file is empty"),
         ("a.txt", "there must be 3 columns, not 1; put names that hold a comma into quotes"),
         ("b.txt,a.txt,0", "the pair of line 2 with another label"),
@@ -212,6 +246,7 @@ def test_a_repeated_pair_of_the_same_kind_counts_once(pairs):
 def test_a_wrong_line_of_pairs_is_named(pairs, write, line, message):
     write("sub/e.txt", "e")
     write("binary", bytes(range(256)))
+    write("cut.docx", makers.docx_of("<w:p/>")[:-40])
 
     number = 4 + line.count("\n")
     assert complaint(pairs, f"{BOTH}{line}\n") == f"'pairs.csv', line {number}: {message}"
