@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import csv
 import html
+import os
+import re
+import shutil
+import subprocess
 import zipfile
 from email.message import EmailMessage
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 
@@ -214,6 +219,80 @@ def pdf(pages, header=None, footer=None, **options):
         canvas.showPage()
     canvas.save()
     return out.getvalue()
+
+
+# Where Debian's packages put Chinese fonts that reportlab can embed (it takes no CFF outlines).
+CHINESE_FONTS = (
+    "/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc",
+    "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
+    "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+    "/usr/share/fonts/truetype/arphic/uming.ttc",
+)
+
+
+@cache
+def chinese_font():
+    """The name of a font for PDF: embedded if a TrueType one is installed, else only named."""
+    from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+    from reportlab.pdfbase.pdfmetrics import registerFont
+    from reportlab.pdfbase.ttfonts import TTFError, TTFont
+
+    for path in filter(os.path.exists, (*CHINESE_FONTS, *listed_fonts())):
+        try:
+            registerFont(TTFont("Chinese", path))
+        except TTFError:
+            continue
+        return "Chinese"
+    registerFont(UnicodeCIDFont("STSong-Light"))
+    return "STSong-Light"
+
+
+def listed_fonts():
+    """The files of other Chinese TrueType fonts, as fontconfig lists them."""
+    if not shutil.which("fc-list"):
+        return []
+    command = ["fc-list", ":lang=zh-cn:fontformat=TrueType", "--format", "%{file}\n"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return sorted(set(done.stdout.split()))
+
+
+def printed(text):
+    """A PDF of a text as word processors print it: 30 lines a page, wrapped, and numbered."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    font = (
+        "Helvetica" if text.encode("cp1252", "ignore").decode("cp1252") == text else chinese_font()
+    )
+    out = BytesIO()
+    canvas = Canvas(out, pagesize=(595, 842))
+    lines = [part for line in text.split("\n") for part in wrapped(line)]
+    for page, first in enumerate(range(0, len(lines), 30), 1):
+        canvas.setFont(font, 11)
+        canvas.drawString(60, 800, "A running header")
+        for row, line in enumerate(lines[first : first + 30]):
+            canvas.drawString(60, 760 - 22 * row, line)
+        canvas.drawString(290, 30, f"- {page} -")
+        canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+# What a line does not end within: a word, or a single character of Chinese.
+PIECE = re.compile("[^\\s\u2e80-\U000fffff]+\\s*|[\u2e80-\U000fffff]|\\s+")
+COLUMNS = 80
+
+
+def wrapped(line):
+    """A paragraph in lines of COLUMNS, of which a Chinese character takes two."""
+    lines, left = [""], COLUMNS
+    for piece in PIECE.findall(line):
+        size = sum(1 + (character >= "\u2e80") for character in piece.rstrip())
+        if size > left and lines[-1]:
+            lines.append("")
+            left = COLUMNS
+        lines[-1] += piece
+        left -= size + len(piece) - len(piece.rstrip())
+    return lines
 
 
 def originals():
