@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Longer files are streamed, their encoding found from this many first bytes.
 WHOLE = 1 << 24
 
-# Documents are read at once, whatever their size, up to this.
+# Documents are read at once up to this size; larger ones are skipped.
 LARGEST_DOCUMENT = 1 << 28
 
 # Bytes read at once: first few, since most binary files show there what they are.
@@ -61,10 +61,10 @@ class SkipError(Exception):
 
 def is_streamed(source: Source, readers: Readers | None = None) -> bool:
     """Whether a file is too large to be read at once, and no document. Raises SkipError."""
-    if not WHOLE < source.size <= LARGEST_DOCUMENT or readers is None or readers.are_idle:
+    if source.size <= WHOLE or readers is None or readers.are_idle:
         return source.size > WHOLE
     with closing(read_chunks(source, HEAD)) as chunks:
-        return not readers.take(next(chunks, b""), source.path)
+        return not _takes(readers, next(chunks, b""), source)
 
 
 def read_text(source: Source, known: Encoding | None, readers: Readers | None = None) -> Text:
@@ -74,7 +74,7 @@ def read_text(source: Source, known: Encoding | None, readers: Readers | None = 
     """
     with closing(read_chunks(source)) as chunks:
         head = next(chunks, b"")
-        if readers is not None and readers.take(head, source.path):
+        if readers is not None and _takes(readers, head, source):
             data = b"".join((head, *chunks))
             extracted = _extracted(data, source, readers)
             if extracted is not None:
@@ -85,6 +85,18 @@ def read_text(source: Source, known: Encoding | None, readers: Readers | None = 
     text, of_bytes = decode(data, encoding), digest(data)
     encoded = text.encode("utf-8", "surrogatepass")
     return Text(text, encoding, of_bytes, of_bytes if encoded == data else digest(encoded))
+
+
+def _takes(readers: Readers, head: bytes, source: Source) -> bool:
+    """Whether `readers` are to be asked for the text. Raises SkipError for too large a document.
+
+    Of a zip file so large that it is none of theirs shows only at its end: it is binary.
+    """
+    if source.size <= LARGEST_DOCUMENT:
+        return readers.take(head, source.path)
+    if readers.know(head, source.path):
+        raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
+    return False
 
 
 def read_again(document: Document, readers: Readers | None) -> Text:

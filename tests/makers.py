@@ -164,6 +164,27 @@ def xlsx(text):
     return out.getvalue()
 
 
+def xlsx_of(cells, shared=""):
+    """A workbook by hand: the XML of its rows, and of the strings that cells refer to."""
+    rows = "".join(f"<row>{row}</row>" for row in cells)
+    relations = "".join(
+        f'<Relationship Id="r{n}" Type="{OFFICE}/{kind}" Target="{target}"/>'
+        for n, (kind, target) in enumerate(
+            [("worksheet", "/xl/worksheets/a.xml"), ("sharedStrings", "sharedStrings.xml")]
+        )
+    )
+    return zipped(
+        {
+            "[Content_Types].xml": "<Types/>",
+            "_rels/.rels": f'<Relationships><Relationship Id="r1" Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+            "xl/workbook.xml": '<workbook xmlns:r="r"><sheets><sheet name="a" sheetId="7" r:id="r0"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": f"<Relationships>{relations}</Relationships>",
+            "xl/sharedStrings.xml": f"<sst>{shared}</sst>",
+            "xl/worksheets/a.xml": f"<worksheet><sheetData>{rows}</sheetData></worksheet>",
+        }
+    )
+
+
 def rtf(text, codepage=936):
     """RTF as WordPad writes it: bytes of a code page, \\u for what it lacks."""
     lines = (_rtf_line(line, codepage) for line in text.split("\n"))
@@ -219,6 +240,25 @@ def pdf(pages, header=None, footer=None, **options):
         canvas.showPage()
     canvas.save()
     return out.getvalue()
+
+
+def many_pages(count):
+    """A small file whose page tree names one page many times."""
+    kids = "3 0 R " * count
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {count} /Kids [{kids}] >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>",
+    ]
+    body, offsets = b"%PDF-1.4\n", []
+    for number, content in enumerate(objects, 1):
+        offsets.append(len(body))
+        body += f"{number} 0 obj\n{content}\nendobj\n".encode()
+    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
+    return (
+        body
+        + f"xref\n0 4\n0000000000 65535 f \n{table}trailer << /Size 4 /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF".encode()
+    )
 
 
 # Where Debian's packages put Chinese fonts that reportlab can embed (it takes no CFF outlines).

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from time import perf_counter
 
 import makers
 import pytest
 
-from simdup.extract import documents
+from simdup.extract import documents, guarded
 from simdup.extract.formats import Format
 from simdup.extract.plain import NotReadable
 from simdup.records import FORMATS
@@ -197,3 +199,161 @@ def test_a_pdf_is_its_source(name, readers):
     if name.startswith("en"):
         assert own.split() == text.split()
     assert in_every_font(own) == in_every_font(text)
+
+
+# --- what must not get through ---
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "a.pdf"])
+def test_no_reader_gives_more_text_than_a_text_may_have(name, monkeypatch):
+    monkeypatch.setattr("simdup.extract.plain.LONGEST_TEXT", 8)
+    reader = documents.READERS[documents.kind(FILES[name], name)]
+
+    with pytest.raises(NotReadable, match=r"^more than 8 characters of text$"):
+        reader(FILES[name])
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.rtf"])
+def test_large_pages_are_read_in_the_guarded_process_too(name, readers, monkeypatch):
+    monkeypatch.setattr(documents, "UNGUARDED_BYTES", len(FILES[name]) - 1)
+    monkeypatch.setattr("simdup.extract.guarded.Guard.text", lambda *_: "guarded")
+
+    assert readers.text(FILES[name], name) == ("guarded", name[2:])
+    monkeypatch.setattr(documents, "UNGUARDED_BYTES", len(FILES[name]))
+    assert readers.text(FILES[name], name) == ("one thing", name[2:])
+
+
+def test_a_zip_file_of_a_million_members_is_not_listed():
+    member = b"PK\x01\x02" + bytes(24) + b"\1" + bytes(17) + b"a"
+    end = b"PK\x05\x06" + bytes(4) + b"\xff\xff\xff\xff" + (47 * 10**6).to_bytes(4, "little")
+    data = b"PK\x03\x04" + bytes(26) + member * 10**6 + end + (30).to_bytes(4, "little") + bytes(2)
+    began = perf_counter()
+
+    assert documents.kind(data, "a.zip") is None
+    assert documents.kind(data, "a.docx") is Format.DOCX
+    assert perf_counter() - began < 2
+
+
+def test_any_damage_to_a_zip_file_is_no_error():
+    data = makers.zipped({"[Content_Types].xml": "", "word/document.xml": "<a"})
+    for at in range(len(data)):
+        for byte in (0, 1, 0x7F, 0xFF):
+            documents.kind(data[:at] + bytes([byte]) + data[at + 1 :], "a.bin")
+
+
+ODT = "application/vnd.oasis.opendocument.text"
+LAUGHS = "<!DOCTYPE x [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;'>]><x>&b;</x>"
+OUTSIDE = "<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><x>&a;</x>"
+SAYS_MUCH = "<c t='s'><v>0</v></c>" * 100_000
+HOSTILE = {
+    "bomb.odt": (
+        makers.zipped({"content.xml": b"<x>" + b" " * 20_000_000}, ODT),
+        "unpacks to too much",
+    ),
+    "laughs.odt": (makers.zipped({"content.xml": LAUGHS}, ODT), "XML that declares entities"),
+    "outside.odt": (makers.zipped({"content.xml": OUTSIDE}, ODT), "XML that declares entities"),
+    "much.xlsx": (
+        makers.xlsx_of([SAYS_MUCH], f"<si><t>{'a b ' * 1000}</t></si>"),
+        "more than 33,554,432 characters of text",
+    ),
+    "locked.docx": (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+        "encrypted",
+    ),
+    "cut.epub": (FILES["a.epub"][:-40], "damaged zip file"),
+    "empty.html": (b"<html><p> </p></html>", "no text in it"),
+}
+HOSTILE_PDF = {
+    "long.pdf": (makers.many_pages(100_000), "more than 10,000 pages"),
+    "scanned.pdf": (makers.many_pages(3), "no text on its pages"),
+    "locked.pdf": (makers.pdf([["a secret"]], encrypt="password"), "encrypted"),
+    "cut.pdf": (b"%PDF-1.7\n", "damaged PDF"),
+}
+
+
+def test_hostile_files_are_skipped_by_reason_and_the_others_are_found(run, write, english):
+    files = HOSTILE | (HOSTILE_PDF if find_spec("pypdfium2") else {})
+    for name, (data, _) in files.items():
+        write(f"in/{name}", data)
+    for name in ("in/a.odt", "in/z.odt"):
+        write(name, makers.odf_of(f"<text:p>{english}</text:p>"))
+
+    ended = run("scan", "in", "--format", "json")
+
+    found = json.loads(ended.out)
+    assert ended.code == 0
+    assert {os.path.basename(each["path"]): each["detail"] for each in found["skipped"]} == {
+        name: reason for name, (_, reason) in files.items()
+    }
+    assert {each["reason"] for each in found["skipped"]} == {"no text extracted"}
+    ((*_, group),) = (group["members"] for group in found["groups"])
+    assert group["path"] == "in/z.odt"
+
+
+def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(run, write, english, monkeypatch):
+    program = guarded._PROGRAM.replace("simdup.extract.documents", "guard_readers")  # noqa: SLF001
+    monkeypatch.setattr(guarded, "_PROGRAM", program)
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parent), *sys.path])
+    real = guarded.Guard.text
+
+    def text(guard, found, data):
+        monkeypatch.setattr(guard, "_seconds", 1 if found is Format.EPUB else 60)
+        return real(guard, found, data)
+
+    monkeypatch.setattr(guarded.Guard, "text", text)
+    for ending in ("epub", "odt", "ods", "odp", "pptx"):
+        write(f"in/a.{ending}", FILES[f"a.{ending}"])
+    write("in/a.txt", english)
+    write("in/b.txt", english)
+
+    ended = run("scan", "in", "--format", "json")
+
+    found = json.loads(ended.out)
+    assert ended.code == 3
+    assert {each["path"]: (each["reason"], each["detail"]) for each in found["skipped"]} == {
+        "in/a.epub": ("unreadable", "takes longer than 1 s to read"),
+        "in/a.odt": ("unreadable", "its reader crashed or ran out of memory"),
+        "in/a.ods": ("no text extracted", "takes too much memory to read"),
+        "in/a.odp": ("no text extracted", "damaged: KeyError"),
+        "in/a.pptx": ("no text extracted", "encrypted"),
+    }
+    assert [len(group["members"]) for group in found["groups"]] == [2]
+
+
+LARGE = {
+    "page.html": b"<html><p>a page",
+    "letter.rtf": b"{\\rtf1 a letter",
+    "mail.eml": b"From: a\nMIME-Version: 1.0\n\na mail",
+    "paper.pdf": b"%PDF-1.7\n",
+    "book.epub": makers.epub(["<p>a book"])[:1000],
+    "text.docx": b"PK\x03\x04",
+}
+
+
+@pytest.mark.parametrize("whole", [1000, 100_000])
+def test_documents_that_are_too_large_are_skipped_by_reason(run, write, monkeypatch, whole):
+    monkeypatch.setattr("simdup.read.WHOLE", whole)
+    monkeypatch.setattr("simdup.read.LARGEST_DOCUMENT", 10_000)
+    for name, head in {**LARGE, "archive.zip": b"PK\x03\x04"}.items():
+        write(f"in/{name}", head.ljust(10_001))
+
+    found = json.loads(run("scan", "in", "--format", "json").out)
+
+    skipped = {each["path"]: (each["reason"], each["detail"]) for each in found["skipped"]}
+    assert skipped.pop("in/archive.zip") == ("binary", "ZIP")
+    assert skipped == {
+        f"in/{name}": ("no text extracted", "larger than 10,000 bytes") for name in LARGE
+    }
+
+
+def test_the_largest_document_is_read(run, write, monkeypatch):
+    page = makers.html_page("春眠不觉晓，处处闻啼鸟。" * 10)
+    monkeypatch.setattr("simdup.read.LARGEST_DOCUMENT", len(page))
+    for name in ("in/a.html", "in/b.html"):
+        write(name, page)
+    write("in/c.html", page + b" ")
+
+    found = json.loads(run("scan", "in", "--format", "json").out)
+
+    assert [len(group["members"]) for group in found["groups"]] == [2]
+    assert [each["path"] for each in found["skipped"]] == ["in/c.html"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import makers
 import pytest
 
@@ -100,6 +102,26 @@ def test_no_text():
     )
 
 
+def test_a_scanned_page_without_text():
+    from PIL import Image
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = BytesIO()
+    canvas = Canvas(out, pagesize=(400, 600))
+    for grey in (100, 200):
+        canvas.drawInlineImage(Image.new("L", (40, 60), grey), 0, 0, 400, 600)
+        canvas.showPage()
+    canvas.save()
+
+    assert refused(out.getvalue()) == "no text on its pages"
+
+
+def test_more_text_than_a_text_may_have(monkeypatch):
+    monkeypatch.setattr("simdup.extract.plain.LONGEST_TEXT", 1000)
+
+    assert refused(makers.pdf(BODY)) == "more than 1,000 characters of text"
+
+
 def test_encrypted():
     assert refused(makers.pdf([["a secret"]], encrypt="password")) == "encrypted"
 
@@ -130,28 +152,9 @@ def test_cut_off_anywhere_is_read_or_refused():
             }
 
 
-def many_pages(count):
-    """A small file whose page tree names one page many times."""
-    kids = "3 0 R " * count
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Count {count} /Kids [{kids}] >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>",
-    ]
-    body, offsets = b"%PDF-1.4\n", []
-    for number, content in enumerate(objects, 1):
-        offsets.append(len(body))
-        body += f"{number} 0 obj\n{content}\nendobj\n".encode()
-    table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
-    return (
-        body
-        + f"xref\n0 4\n0000000000 65535 f \n{table}trailer << /Size 4 /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF".encode()
-    )
-
-
 def test_a_hundred_thousand_pages():
-    assert refused(many_pages(100_000)) == "more than 10,000 pages"
+    assert refused(makers.many_pages(100_000)) == "more than 10,000 pages"
 
 
 def test_pages_that_are_one_page():
-    assert refused(many_pages(3_000)) == "no text on its pages"
+    assert refused(makers.many_pages(3_000)) == "no text on its pages"

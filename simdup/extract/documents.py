@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from importlib.metadata import version
 from importlib.util import find_spec
-from io import BytesIO
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile, ZipFile
 
 from simdup.extract import convert, eml_text, guarded, html_text, pdf_text, rtf_text, zipped
 from simdup.extract.formats import Format, format_of
+from simdup.extract.package import members
 from simdup.extract.plain import NotReadable
 
 if TYPE_CHECKING:
@@ -30,9 +29,10 @@ READERS: dict[Format, Callable[[bytes], str]] = {
     Format.PDF: pdf_text.text,
     Format.EML: eml_text.text,
 }
-# Cut by one regular expression each, in time that grows with the file and no faster. The
-# others have parsers in C++, C or Python that a hostile file can keep busy for minutes.
-UNGUARDED = frozenset({Format.HTML, Format.RTF})
+# Cut by one regular expression each, in time and memory that grow with the file and no faster:
+# of files up to UNGUARDED_BYTES the worst take a second. The others have parsers in C++, C or
+# Python that a small hostile file can keep busy for minutes.
+UNGUARDED, UNGUARDED_BYTES = frozenset({Format.HTML, Format.RTF}), 1 << 20
 _PACKAGES = {Format.PDF: "pypdfium2"}
 
 #: Raised whenever the same document begins to give another text.
@@ -49,7 +49,7 @@ class NotInstalled(NotReadable):
 
 def kind(data: bytes, path: str) -> Format | None:
     """The kind of document that a whole file is; None: plain text, or binary."""
-    return format_of(data[:HEAD], path, lambda: _members(data))
+    return format_of(data[:HEAD], path, lambda: members(data))
 
 
 class Readers:
@@ -68,12 +68,17 @@ class Readers:
 
     def take(self, head: bytes, path: str) -> bool:
         """Whether a file that begins so may be such a document: then all of it is needed."""
+        if self.know(head, path):
+            return True
+        return head.startswith(ZIP) and not self.are_idle and format_of(head, path) is None
+
+    def know(self, head: bytes, path: str) -> bool:
+        """Whether a file that begins so is such a document, whatever follows."""
         if self.are_idle:
             return False
         if convert.converter_for(path, self._converters):
             return True
-        found = format_of(head, path)
-        return found in self._formats or (found is None and head.startswith(ZIP))
+        return format_of(head, path) in self._formats
 
     def text(self, data: bytes, path: str) -> tuple[str, str] | None:
         """The text of a document and its format, as `records.Document.encoding` has it.
@@ -87,7 +92,7 @@ class Readers:
             return None
         if missing := _missing(found):
             raise NotInstalled(f"needs {missing}: pip install 'simdup[docs]'")
-        if found in UNGUARDED:
+        if found in UNGUARDED and len(data) <= UNGUARDED_BYTES:
             return READERS[found](data), found.value
         return self._guard.text(found, data), found.value
 
@@ -113,11 +118,3 @@ def _missing(found: Format) -> str | None:
     """The package that a format needs and that is not installed."""
     package = _PACKAGES.get(found)
     return None if package is None or find_spec(package) else package
-
-
-def _members(data: bytes) -> Sequence[str]:
-    """The names in a zip file; none if it is damaged."""
-    try:
-        return ZipFile(BytesIO(data)).namelist()
-    except (BadZipFile, ValueError, OSError, NotImplementedError):
-        return ()

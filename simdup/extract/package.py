@@ -18,7 +18,7 @@ from zipfile import BadZipFile, ZipFile
 from simdup.extract.plain import NotReadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 # Bytes that may be unpacked of one file: XML of real ones comes to 10 MB.
 LARGEST = 200_000_000
@@ -51,6 +51,16 @@ class Handler:
 
     def characters(self, data: str) -> None:
         """Characters within the innermost element."""
+
+
+def members(data: bytes) -> Sequence[str]:
+    """The names in a zip file; none if it is damaged, or if they are too many to list."""
+    if data.count(_MEMBER_SIGN) > MOST_MEMBERS:
+        return ()
+    try:
+        return ZipFile(BytesIO(data)).namelist()
+    except _TROUBLE:
+        return ()
 
 
 class Package:

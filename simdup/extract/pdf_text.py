@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from simdup.extract.plain import LONGEST_TEXT, NotReadable, unless_empty, unwrapped
+from simdup.extract.plain import NotReadable, check_length, unless_empty, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,8 +85,7 @@ def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 
             broken += 1
             continue
         size += sum(len(line.text) for line in lines)
-        if size > LONGEST_TEXT:
-            raise NotReadable(f"more than {LONGEST_TEXT:,} characters of text")
+        check_length(size)
         yield lines
     if broken and broken == len(document):
         raise NotReadable("damaged PDF: no page can be read")

@@ -35,6 +35,12 @@ class NotReadable(Exception):  # noqa: N818  (what a file is, rather than an err
         self.reason = reason
 
 
+def check_length(size: int) -> None:
+    """Raise NotReadable for more characters than a text may have."""
+    if size > LONGEST_TEXT:
+        raise NotReadable(f"more than {LONGEST_TEXT:,} characters of text")
+
+
 class Gathered:
     """Text that grows by pieces. Raises NotReadable when it becomes too long."""
 
@@ -45,8 +51,7 @@ class Gathered:
     def add(self, piece: str) -> None:
         """Append a piece."""
         self._size += len(piece)
-        if self._size > LONGEST_TEXT:
-            raise NotReadable(f"more than {LONGEST_TEXT:,} characters of text")
+        check_length(self._size)
         self._pieces.append(piece)
 
     def __str__(self) -> str:
@@ -76,8 +81,9 @@ def unwrapped(text: str) -> str:
 
 
 def unless_empty(text: str, reason: str = "no text in it") -> str:
-    """The tidied text. Raises NotReadable if nothing is left."""
+    """The tidied text. Raises NotReadable if nothing is left, or too much."""
     found = tidied(text)
     if not found:
         raise NotReadable(reason)
+    check_length(len(found))
     return found

@@ -17,7 +17,7 @@ from simdup.extract.plain import Gathered, NotReadable, unless_empty
 _TOKEN = re.compile(
     rb"""
     \\(?P<word>[a-zA-Z]{1,32})(?P<number>-?[0-9]{1,10})?[ ]?
-  | \\'(?P<hex>[0-9a-fA-F]{2})
+  | (?P<hex>(?:\\'[0-9a-fA-F]{2}){1,1000})
   | \\(?P<symbol>[^a-zA-Z])
   | (?P<brace>[{}])
   | [\r\n\0]+
@@ -108,7 +108,7 @@ class _Reader:
         if token["bytes"]:
             self._add_bytes(token["bytes"])
         elif token["hex"]:
-            self._add_bytes(bytes.fromhex(token["hex"].decode("ascii")))
+            self._add_bytes(bytes.fromhex(token["hex"].decode("ascii").replace("\\'", "")))
         elif token["brace"]:
             self._fallback_left = 0
             self._begin() if token["brace"] == b"{" else self._end()
