@@ -198,9 +198,12 @@ class Gathering:
         """Of documents that the walk has not met, those that it could have."""
         trouble = {each.path for each in self.skipped if each.reason.is_trouble}
         inside = tuple(os.path.join(path, "") for path in trouble)
+        with self.catalogue.reading():  # another process may have dropped some meanwhile
+            there = np.intersect1d(missed, every_number(self.catalogue))
+            known = documents(self.catalogue, there)
         gone = [
             number
-            for number, document in documents(self.catalogue, missed).items()
+            for number, document in known.items()
             if os.path.isabs(document.path)
             and document.path not in trouble
             and not document.path.startswith(inside)

@@ -22,7 +22,7 @@ import numpy as np
 from simdup.answer import answered, reach
 from simdup.catalogue.about import about, settings_of, with_bits
 from simdup.catalogue.changes import put
-from simdup.catalogue.contents import by_blocks, documents, every_document, places, segments
+from simdup.catalogue.contents import by_blocks, documents, everything, places, segments
 from simdup.catalogue.file import Catalogue
 from simdup.catalogue.integrity import problems
 from simdup.documents import match_documents
@@ -320,14 +320,11 @@ class Index:
 
     def _everything(self, bits: int) -> tuple[list[Document], Rows]:
         """All documents in the order of their numbers, and their fingerprints."""
+        width = self.at(bits).recipe.bits // 8
         reader = self._reader()
         with reader.reading():
-            found = self._loaded(reader, self.at(bits).recipe.bits)
-            known = [document for _, document in every_document(reader)]
-        empty = np.empty((0, bits // 8), np.uint8)
-        numbers = np.concatenate([np.empty(0, np.int64), *(each.documents for each in found)])
-        rows = np.concatenate([empty, *(each.rows for each in found)])
-        return known, rows[np.argsort(numbers)]
+            known, rows = everything(reader, self._loaded(reader, 8 * reader.width))
+        return known, rows[:, :width]
 
     def _loaded(self, reader: Catalogue, bits: int) -> list[Segment]:
         """The segments as they are now; what has not changed since the last time is not read."""

@@ -12,6 +12,8 @@ from enum import Enum
 from importlib.metadata import version
 from typing import Any
 
+from simdup.catalogue.file import explained
+from simdup.decode import forced
 from simdup.errors import InputError
 from simdup.recipe import HashKind, Recipe
 from simdup.records import Settings
@@ -42,10 +44,19 @@ def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings
 
     Raises InputError, naming the difference, if this simdup would make other fingerprints.
     """
+    with explained(path):
+        return _settings_of(path, written, given)
+
+
+def _settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings:
     user_dict, stop_words = given.recipe.user_dict, given.recipe.stop_words
     if not Recipe(features=written["recipe"]["features"]).uses_words:
         user_dict = stop_words = None
     recipe = Recipe(**written["recipe"], user_dict=user_dict, stop_words=stop_words)
+    if written["bits"] != recipe.bits:
+        raise ValueError(f"fingerprints of {written['bits']} bits")
+    if written["encoding"] is not None:
+        forced(written["encoding"])
     now = json.loads(recipe.key())
     for name, value in written["key"].items():
         if now.get(name) != value:
@@ -56,7 +67,7 @@ def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings
     return Settings(
         recipe,
         encoding=written["encoding"],
-        formats=tuple(written["formats"]),
+        formats=tuple(map(str, written["formats"])),
         converters=given.converters,
     )
 

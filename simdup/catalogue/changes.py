@@ -9,9 +9,10 @@ from zlib import crc32
 
 import numpy as np
 
-from simdup.catalogue.contents import segment_of
-from simdup.catalogue.file import rotations
+from simdup.catalogue.contents import DISAGREEMENT, checksum_of, segment_of
+from simdup.catalogue.file import rotations, sound
 from simdup.entries import entry
+from simdup.errors import InputError
 from simdup.segments import SIZE
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from simdup.segments import Numbers
 
 
+@sound
 def put(catalogue: Catalogue, documents: Sequence[Document], rows: Rows) -> int:
     """Add documents with their fingerprints; how many of them replace one of the same path.
 
@@ -39,13 +41,13 @@ def put(catalogue: Catalogue, documents: Sequence[Document], rows: Rows) -> int:
         for own, document in in_folder:
             name = os.fsencode(document.path)[len(folder) :]
             data = entry(document.source, document, b"")
-            checksum = crc32(data, crc32(name, crc32(folder)))
-            entries.append((own, number, name, data, checksum))
+            entries.append((own, number, name, data, checksum_of(own, folder, name, data)))
     insert = "INSERT OR IGNORE INTO documents VALUES (?, ?, ?, ?, ?)"
     new = catalogue.tell(insert, entries) if entries else 0
     if new < len(entries):
         _make_way(catalogue, entries)
-        catalogue.tell(insert, entries)
+        if new + catalogue.tell(insert, entries) < len(entries):
+            raise InputError(f"{catalogue.path!r}: the next number is taken; build the index anew")
     numbers = np.arange(first, first + len(entries))
     catalogue.ask("UPDATE about SET value = ? WHERE name = 'next'", first + len(entries))
     _pack(catalogue, numbers, rows)
@@ -96,19 +98,24 @@ def _write(catalogue: Catalogue, own: int | None, batch: int, rows: Rows, number
     catalogue.ask("INSERT OR REPLACE INTO segments VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
 
 
+@sound
 def take_out(catalogue: Catalogue, numbers: Numbers) -> None:
-    """Remove documents by their numbers."""
+    """Remove documents by their numbers; those that are gone already are no error."""
     if not len(numbers):
         return
+    taken = 0
     batch, low, high = catalogue.number("batches") + 1, int(numbers.min()), int(numbers.max())
     for (own,) in catalogue.ask("SELECT id FROM segments WHERE low <= ? AND high >= ?", high, low):
         old = segment_of(catalogue, own)
         goes = np.isin(old.documents, numbers)
         if goes.any():
+            taken += int(goes.sum())
             delete = "DELETE FROM block_{} WHERE fingerprint = ? AND document = ?"
             _tell_blocks(catalogue, delete, old.documents[goes], old.rows[goes])
             _write(catalogue, own, batch, old.rows[~goes], old.documents[~goes])
-    catalogue.tell("DELETE FROM documents WHERE id = ?", ((each,) for each in numbers.tolist()))
+    delete = "DELETE FROM documents WHERE id = ?"
+    if catalogue.tell(delete, ((each,) for each in numbers.tolist())) != taken:
+        raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
 
 
 def _tell_blocks(catalogue: Catalogue, sql: str, numbers: Numbers, rows: Rows) -> None:

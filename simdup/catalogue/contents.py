@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import json
 import os
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
-from simdup.catalogue.file import BLOCK, BLOCKED_BITS, BLOCKED_K, rotations
+from simdup.catalogue.file import (
+    BLOCK,
+    BLOCKED_BITS,
+    BLOCKED_K,
+    BLOCKS,
+    explained,
+    rotations,
+    sound,
+)
+from simdup.decode import forced
 from simdup.entries import made_of, status_in
 from simdup.errors import InputError
-from simdup.records import Document, Source
+from simdup.records import FORMATS, Document, Source
 from simdup.segments import Segment, in_order, segment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
 
     from simdup.catalogue.file import Catalogue
     from simdup.hamming import Rows
@@ -28,7 +40,14 @@ MOST_IN_BLOCK = 4096
 # Documents asked for at once.
 NUMBERS_AT_ONCE = 1 << 14
 
+# More features than any text has.
+FEATURES = 1 << 48
 
+#: What is wrong where one is there without the other.
+DISAGREEMENT = "documents and fingerprints do not agree; build the index anew"
+
+
+@sound
 def segments(catalogue: Catalogue, known: dict[int, Segment]) -> dict[int, Segment]:
     """All segments by number; those in `known` that have not changed since are the same."""
     stamps = dict(catalogue.ask("SELECT id, batch FROM segments ORDER BY id"))
@@ -39,17 +58,21 @@ def segments(catalogue: Catalogue, known: dict[int, Segment]) -> dict[int, Segme
     return made
 
 
+@sound
 def segment_of(catalogue: Catalogue, number: int) -> Segment:
     """A segment as it is in the file. Raises InputError if it is damaged."""
-    sql = "SELECT batch, size, rows, documents, checksum FROM segments WHERE id = ?"
-    ((batch, size, packed, numbers, checksum),) = catalogue.ask(sql, number)
-    is_whole = (len(packed), len(numbers)) == (size * catalogue.width, 8 * size)
-    if not is_whole or crc32(numbers, crc32(packed)) != checksum:
+    sql = "SELECT batch, size, low, high, rows, documents, checksum FROM segments WHERE id = ?"
+    ((batch, size, low, high, packed, listed, checksum),) = catalogue.ask(sql, number)
+    is_whole = (len(packed), len(listed)) == (size * catalogue.width, 8 * size)
+    numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)
+    is_whole = is_whole and crc32(listed, crc32(packed)) == checksum
+    if not is_whole or (low, high) != (numbers.min(), numbers.max()):
         raise InputError(f"{catalogue.path!r}: segment {number} is damaged; build the index anew")
     rows = np.frombuffer(packed, np.uint8).reshape(size, catalogue.width)
-    return segment(batch, rows, np.frombuffer(numbers, np.dtype("<i8")).astype(np.int64))
+    return segment(batch, rows, numbers)
 
 
+@sound
 def by_blocks(catalogue: Catalogue, question: Rows, k: int) -> Numbers | None:
     """What `segments.within` gives for one question, from the tables of blocks.
 
@@ -59,8 +82,8 @@ def by_blocks(catalogue: Catalogue, question: Rows, k: int) -> Numbers | None:
     if not catalogue.has_blocks or k > BLOCKED_K:
         return None
     found, rest = [], BLOCKED_BITS - BLOCK
-    for block, turned in enumerate(rotations(question)):
-        low = int(turned[0]) >> rest << rest
+    for block, (turned,) in enumerate(rotations(question)):
+        low = int(turned) >> rest << rest
         near = catalogue.ask(
             f"SELECT fingerprint, document FROM block_{block}"  # noqa: S608  (a number)
             " WHERE fingerprint BETWEEN ? AND ? LIMIT ?",
@@ -71,16 +94,30 @@ def by_blocks(catalogue: Catalogue, question: Rows, k: int) -> Numbers | None:
         if len(near) > MOST_IN_BLOCK:
             return None
         values = np.array(near, np.int64).reshape(-1, 2)
-        distances = np.bitwise_count((values[:, 0] ^ turned[0]).view(np.uint64))
-        same = np.zeros(len(values), np.int64)
-        rows = np.column_stack((same, values[:, 1], distances))
-        found.append(rows[distances <= k])
-    return in_order(np.unique(np.concatenate(found), axis=0))
+        values[:, 0] = _turned_back(values[:, 0] ^ turned, block)
+        found.append(values)
+    values, counts = np.unique(np.concatenate(found), axis=0, return_counts=True)
+    differences, numbers = np.ascontiguousarray(values.T)
+    # Whatever shares n blocks with the question stands n times in the tables.
+    blocks = differences.view(np.uint16).reshape(-1, BLOCKS)
+    if ((blocks == 0).sum(axis=1) != counts).any():
+        raise InputError(f"{catalogue.path!r}: a table of blocks is damaged; build it anew")
+    distances = np.bitwise_count(differences.view(np.uint64))
+    rows = np.column_stack((np.zeros_like(numbers), numbers, distances))
+    return in_order(rows[distances <= k])
 
 
+def _turned_back(turned: NDArray[np.int64], block: int) -> NDArray[np.int64]:
+    """What `rotations` made for a table, as it was before."""
+    shift, values = np.uint64(block * BLOCK), turned.view(np.uint64)
+    back = np.uint64(-int(shift) % BLOCKED_BITS)
+    return (values >> shift | values << back).view(np.int64)
+
+
+@sound
 def documents(catalogue: Catalogue, numbers: Numbers) -> dict[int, Document]:
-    """Documents by their numbers."""
-    found = {}
+    """Documents by their numbers, each of which is to come once and to be there."""
+    found: dict[int, Document] = {}
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = json.dumps(numbers[begin : begin + NUMBERS_AT_ONCE].tolist())
         sql = (
@@ -88,11 +125,13 @@ def documents(catalogue: Catalogue, numbers: Numbers) -> dict[int, Document]:
             " JOIN documents ON documents.id = asked.value"
             " JOIN folders ON folders.id = folder"
         )
-        for number, *columns in catalogue.ask(sql, asked):
-            found[number] = _document(catalogue, *columns)
+        found |= {row[0]: _document(catalogue, row) for row in catalogue.ask(sql, asked)}
+    if len(found) < len(numbers):
+        raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
     return found
 
 
+@sound
 def every_number(catalogue: Catalogue) -> Numbers:
     """The numbers of all documents, rising."""
     return np.array(catalogue.ask("SELECT id FROM documents ORDER BY id"), np.int64).reshape(-1)
@@ -108,34 +147,67 @@ def every_document(catalogue: Catalogue) -> Iterator[tuple[int, Document]]:
     )
     while found := catalogue.ask(sql, last, NUMBERS_AT_ONCE):
         last = found[-1][0]
-        for number, *columns in found:
-            yield number, _document(catalogue, *columns)
+        with explained(catalogue.path):
+            part = [(row[0], _document(catalogue, row)) for row in found]
+        yield from part
 
 
-def _document(
-    catalogue: Catalogue, folder: bytes, name: bytes, data: bytes, checksum: int
-) -> Document:
+@sound
+def everything(catalogue: Catalogue, loaded: Sequence[Segment]) -> tuple[list[Document], Rows]:
+    """All documents in the order of their numbers, and their fingerprints, from all segments."""
+    known = dict(every_document(catalogue))
+    numbers = np.concatenate([np.empty(0, np.int64), *(each.documents for each in loaded)])
+    order = np.argsort(numbers)
+    if numbers[order].tolist() != list(known):
+        raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
+    rows = np.concatenate([each.rows for each in loaded])[order] if loaded else None
+    empty = np.empty((0, catalogue.width), np.uint8)
+    return list(known.values()), empty if rows is None else rows
+
+
+def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
+    """Of all that is written of a document besides its fingerprint."""
+    return crc32(data, crc32(name, crc32(folder, number & 0xFFFFFFFF)))
+
+
+def _document(catalogue: Catalogue, row: tuple[int, bytes, bytes, bytes, int]) -> Document:
+    number, folder, name, data, checksum = row
     path = os.fsdecode(folder + name)
-    if crc32(data, crc32(name, crc32(folder))) != checksum:
+    if checksum_of(number, folder, name, data) != checksum:
         raise InputError(f"{catalogue.path!r}: the entry of {path!r} is damaged; build it anew")
     inode, size, mtime_ns, ctime_ns = status_in(data)
     found, _ = made_of(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
-    if not isinstance(found, Document):
+    if not isinstance(found, Document) or not 0 < found.features < FEATURES:
         raise InputError(f"{catalogue.path!r}: the entry of {path!r} is none of a document")
+    _check_encoding(found.encoding)
     return found
 
 
+@lru_cache
+def _check_encoding(name: str) -> None:
+    """Raise ValueError for what neither is an encoding nor names a format."""
+    if name not in FORMATS and not name.startswith("."):
+        forced(name)
+
+
+@sound
 def in_folder(catalogue: Catalogue, folder: bytes) -> dict[bytes, tuple[int, bytes]]:
     """The documents right in a folder: their numbers and entries, by name."""
     sql = (
         "SELECT name, documents.id, entry FROM folders JOIN documents ON folder = folders.id"
         " WHERE path = ?"
     )
-    return {name: (number, data) for name, number, data in catalogue.ask(sql, folder)}
+    found = {name: (number, data) for name, number, data in catalogue.ask(sql, folder)}
+    if not all(type(name) is type(data) is bytes for name, (_, data) in found.items()):
+        raise ValueError(f"names or entries in {folder!r}")
+    return found
 
 
+@sound
 def at_or_under(catalogue: Catalogue, path: bytes) -> Numbers:
     """The numbers of the document of this path, and of those in a folder of this path."""
+    if not path:
+        return np.empty(0, np.int64)
     folder, name = os.path.split(path)
     inside = os.path.join(path, b"")
     sql = (
@@ -147,6 +219,10 @@ def at_or_under(catalogue: Catalogue, path: bytes) -> Numbers:
     return np.array(found, np.int64).reshape(-1)
 
 
+@sound
 def places(catalogue: Catalogue) -> dict[bytes, str | None]:
     """What was added, with its filters as JSON; None for what was taken out."""
-    return dict(catalogue.ask("SELECT path, filters FROM places ORDER BY path"))
+    found = dict(catalogue.ask("SELECT path, filters FROM places ORDER BY path"))
+    if not all(type(path) is bytes for path in found):
+        raise ValueError("places")
+    return found

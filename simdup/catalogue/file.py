@@ -14,9 +14,12 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import struct
+import sys
 from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -24,11 +27,14 @@ from simdup.database import WAIT, Sort, files_of, patiently
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from simdup.hamming import Rows
+
+Asked = ParamSpec("Asked")
+Found = TypeVar("Found")
 
 #: Its format is raised whenever the tables or entries change.
 SORT = Sort("an index", int.from_bytes(b"SmDi", "big"), 1)
@@ -56,6 +62,12 @@ CREATE TABLE block_{} (
 ) WITHOUT ROWID;
 """
 
+# What comes of values that are damaged, or made by somebody to be wrong.
+_NOT_AS_IT_SHOULD_BE = (
+    *(ValueError, TypeError, AttributeError, LookupError, ArithmeticError),
+    struct.error,
+)
+
 
 class Catalogue:
     """A connection to the file of an index; to be closed.
@@ -65,36 +77,40 @@ class Catalogue:
 
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path, self.connection = path, connection
-        about = dict(self.ask("SELECT name, value FROM about"))
-        self.about: dict[str, Any] = json.loads(about["about"])
-        self.width = int(self.about["bits"]) // 8
+        with explained(path):
+            about = dict(self.ask("SELECT name, value FROM about"))
+            self.about: dict[str, Any] = json.loads(about["about"])
+            bits = self.about["bits"]
+            if type(bits) is not int or bits < 8 or bits % 8:
+                raise ValueError(f"fingerprints of {bits!r} bits")
+            self.width = bits // 8
 
     @classmethod
     def make(cls, path: str, about: dict[str, Any]) -> None:
         """Make the file; `about` says what is in it. Raises InputError if it is there."""
-        with _explained(path):
+        with explained(path):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
-            connection = sqlite3.connect(path, isolation_level=None)
             try:
-                SORT.sign(connection)
-                blocks = range(BLOCKS if about["bits"] == BLOCKED_BITS else 0)
-                tables = _TABLES + "".join(map(_BLOCK_TABLE.format, blocks))
-                values = (("about", json.dumps(about)), ("batches", 0), ("next", 1))
-                connection.executescript(f"BEGIN; {tables}")
-                connection.executemany("INSERT INTO about VALUES (?, ?)", values)
-                connection.execute("COMMIT")
-            finally:
-                connection.close()
+                _fill(path, about)
+            except BaseException:
+                os.unlink(path)
+                raise
 
     @classmethod
     def open(cls, path: str, *, to_write: bool = False) -> Catalogue:
         """Open the file. Raises InputError if it is none, or of a newer simdup."""
         if not os.path.exists(path):
             raise InputError(f"{path!r}: there is no index; `simdup index build` makes one")
-        if problem := SORT.problem(Path(path)):
-            raise InputError(f"{path!r}: {problem}")
-        with _explained(path):
-            return cls(path, _connected(path, to_write=to_write))
+        with explained(path):
+            is_empty = os.path.getsize(path) == 0
+            if problem := SORT.problem(Path(path)) or (is_empty and f"not {SORT.name} of simdup"):
+                raise InputError(f"{path!r}: {problem}")
+            connection = _connected(path, to_write=to_write)
+        try:
+            return cls(path, connection)
+        except BaseException:
+            connection.close()
+            raise
 
     def close(self) -> None:
         """Let go of the file; a writer leaves it in one piece, without a log beside it."""
@@ -106,12 +122,12 @@ class Catalogue:
 
     def ask(self, sql: str, *parameters: Any) -> list[Any]:  # noqa: ANN401
         """The rows that a statement gives."""
-        with _explained(self.path):
+        with explained(self.path):
             return patiently(self.connection.execute, sql, parameters).fetchall()
 
     def tell(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> int:
         """One statement for each row of parameters; how many rows of tables they changed."""
-        with _explained(self.path):
+        with explained(self.path):
             return patiently(self.connection.executemany, sql, rows).rowcount
 
     @contextmanager
@@ -139,10 +155,15 @@ class Catalogue:
 
     def number(self, name: str) -> int:
         """Of what is counted in the file: 'batches', or the 'next' document."""
-        return int(self.ask("SELECT value FROM about WHERE name = ?", name)[0][0])
+        with explained(self.path):
+            return int(self.ask("SELECT value FROM about WHERE name = ?", name)[0][0])
 
     def __len__(self) -> int:
-        return int(self.ask("SELECT coalesce(sum(size), 0) FROM segments")[0][0])
+        with explained(self.path):
+            number = int(self.ask("SELECT coalesce(sum(size), 0) FROM segments")[0][0])
+            if not 0 <= number <= sys.maxsize:
+                raise ValueError(f"{number:.3g} documents")
+            return number
 
     @property
     def has_blocks(self) -> bool:
@@ -168,6 +189,22 @@ def rotations(rows: Rows) -> list[NDArray[np.int64]]:
     return turned
 
 
+def _fill(path: str, about: dict[str, Any]) -> None:
+    """Make an empty file an index, at once. Raises sqlite3.Error."""
+    blocks = range(BLOCKS if about["bits"] == BLOCKED_BITS else 0)
+    tables = _TABLES + "".join(map(_BLOCK_TABLE.format, blocks))
+    values = (("about", json.dumps(about)), ("batches", 0), ("next", 1))
+    # To SQLite some names are no files, such as ":memory:".
+    connection = sqlite3.connect(os.path.abspath(path), isolation_level=None)
+    try:
+        connection.executescript(f"BEGIN; {tables}")
+        SORT.sign(connection)
+        connection.executemany("INSERT INTO about VALUES (?, ?)", values)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
 def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
     """A connection that makes no file, and writes none unless it is to. Raises sqlite3.Error."""
     where = Path(path).absolute().as_uri()
@@ -181,9 +218,9 @@ def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
         else:
             connection.execute("PRAGMA query_only = ON")
         patiently(connection.execute, "SELECT 1 FROM about")
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
         connection.close()
-        if to_write or Path(f"{path}-wal").exists():
+        if to_write or "locked" in str(error) or Path(f"{path}-wal").exists():
             raise
         # What lies in a place that cannot be written has nobody who writes it.
         connection = sqlite3.connect(
@@ -196,8 +233,8 @@ def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
-    """What goes wrong with the file, as an InputError."""
+def explained(path: str) -> Iterator[None]:
+    """What goes wrong with the file, or is not what it should be in it, as an InputError."""
     try:
         yield
     except sqlite3.Error as error:
@@ -207,10 +244,23 @@ def _explained(path: str) -> Iterator[None]:
         elif type(error) is sqlite3.DatabaseError:
             cause = f"damaged ({cause}); build it anew"
         raise InputError(f"{path!r}: {cause}") from None
-    except (ValueError, KeyError, UnicodeError) as error:
+    except _NOT_AS_IT_SHOULD_BE as error:
         raise InputError(f"{path!r}: damaged ({error}); build it anew") from None
     except FileExistsError:
         there = "there is a file already; `simdup index add` adds to an index"
         raise InputError(f"{path!r}: {there}") from None
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None
+
+
+def sound(
+    look: Callable[Concatenate[Catalogue, Asked], Found],
+) -> Callable[Concatenate[Catalogue, Asked], Found]:
+    """The same function of a catalogue; what is damaged in the file is an InputError."""
+
+    @wraps(look)
+    def looking(catalogue: Catalogue, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Found:
+        with explained(catalogue.path):
+            return look(catalogue, *args, **kwargs)
+
+    return looking

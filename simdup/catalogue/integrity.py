@@ -36,6 +36,8 @@ def problems(catalogue: Catalogue) -> Iterator[str]:
     known = every_number(catalogue)
     if not np.array_equal(np.sort(have), known):
         yield f"{len(known):,} documents, but {len(have):,} fingerprints, or those of others"
+    if len(known) and known[-1] >= catalogue.number("next"):
+        yield "the number of the next document is taken"
     yield from _damaged_entries(catalogue, known)
     yield from _wrong_blocks(catalogue, packed, have)
 
@@ -45,12 +47,9 @@ def _damaged_entries(catalogue: Catalogue, numbers: Numbers) -> Iterator[str]:
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         part = numbers[begin : begin + NUMBERS_AT_ONCE]
         try:
-            gone = len(part) - len(documents(catalogue, part))
+            documents(catalogue, part)
         except InputError as error:
             yield str(error)
-            continue
-        if gone:
-            yield f"{gone:,} documents are in no folder"
 
 
 def _wrong_blocks(catalogue: Catalogue, rows: Rows, numbers: Numbers) -> Iterator[str]:
@@ -59,6 +58,5 @@ def _wrong_blocks(catalogue: Catalogue, rows: Rows, numbers: Numbers) -> Iterato
     tables = rotations(rows[order]) if catalogue.has_blocks else []
     for block, turned in enumerate(tables):
         sql = f"SELECT document, fingerprint FROM block_{block} ORDER BY document"  # noqa: S608
-        found = np.array(catalogue.ask(sql), np.int64).reshape(-1, 2)
-        if not np.array_equal(found, np.column_stack((numbers[order], turned))):
+        if catalogue.ask(sql) != list(zip(numbers[order].tolist(), turned.tolist(), strict=True)):
             yield f"the table of block {block} does not agree with the fingerprints"
