@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from simdup.candidates import affordable, recall, sample, sample_between, sieve, wanted
+from simdup.distinct import distinct_rows
 from simdup.errors import TooManyPairsError
 from simdup.groups import closest, leaders, members_of
 from simdup.hamming import paired_distances, similarity_at
 from simdup.records import SHORT, Candidates
-from simdup.search import MAX_PAIRS, distinct_rows, iter_pairs, iter_pairs_between
+from simdup.search import MAX_PAIRS, iter_pairs, iter_pairs_between
 from simdup.sieved import iter_sieved_pairs
 from simdup.verify import decide
 

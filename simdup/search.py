@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.distinct import distinct_rows, joint_rows
 from simdup.errors import TooManyPairsError
 from simdup.fast import cores, is_worth, load_if_worth, ready
 from simdup.hamming import words
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simdup.distinct import DistinctRows
     from simdup.hamming import Rows
 
     Pairs = NDArray[np.int64]
@@ -41,15 +42,15 @@ MAX_PAIRS = 50_000_000
 # Pairs looked at together, which bounds the memory of a search to some 100 MB.
 CHUNK = 1 << 20
 
-# Rows on the two sides of a tile of all against all; 2 MB of scratch.
-TILE = (128, 2048)
+# Rows on the two sides of a tile of all against all: 256 kB of scratch, which stay in the cache.
+TILE = (8, 4096)
 
 # Rows on the right of all against all by threads: with their distances they fit in the cache.
 COLUMNS = 4096
 
 # Nanoseconds of one step, measured with numpy 2.4 on one core. Only their ratios
 # matter, and only to which method is chosen.
-NS_COMPARE = 2.0  # two rows in a tile, a word
+NS_COMPARE = 1.2  # two rows in a tile, a word
 NS_COMPILED = 0.06  # the same by `kernels.near_pairs` on two cores
 NS_LOOK_UP = 12.0  # one row and one mask in a table
 NS_CANDIDATE = 40.0  # two rows that share a block
@@ -57,34 +58,6 @@ NS_SLOT = 4.0  # one entry of a table
 
 # A table of 2**22 counts still fits the caches that matter; a longer block gains little.
 MAX_BLOCK_BITS = 22
-
-
-@dataclass(frozen=True, slots=True)
-class DistinctRows:
-    """Rows without repetition, and where each of them occurs."""
-
-    rows: Rows
-    """(u, width), in lexical order of their words"""
-    members: NDArray[np.int64]
-    """(n,): the original indices, those of distinct row i at offsets[i]:offsets[i + 1], rising"""
-    offsets: NDArray[np.int64]
-    """(u + 1,)"""
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """How often each distinct row occurs."""
-        return np.diff(self.offsets)
-
-
-def distinct_rows(rows: Rows) -> DistinctRows:
-    """The distinct rows of a collection. A hundred thousand equal rows are one."""
-    columns = words(rows)
-    members = np.lexsort(columns.T)
-    ordered = columns[members]
-    is_new = np.ones(len(rows), bool)
-    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    first = np.flatnonzero(is_new)
-    return DistinctRows(rows[members[first]], members, np.append(first, len(rows)))
 
 
 def iter_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
@@ -96,8 +69,7 @@ def iter_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
     """
     _check(k)
     distinct = distinct_rows(rows)
-    chunks = _distinct_pairs(distinct, k)
-    return (each for pairs in chunks for each in expanded(distinct, pairs))
+    return _original_pairs(distinct, k, method(distinct.rows, k))
 
 
 def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
@@ -106,14 +78,17 @@ def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
     Yields arrays (m, 3) of the index in `left`, the index in `right`, and distance.
     """
     _check(k)
-    bits = 8 * left.shape[1]
-    is_compiled = is_compiled_for(len(left), len(right), bits)
-    if plan(len(left) + len(right), bits, k, is_compiled=is_compiled):
-        # Looking up all rows is still cheaper than comparing each with each.
-        for pairs in iter_pairs(np.concatenate((left, right)), k):
-            across = pairs[(pairs[:, 0] < len(left)) & (pairs[:, 1] >= len(left))]
-            yield across - np.array([0, len(left), 0])
-        return
+    bits, sides = 8 * left.shape[1], (len(left), len(right))
+    # Looking up all rows may still be cheaper than comparing each with each.
+    if plan(sum(sides), bits, k, sides, is_compiled=is_compiled_for(*sides, bits)):
+        first, joint = joint_rows(left, right)
+        both = distinct_rows(joint.rows)
+        if blocks := method(both.rows, k, sides):
+            for pairs in _original_pairs(both, k, blocks):
+                across = pairs[(pairs[:, 0] < first) & (pairs[:, 1] >= first)]
+                for each in expanded(joint, across):
+                    yield each - np.array([0, len(left), 0])
+            return
     yield from _all_pairs(left, right, k)
 
 
@@ -130,7 +105,7 @@ def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
     """
     _check(k)
     distinct, found, count = distinct_rows(rows), [np.empty((0, 3), np.int64)], 0
-    for pairs in _distinct_pairs(distinct, k):
+    for pairs in _distinct_pairs(distinct, k, method(distinct.rows, k)):
         count += int(_pair_counts(distinct, pairs).sum())
         if count <= max_pairs:
             found.extend(expanded(distinct, pairs))
@@ -144,11 +119,16 @@ def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
     return every[np.lexsort((every[:, 1], every[:, 0]))]
 
 
-def _distinct_pairs(distinct: DistinctRows, k: int) -> Iterator[Pairs]:
+def _original_pairs(distinct: DistinctRows, k: int, blocks: int) -> Iterator[Pairs]:
+    """Pairs of original rows within k, in chunks."""
+    for pairs in _distinct_pairs(distinct, k, blocks):
+        yield from expanded(distinct, pairs)
+
+
+def _distinct_pairs(distinct: DistinctRows, k: int, blocks: int) -> Iterator[Pairs]:
     """Pairs of distinct rows within k, and every repeated row as a pair with itself."""
     repeated = np.flatnonzero(distinct.sizes > 1)
     yield np.column_stack((repeated, repeated, np.zeros_like(repeated)))
-    blocks = method(distinct.rows, k)
     yield from multi_index(distinct.rows, k, blocks) if blocks else all_pairs(distinct.rows, k)
 
 
@@ -176,14 +156,16 @@ def expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
         yield np.column_stack((i, j, pairs[at, 2]))[kept]
 
 
-def plan(n: int, bits: int, k: int, *, is_compiled: bool = False) -> int:
+def plan(
+    n: int, bits: int, k: int, sides: tuple[int, int] | None = None, *, is_compiled: bool = False
+) -> int:
     """How many blocks make multi-index hashing cheapest, or 0 for all against all.
 
     A function of sizes alone: n**2 / 2 comparisons against, for every block, a table,
     n look-ups a mask, and the n**2 / 2 pairs shared out over that table. Compiled
-    comparisons are that much cheaper.
+    comparisons are that much cheaper, and of two `sides` only pairs across are compared.
     """
-    best, cost = 0, _all_pairs_cost(n, bits, is_compiled=is_compiled)
+    best, cost = 0, _all_pairs_cost(n, bits, sides, is_compiled=is_compiled)
     for blocks in range(1, min(bits, k + 1) + 1):
         (radius, rest), width = divmod(k, blocks), min(bits // blocks, MAX_BLOCK_BITS)
         sharing = n * n / 2 ** (width + 1)
@@ -194,15 +176,15 @@ def plan(n: int, bits: int, k: int, *, is_compiled: bool = False) -> int:
     return best
 
 
-def method(rows: Rows, k: int) -> int:
+def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
     """`plan` for these very rows: 0 also where too many of them share their blocks."""
     n, bits = len(rows), 8 * rows.shape[1]
-    is_compiled = is_compiled_for(n, n, bits)
-    blocks, cost = plan(n, bits, k, is_compiled=is_compiled), 0.0
+    is_compiled = is_compiled_for(*(sides or (n, n)), bits)
+    blocks, cost = plan(n, bits, k, sides, is_compiled=is_compiled), 0.0
     for begin, width, radius in _layout(bits, k, blocks) if blocks else []:
         sizes = np.bincount(_block(rows, begin, width))
         cost += _block_cost(n, width, radius, float((sizes * (sizes - 1) // 2).sum()))
-    return blocks if cost < _all_pairs_cost(n, bits, is_compiled=is_compiled) else 0
+    return blocks if cost < _all_pairs_cost(n, bits, sides, is_compiled=is_compiled) else 0
 
 
 def is_compiled_for(n: int, m: int, bits: int) -> bool:
@@ -210,10 +192,12 @@ def is_compiled_for(n: int, m: int, bits: int) -> bool:
     return ready() is not None or is_worth(words=n * m * -(-bits // 64))
 
 
-def _all_pairs_cost(n: int, bits: int, *, is_compiled: bool) -> float:
-    """Nanoseconds to compare all rows with all."""
-    step = NS_COMPILED if is_compiled else NS_COMPARE
-    return n * (n - 1) / 2 * -(-bits // 64) * step
+def _all_pairs_cost(
+    n: int, bits: int, sides: tuple[int, int] | None, *, is_compiled: bool
+) -> float:
+    """Nanoseconds to compare all rows with all, or those of one side with those of the other."""
+    pairs = sides[0] * sides[1] if sides else n * (n - 1) / 2
+    return pairs * -(-bits // 64) * (NS_COMPILED if is_compiled else NS_COMPARE)
 
 
 def _block_cost(n: int, width: int, radius: int, sharing: float) -> float:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.distinct import distinct_rows
 from simdup.fast import load_if_worth, ready
 from simdup.hamming import paired_distances
-from simdup.search import compiled_pairs, distinct_rows, expanded, iter_pairs, method
+from simdup.search import compiled_pairs, expanded, iter_pairs, method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

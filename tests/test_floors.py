@@ -11,7 +11,7 @@ import simdup
 
 FLOORS = [
     {"errors", "progress", "unicode", "hashing", "hamming", "east_asian"},
-    {"recipe", "gitignore", "metrics", "kernels", "fast", "database"},
+    {"recipe", "gitignore", "metrics", "kernels", "fast", "database", "distinct"},
     {"records", "pool"},
     {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report"}
     | {"store", "entries"},

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup import search
+from simdup.distinct import distinct_rows
 from simdup.errors import TooManyPairsError
 from simdup.search import (
     all_pairs,
-    distinct_rows,
     iter_pairs,
     iter_pairs_between,
     multi_index,
@@ -176,6 +176,16 @@ def test_pairs_between_two_sides_match_the_oracle(rows, k, cut, is_indexed):
         search.NS_COMPARE = before
 
     assert found == expected
+
+
+def test_equal_rows_of_one_side_are_no_pairs_of_two_sides(monkeypatch):
+    monkeypatch.setattr(search, "NS_COMPARE", 1e9)
+    left, right = np.uint8([[1] * 8, [2] * 8, [1] * 8]), np.full((100_000, 8), 1, np.uint8)
+
+    chunks = list(iter_pairs_between(left, right, 3))
+
+    assert sum(map(len, chunks)) == 200_000
+    assert {(i, d) for i, _, d in np.concatenate(chunks).tolist()} == {(0, 0), (2, 0)}
 
 
 @pytest.mark.parametrize("shape", ["a hot block", "a chain"])
