@@ -65,6 +65,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/store.py --files 25000
 	$(BIN)/python tests/bench/detection.py
 	$(BIN)/python tests/bench/formats.py
+	$(BIN)/python tests/bench/page.py
 
 # What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.
 FUZZ_SECONDS ?= 60

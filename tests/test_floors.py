@@ -15,7 +15,7 @@ FLOORS = [
     {"records", "pool"},
     {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report"}
     | {"store", "entries"},
-    {"tokens", "extract", "shelf", "segments", "sieved"},
+    {"tokens", "extract", "saved", "shelf", "segments", "sieved"},
     {"read", "catalogue"},
     {"features", "labels"},
     {"simhash", "verify"},

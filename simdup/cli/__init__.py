@@ -16,6 +16,7 @@ from simdup.cli.compare import compare_command
 from simdup.cli.evaluate import evaluate_command
 from simdup.cli.index import index_command
 from simdup.cli.query import query_command
+from simdup.cli.report import report_command
 from simdup.cli.scan import scan_command
 from simdup.cli.terminal import INTERRUPTED, tell
 from simdup.cli.version import version_lines
@@ -52,6 +53,7 @@ commands.add_command(compare_command)
 commands.add_command(evaluate_command)
 commands.add_command(index_command)
 commands.add_command(query_command)
+commands.add_command(report_command)
 commands.add_command(cache_command)
 
 

@@ -17,6 +17,7 @@ from simdup.cli.options import (
     settings_options,
 )
 from simdup.cli.output import writer
+from simdup.cli.page import page_options, page_writer
 from simdup.cli.scan_index import refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
 from simdup.errors import InterruptedScan
@@ -28,7 +29,7 @@ from simdup.scan import scan
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simdup.records import ScanResult
+    from simdup.records import Document, ScanResult
     from simdup.store import Store
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
@@ -75,6 +76,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     "--format", "form", type=click.Choice(list(FORMATS)), help="How to report.  [default: text]"
 )
 @output_option
+@page_options("groups; with --index none")
 @click.option(
     "-j",
     "--jobs",
@@ -114,6 +116,8 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     render = _renderer(form, null=null, is_list_null=are_files)
     show = progress(quiet=quiet)
     write = writer(options["target"], as_utf8=form in FORMATS_OF_PARTS)
+    texts = "groups" if file is None else "none"
+    write_page = page_writer(options, texts, _as_it_is)
     is_wanted = file is None and not options["no_cache"]
     store = _store(options["cache"], is_wanted=is_wanted, quiet=quiet)
     try:
@@ -139,7 +143,10 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     finally:
         if store is not None:
             store.close()
-    write(render(result))
+    try:
+        write(render(result))
+    finally:  # whoever reads the output may have enough of it
+        write_page(result, show)
     if not quiet:
         warn_of(result.skipped)
         for line in summary(result):
@@ -147,6 +154,11 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     if result.has_trouble:
         return TROUBLE_WITH_INPUT
     return FOUND if options["fail_on_found"] and result.groups else 0
+
+
+def _as_it_is(document: Document) -> Document:
+    """The document: reading it finds out whether the file has changed since."""
+    return document
 
 
 def _store(named: str | None, *, is_wanted: bool, quiet: bool) -> Store | None:

@@ -1,0 +1,89 @@
+// Elements and text. Nothing from a file is ever taken for markup: strings become text nodes.
+
+/** An element; attributes that begin with "on" are listeners, null and false leave one out. */
+function make(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** The same within the histogram. */
+function draw(tag, attributes = {}, ...children) {
+  const space = byId('histogram').namespaceURI;
+  return fill(document.createElementNS(space, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+// Controls, and what has no width or turns the direction of text; but tab and newline, and
+// the joiners that some scripts and emoji need.
+const INVISIBLE = /(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/** A text as nodes, in which what cannot be seen stands as an escape. */
+function visible(text) {
+  const nodes = [];
+  let end = 0;
+  for (const match of text.matchAll(INVISIBLE)) {
+    nodes.push(text.slice(end, match.index));
+    nodes.push(make('span', { class: 'escape' }, escaped(match[0])));
+    end = match.index + match[0].length;
+  }
+  nodes.push(text.slice(end));
+  return nodes.filter((node) => node !== '');
+}
+
+function escaped(character) {
+  const code = character.codePointAt(0);
+  const [sign, digits] = code < 256 ? ['\\x', 2] : code < 65536 ? ['\\u', 4] : ['\\U', 8];
+  return sign + code.toString(16).padStart(digits, '0');
+}
+
+/** A name with its folder in the background; cut off from the direction of what surrounds it. */
+function pathOf(member) {
+  const folder = member.folder ? member.folder.replace(/\/?$/, '/') : '';
+  return make('bdi', { class: 'path' },
+    folder ? make('span', { class: 'folder' }, ...breakable(folder)) : null,
+    make('span', { class: 'name' }, member.name));
+}
+
+/** A folder that a line may break after each slash. */
+function breakable(folder) {
+  return folder.split(/(?<=\/)/).flatMap((part) => [part, make('wbr')]);
+}
+
+/** Bytes in at most four digits and a unit. */
+function size(bytes) {
+  let [amount, unit] = [bytes, 'B'];
+  for (const larger of ['kB', 'MB', 'GB', 'TB']) {
+    if (amount < 999.5) break;
+    [amount, unit] = [amount / 1000, larger];
+  }
+  return `${unit === 'B' || amount >= 99.5 ? amount.toFixed(0) : amount.toFixed(1)} ${unit}`;
+}
+
+/** A share in per cent, cut and not rounded: 100 % is said only of what is whole. */
+function percent(share) {
+  return share === 1 ? '100 %' : `${(Math.min(999, Math.floor(share * 1000 + 1e-9)) / 10).toFixed(1)} %`;
+}
+
+function number(value) {
+  return value.toLocaleString('en-US');
+}
+
+/** A day and a time of the reader's place, the same in each language. */
+function moment(seconds) {
+  const two = (value) => String(value).padStart(2, '0');
+  const time = new Date(seconds * 1000);
+  const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}

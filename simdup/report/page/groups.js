@@ -1,0 +1,114 @@
+// The list of groups: laid out as far as it is scrolled, opened one by one.
+
+const GROUPS_AT_ONCE = 60;
+
+// Members laid out before the reader asks for more.
+const MEMBERS_AT_ONCE = 200;
+
+/** Lay out the list anew from its beginning. */
+function drawGroups() {
+  byId('list').replaceChildren();
+  if (!page.shown.length) {
+    const text = t(groups.length ? 'nothingFits' : 'nothing');
+    byId('list').append(make('li', { class: 'nothing' }, data.complete || groups.length ? text : t('incomplete')));
+  }
+  drawMore();
+}
+
+/** Lay out the next groups; all that are left for `Infinity`. */
+function drawMore(count = GROUPS_AT_ONCE) {
+  const list = byId('list');
+  const drawn = list.querySelectorAll('.group').length;
+  list.append(...page.shown.slice(drawn, drawn + count).map(itemOf));
+  byId('more').hidden = drawn + count >= page.shown.length;
+}
+
+function itemOf(group) {
+  const isOpen = page.open.has(group.id);
+  const head = make('button', {
+    type: 'button', class: 'head', 'aria-expanded': String(isOpen), onclick: () => toggle(group),
+  },
+  make('span', { class: 'id' }, `${group.id}`),
+  make('span', { class: 'alike' }, likeness(group.least, group.exact)),
+  make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]),
+  pathOf(group.first),
+  make('span', { class: 'count' }, t('files', group.members.length)),
+  make('span', { class: 'copies' }, t('inCopies', size(group.copies))));
+  return make('li', { class: 'group', id: `group-${group.id}` },
+    make('h3', {}, head), isOpen ? bodyOf(group) : null);
+}
+
+function toggle(group) {
+  if (!page.open.delete(group.id)) page.open.set(group.id, null);
+  redraw(group);
+  headOf(group).focus();
+}
+
+function redraw(group) {
+  byId(`group-${group.id}`).replaceWith(itemOf(group));
+}
+
+function headOf(group) {
+  return byId(`group-${group.id}`).querySelector('.head');
+}
+
+/** The members of an open group, and the two that are compared, if any. */
+function bodyOf(group) {
+  const chosen = page.open.get(group.id);
+  return make('div', { class: 'body' },
+    group.diameter ? make('p', { class: 'note' }, t('diameter', group.diameter, data.settings.bits)) : null,
+    membersOf(group),
+    chosen ? comparisonOf(group, chosen) : null);
+}
+
+function membersOf(group) {
+  const names = ['alike', 'distance', 'file', 'coding', 'bytes', 'time', 'compare'];
+  const body = make('tbody');
+  addMembers(body, group, 0);
+  return make('table', { class: 'members' },
+    make('thead', {}, make('tr', {}, names.map((name) => make('th', { scope: 'col', class: name }, t('columns')[name])))),
+    body);
+}
+
+/** Lay out the next members, and a button for the rest. */
+function addMembers(body, group, from) {
+  const next = group.members.slice(from, from + MEMBERS_AT_ONCE);
+  body.append(...next.map((member, place) => memberRow(group, member, from + place)));
+  const left = group.members.length - from - next.length;
+  if (!left) return;
+  const line = buttonRow(7, t('moreMembers', left), () => {
+    line.remove();
+    addMembers(body, group, from + next.length);
+  });
+  body.append(line);
+}
+
+function memberRow(group, member, place) {
+  const remarks = [
+    member.short ? t('short') : null,
+    member.damaged ? t('damaged', member.damaged) : null,
+  ].filter(Boolean);
+  const isFirst = place === 0;
+  return make('tr', { class: isFirst ? 'first' : null },
+    make('td', { class: 'alike' }, isFirst ? t('representative') : likeness(member.alike, member.exact)),
+    make('td', { class: 'distance' }, isFirst ? '' : closeness(member)),
+    make('td', { class: 'file' }, pathOf(member), remarks.length ? make('span', { class: 'note' }, ` (${remarks.join(', ')})`) : null),
+    make('td', { class: 'coding' }, member.coding),
+    make('td', { class: 'bytes' }, size(member.bytes)),
+    make('td', { class: 'time' }, moment(member.mtime)),
+    make('td', { class: 'compare' }, isFirst ? null : make('button', {
+      type: 'button', 'aria-label': t('compareWith', member.path), onclick: () => compareWith(group, place),
+    }, t('compare'))));
+}
+
+/** How a member is the same as its representative, in words or in bits. */
+function closeness(member) {
+  return member.distance || member.kind === 'near' ? t('bits', member.distance) : t('kinds')[member.kind];
+}
+
+/** Put a member beside the representative, below the table, and go there. */
+function compareWith(group, place) {
+  page.open.set(group.id, [0, place]);
+  redraw(group);
+  byId(`group-${group.id}`).querySelector('.comparison select').focus();
+}

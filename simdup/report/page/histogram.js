@@ -1,0 +1,76 @@
+// How alike files are to their representatives: bars by kind, and the threshold as a line.
+
+const PLOT = { left: 6, right: 454, top: 16, bottom: 126 };
+
+/** The members that have a similarity to somebody else, in bins of so many per cent. */
+function binned(from, step) {
+  const bins = Array.from({ length: Math.ceil((100 - from) / step) + 1 }, () => ({ all: 0 }));
+  for (const group of groups) {
+    for (const member of group.members.slice(1)) {
+      const bin = bins[Math.max(0, Math.floor((member.alike * 100 - from) / step + 1e-9))];
+      bin[member.kind] = (bin[member.kind] ?? 0) + 1;
+      bin.all += 1;
+    }
+  }
+  return bins;
+}
+
+function drawHistogram() {
+  const least = groups.reduce((low, group) => Math.min(low, group.least), data.settings.least);
+  const from = Math.max(0, Math.floor(least * 20 - 1e-9) * 5 - 5);
+  const step = from < 30 ? 2 : 1;
+  const bins = binned(from, step);
+  const most = Math.max(1, ...bins.map((bin) => bin.all));
+  const width = (PLOT.right - PLOT.left) / bins.length;
+  const x = (share) => PLOT.left + ((share * 100 - from) / step) * width;
+  byId('caption').textContent = t('histogram', `${from} %`);
+  byId('histogram').replaceChildren(
+    ...bins.flatMap((bin, place) => barOf(bin, place, { most, width, label: `${from + place * step} %` })),
+    ...axis(from, x),
+    ...thresholdAt(data.settings.least, x),
+  );
+  byId('legend').replaceChildren(...KINDS.map((kind) =>
+    make('span', { class: `kind ${classOf(kind)}` }, t('kinds')[kind])));
+}
+
+/** One bar: its kinds on top of each other; a single file can still be seen. */
+function barOf(bin, place, { most, width, label }) {
+  let top = PLOT.bottom;
+  const bar = draw('g', {}, draw('title', {}, t('bar', bin.all, label)));
+  for (const kind of KINDS.toReversed()) {
+    if (!bin[kind]) continue;
+    const height = Math.max(1.5, (bin[kind] / most) * (PLOT.bottom - PLOT.top));
+    top -= height;
+    bar.append(draw('rect', {
+      class: classOf(kind), x: PLOT.left + place * width + 0.5, y: top, width: width - 1, height,
+    }));
+  }
+  return bin.all ? [bar] : [];
+}
+
+function axis(from, x) {
+  const ticks = [];
+  for (let at = Math.ceil(from / 10) * 10; at <= 100; at += 10) {
+    const middle = x(at / 100) + (at === 100 ? 3 : 0);
+    ticks.push(draw('line', { class: 'axis', x1: middle, x2: middle, y1: PLOT.bottom, y2: PLOT.bottom + 3 }));
+    const anchor = at === 100 ? 'end' : at === from ? 'start' : 'middle';
+    ticks.push(draw('text', { x: at === 100 ? PLOT.right : middle, y: PLOT.bottom + 15, 'text-anchor': anchor }, `${at} %`));
+  }
+  const base = { class: 'axis', x1: PLOT.left, x2: PLOT.right, y1: PLOT.bottom, y2: PLOT.bottom };
+  return [draw('line', base), ...ticks];
+}
+
+function thresholdAt(share, x) {
+  const at = x(share);
+  const anchor = share > 0.8 ? 'end' : 'start';
+  return [
+    draw('line', { class: 'threshold', x1: at, x2: at, y1: 4, y2: PLOT.bottom }),
+    draw('text', { class: 'threshold', x: at + (share > 0.8 ? -5 : 5), y: 12, 'text-anchor': anchor },
+      t('threshold', percent(share))),
+  ];
+}
+
+/** The class of a kind: bytes, text or near. */
+function classOf(kind) {
+  return kind.split(' ').at(-1);
+}

@@ -1,0 +1,70 @@
+// What was found, how, and what was left out.
+
+function drawSummary() {
+  byId('warnings').replaceChildren(...warnings().map((text) => make('p', { class: 'warning' }, text)));
+  byId('figures').replaceChildren(...figures());
+  byId('settings').replaceChildren(
+    make('h2', {}, t('settings')),
+    make('p', {}, settingsInWords().join(page.language === 'zh' ? '' : ' ')),
+    make('h2', {}, t('skippedTitle')),
+    ...skips(),
+  );
+}
+
+function warnings() {
+  const missing = data.skips['reader not installed'];
+  return [
+    data.complete ? null : t('incomplete'),
+    data.narrowed ? t('narrowed', ...data.narrowed) : null,
+    missing ? t('missingExtra', missing) : null,
+    data.leftOut ? t('leftOut', data.leftOut, size(data.largestPage)) : null,
+  ].filter((text) => text !== null);
+}
+
+function figures() {
+  const sum = (of) => groups.reduce((total, group) => total + of(group), 0);
+  const skipped = Object.values(data.skips).reduce((total, count) => total + count, 0);
+  const rows = [
+    ['read', number(data.read), t('ofFound', data.found, size(data.bytes))],
+    ['groups', number(groups.length), t('inSeconds', data.seconds.toFixed(1), data.known)],
+    ['members', number(sum((group) => group.members.length)), ''],
+    ['copies', size(sum((group) => group.copies)), t('allButFirst')],
+    ['skipped', number(skipped), ''],
+  ];
+  return rows.map(([key, value, note]) => make('div', {},
+    make('dt', {}, t('figures')[key]), make('dd', { class: 'value' }, value), make('dd', { class: 'note' }, note)));
+}
+
+function settingsInWords() {
+  const { features, ngram, top, bits, verified, similarity, k, least, linkage, encoding } = data.settings;
+  return [
+    verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(least)),
+    t('recipe', bits, t('features')[features](ngram, top)),
+    t('linkage')[linkage],
+    encoding ? t('encoding', encoding) : '',
+  ].filter(Boolean);
+}
+
+/** How many were left out for each reason, and their names when asked for. */
+function skips() {
+  const counts = Object.entries(data.skips);
+  if (!counts.length) return [make('p', {}, t('nothingSkipped'))];
+  const all = counts.reduce((total, [, count]) => total + count, 0);
+  const list = make('ul', { class: 'names' });
+  const details = make('details', { ontoggle: () => list.childElementCount || list.append(...skippedNames()) },
+    make('summary', {}, t('skippedShown', data.skipped.length, all)), list);
+  return [
+    make('ul', { class: 'reasons' }, counts.map(([reason, count]) =>
+      make('li', {}, make('b', {}, number(count)), ` ${inWords(reason)}`))),
+    details,
+  ];
+}
+
+function skippedNames() {
+  return data.skipped.map(([path, reason, detail]) => make('li', {}, make('bdi', { class: 'path' }, path),
+    make('span', { class: 'note' }, ` ${inWords(reason)}${detail ? ` (${detail})` : ''}`)));
+}
+
+function inWords(reason) {
+  return t('reasons')[reason] ?? reason;
+}
