@@ -145,21 +145,36 @@ class _Reader:
     """The features of questions, which are known, and of documents, which are read again."""
 
     def __init__(self, questions: Questions, known: Sequence[Document], settings: Settings) -> None:
-        self.documents = [*questions.documents, *known]
-        self.texts, self.settings = questions.texts, settings
+        self.questions, self.known = questions, known
+        self.settings = settings
+        # A file may have been asked for and be in the index as it was before.
+        self.changed_questions: list[Skipped] = []
         self.changed: list[Skipped] = []
 
     def load(self, indices: Numbers) -> Features:
-        """Features by rising indices: those of texts, then those of files."""
-        settings, texts = self.settings, self.texts
-        asked = [texts[index] for index in indices[indices < len(texts)].tolist()]
-        files = [self.documents[index] for index in indices[indices >= len(texts)].tolist()]
+        """Features by rising indices: those of questions, then those of documents."""
+        n, texts = len(self.questions.names), self.questions.texts
+        asked, known = indices[indices < n].tolist(), (indices[indices >= n] - n).tolist()
+        first = (
+            all_features([texts[index] for index in asked], self.settings.recipe)
+            if texts
+            else self._read([self.questions.documents[i] for i in asked], self.changed_questions)
+        )
+        return concatenated([first, self._read([self.known[i] for i in known], self.changed)])
+
+    def _read(self, files: Sequence[Document | None], changed: list[Skipped]) -> Features:
+        settings = self.settings
         copies = ([each] for each in files if each is not None)
         formats, converters = settings.formats, settings.converters
-        read = features_of(copies, settings.recipe, self.changed, formats, converters)
-        return concatenated([all_features(asked, settings.recipe), read])
+        return features_of(copies, settings.recipe, changed, formats, converters)
 
     def is_lost(self) -> NDArray[np.bool_]:
         """Whether each is no longer what it was: its similarity is not known."""
-        paths = {skipped.path for skipped in self.changed}
-        return np.array([each is not None and each.path in paths for each in self.documents])
+        lost = []
+        for files, changed in (
+            (self.questions.documents, self.changed_questions),
+            (self.known, self.changed),
+        ):
+            paths = {skipped.path for skipped in changed}
+            lost += [each is not None and each.path in paths for each in files]
+        return np.array(lost)

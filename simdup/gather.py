@@ -13,18 +13,20 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simdup.catalogue.changes import forget_empty_folders, put, set_places, take_out
 from simdup.catalogue.contents import at_or_under, documents, every_number, in_folder, places
+from simdup.database import files_of
 from simdup.entries import status
 from simdup.errors import InputError
 from simdup.fast import load_if_worth
 from simdup.fingerprint import without_degenerate
 from simdup.local import How, fingerprint_all, tasks
-from simdup.records import Changes, Document, Skipped, Source
+from simdup.records import Changes, Document, Reason, Skipped, Source
 from simdup.walk import Filters, walk
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class Gathering:
 
     def add(self, paths: Sequence[str], filters: Filters) -> Changes:
         """Read what is under some paths, and what the index knows of it only if it changed."""
-        roots = [os.path.abspath(path) for path in paths]
+        roots = [_whole(path) for path in paths]
         found = self.progress(walk(roots, filters), "walk", None)  # refuses what is not there
         self._note_places(roots, json.dumps(asdict(filters)))
         self._gather(found)
@@ -90,20 +92,22 @@ class Gathering:
 
         Raises InputError for a path of which there is nothing.
         """
-        whole = [os.path.abspath(path) for path in paths]
-        numbers = [np.empty(0, np.int64)]
-        for path, name in zip(whole, paths, strict=True):
+        numbers, roots, known = [np.empty(0, np.int64)], list[str](), places(self.catalogue)
+        for name in paths:
             # A name that is no path is that of a text.
-            found = [at_or_under(self.catalogue, os.fsencode(each)) for each in (path, name)]
-            numbers += found
-            if not any(map(len, found)) and os.fsencode(path) not in places(self.catalogue):
+            path = _whole(name)
+            under, named = (at_or_under(self.catalogue, os.fsencode(each)) for each in (path, name))
+            if len(under) or os.fsencode(path) in known:
+                roots.append(path)
+            elif not len(named):
                 raise InputError(f"{name!r}: there is nothing of it in the index")
+            numbers += [under, named]
         gone = np.unique(np.concatenate(numbers))
         with self.catalogue.writing():
             take_out(self.catalogue, gone)
             forget_empty_folders(self.catalogue)
-            left = _without(places(self.catalogue), whole)
-            encoded = (os.fsencode(path) for path in whole)
+            left = _without(places(self.catalogue), roots)
+            encoded = (os.fsencode(path) for path in roots)
             out: dict[bytes, str | None] = {
                 path: None for path in encoded if nearest_place(path, left) is not None
             }
@@ -127,7 +131,7 @@ class Gathering:
 
     def _gather(self, found: Iterable[Source | Skipped]) -> None:
         """Read what the index does not know, and put it in by batches."""
-        waiting = deque(tasks(self._unknown(found)))
+        waiting = deque(tasks(self._unknown(self._without_own(found))))
         size = sum(source.size for task in waiting for source in task)
         load_if_worth(characters=size, progress=self.progress)
         batch: list[Document] = []
@@ -144,6 +148,14 @@ class Gathering:
                 batch, rows, last = [], [], time.monotonic()
         if batch:
             self._put(batch, rows)
+
+    def _without_own(self, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
+        """The same without the files of the index, which change while it is written."""
+        own = {os.path.realpath(each) for each in files_of(Path(self.catalogue.path))}
+        names = {os.path.basename(each) for each in own}
+        for each in found:
+            is_own = os.path.basename(each.path) in names and os.path.realpath(each.path) in own
+            yield Skipped(each.path, Reason.NOISE, "the index itself") if is_own else each
 
     def _unknown(self, found: Iterable[Source | Skipped]) -> Iterator[Source]:
         """The sources that are new or have changed."""
@@ -209,6 +221,11 @@ class Gathering:
             and not document.path.startswith(inside)
         ]
         return np.array(gone, np.int64)
+
+
+def _whole(path: str) -> str:
+    """The absolute path; nothing stays nothing, which is not the current folder."""
+    return os.path.abspath(path) if path else path
 
 
 def nearest_place(path: bytes, known: dict[bytes, str | None]) -> bytes | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ from simdup.segments import cut, nearest, within
 from simdup.walk import DEFAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -78,10 +78,11 @@ class Index:
         """
         self.path = os.fspath(path)
         self._given = settings or Settings()
-        self._local, self._lock = threading.local(), threading.Lock()
-        self._readers: list[Catalogue] = []
+        self._lock = threading.Lock()
+        self._idle: list[Catalogue] = []
         self._segments: dict[int, Segment] = {}
-        self._about = self._reader().about
+        with self._reader() as reader:
+            self._about = reader.about
 
     @classmethod
     def create(cls, path: AnyPath, settings: Settings | None = None) -> Index:
@@ -91,12 +92,11 @@ class Index:
         return cls(path, settings)
 
     def close(self) -> None:
-        """Let go of the file, in all threads."""
+        """Let go of the file, in other threads when they have their answers."""
         with self._lock:
-            for reader in self._readers:
-                reader.close()
-            self._readers.clear()
-            self._local = threading.local()
+            idle, self._idle = self._idle, []
+        for reader in idle:
+            reader.close()
 
     def __enter__(self) -> Index:  # noqa: PYI034  (Self is new in Python 3.11)
         return self
@@ -106,12 +106,14 @@ class Index:
 
     def __len__(self) -> int:
         """How many documents are in it."""
-        return len(self._reader())
+        with self._reader() as reader:
+            return len(reader)
 
     @property
     def batches(self) -> int:
         """How many batches have changed it."""
-        return self._reader().number("batches")
+        with self._reader() as reader:
+            return reader.number("batches")
 
     @property
     def settings(self) -> Settings:
@@ -141,8 +143,7 @@ class Index:
 
     def info(self) -> IndexInfo:
         """What is in it, and how large it is."""
-        reader = self._reader()
-        with reader.reading():
+        with self._reader() as reader, reader.reading():
             named = {os.fsdecode(path): written for path, written in places(reader).items()}
             return IndexInfo(
                 self.path,
@@ -156,8 +157,7 @@ class Index:
 
     def problems(self) -> list[str]:
         """What is wrong with the file, a line each; none if it is whole."""
-        reader = self._reader()
-        with reader.reading():
+        with self._reader() as reader, reader.reading():
             return list(problems(reader))
 
     # Changing
@@ -183,8 +183,10 @@ class Index:
         """Add texts that are no files, by names of their own, in one batch.
 
         They are not kept: what is like them is told by fingerprints alone. Raises ValueError
-        for a name that is empty or an absolute path.
+        for a name that is empty, an absolute path, or no possible name of a file.
         """
+        for name in names:
+            os.fsencode(name)
         if wrong := [name for name in names if not name or os.path.isabs(name)]:
             raise ValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
         questions, skipped = of_texts(names, texts, self.settings)
@@ -193,7 +195,12 @@ class Index:
         return Changes(len(known) - replaced, replaced, skipped=tuple(skipped))
 
     def put(self, known: Sequence[Document], rows: Rows) -> int:
-        """Add documents that have fingerprints, in one batch; how many replace others."""
+        """Add documents that have fingerprints, in one batch; how many replace others.
+
+        Raises ValueError for rows that are not one of its size for each document.
+        """
+        if rows.shape != (len(known), self._about["bits"] // 8):
+            raise ValueError(f"rows of {rows.shape} for {len(known)} documents")
         with closing(self._writer()) as writer, writer.writing():
             return put(writer, known, rows)
 
@@ -215,22 +222,32 @@ class Index:
     # Asking
 
     def query(
-        self, text: str, settings: Settings | None = None, top: int | None = None
+        self,
+        text: str,
+        settings: Settings | None = None,
+        top: int | None = None,
+        *,
+        is_any_alike: bool = False,
     ) -> tuple[Match, ...]:
         """The documents that are like a text, most similar first; see `query_many`."""
-        return self.query_many([text], settings, top)[0].matches
+        return self.query_many([text], settings, top, is_any_alike=is_any_alike)[0].matches
 
     def query_many(
-        self, texts: Sequence[str], settings: Settings | None = None, top: int | None = None
+        self,
+        texts: Sequence[str],
+        settings: Settings | None = None,
+        top: int | None = None,
+        *,
+        is_any_alike: bool = False,
     ) -> tuple[Answer, ...]:
         """What is like each of some texts.
 
         Of the settings those count that say what is alike, and `recipe.bits`, which may be
-        fewer than the index has. `top` keeps so many of each, and without settings gives the
-        nearest, however little they are alike. A text without a letter or digit is like
-        nothing.
+        fewer than the index has. `top` keeps so many of each; without settings, or with
+        `is_any_alike`, it gives the nearest, however little they are alike. A text without a
+        letter or digit is like nothing.
         """
-        wish = self._wish(settings, top)
+        wish = self._wish(settings, top, is_any_alike=is_any_alike)
         names = [str(place) for place in range(len(texts))]
         questions, _ = of_texts(names, texts, wish.settings)
         found = self._answers(questions, wish)
@@ -238,34 +255,45 @@ class Index:
         return tuple(Answer(name, matches.get(name, ())) for name in names)
 
     def query_files(
-        self, paths: Iterable[AnyPath], settings: Settings | None = None, top: int | None = None
+        self,
+        paths: Iterable[AnyPath],
+        settings: Settings | None = None,
+        top: int | None = None,
+        *,
+        is_any_alike: bool = False,
     ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
         """What is like each of some files, as `query_many`, and files that cannot be asked."""
-        wish = self._wish(settings, top)
+        wish = self._wish(settings, top, is_any_alike=is_any_alike)
         questions, skipped = of_files(paths, wish.settings)
         return self._answers(questions, wish), tuple(skipped)
 
     def query_rows(
-        self, rows: Rows, settings: Settings | None = None, top: int | None = None
+        self,
+        rows: Rows,
+        settings: Settings | None = None,
+        top: int | None = None,
+        *,
+        is_any_alike: bool = False,
     ) -> tuple[Answer, ...]:
         """What is near each of some fingerprints, as `query_many`, by distance alone.
 
         Raises ValueError for rows of another size than the settings have.
         """
-        wish = self._wish(settings, top)
+        wish = self._wish(settings, top, is_any_alike=is_any_alike)
         bits = wish.settings.recipe.bits
         if 8 * rows.shape[1] != bits:
             raise ValueError(f"{8 * rows.shape[1]} bits where {bits} are asked for")
         return self._answers(of_rows([row.tobytes().hex() for row in rows], rows), wish)
 
-    def _wish(self, settings: Settings | None, top: int | None) -> Wish:
+    def _wish(self, settings: Settings | None, top: int | None, *, is_any_alike: bool) -> Wish:
+        if is_any_alike and top is None:
+            raise ValueError("the nearest are all documents, unless top says how many")
         own = self.settings if settings is None else self.settings_for(settings)
-        return Wish(own, top, is_any_alike=settings is None and top is not None)
+        return Wish(own, top, is_any_alike or (settings is None and top is not None))
 
     def _answers(self, questions: Questions, wish: Wish) -> tuple[Answer, ...]:
         """What is like each question: of the documents near it, or of the nearest."""
-        reader = self._reader()
-        with reader.reading():
+        with self._reader() as reader, reader.reading():
             near = self._near(reader, questions.rows, wish)
             known = documents(reader, np.unique(near[:, 1]))
         return answered(questions, near, known, wish)
@@ -301,7 +329,9 @@ class Index:
         asked = self.settings if settings is None else self.settings_for(settings)
         known, rows = self._everything(asked.recipe.bits)
         is_file = np.array([os.path.isabs(document.path) for document in known], bool)
-        found, kept = len(known), is_file if asked.verified else np.ones(len(known), bool)
+        # What is short is read even where distances decide.
+        is_short = np.array([document.is_short for document in known], bool)
+        found, kept = len(known), is_file if asked.verified else is_file | ~is_short
         detail = "a text that was added by name cannot be read to verify"
         skipped = tuple(
             Skipped(known[place].path, Reason.VANISHED, detail)
@@ -321,8 +351,7 @@ class Index:
     def _everything(self, bits: int) -> tuple[list[Document], Rows]:
         """All documents in the order of their numbers, and their fingerprints."""
         width = self.at(bits).recipe.bits // 8
-        reader = self._reader()
-        with reader.reading():
+        with self._reader() as reader, reader.reading():
             known, rows = everything(reader, self._loaded(reader, 8 * reader.width))
         return known, rows[:, :width]
 
@@ -331,14 +360,25 @@ class Index:
         self._segments = loaded = segments(reader, self._segments)
         return cut(list(loaded.values()), bits)
 
-    def _reader(self) -> Catalogue:
-        """A connection for this thread."""
-        reader = getattr(self._local, "reader", None)
+    @contextmanager
+    def _reader(self) -> Iterator[Catalogue]:
+        """A connection that no other thread has meanwhile."""
+        with self._lock:
+            idle = self._idle
+            reader = idle.pop() if idle else None
         if reader is None:
-            reader = self._local.reader = Catalogue.open(self.path)
-            with self._lock:
-                self._readers.append(reader)
-        return reader
+            reader = Catalogue.open(self.path)
+        try:
+            yield reader
+        except BaseException:
+            reader.close()
+            raise
+        with self._lock:
+            is_open = idle is self._idle
+            if is_open:
+                idle.append(reader)
+        if not is_open:
+            reader.close()
 
     def _writer(self) -> Catalogue:
         return Catalogue.open(self.path, to_write=True)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from simdup.decode import damage
-from simdup.fingerprint import fingerprint_sources, without_degenerate
+from simdup.fingerprint import Fingerprinted, fingerprint_sources, without_degenerate
 from simdup.read import digest
 from simdup.records import Document, Reason, Settings, Skipped, Source
 from simdup.simhash import fingerprint_texts
@@ -48,12 +46,13 @@ class Questions:
 
 def of_files(paths: Iterable[AnyPath], settings: Settings) -> tuple[Questions, list[Skipped]]:
     """Files as questions, and those that cannot be asked for, with the reason."""
-    found, skipped, sources = list(listed(paths)), list[Skipped](), list[Source]()
-    for each in found:
-        if isinstance(each, Source):
-            sources.append(each)
-        else:
-            skipped.append(each)
+    skipped, sources = list[Skipped](), list[Source]()
+    for path in paths:
+        for each in listed([path]):  # alone: a file that is asked for twice is answered twice
+            if isinstance(each, Source):
+                sources.append(each)
+            else:
+                skipped.append(each)
     how = settings.recipe, settings.encoding, settings.formats, settings.converters
     made = without_degenerate(fingerprint_sources(sources, *how), settings.recipe.bits)
     names = tuple(document.path for document in made.documents)
@@ -65,20 +64,22 @@ def of_texts(
 ) -> tuple[Questions, list[Skipped]]:
     """Texts as questions, and those that have nothing to compare."""
     made = fingerprint_texts(texts, settings.recipe)
-    known = [
+    found = tuple(
         _document(name, text, int(made.counts[row]), made.digests[row].tobytes())
+        if made.counts[row]
+        else Skipped(name, Reason.EMPTY, "no letter or digit")
         for row, (name, text) in enumerate(zip(names, texts, strict=True))
-    ]
-    detail = "no letter or digit"
-    empty = [Skipped(each.path, Reason.EMPTY, detail) for each in known if not each.features]
-    asked = np.flatnonzero(made.counts).tolist()
-    questions = Questions(
-        tuple(names[place] for place in asked),
-        made.rows[asked],
-        tuple(known[place] for place in asked),
-        tuple(texts[place] for place in asked),
     )
-    return questions, empty
+    with_rows = Fingerprinted(found, made.rows[made.counts > 0])
+    asked = without_degenerate(with_rows, settings.recipe.bits)
+    kept = [row for row, each in enumerate(asked.found) if isinstance(each, Document)]
+    questions = Questions(
+        tuple(names[row] for row in kept),
+        asked.rows,
+        asked.documents,
+        tuple(texts[row] for row in kept),
+    )
+    return questions, list(asked.skipped)
 
 
 def of_rows(names: Sequence[str], rows: Rows) -> Questions:

@@ -21,6 +21,7 @@ from simdup.cli.scan import scan_command
 from simdup.cli.terminal import INTERRUPTED, tell
 from simdup.cli.version import version_lines
 from simdup.errors import SimdupError
+from simdup.report.names import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,5 +115,5 @@ def _hint(wrong: click.ClickException) -> str:
 
 
 def _complain(message: str, code: int) -> int:
-    tell(f"simdup: {' '.join(message.split())}")
+    tell(f"simdup: {printable(' '.join(message.split()))}")
     return code

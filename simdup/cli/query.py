@@ -19,7 +19,7 @@ from simdup.cli.options import (
 )
 from simdup.cli.output import writer
 from simdup.cli.terminal import tell
-from simdup.decode import NotText, decode, detect
+from simdup.decode import NotText, decode, detect, forced
 from simdup.errors import InputError
 from simdup.index import Index
 from simdup.records import Answer, Settings
@@ -81,17 +81,18 @@ def query_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # 
         raise click.UsageError("give FILE..., --text or --fingerprint to ask for")
     form = "null" if options["null"] else options["form"] or "text"
     write = writer(options["target"], as_utf8=form.startswith("json"))
-    is_nearest = options["top"] and options["similarity"] is None and options["k"] is None
+    has_threshold = options["similarity"] is not None or options["k"] is not None
+    is_nearest = options["top"] is not None and not has_threshold
     with Index(file, given_from(options)) as index:
         settings = _settings(index, options)
-        asked = None if is_nearest and options["bits"] is None else settings
-        found, skipped = _asked(index, paths, options, asked)
+        wish = {"settings": settings, "top": options["top"], "is_any_alike": is_nearest}
+        found, skipped = _asked(index, paths, options, wish)
         documents = len(index)
     write(answers.render_null(found) if form == "null" else FORMATS[form](found, settings, skipped))
     if not options["quiet"]:
         for each in skipped:
             tell(f"simdup: {each}")
-        for line in _summary(found, settings, documents):
+        for line in _summary(found, settings, documents, is_nearest=is_nearest):
             tell(line)
     if skipped:
         return TROUBLE
@@ -108,30 +109,33 @@ def _settings(index: Index, options: dict[str, Any]) -> Settings:
 
 
 def _asked(
-    index: Index, paths: tuple[str, ...], options: dict[str, Any], settings: Settings | None
+    index: Index, paths: tuple[str, ...], options: dict[str, Any], wish: dict[str, Any]
 ) -> tuple[list[Answer], tuple[Skipped, ...]]:
     """The answers to all that is asked for: files, standard input, texts, fingerprints."""
-    top, texts = options["top"], list(options["texts"])
+    texts = list(options["texts"])
     files = [path for path in paths if path != "-"]
-    found, skipped = index.query_files(files, settings, top)
+    found, skipped = index.query_files(files, **wish)
     every = list(found)
     names = list(texts)
     if len(files) < len(paths):
-        texts.insert(0, _stdin())
+        texts.insert(0, _stdin(index.settings.encoding))
         names.insert(0, "-")
-    answered = index.query_many(texts, settings, top)
+    answered = index.query_many(texts, **wish)
     every += [Answer(name, each.matches) for name, each in zip(names, answered, strict=True)]
     for print_ in options["prints"]:
-        every += index.query_rows(_row(print_), settings, top)
+        every += index.query_rows(_row(print_), **wish)
     return every, skipped
 
 
-def _stdin() -> str:
-    """The text on standard input, in whatever encoding. Raises InputError."""
+def _stdin(named: str | None) -> str:
+    """The text on standard input, in the encoding that the index names, or whatever it is.
+
+    Raises InputError.
+    """
     if not sys.stdin.readable():
         raise click.UsageError("- reads stdin, which is closed")
     data = sys.stdin.buffer.read()
-    encoding = detect(data)
+    encoding = detect(data) if named is None else forced(named)
     if isinstance(encoding, NotText):
         raise InputError(f"'-': binary ({encoding.detail})")
     return decode(data, encoding)
@@ -145,7 +149,9 @@ def _row(written: str) -> np.ndarray:
         raise click.UsageError(f"--fingerprint {written!r}: not hexadecimal digits") from None
 
 
-def _summary(found: list[Answer], settings: Settings, documents: int) -> list[str]:
+def _summary(
+    found: list[Answer], settings: Settings, documents: int, *, is_nearest: bool
+) -> list[str]:
     matches = sum(len(answer.matches) for answer in found)
     answered = sum(bool(answer.matches) for answer in found)
     lines = [
@@ -154,7 +160,7 @@ def _summary(found: list[Answer], settings: Settings, documents: int) -> list[st
     ]
     bits = settings.recipe.bits
     k, want = reach(settings, documents), wanted(settings.similarity, bits)
-    if settings.verified and k < want:
+    if settings.verified and k < want and not is_nearest:
         chance = recall(settings.similarity, bits, k)
         lines.append(
             f"looked within {k} instead of {want} bits, since chance would bring too many: a"

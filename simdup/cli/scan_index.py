@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 def refuse_beside_index(paths: tuple[str, ...]) -> None:
-    """Raise UsageError for what says which files to read: an index has its own."""
+    """Raise UsageError for what says which files to read, or how: an index has its own."""
     given = click.get_current_context().get_parameter_source
-    names = ("files_from", "against", "cache", *(each.name for each in fields(Filters)))
+    filters = (each.name for each in fields(Filters))
+    names = ("files_from", "against", "cache", "encoding", "formats", *filters)
     wrong = [name for name in names if given(name) is ParameterSource.COMMANDLINE]
     if paths or wrong:
         what = f"--{wrong[0].replace('_', '-')}" if wrong else "PATH..."
