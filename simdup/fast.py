@@ -65,7 +65,7 @@ def load_if_worth(*, characters: int = 0, words: int = 0, progress: Progress = s
 
 def is_worth(*, characters: int = 0, words: int = 0) -> bool:
     """Whether there are kernels and work of this size is worth loading them."""
-    return is_installed() and (characters > CHARACTERS_WORTH or words > WORDS_WORTH)
+    return (characters > CHARACTERS_WORTH or words > WORDS_WORTH) and is_installed()
 
 
 def parts(n: int) -> list[slice]:

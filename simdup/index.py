@@ -14,6 +14,7 @@ import os
 import threading
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from simdup.catalogue.contents import by_blocks, documents, everything, places, 
 from simdup.catalogue.file import Catalogue
 from simdup.catalogue.integrity import problems
 from simdup.documents import match_documents
+from simdup.fast import is_worth, load
 from simdup.gather import Gathering
 from simdup.local import How
 from simdup.progress import silent
@@ -81,6 +83,7 @@ class Index:
         self._lock = threading.Lock()
         self._idle: list[Catalogue] = []
         self._segments: dict[int, Segment] = {}
+        self._compared = 0
         with self._reader() as reader:
             self._about = reader.about
 
@@ -115,7 +118,7 @@ class Index:
         with self._reader() as reader:
             return reader.number("batches")
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
         """How its fingerprints and texts are made.
 
@@ -310,6 +313,7 @@ class Index:
                 for place, each in enumerate(tables):
                     each[:, 0] = place
                 return np.concatenate([np.empty((0, 3), np.int64), *tables])
+        self._note_work(len(rows) * len(reader) * -(-bits // 64))
         return within(self._loaded(reader, bits), rows, k)
 
     def pairs(self, k: int, bits: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
@@ -354,6 +358,13 @@ class Index:
         with self._reader() as reader, reader.reading():
             known, rows = everything(reader, self._loaded(reader, 8 * reader.width))
         return known, rows[:, :width]
+
+    def _note_work(self, words: int) -> None:
+        """Compile once that has become worth it, by what has been compared until now."""
+        self._compared += words
+        if is_worth(words=self._compared):
+            load()
+            self._compared = 0
 
     def _loaded(self, reader: Catalogue, bits: int) -> list[Segment]:
         """The segments as they are now; what has not changed since the last time is not read."""

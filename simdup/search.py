@@ -255,8 +255,10 @@ def compiled_pairs(
     rows of both and a distance, each pair is to be within that too.
     """
     kernels, k = ready(), min(k, 8 * left.shape[1])
-    a, b = (np.ascontiguousarray(words(rows).T) for rows in (left, right))
-    *wide, most = sieve or (left[:, :0], right[:, :0], 0)
+    # Copied also where that changes nothing: what is read-only would be compiled for again.
+    a, b = (np.array(words(rows).T, order="C") for rows in (left, right))
+    nothing = np.empty((1, 0), np.uint8)
+    *wide, most = sieve or (nothing, nothing, 0)
     wide_a, wide_b = (words(rows) for rows in wide)
     n, m = len(left), len(right)
     parts = deque((begin, min(begin + COLUMNS, m), 0) for begin in range(0, m, COLUMNS))

@@ -1,8 +1,8 @@
 """The fingerprints of an index, packed: which of them are within k bits of a question.
 
 Rows lie in segments, and within one by columns of 64-bit words, so that a question is a
-handful of vector operations on arrays that fit in the cache. Many questions at once go to
-`search`, which picks its method by their number.
+handful of vector operations on arrays that fit in the cache, or one call of a compiled loop.
+Many questions at once go to `search`, which picks its method by their number.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.fast import load_if_worth, ready
 from simdup.hamming import words
 from simdup.search import iter_pairs_between
 
@@ -47,7 +48,8 @@ class Segment:
 
 def segment(batch: int, rows: Rows, documents: Numbers) -> Segment:
     """The segment of some fingerprints."""
-    return Segment(batch, rows, np.ascontiguousarray(words(rows).T), documents)
+    # Copied also where that changes nothing: what is read-only would be compiled for again.
+    return Segment(batch, rows, np.array(words(rows).T, order="C"), documents)
 
 
 def cut(segments: Sequence[Segment], bits: int) -> list[Segment]:
@@ -63,19 +65,45 @@ def within(segments: Sequence[Segment], questions: Rows, k: int) -> Numbers:
     The index of the question, the number of the document, their distance; in the order of
     questions, distances, documents.
     """
-    found = [np.empty((0, 3), np.int64)]
-    if len(questions) < QUESTIONS_WORTH_A_SEARCH:
-        for index, distances in _passes(segments, questions):
-            for each, part in zip(segments, distances, strict=True):
+    n = sum(len(each.documents) for each in segments)
+    load_if_worth(words=len(questions) * n * -(-questions.shape[1] // 8))
+    if len(questions) >= QUESTIONS_WORTH_A_SEARCH:
+        found = _searched(segments, questions, k)
+    else:
+        compared = _compared_by_kernel if ready() else _compared
+        found = compared(segments, questions, k)
+    return in_order(np.concatenate([np.empty((0, 3), np.int64), *found]))
+
+
+def _searched(segments: Sequence[Segment], questions: Rows, k: int) -> Iterator[Numbers]:
+    """What is within k of many questions, in no order."""
+    for each in segments:
+        for pairs in iter_pairs_between(questions, each.rows, k):
+            yield np.column_stack((pairs[:, 0], each.documents[pairs[:, 1]], pairs[:, 2]))
+
+
+def _compared(segments: Sequence[Segment], questions: Rows, k: int) -> Iterator[Numbers]:
+    """What is within k of a few questions, in no order."""
+    for index, distances in _passes(segments, questions):
+        for each, part in zip(segments, distances, strict=True):
+            if part.min() <= k:
                 near = np.flatnonzero(part <= k)
                 same = np.full(len(near), index)
-                found.append(np.column_stack((same, each.documents[near], part[near])))
-    else:
+                yield np.column_stack((same, each.documents[near], part[near]))
+
+
+def _compared_by_kernel(segments: Sequence[Segment], questions: Rows, k: int) -> Iterator[Numbers]:
+    """`_compared` by `kernels.near_pairs`."""
+    columns, k = np.array(words(questions)[:, :, None]), min(k, 8 * questions.shape[1])
+    found, no_sieve = np.empty((SIZE, 3), np.int64), np.empty((0, 0), np.uint64)
+    near_pairs, is_half, sieve = ready().near_pairs, False, (no_sieve, no_sieve, 0)
+    for index, question in enumerate(columns):
         for each in segments:
-            for pairs in iter_pairs_between(questions, each.rows, k):
-                found.append(pairs.copy())
-                found[-1][:, 1] = each.documents[pairs[:, 1]]
-    return in_order(np.concatenate(found))
+            whole = 0, len(each.documents)
+            _, count = near_pairs(question, each.columns, whole, 0, is_half, k, *sieve, found)
+            if count:
+                same, near = np.full(count, index), found[:count]
+                yield np.column_stack((same, each.documents[near[:, 1]], near[:, 2]))
 
 
 def nearest(segments: Sequence[Segment], questions: Rows, count: int) -> Numbers:
@@ -101,16 +129,19 @@ def in_order(found: Numbers) -> Numbers:
 
 def _passes(
     segments: Sequence[Segment], questions: Rows
-) -> Iterator[tuple[int, list[NDArray[np.uint16]]]]:
-    """For each question its distances to the fingerprints of every segment."""
+) -> Iterator[tuple[int, Iterator[NDArray[np.uint16]]]]:
+    """For each question its distances to the fingerprints of every segment, as they come."""
+    scratch = np.empty(SIZE, np.uint64)  # one for all: fresh memory is half of the time
     for index, question in enumerate(words(questions)):
-        yield index, [_distances(each.columns, question) for each in segments]
+        yield index, (_distances(each.columns, question, scratch) for each in segments)
 
 
-def _distances(columns: NDArray[np.uint64], question: NDArray[np.uint64]) -> NDArray[np.uint16]:
+def _distances(
+    columns: NDArray[np.uint64], question: NDArray[np.uint64], scratch: NDArray[np.uint64]
+) -> NDArray[np.uint16]:
     """Differing bits between one fingerprint and each of a segment; (n,)."""
-    scratch = columns[0] ^ question[0]
-    total = np.bitwise_count(scratch)
+    scratch = scratch[: columns.shape[1]]
+    total = np.bitwise_count(np.bitwise_xor(columns[0], question[0], out=scratch))
     if len(columns) > 1:
         # Of less than 256 bits a byte holds the sum.
         total = total.astype(np.uint8 if len(columns) < 4 else np.uint16)
