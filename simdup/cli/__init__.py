@@ -13,6 +13,7 @@ import click
 
 from simdup.cli.cache import cache_command
 from simdup.cli.compare import compare_command
+from simdup.cli.completion import answer, asked, completion_command
 from simdup.cli.evaluate import evaluate_command
 from simdup.cli.index import index_command
 from simdup.cli.query import query_command
@@ -56,6 +57,7 @@ commands.add_command(index_command)
 commands.add_command(query_command)
 commands.add_command(report_command)
 commands.add_command(cache_command)
+commands.add_command(completion_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -83,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def _run(arguments: list[str]) -> int:
     """The exit code of a command. Not click's own `main`, which answers a closed pipe with 1."""
+    if instruction := asked():
+        return answer(commands, instruction)
     try:
         with commands.make_context("simdup", arguments) as context:
             return int(commands.invoke(context) or 0)

@@ -63,9 +63,20 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     metavar="FILE",
     help="Group all documents of an index instead of PATH...; files are read only to verify.",
 )
-@click.option("--against", multiple=True, metavar="REF", help="Only pairs of a PATH and a REF.")
+@click.option(
+    "--against",
+    multiple=True,
+    type=click.Path(readable=False),
+    metavar="REF",
+    help="Only pairs of a PATH and a REF.",
+)
 @filter_options
-@click.option("--files-from", metavar="FILE", help="Read the files named there; - is stdin.")
+@click.option(
+    "--files-from",
+    type=click.Path(readable=False, allow_dash=True),
+    metavar="FILE",
+    help="Read the files named there; - is stdin.",
+)
 @click.option(
     "-0",
     "--null",

@@ -1,0 +1,64 @@
+"""`simdup completion`: what makes a shell complete commands, options and their values."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import ShellComplete, get_completion_class, shell_complete
+
+if TYPE_CHECKING:
+    from click import Command
+
+#: Set by the scripts when they ask for completions, to `bash_complete` and the like.
+VARIABLE = "_SIMDUP_COMPLETE"
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion_command(context: click.Context, shell: str) -> int:
+    """Print the script that makes SHELL complete simdup's commands and options.
+
+    \b
+    To have it in every new shell:
+      bash (4.4 or newer)  echo 'eval "$(simdup completion bash)"' >> ~/.bashrc
+      zsh (after compinit) echo 'eval "$(simdup completion zsh)"' >> ~/.zshrc
+      fish                 simdup completion fish > ~/.config/fish/completions/simdup.fish
+
+    \b
+    Examples:
+      simdup completion bash
+      simdup completion fish
+    """
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"this version of click has no completion for {shell}")
+    # The base class: that of bash would start a bash, to ask for its version.
+    script = ShellComplete.source(kind(context.find_root().command, {}, "simdup", VARIABLE))
+    click.echo(script, nl=False)
+    return 0
+
+
+def asked() -> str | None:
+    """What a completion script asks for, if this run is for one."""
+    return os.environ.get(VARIABLE) or None
+
+
+def answer(commands: Command, instruction: str) -> int:
+    """Print the completions that a script asked for, and the exit code of doing so.
+
+    Raises UsageError where no script of ours can have asked.
+    """
+    shell, _, action = instruction.partition("_")
+    try:
+        if action == "complete" and shell in SHELLS:
+            return shell_complete(commands, {}, "simdup", VARIABLE, instruction)
+    except (LookupError, ValueError):  # without the other variables, or with broken ones
+        pass
+    raise click.UsageError(
+        f"{VARIABLE} is set, as by a completion script; see `simdup completion --help`"
+    )
