@@ -15,6 +15,7 @@ import io
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -1414,8 +1415,9 @@ def test_a_full_disk_is_one_line_and_the_old_report_is_kept(folder, many):
 # 17: no terminal
 
 
-def on_a_terminal(folder, *arguments):
-    """What the program writes and says on a terminal that changes nothing."""
+def on_a_terminal(folder, *arguments, **environment):
+    """What the program writes and says on a terminal of 80 columns that changes nothing."""
+    usual = {name: os.environ[name] for name in os.environ if name not in {"NO_COLOR", "COLUMNS"}}
     (screen, out), (other_screen, err) = os.openpty(), os.openpty()
     for terminal in (out, err):
         tty.setraw(terminal)
@@ -1423,6 +1425,7 @@ def on_a_terminal(folder, *arguments):
     with subprocess.Popen(
         [sys.executable, "-m", "simdup", *arguments],
         cwd=folder,
+        env=usual | {"TERM": "xterm"} | environment,
         stdin=subprocess.DEVNULL,
         stdout=out,
         stderr=err,
@@ -1442,15 +1445,34 @@ def shown_on(screen):
 
 
 @any_name
-@pytest.mark.parametrize("form", ["text", "json", "csv"])
+@pytest.mark.parametrize("form", ["text", "json", "csv", "fdupes"])
 def test_a_report_is_the_same_on_a_terminal_and_elsewhere(run, folder, hostile, form):
+    plain = {"NO_COLOR": "1", "COLUMNS": "1000"} if form == "text" else {}
     piped = run("scan", hostile, "--format", form)
-    shown, said = on_a_terminal(folder, "scan", hostile, "--format", form)
+    shown, said = on_a_terminal(folder, "scan", hostile, "--format", form, **plain)
 
     assert timeless(shown, form) == timeless(piped.out, form)
     assert b"\r" in said
     assert b"\r" not in piped.err
     assert b"\x1b" not in piped.err + piped.out + shown
+
+
+@any_name
+def test_a_terminal_adds_colours_to_text_and_shortens_folders_and_nothing_else(
+    run, folder, write, english, hostile
+):
+    write("in/" + "deep/" * 20 + "a.txt", english)
+    piped = run("scan", hostile).out.decode().split("\n")
+    shown, _ = on_a_terminal(folder, "scan", hostile)
+
+    colours = re.compile("\x1b\\[[0-9]+m")
+    lines = [colours.sub("", line) for line in shown.decode().split("\n")]
+    assert colours.search(shown.decode())
+    assert all(line.isprintable() for line in lines)
+    for line, whole in zip(lines, piped, strict=True):
+        begin, cut, end = line.partition("…")
+        assert line == whole or (cut and whole.startswith(begin) and whole.endswith(end))
+    assert any(line.endswith("deep/a.txt") and "…" in line for line in lines)
 
 
 def test_nothing_is_asked(simdup, write, english):
@@ -1505,7 +1527,7 @@ def test_a_scan_that_matches_no_file_says_so(run, write, english, arguments):
     ended = run("scan", *arguments)
 
     assert (ended.code, ended.out) == (0, b"")
-    assert ended.err.startswith(b"0 groups of 0 files; read 0 of 0 files (0 B) ")
+    assert ended.err.startswith(b"no file to compare was found; skipped ")
     assert ended.err.count(b"\n") == 1
 
 

@@ -436,6 +436,21 @@ def test_a_summary_counts_skips_most_first():
     ]
 
 
+def test_a_summary_of_nothing_is_one_friendly_line():
+    alone, reference = document("a"), document("b")
+    reference = replace(reference, source=replace(reference.source, is_reference=True))
+    found = replace(result(), documents=(alone,), stats=Stats(1, 1, 1234, 0.04))
+    empty = replace(result(skipped=[Skipped("x", Reason.HIDDEN)]), stats=Stats(0, 0, 0, 0.04))
+
+    assert summary(found) == [
+        "no two files hold the same text; read 1 of 1 file (1.2 kB) in 0.0 s; skipped nothing"
+    ]
+    assert summary(replace(found, documents=(alone, reference)))[0].startswith(
+        "no file holds the same text as a reference; read 1 of 1 file "
+    )
+    assert summary(empty) == ["no file to compare was found; skipped 1 hidden"]
+
+
 def test_a_summary_says_that_candidates_were_narrowed():
     narrowed = Candidates(k=5, wanted=9, recall=0.256, pairs=3)
 

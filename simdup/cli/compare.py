@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from simdup.cli.options import settings_from, settings_options
+from simdup.cli.options import color_option, settings_from, settings_options
 from simdup.cli.output import writer
+from simdup.cli.terminal import look
 from simdup.compare import compare
 from simdup.report import data, diff, text
 
@@ -25,12 +26,14 @@ from simdup.report import data, diff, text
     show_default=True,
     help="How to report.",
 )
+@color_option
 def compare_command(
     left: str,
     right: str,
     *,
     show_diff: bool,
     form: str,
+    color: str,
     **options: Any,  # noqa: ANN401
 ) -> int:
     """Say how much the texts of A and B are alike.
@@ -45,8 +48,11 @@ def compare_command(
     if show_diff and form == "json":
         raise click.UsageError("--diff is for reading; leave out --format json")
     comparison = compare(left, right, settings_from(options))
-    write = writer(None, as_utf8=form == "json")
-    write((data if form == "json" else text).render_comparison(comparison))
+    write, shape = writer(None, as_utf8=form == "json"), look(color)
+    if form == "json":
+        write(data.render_comparison(comparison))
+    else:
+        write(text.render_comparison(comparison, shape))
     if show_diff:
-        write(diff.render(*comparison.texts, (left, right)))
+        write(diff.render(*comparison.texts, (left, right), shape))
     return 0 if comparison.kind is not None else 1

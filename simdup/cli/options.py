@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from simdup.cli.terminal import COLOR
 from simdup.decode import forced
 from simdup.recipe import (
     MAX_BITS,
@@ -226,6 +227,14 @@ output_option = click.option(
     help="Report there.",
 )
 
+#: Whether a report for people is in colours, for `terminal.look`.
+color_option = click.option(
+    "--color",
+    type=click.Choice(COLOR),
+    default=COLOR[0],
+    show_default=True,
+    help="Colours in a report for people; auto: on a terminal, unless NO_COLOR is set.",
+)
 
 _FORMATS = click.option(
     "--formats",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from simdup.cli.cache import store_at
 from simdup.cli.options import (
+    color_option,
     filter_options,
     filters_from,
     output_option,
@@ -19,7 +21,7 @@ from simdup.cli.options import (
 from simdup.cli.output import writer
 from simdup.cli.page import page_options, page_writer
 from simdup.cli.scan_index import refuse_beside_index, scan_index
-from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
+from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
 from simdup.errors import InterruptedScan
 from simdup.records import LINKAGES
 from simdup.report import data, fdupes, text
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from simdup.records import Document, ScanResult
+    from simdup.report.look import Look
     from simdup.store import Store
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
@@ -88,6 +91,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 )
 @output_option
 @page_options("groups; with --index none")
+@color_option
 @click.option(
     "-j",
     "--jobs",
@@ -124,7 +128,8 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     else:
         refuse_beside_index(paths)
         are_files = False
-    render = _renderer(form, null=null, is_list_null=are_files)
+    shape = look(options["color"], options["target"])
+    render = _renderer(form, shape, null=null, is_list_null=are_files)
     show = progress(quiet=quiet)
     write = writer(options["target"], as_utf8=form in FORMATS_OF_PARTS)
     texts = "groups" if file is None else "none"
@@ -206,11 +211,13 @@ def _paths(
 
 
 def _renderer(
-    form: str | None, *, null: bool, is_list_null: bool
+    form: str | None, shape: Look, *, null: bool, is_list_null: bool
 ) -> Callable[[ScanResult], Iterable[str] | Iterable[bytes]]:
     """The function that renders the result; with -0 alone that is fdupes's list."""
     if null and form in {None, "fdupes"}:
         return fdupes.render_null
     if null and not is_list_null:
         raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
-    return FORMATS[form or "text"]
+    if form in {None, "text"}:
+        return partial(text.render, look=shape)
+    return FORMATS[form]

@@ -1,7 +1,9 @@
-"""What a person sees while a command runs: stderr only, and progress on a terminal only."""
+"""What a person sees: progress on a terminal only, warnings, and what a report looks like there."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
@@ -10,6 +12,7 @@ import click
 from tqdm import tqdm
 
 from simdup.progress import silent
+from simdup.report.look import Look
 from simdup.report.names import printable
 
 if TYPE_CHECKING:
@@ -25,6 +28,23 @@ INTERRUPTED = 130
 
 # Warnings about single files before the rest is only counted.
 MOST_WARNINGS = 10
+
+#: Values of --color.
+COLOR = ("auto", "always", "never")
+
+
+def look(color: str, target: str | None = None) -> Look:
+    """How a report for people looks that goes to stdout, or to a file.
+
+    `color` is one of COLOR. Only on a terminal are lines fitted to its width, which the
+    variable COLUMNS overrules.
+    """
+    is_terminal = target is None and sys.stdout.isatty()
+    # The console of Windows may show the codes instead of obeying them. https://no-color.org
+    takes_colours = is_terminal and os.name != "nt" and os.environ.get("TERM") != "dumb"
+    is_wanted = takes_colours and not os.environ.get("NO_COLOR")
+    columns = shutil.get_terminal_size().columns if is_terminal else None
+    return Look(color == "always" or (color == "auto" and is_wanted), columns)
 
 
 def progress(*, quiet: bool) -> Progress:

@@ -8,6 +8,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from simdup.metrics import MEASURES
+from simdup.report.columns import padded, width
 from simdup.report.data import csv_line, dumps, tool
 from simdup.report.names import as_json, printable
 from simdup.report.words import count
@@ -105,18 +106,19 @@ def _curve(row: Evaluated) -> Iterator[str]:
 
 def _kinds(evaluation: Evaluation, rows: list[Evaluated]) -> Iterator[str]:
     """How many pairs of each kind are found, in per cent, by size."""
-    width = max(len("only reported found, %"), *(len(printable(k.kind)) for k in evaluation.kinds))
+    labels = [printable(kind.kind) for kind in evaluation.kinds]
+    widest = max(map(width, ["only reported found, %", *labels]))
     heads = [f"{row.settings.recipe.bits:>6}" for row in rows]
     for label, title in ((True, "duplicates"), (False, "others"), (None, "only reported")):
         chosen = [i for i, kind in enumerate(evaluation.kinds) if kind.duplicate is label]
         if not chosen:
             continue
-        yield f"{title + ' found, %':<{width}}    pairs{''.join(heads)}  verified"
+        yield f"{padded(title + ' found, %', widest)}    pairs{''.join(heads)}  verified"
         for index in chosen:
             kind = evaluation.kinds[index]
             shares = [f"{_percent(row.found[index], kind.pairs):>6}" for row in rows]
             last = _percent(rows[-1].found_verified[index], kind.pairs)
-            yield f"{printable(kind.kind):<{width}} {kind.pairs:>8,}{''.join(shares)}{last:>10}"
+            yield f"{padded(labels[index], widest)} {kind.pairs:>8,}{''.join(shares)}{last:>10}"
 
 
 def _percent(part: float, whole: int) -> str:

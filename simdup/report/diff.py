@@ -7,15 +7,20 @@ from difflib import unified_diff
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from simdup.report.look import ADDED, HEADING, PLACE, PLAIN, REMOVED
 from simdup.report.names import printable
 from simdup.report.words import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simdup.report.look import Look
+
 # Lines of the same sign shown of a run before it is folded, and characters of a line.
 LONGEST_RUN = 12
 LONGEST_LINE = 160
+
+_COLOURS = {"-": REMOVED, "+": ADDED, "@": PLACE}
 
 # Texts are compared by sentence, since line ends are layout: one ends with its line, behind
 # a Chinese full stop with the brackets that close there, or behind a Western one and a space.
@@ -30,18 +35,25 @@ _WRAPPED_HAN = re.compile(
 )
 
 
-def render(left: str, right: str, names: tuple[str, str]) -> Iterator[str]:
+def render(left: str, right: str, names: tuple[str, str], look: Look = PLAIN) -> Iterator[str]:
     """A unified diff of the sentences of two texts, long runs and lines folded.
 
     Nothing for texts whose sentences are the same.
     """
     a, b = _sentences(left), _sentences(right)
     lines = unified_diff(a, b, printable(names[0]), printable(names[1]), n=1, lineterm="")
-    for sign, run in groupby(lines, key=lambda line: line[:1]):
-        each = list(run)
-        yield from map(_folded, each[:LONGEST_RUN])
-        if len(each) > LONGEST_RUN:
-            yield f"{sign}... {count(len(each) - LONGEST_RUN, 'more line')}"
+    for number, (sign, run) in enumerate(groupby(lines, key=lambda line: line[:1])):
+        # The names of the files stand in the first two lines, and look like changes.
+        colour = HEADING if number < len(names) else _COLOURS.get(sign)
+        for line in _shown(sign, list(run)):
+            yield look.painted(line, colour) if colour else line
+
+
+def _shown(sign: str, run: list[str]) -> Iterator[str]:
+    """The first lines of a run of the same sign, and how many more there are."""
+    yield from map(_folded, run[:LONGEST_RUN])
+    if len(run) > LONGEST_RUN:
+        yield f"{sign}... {count(len(run) - LONGEST_RUN, 'more line')}"
 
 
 def _sentences(text: str) -> list[str]:

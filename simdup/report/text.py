@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from simdup.hamming import similarity_at, standard_error
 from simdup.records import Kind
+from simdup.report.columns import width
+from simdup.report.look import ASIDE, HEADING, KINDS, PLAIN, REMARK
 from simdup.report.names import printable
 from simdup.report.words import count, likeness, percent, size
 
@@ -13,23 +15,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simdup.records import Comparison, Document, Group, Member, ScanResult
+    from simdup.report.look import Look
 
 
-def render(result: ScanResult) -> Iterator[str]:
+def render(result: ScanResult, look: Look = PLAIN) -> Iterator[str]:
     """The groups, a line a file: how alike, distance, encoding, size, name."""
     bits = result.settings.recipe.bits
     for group in result.groups:
-        yield from _group(group, bits)
+        yield from _group(group, bits, look)
         yield ""
 
 
-def _group(group: Group, bits: int) -> Iterator[str]:
+def _group(group: Group, bits: int, look: Look) -> Iterator[str]:
     first, *others = group.members
-    head = f"Group {group.id}: {group.kind.value}, {count(len(group.members), 'file')}"
-    yield head + (f", at most {group.diameter} of {bits} bits apart" if group.diameter else "")
-    yield _line("", "", first)
+    head = look.painted(f"Group {group.id}:", HEADING)
+    kind = look.painted(group.kind.value, KINDS[group.kind])
+    apart = f", at most {group.diameter} of {bits} bits apart" if group.diameter else ""
+    yield f"{head} {kind}, {count(len(group.members), 'file')}{apart}"
+    yield _line("", "", first, look)
     for member in others:
-        yield _line(likeness(member, bits), _closeness(member), member)
+        yield _line(likeness(member, bits), _closeness(member), member, look)
 
 
 def _closeness(member: Member) -> str:
@@ -39,12 +44,16 @@ def _closeness(member: Member) -> str:
     return "0 bits" if member.kind is Kind.NEAR else member.kind.value.removeprefix("identical ")
 
 
-def _line(alike: str, closeness: str, member: Member) -> str:
-    document = member.document
-    columns = (
-        f"  {alike:>7}  {closeness:<8} {document.written_in:<12} {size(document.source.size):>8}"
+def _line(alike: str, closeness: str, member: Member, look: Look) -> str:
+    document, remarks = member.document, _remarks(member.document)
+    how, closeness = f"{alike:>7}", f"{closeness:<8}"
+    what = f"{document.written_in:<12} {size(document.source.size):>8}"
+    taken = width(f"  {how}  {closeness} {what}  {remarks}")
+    return (
+        f"  {look.painted(how, KINDS[member.kind]) if alike else how}  {closeness}"
+        f" {look.painted(what, ASIDE)}  {look.fitted(printable(document.path), taken)}"
+        f"{look.painted(remarks, REMARK)}"
     )
-    return f"{columns}  {printable(document.path)}{_remarks(document)}"
 
 
 def _remarks(document: Document) -> str:
@@ -57,7 +66,7 @@ def _remarks(document: Document) -> str:
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 
-def render_comparison(comparison: Comparison) -> Iterator[str]:
+def render_comparison(comparison: Comparison, look: Look = PLAIN) -> Iterator[str]:
     """Both files, how far apart, and the verdict."""
     settings = comparison.settings
     bits, distance = settings.recipe.bits, comparison.distance
@@ -65,22 +74,23 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
         (comparison.left, comparison.right), comparison.fingerprints, strict=True
     ):
         yield (
-            f"{printable(document.path)}: {document.written_in}"
+            f"{look.painted(printable(document.path), HEADING)}: {document.written_in}"
             f" ({percent(document.confidence)} sure), {size(document.source.size)},"
-            f" {count(document.features, 'feature')}{_remarks(document)}"
+            f" {count(document.features, 'feature')}{look.painted(_remarks(document), REMARK)}"
         )
-        yield f"  fingerprint  {fingerprint.hex()}"
+        yield f"  fingerprint  {look.painted(fingerprint.hex(), ASIDE)}"
     estimate = max(0.0, similarity_at(distance, bits))
     error = standard_error(estimate, bits)
     low = max(0.0, similarity_at(min(bits, distance + error), bits))
     high = max(0.0, similarity_at(max(0, distance - error), bits))
+    colour = HEADING if comparison.kind is None else KINDS[comparison.kind]
     yield f"distance     {distance} of {bits} bits"
     yield (
         f"             stands for {percent(estimate)} alike"
         f" ({percent(low)} to {percent(high)} within one standard error)"
     )
-    yield f"similarity   {percent(comparison.similarity)}, exact"
-    yield f"verdict      {_verdict(comparison)}"
+    yield f"similarity   {look.painted(percent(comparison.similarity), colour)}, exact"
+    yield f"verdict      {look.painted(_verdict(comparison), colour)}"
 
 
 def _verdict(comparison: Comparison) -> str:

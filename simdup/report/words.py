@@ -60,16 +60,26 @@ def skips(skipped: tuple[Skipped, ...]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
+def _outcome(result: ScanResult) -> str:
+    """What was found, in a few words."""
+    if result.groups:
+        files = sum(len(group.members) for group in result.groups)
+        return f"{count(len(result.groups), 'group')} of {count(files, 'file')}"
+    if any(document.source.is_reference for document in result.documents):
+        return "no file holds the same text as a reference"
+    return "no two files hold the same text"
+
+
 def summary(result: ScanResult) -> list[str]:
     """What was found, read and skipped, and what else there is to know: a line each."""
-    files = sum(len(group.members) for group in result.groups)
     stats = result.stats
     skipped = ", ".join(f"{n:,} {reason}" for reason, n in skips(result.skipped).items())
-    lines = [
-        f"{count(len(result.groups), 'group')} of {count(files, 'file')}; "
+    read = (
         f"read {stats.fingerprinted:,} of {count(stats.found, 'file')} ({size(stats.bytes)})"
-        f" in {stats.seconds:.1f} s; skipped {skipped or 'nothing'}"
-    ]
+        f" in {stats.seconds:.1f} s"
+    )
+    outcome = f"{_outcome(result)}; {read}" if stats.found else "no file to compare was found"
+    lines = [f"{outcome}; skipped {skipped or 'nothing'}"]
     left_out = sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped)
     if left_out:
         lines.append(
