@@ -54,13 +54,13 @@ class Collection:
         """
         unknown = self._recall(sources, is_list=is_list)
         load_if_worth(characters=sum(source.size for source in unknown), progress=progress)
-        waiting = deque(tasks(unknown))
+        waiting, count = deque(tasks(unknown)), len(unknown)
         del unknown  # each file's record is let go when its task is done
         places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
         settings = self.settings
         how = How(self._recipe(), settings.encoding, settings.formats, settings.converters)
         parts = fingerprint_all(waiting, how, jobs)
-        for task, part in progress(parts, "read", len(waiting)):
+        for task, part in progress(parts, "read", count, lambda done: len(done[0])):
             if self.shelf is not None:
                 self.shelf.keep(task, part.found, part.rows)
             own, places = np.split(places, [len(task)])

@@ -133,12 +133,13 @@ class Gathering:
         """Read what the index does not know, and put it in by batches."""
         waiting = deque(tasks(self._unknown(self._without_own(found))))
         size = sum(source.size for task in waiting for source in task)
+        count = sum(map(len, waiting))
         load_if_worth(characters=size, progress=self.progress)
         batch: list[Document] = []
         rows: list[Rows] = []
         last = time.monotonic()
         parts = fingerprint_all(waiting, self.how, self.jobs)
-        for _, part in self.progress(parts, "read", len(waiting)):
+        for _, part in self.progress(parts, "read", count, lambda done: len(done[0])):
             kept = without_degenerate(part, self.how.recipe.bits)
             self._skip(kept.skipped)
             batch += kept.documents

@@ -180,7 +180,7 @@ class _Matching:
     def _pairs(self, active: Indices, k: int) -> Indices:
         """Pairs of these texts within k bits that may count: (m, 2)."""
         found, count = [np.empty((0, 2), np.int64)], 0
-        for chunk in self.progress(self._near(active, k), "compare", None):
+        for chunk in self._near(active, k):
             found.append(chunk)
             count += len(chunk)
             if count > MAX_PAIRS:
@@ -194,16 +194,17 @@ class _Matching:
         if self.is_two_sided:
             is_reference = self.texts.is_reference[active]
             left, right = active[~is_reference], active[is_reference]
-            for pairs in iter_pairs_between(rows[~is_reference], rows[is_reference], k):
+            sides = rows[~is_reference], rows[is_reference]
+            for pairs in iter_pairs_between(*sides, k, progress=self.progress):
                 i, j = left[pairs[:, 0]], right[pairs[:, 1]]
                 passes = self._passes(i, j)
                 yield np.column_stack((i[passes], j[passes]))
             return
         if self.is_sieved:
             most = sieve(self.settings.similarity, 8 * self.texts.wide.shape[1])
-            stream = iter_sieved_pairs(self.texts.wide[active], self.bits, k, most)
+            stream = iter_sieved_pairs(self.texts.wide[active], self.bits, k, most, self.progress)
         else:
-            stream = iter_pairs(rows, k)
+            stream = iter_pairs(rows, k, progress=self.progress)
         yield from (active[pairs[:, :2]] for pairs in stream)
 
     def _equal_rows(self, active: Indices) -> Indices:
@@ -253,7 +254,8 @@ class _Matching:
         unknown = np.flatnonzero(np.isnan(similarities))
         i, j = pairs[unknown].T
         parts = decide(i, j, self.texts.counts, self.load)
-        for part, values in self.progress(parts, "verify", None):
+        decided = self.progress(parts, "verify", len(unknown), lambda done: len(done[0]))
+        for part, values in decided:
             similarities[unknown[part]] = values
             if self.known is not None:
                 self.known.keep_similarities(digests[i[part]], digests[j[part]], values)

@@ -15,16 +15,18 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations
+from functools import partial
 from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.buckets import CHUNK, keys_of, sharing
 from simdup.distinct import distinct_rows, joint_rows
 from simdup.errors import TooManyPairsError
 from simdup.fast import cores, is_worth, load_if_worth, ready
 from simdup.hamming import words
+from simdup.progress import silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,14 +35,13 @@ if TYPE_CHECKING:
 
     from simdup.distinct import DistinctRows
     from simdup.hamming import Rows
+    from simdup.progress import Progress
 
     Pairs = NDArray[np.int64]
+    Part = tuple[int, int, int]  # rows on the right, and the first on the left
 
 #: What `pairs_within` returns at most unless told: 1.2 GB of pairs.
 MAX_PAIRS = 50_000_000
-
-# Pairs looked at together, which bounds the memory of a search to some 100 MB.
-CHUNK = 1 << 20
 
 # Rows on the two sides of a tile of all against all: 256 kB of scratch, which stay in the cache.
 TILE = (8, 4096)
@@ -60,7 +61,7 @@ NS_SLOT = 4.0  # one entry of a table
 MAX_BLOCK_BITS = 22
 
 
-def iter_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
+def iter_pairs(rows: Rows, k: int, *, progress: Progress = silent) -> Iterator[Pairs]:
     """Every pair of rows at most k bits apart, in chunks of about CHUNK.
 
     Yields arrays (m, 3) of i, j and distance with i < j; each pair comes once, in no
@@ -69,10 +70,12 @@ def iter_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
     """
     _check(k)
     distinct = distinct_rows(rows)
-    return _original_pairs(distinct, k, method(distinct.rows, k))
+    return _original_pairs(distinct, k, method(distinct.rows, k), progress)
 
 
-def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
+def iter_pairs_between(
+    left: Rows, right: Rows, k: int, *, progress: Progress = silent
+) -> Iterator[Pairs]:
     """Every pair of a left and a right row at most k bits apart, as `iter_pairs`.
 
     Yields arrays (m, 3) of the index in `left`, the index in `right`, and distance.
@@ -84,12 +87,12 @@ def iter_pairs_between(left: Rows, right: Rows, k: int) -> Iterator[Pairs]:
         first, joint = joint_rows(left, right)
         both = distinct_rows(joint.rows)
         if blocks := method(both.rows, k, sides):
-            for pairs in _original_pairs(both, k, blocks):
+            for pairs in _original_pairs(both, k, blocks, progress):
                 across = pairs[(pairs[:, 0] < first) & (pairs[:, 1] >= first)]
                 for each in expanded(joint, across):
                     yield each - np.array([0, len(left), 0])
             return
-    yield from _all_pairs(left, right, k)
+    yield from _all_pairs(left, right, k, progress)
 
 
 def _check(k: int) -> None:
@@ -119,17 +122,24 @@ def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
     return every[np.lexsort((every[:, 1], every[:, 0]))]
 
 
-def _original_pairs(distinct: DistinctRows, k: int, blocks: int) -> Iterator[Pairs]:
+def _original_pairs(
+    distinct: DistinctRows, k: int, blocks: int, progress: Progress
+) -> Iterator[Pairs]:
     """Pairs of original rows within k, in chunks."""
-    for pairs in _distinct_pairs(distinct, k, blocks):
+    for pairs in _distinct_pairs(distinct, k, blocks, progress):
         yield from expanded(distinct, pairs)
 
 
-def _distinct_pairs(distinct: DistinctRows, k: int, blocks: int) -> Iterator[Pairs]:
+def _distinct_pairs(
+    distinct: DistinctRows, k: int, blocks: int, progress: Progress = silent
+) -> Iterator[Pairs]:
     """Pairs of distinct rows within k, and every repeated row as a pair with itself."""
     repeated = np.flatnonzero(distinct.sizes > 1)
     yield np.column_stack((repeated, repeated, np.zeros_like(repeated)))
-    yield from multi_index(distinct.rows, k, blocks) if blocks else all_pairs(distinct.rows, k)
+    if blocks:
+        yield from multi_index(distinct.rows, k, blocks, progress)
+    else:
+        yield from all_pairs(distinct.rows, k, progress)
 
 
 def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> NDArray[np.int64]:
@@ -182,7 +192,7 @@ def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
     is_compiled = is_compiled_for(*(sides or (n, n)), bits)
     blocks, cost = plan(n, bits, k, sides, is_compiled=is_compiled), 0.0
     for begin, width, radius in _layout(bits, k, blocks) if blocks else []:
-        sizes = np.bincount(_block(rows, begin, width))
+        sizes = np.bincount(keys_of(rows, begin, width))
         cost += _block_cost(n, width, radius, float((sizes * (sizes - 1) // 2).sum()))
     return blocks if cost < _all_pairs_cost(n, bits, sides, is_compiled=is_compiled) else 0
 
@@ -229,25 +239,33 @@ def _layout(bits: int, k: int, blocks: int) -> list[tuple[int, int, int]]:
     return layout
 
 
-def all_pairs(rows: Rows, k: int) -> Iterator[Pairs]:
+def all_pairs(rows: Rows, k: int, progress: Progress = silent) -> Iterator[Pairs]:
     """Every pair within k by comparing all with all, (m, 3) a yield, i < j."""
-    return _all_pairs(rows, rows, k, is_half=True)
+    return _all_pairs(rows, rows, k, progress, is_half=True)
 
 
-def _all_pairs(left: Rows, right: Rows, k: int, *, is_half: bool = False) -> Iterator[Pairs]:
+def _all_pairs(
+    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
+) -> Iterator[Pairs]:
     """Pairs of a left and a right row within k; with `is_half` these are the same, and i < j."""
     load_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
     if ready() is not None:
-        yield from compiled_pairs(left, right, k, is_half=is_half)
+        yield from compiled_pairs(left, right, k, progress, is_half=is_half)
         return
-    for top, begin, near in _tiles(left, right, k, is_half=is_half):
+    for top, begin, near in _tiles(left, right, k, progress, is_half=is_half):
         i, j = np.nonzero(near <= k)
         pairs = np.column_stack((i + top, j + begin, near[i, j])).astype(np.int64)
         yield pairs[pairs[:, 0] < pairs[:, 1]] if is_half else pairs
 
 
-def compiled_pairs(
-    left: Rows, right: Rows, k: int, *, is_half: bool, sieve: tuple[Rows, Rows, int] | None = None
+def compiled_pairs(  # noqa: PLR0913  (two of them are for others)
+    left: Rows,
+    right: Rows,
+    k: int,
+    progress: Progress = silent,
+    *,
+    is_half: bool,
+    sieve: tuple[Rows, Rows, int] | None = None,
 ) -> Iterator[Pairs]:
     """The same by `kernels.near_pairs`, a part of the right rows a thread.
 
@@ -265,16 +283,17 @@ def compiled_pairs(
     threads = cores()
     buffers = [np.empty((max(CHUNK // threads, COLUMNS), 3), np.int64) for _ in range(threads)]
 
-    def near(part: tuple[int, int, int], found: Pairs) -> tuple[int, int]:
+    def near(part: Part, found: Pairs) -> tuple[int, int]:
         low, high, begin = part
         stopped, count = kernels.near_pairs(
             a, b, (low, high), begin, is_half, k, wide_a, wide_b, most, found
         )
         return int(stopped), int(count)
 
+    total = _compared(0, m, n, is_half=is_half)
+    amount = partial(_newly_compared, n=n, is_half=is_half)
     with ThreadPoolExecutor(threads) as pool:
-        while parts:
-            taken = [parts.popleft() for _ in range(min(threads, len(parts)))]
+        for taken in progress(_taken(parts, threads), "search", total, amount):
             results = list(pool.map(near, taken, buffers))
             for (low, high, _), (stopped, count), found in zip(
                 taken, results, buffers, strict=False
@@ -284,16 +303,38 @@ def compiled_pairs(
                     parts.appendleft((low, high, stopped))
 
 
+def _taken(parts: deque[Part], most: int) -> Iterator[list[Part]]:
+    """The next parts, so many at a time, until none is left; more may be added meanwhile."""
+    while parts:
+        yield [parts.popleft() for _ in range(min(most, len(parts)))]
+
+
+def _newly_compared(taken: list[Part], n: int, *, is_half: bool) -> int:
+    """How many pairs parts have, but for those that are gone on with, which have counted before."""
+    fresh = ((low, high) for low, high, begin in taken if not begin)
+    return sum(_compared(*part, n, is_half=is_half) for part in fresh)
+
+
+def _compared(begin: int, end: int, n: int, *, is_half: bool) -> int:
+    """How many pairs rows `begin` to `end` are in, with n others or those before each of them."""
+    return (begin + end - 1) * (end - begin) // 2 if is_half else (end - begin) * n
+
+
 def _tiles(
-    left: Rows, right: Rows, k: int, *, is_half: bool = False
+    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
 ) -> Iterator[tuple[int, int, NDArray[np.uint16]]]:
     """Distances of some rows with some, and where these begin; only tiles with one within k.
 
     With `is_half` tiles below the diagonal are left out.
     """
     a, b = (np.ascontiguousarray(words(rows).T) for rows in (left, right))
-    tall, wide = TILE
-    for top in range(0, len(left), tall):
+    (tall, wide), n = TILE, len(left)
+
+    def compared(top: int) -> int:  # from below, where fewer and fewer are left
+        return _compared(max(0, n - top - tall), n - top, len(right), is_half=is_half)
+
+    total = _compared(0, n, len(right), is_half=is_half)
+    for top in progress(range(0, n, tall), "search", total, compared):
         for begin in range(top if is_half else 0, len(right), wide):
             near = _tile(a[:, top : top + tall], b[:, begin : begin + wide])
             if near.min() <= k:
@@ -308,14 +349,19 @@ def _tile(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint16]:
     return total
 
 
-def multi_index(rows: Rows, k: int, blocks: int) -> Iterator[Pairs]:
+def multi_index(rows: Rows, k: int, blocks: int, progress: Progress = silent) -> Iterator[Pairs]:
     """Every pair within k of distinct rows by multi-index hashing, (m, 3) a yield, i < j."""
     columns = words(rows)
     keys: list[NDArray[np.uint32]] = []
     radii: list[int] = []
-    for begin, width, radius in _layout(8 * rows.shape[1], k, blocks):
-        keys.append(_block(rows, begin, width))
-        for i, j in _sharing(keys[-1], width, radius):
+    layout, n = _layout(8 * rows.shape[1], k, blocks), len(rows)
+    # Each block decides of all pairs: it counts for the share of them that it costs.
+    costs = {begin: _block_cost(n, width, radius, 0) for begin, width, radius in layout}
+    share = n * (n - 1) / 2 / sum(costs.values())
+    shown = progress(layout, "search", n * (n - 1) / 2, lambda each: costs[each[0]] * share)
+    for begin, width, radius in shown:
+        keys.append(keys_of(rows, begin, width))
+        for i, j in sharing(keys[-1], width, radius):
             distance = np.bitwise_count(columns[i] ^ columns[j]).sum(axis=1, dtype=np.int64)
             near = np.flatnonzero(distance <= k)
             i, j, distance = i[near], j[near], distance[near]  # noqa: PLW2901
@@ -326,51 +372,3 @@ def multi_index(rows: Rows, k: int, blocks: int) -> Iterator[Pairs]:
             pairs = np.column_stack((np.minimum(i, j), np.maximum(i, j), distance))
             yield pairs[new]
         radii.append(radius)
-
-
-def _block(rows: Rows, begin: int, width: int) -> NDArray[np.uint32]:
-    """The `width` bits from bit `begin` of each row, as a number; width is 25 at most."""
-    last = begin + width
-    key = np.zeros(len(rows), np.uint64)
-    for byte in range(begin // 8, -(-last // 8)):
-        key = key << np.uint64(8) | rows[:, byte]
-    key >>= np.uint64(-last % 8)
-    return (key & np.uint64((1 << width) - 1)).astype(np.uint32)
-
-
-def _sharing(
-    keys: NDArray[np.uint32], width: int, radius: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Pairs of rows whose keys differ in at most `radius` bits, each once, in chunks."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    starts = np.zeros((1 << width) + 1, np.int64)
-    np.cumsum(np.bincount(ordered, minlength=1 << width), out=starts[1:])
-    for flips in range(radius + 1):
-        for bits in combinations(range(width), flips):
-            mask = np.uint32(sum(1 << bit for bit in bits))
-            other = ordered ^ mask
-            # Of two different buckets the lower one looks; in one bucket, each at those behind it.
-            begins = starts[other] if flips else np.arange(1, len(keys) + 1)
-            counts = starts[other.astype(np.int64) + 1] - begins
-            if flips:
-                counts[other < ordered] = 0
-            for left, right in _ranges(begins, counts):
-                yield order[left], order[right]
-
-
-def _ranges(
-    begins: NDArray[np.int64], counts: NDArray[np.int64]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Each index i with begins[i], begins[i] + 1, ... counts[i] times, in chunks of CHUNK."""
-    busy = np.flatnonzero(counts)
-    begins, counts = begins[busy], counts[busy]
-    ends = np.cumsum(counts)
-    for low in range(0, int(ends[-1]) if len(ends) else 0, CHUNK):
-        high = min(low + CHUNK, int(ends[-1]))
-        first, last = np.searchsorted(ends, (low, high - 1), side="right")
-        part = slice(first, last + 1)
-        before = ends[part] - counts[part]
-        taken = np.minimum(ends[part], high) - np.maximum(before, low)
-        serial = np.arange(low, high) + np.repeat(begins[part] - before, taken)
-        yield np.repeat(busy[part], taken), serial

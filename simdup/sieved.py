@@ -13,19 +13,23 @@ import numpy as np
 from simdup.distinct import distinct_rows
 from simdup.fast import load_if_worth, ready
 from simdup.hamming import paired_distances
+from simdup.progress import silent
 from simdup.search import compiled_pairs, expanded, iter_pairs, method
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simdup.hamming import Rows
+    from simdup.progress import Progress
     from simdup.search import Pairs
 
 # Collections with a smaller share of distinct rows have fewer pairs if equal ones are one.
 DISTINCT = 0.9
 
 
-def iter_sieved_pairs(wide: Rows, bits: int, k: int, most: int) -> Iterator[Pairs]:
+def iter_sieved_pairs(
+    wide: Rows, bits: int, k: int, most: int, progress: Progress = silent
+) -> Iterator[Pairs]:
     """Pairs within k bits in the first `bits`, and within `most` in all; as `iter_pairs`.
 
     >>> rows = np.uint8([[0b1111_0000, 0], [0b1111_0001, 0], [0b1111_0000, 255]])
@@ -35,13 +39,14 @@ def iter_sieved_pairs(wide: Rows, bits: int, k: int, most: int) -> Iterator[Pair
     distinct = distinct_rows(wide)
     rows = np.ascontiguousarray(distinct.rows[:, : bits // 8])
     if not _is_fused(rows, k):
-        for pairs in iter_pairs(np.ascontiguousarray(wide[:, : bits // 8]), k):
+        beginnings = np.ascontiguousarray(wide[:, : bits // 8])
+        for pairs in iter_pairs(beginnings, k, progress=progress):
             yield pairs[paired_distances(wide, pairs[:, 0], pairs[:, 1]) <= most]
         return
     repeated = np.flatnonzero(distinct.sizes > 1)
     yield from expanded(distinct, np.column_stack((repeated, repeated, np.zeros_like(repeated))))
     sieve = (distinct.rows, distinct.rows, most)
-    for pairs in compiled_pairs(rows, rows, k, is_half=True, sieve=sieve):
+    for pairs in compiled_pairs(rows, rows, k, progress, is_half=True, sieve=sieve):
         yield from expanded(distinct, pairs)
 
 

@@ -600,7 +600,7 @@ def test_no_bar_without_a_terminal(run, write, monkeypatch):
     def bar(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(terminal, "tqdm", bar)
+    monkeypatch.setattr(terminal, "_Bar", bar)
     write("a", SHORT)
 
     ended = run("scan", ".")

@@ -11,7 +11,7 @@ import simdup
 
 FLOORS = [
     {"errors", "progress", "unicode", "hashing", "hamming", "east_asian"},
-    {"recipe", "gitignore", "metrics", "kernels", "fast", "database", "distinct"},
+    {"recipe", "gitignore", "metrics", "kernels", "fast", "database", "distinct", "buckets"},
     {"records", "pool"},
     {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report"}
     | {"store", "entries"},

@@ -26,7 +26,7 @@ def when(label, act):
     """Progress that acts once, before the phase of that name."""
     waiting = [act]
 
-    def progress(items, phase, total):  # noqa: ARG001
+    def progress(items, phase, total, amount=None):  # noqa: ARG001
         if phase == label and waiting:
             waiting.pop()()
         return items
@@ -189,7 +189,7 @@ def test_a_file_that_becomes_a_fifo_does_not_hang_the_scan(tree):
 
 
 def test_a_file_that_vanishes_before_its_text_is_read_again_is_skipped(tree):
-    result = scan([tree], progress=when("compare", Path("in/b").unlink))
+    result = scan([tree], progress=when("search", Path("in/b").unlink))
 
     assert grouped(result) == [["in/c", "in/d"]]
     assert [(each.path, each.reason) for each in result.skipped] == [("in/b", Reason.VANISHED)]
@@ -198,22 +198,25 @@ def test_a_file_that_vanishes_before_its_text_is_read_again_is_skipped(tree):
 def test_a_copy_stands_in_for_a_file_that_vanished(tree, write, english):
     write("in/copy-of-a", english)
 
-    result = scan([tree], progress=when("compare", Path("in/a").unlink))
+    result = scan([tree], progress=when("search", Path("in/a").unlink))
 
     (group,) = [set(group) for group in grouped(result) if "in/b" in group]
     assert "in/copy-of-a" in group
 
 
-def test_every_phase_shows_its_progress(tree):
+def test_every_phase_shows_its_progress_to_its_end(tree):
     phases = []
 
-    def progress(items, label, total):  # noqa: ARG001
-        phases.append(label)
-        return items
+    def progress(items, label, total, amount=None):
+        phase = [label, total, 0]
+        phases.append(phase)
+        for item in items:
+            yield item
+            phase[2] += 1 if amount is None else amount(item)
 
     scan([tree], progress=progress)
 
-    assert phases[:4] == ["walk", "read", "compare", "verify"]
+    assert phases[:4] == [["walk", None, 5], ["read", 5, 5], ["search", 6, 6], ["verify", 1, 1]]
 
 
 def test_rows_equal_those_of_the_library(tree):

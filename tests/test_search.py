@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup import search
+from simdup import buckets, fast, search
 from simdup.distinct import distinct_rows
 from simdup.errors import TooManyPairsError
 from simdup.search import (
@@ -63,10 +63,12 @@ def test_pairs_match_the_oracle(rows, k):
 def test_pairs_match_the_oracle_whatever_the_chunk(rows, k, chunk):
     before = search.CHUNK, search.TILE
     try:
-        search.CHUNK, search.TILE = chunk, (chunk, chunk + 1)
+        buckets.CHUNK = search.CHUNK = chunk
+        search.TILE = chunk, chunk + 1
         found = collected(iter_pairs(rows, k))
     finally:
         search.CHUNK, search.TILE = before
+        buckets.CHUNK = search.CHUNK
 
     assert found == oracle(rows, k)
 
@@ -204,3 +206,49 @@ def test_skewed_rows_by_the_thousand_lose_no_pair(shape):
 
     assert len(found) >= len(rows) // 2 - 1
     assert found == collected(all_pairs(rows, 3)) == collected(iter_pairs(rows, 3))
+
+
+@pytest.fixture
+def progress():
+    """Progress that keeps the label and the total of every phase, and what was counted in it."""
+
+    def counting(items, label, total, amount=None):
+        phase = [label, total, 0]
+        counting.phases.append(phase)
+        for item in items:
+            yield item
+            phase[2] += 1 if amount is None else amount(item)
+
+    counting.phases = []
+    return counting
+
+
+@pytest.mark.parametrize("tile", [(128, 2048), (7, 50), (1, 1)])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_progress_counts_every_pair_that_is_compared(progress, monkeypatch, tile, compiled):
+    if compiled and fast.load() is None:
+        pytest.skip("needs the extra 'fast'")
+    monkeypatch.setattr(search, "ready", fast.ready if compiled else lambda: None)
+    monkeypatch.setattr(search, "TILE", tile)
+    monkeypatch.setattr(search, "COLUMNS", tile[1])
+    monkeypatch.setattr(search, "CHUNK", 64)  # parts of many pairs are gone on with
+    rows = np.random.default_rng(1).integers(0, 4, (150, 8), np.uint8)
+
+    near = collected(all_pairs(rows, 9, progress))
+    across = collected(iter_pairs_between(rows[:60], rows[60:], 60, progress=progress))
+
+    assert len(near) > 64
+    assert len(across) == 60 * 90
+    totals = [150 * 149 // 2, 60 * 90]
+    assert progress.phases == [["search", total, total] for total in totals]
+
+
+@pytest.mark.parametrize(("k", "blocks"), [(3, 4), (4, 4), (7, 2), (0, 1)])
+def test_progress_of_multi_index_hashing_ends_at_all_pairs(progress, k, blocks):
+    rows = np.random.default_rng(1).integers(0, 256, (200, 8), np.uint8)
+
+    list(multi_index(rows, k, blocks, progress))
+
+    ((label, total, counted),) = progress.phases
+    assert (label, total) == ("search", 200 * 199 / 2)
+    assert counted == pytest.approx(total)

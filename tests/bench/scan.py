@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-PHASES = ("walk", "read", "compare", "verify")
+PHASES = ("walk", "read", "search", "verify")
 
 COLUMNS = {
     "files": ",",
@@ -72,7 +72,8 @@ class Clock:
         self,
         items: Iterable[Item],
         label: str,
-        total: int | None,  # noqa: ARG002
+        total: float | None,  # noqa: ARG002
+        amount: Callable[[Item], float] | None = None,  # noqa: ARG002
     ) -> Iterator[Item]:
         began = perf_counter()
         try:
