@@ -40,7 +40,13 @@ TROUBLE = 2
 @click.option("--verbose", is_flag=True, help="With --version: also kernels and packages.")
 @click.pass_context
 def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
-    """Find files that hold the same text: same bytes, another encoding or format, or edited."""
+    """Find files that hold the same text: same bytes, another encoding or format, or edited.
+
+    \b
+    Examples:
+      simdup scan ~/docs
+      simdup compare draft.txt final.txt --diff
+    """
     if version:
         click.echo("\n".join(version_lines(is_verbose=verbose)))
         context.exit()

@@ -59,7 +59,13 @@ def _unheard(_: str) -> None:
 
 @click.group("cache")
 def cache_command() -> None:
-    """Show or clear what scans remember."""
+    """Show or clear what scans remember.
+
+    \b
+    Examples:
+      simdup cache info
+      simdup cache clear --older-than 90d
+    """
 
 
 @cache_command.command("info")

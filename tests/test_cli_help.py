@@ -1,0 +1,55 @@
+"""`--help` of every command: it has examples, and these are what the command takes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+
+import click
+import pytest
+
+from simdup.cli import commands
+
+
+def every(command, *names):
+    """All commands by their names, those of groups too."""
+    yield names, command
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from every(inner, *names, name)
+
+
+EVERY = dict(every(commands, "simdup"))
+
+
+def examples(command):
+    """The command lines under `Examples:` in the help of a command."""
+    block = re.search(r"^Examples:\n((?:  .*\n?)+)", inspect.cleandoc(command.help), re.MULTILINE)
+    return [line.strip() for line in block[1].splitlines()] if block else []
+
+
+def test_there_are_commands_and_commands_of_commands():
+    assert {("simdup",), ("simdup", "scan"), ("simdup", "cache", "clear")} <= {*EVERY}
+
+
+@pytest.mark.parametrize("names", EVERY, ids=" ".join)
+def test_every_command_has_two_examples(run, names):
+    help_text = run(*names[1:], "--help").out.decode()
+
+    found = examples(EVERY[names])
+    assert len(found) >= 2
+    assert all(f"    {example}\n" in help_text for example in found)
+    assert all(f"{example} ".startswith(f"{' '.join(names)} ") for example in found)
+
+
+@pytest.mark.parametrize(
+    "example", dict.fromkeys(each for command in EVERY.values() for each in examples(command))
+)
+def test_every_example_is_what_its_command_takes(example):
+    command, (name, *rest) = commands, shlex.split(example)
+    while isinstance(command, click.Group):
+        name, *rest = rest
+        command = command.commands[name]
+
+    command.make_context(name, rest)  # raises UsageError for what it does not take
