@@ -48,9 +48,8 @@ def test_the_whole_tree_is_compared_whatever_is_committed(hook):
 
 
 def test_what_gitignore_needs_is_installed_with_it(hook):
-    extra = re.search(
-        r"^gitignore = (\[.*\])$", (ROOT / "pyproject.toml").read_text(), re.MULTILINE
-    )
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    extra = re.search(r"^gitignore = (\[.*\])$", project, re.MULTILINE)
 
     assert str(hook["additional_dependencies"]).replace("'", '"') == extra[1]
 
