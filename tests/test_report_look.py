@@ -9,12 +9,12 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_report import comparison, member, pair, paths, result
+from test_report import comparison, document, member, pair, paths, result
 from test_report_accuracy import row, table
 
 from simdup.cli import terminal
-from simdup.records import Group, Kind, Labelled
-from simdup.report import diff, text
+from simdup.records import Answer, Group, Kind, Labelled, Match
+from simdup.report import answers, diff, text
 from simdup.report.columns import padded, shortened, width
 from simdup.report.look import Look
 from simdup.report.names import printable
@@ -153,6 +153,21 @@ def test_without_its_colours_a_comparison_is_the_plain_one(kind):
 
     assert coloured != list(text.render_comparison(comparison(kind)))
     assert [bare(line) for line in coloured] == list(text.render_comparison(comparison(kind)))
+
+
+def test_answers_are_coloured_and_fit_too():
+    long = "in/" + "very/" * 30 + "long.txt"
+    matches = [Match(document(path), Kind.NEAR, 2, 0.9, is_exact=True) for path in ("b", long)]
+    found = [Answer("a", tuple(matches))]
+
+    lines = list(answers.render(found, look=Look(is_coloured=True, columns=70)))
+
+    assert lines[:2] == [
+        "\x1b[1ma:\x1b[0m 2 documents",
+        "  \x1b[33m 90.0 %\x1b[0m  2 bits   \x1b[2mgb18030        1.2 kB\x1b[0m  b",
+    ]
+    assert width(bare(lines[2])) == 70
+    assert list(answers.render(found))[2].endswith(long)
 
 
 def test_differences_are_red_and_green_and_names_are_neither():

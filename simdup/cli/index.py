@@ -45,7 +45,13 @@ _quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, warnings
 
 @click.group("index")
 def index_command() -> None:
-    """Keep a collection in a file, to ask it with `simdup query`."""
+    """Keep a collection in a file, to ask it with `simdup query`.
+
+    \b
+    Examples:
+      simdup index build library.simdup ~/books
+      simdup index update library.simdup
+    """
 
 
 @index_command.command("build")

@@ -11,6 +11,7 @@ import numpy as np
 from simdup.answer import reach
 from simdup.candidates import recall, wanted
 from simdup.cli.options import (
+    color_option,
     given_from,
     given_options,
     one_threshold,
@@ -18,7 +19,7 @@ from simdup.cli.options import (
     threshold_options,
 )
 from simdup.cli.output import writer
-from simdup.cli.terminal import tell
+from simdup.cli.terminal import look, tell
 from simdup.decode import NotText, decode, detect, forced
 from simdup.errors import InputError
 from simdup.index import Index
@@ -62,6 +63,7 @@ FORMATS: dict[str, Callable[..., Iterable[str]]] = {
     "--format", "form", type=click.Choice(list(FORMATS)), help="How to report.  [default: text]"
 )
 @output_option
+@color_option
 @click.option("-q", "--quiet", is_flag=True, help="No warnings and no summary.")
 def query_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     """Find the documents of INDEX that are like FILE...; - is stdin.
@@ -88,7 +90,12 @@ def query_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # 
         wish = {"settings": settings, "top": options["top"], "is_any_alike": is_nearest}
         found, skipped = _asked(index, paths, options, wish)
         documents = len(index)
-    write(answers.render_null(found) if form == "null" else FORMATS[form](found, settings, skipped))
+    if form == "null":
+        write(answers.render_null(found))
+    elif form == "text":
+        write(answers.render(found, look=look(options["color"], options["target"])))
+    else:
+        write(FORMATS[form](found, settings, skipped))
     if not options["quiet"]:
         for each in skipped:
             tell(f"simdup: {each}")

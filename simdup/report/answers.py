@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from simdup.records import Kind
+from simdup.report.columns import width
 from simdup.report.data import (
     csv_line,
     document_fields,
@@ -14,6 +15,7 @@ from simdup.report.data import (
     skipped_fields,
     tool,
 )
+from simdup.report.look import ASIDE, HEADING, KINDS, PLAIN
 from simdup.report.names import as_json, printable
 from simdup.report.words import count, percent, size
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simdup.records import Answer, Match, Settings, Skipped
+    from simdup.report.look import Look
 
 COLUMNS = ("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path")
 
@@ -28,24 +31,28 @@ COLUMNS = ("question", "kind", "similarity", "exact", "distance", "size", "encod
 LONGEST_QUESTION = 60
 
 
-def render(found: Sequence[Answer], *_: object) -> Iterator[str]:
+def render(found: Sequence[Answer], *_: object, look: Look = PLAIN) -> Iterator[str]:
     """A line for each question, then one for each document that is like it."""
     for answer in found:
         asked = printable(answer.question)
         short = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
         number = count(len(answer.matches), "document") if answer.matches else "nothing"
-        yield f"{short}: {number}"
+        yield f"{look.painted(f'{short}:', HEADING)} {number}"
         for match in answer.matches:
-            yield _line(match)
+            yield _line(match, look)
 
 
-def _line(match: Match) -> str:
+def _line(match: Match, look: Look) -> str:
     document = match.document
     alike = ("" if match.is_exact else "~") + percent(match.similarity)
     is_near = match.kind is Kind.NEAR
     close = count(match.distance, "bit") if is_near else match.kind.value.split()[-1]
-    columns = f"  {alike:>7}  {close:<8} {document.written_in:<12} {size(document.source.size):>8}"
-    return f"{columns}  {printable(document.path)}"
+    how, what = f"{alike:>7}", f"{document.written_in:<12} {size(document.source.size):>8}"
+    taken = width(f"  {how}  {close:<8} {what}  ")
+    return (
+        f"  {look.painted(how, KINDS[match.kind])}  {close:<8} {look.painted(what, ASIDE)}"
+        f"  {look.fitted(printable(document.path), taken)}"
+    )
 
 
 def render_json(
