@@ -31,8 +31,7 @@ def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> 
     file or has nothing to compare.
     """
     settings = settings or Settings()
-    a, rows_a = _document(left, settings)
-    b, rows_b = _document(right, settings)
+    (a, rows_a), (b, rows_b) = (document_at(each, settings) for each in (left, right))
     texts = _text(a, settings), _text(b, settings)
     similarity = float(exact_similarities(texts, np.array([0]), np.array([1]), settings.recipe)[0])
     distance = int(hamming_distances(rows_a, rows_b)[0, 0])
@@ -60,7 +59,8 @@ def _is_near(
     return similarity >= least if a.is_short or b.is_short else True
 
 
-def _document(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
+def document_at(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
+    """What is made of one file, and its fingerprint: (1, bits // 8). Raises InputError."""
     found = next(iter(listed([path])))
     if isinstance(found, Skipped):
         raise _refusal(found)

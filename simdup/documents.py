@@ -7,10 +7,12 @@ text is read again is left out and listed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.apart import Apart
 from simdup.fingerprint import features_of
 from simdup.hamming import diameter, paired_distances
 from simdup.match import match
@@ -18,7 +20,7 @@ from simdup.records import Candidates, Document, Group, Kind, Member, Settings, 
 from simdup.texts import Items, Texts, distinct_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -43,27 +45,34 @@ class Matches:
     """None when nothing was verified."""
     changed: tuple[Skipped, ...]
     """Files that were no longer what they were when their texts were read again."""
+    ignored: int
+    """Pairs of texts that would have counted, but were not to."""
 
 
-def match_documents(
+def match_documents(  # noqa: PLR0913  (the last two have an answer)
     documents: Sequence[Document],
     rows: Rows,
     settings: Settings,
     progress: Progress,
     shelf: Shelf | None = None,
+    *,
+    ignored: Iterable[tuple[bytes, bytes]] = (),
 ) -> Matches:
     """The groups of some documents, most similar first.
 
     `rows` may be wider than the settings' bits: their first bits are the fingerprints,
     and all of them sort out candidates that are near by chance. Similarities that `shelf`
-    knows are not computed again.
+    knows are not computed again. `ignored` are pairs of digests of texts that are none.
     """
-    texts = distinct_texts(_items(documents, rows), settings.recipe.bits)
+    pairs = [pair for pair in ignored if pair[0] != pair[1]]
+    texts = distinct_texts(_items(documents, rows, pairs), settings.recipe.bits)
+    texts = replace(texts, apart=_apart(documents, texts, pairs))
     again = _Again(documents, texts, settings)
     known = None if shelf is None else _Remembered(shelf, again.changed)
     matched = match(texts, settings, again.features, progress, known)
     groups = _groups(documents, texts, matched, {skipped.path for skipped in again.changed})
-    return Matches(groups, matched.candidates, tuple(dict.fromkeys(again.changed)))
+    changed = tuple(dict.fromkeys(again.changed))
+    return Matches(groups, matched.candidates, changed, texts.apart.met)
 
 
 class _Again:
@@ -102,7 +111,11 @@ class _Remembered:
             self.keep.keep_similarities(left, right, values)
 
 
-def _items(documents: Sequence[Document], rows: Rows) -> Items:
+def _items(
+    documents: Sequence[Document], rows: Rows, ignored: Sequence[tuple[bytes, bytes]]
+) -> Items:
+    """Documents as items; those with a text of an ignored pair are no text with others."""
+    number = {digest: place for place, digest in enumerate(chain(*ignored), 1)}
     joined = b"".join(document.features_digest for document in documents)
     return Items(
         rows,
@@ -110,7 +123,25 @@ def _items(documents: Sequence[Document], rows: Rows) -> Items:
         np.frombuffer(joined, np.uint64).reshape(-1, 2),
         _ranks(documents),
         np.array([document.source.is_reference for document in documents], bool),
+        np.array([number.get(document.text_digest, 0) for document in documents], np.int64),
     )
+
+
+def _apart(
+    documents: Sequence[Document], texts: Texts, ignored: Sequence[tuple[bytes, bytes]]
+) -> Apart:
+    """The ignored pairs, as pairs of those texts."""
+    places: dict[bytes, list[int]] = {digest: [] for digest in chain(*ignored)}
+    for text, index in enumerate(texts.first.tolist() if ignored else ()):
+        places.get(documents[index].text_digest, []).append(text)
+    pairs = [
+        (i, j, number)
+        for number, (left, right) in enumerate(ignored)
+        for i in places[left]
+        for j in places[right]
+    ]
+    found = np.array(pairs, np.int64).reshape(-1, 3)
+    return Apart(found[:, :2], found[:, 2], len(texts))
 
 
 def _ranks(documents: Sequence[Document]) -> Indices:

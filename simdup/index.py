@@ -324,7 +324,12 @@ class Index:
         known, rows = self._everything(self.settings.recipe.bits if bits is None else bits)
         return [document.path for document in known], pairs_within(rows, k)
 
-    def scan(self, settings: Settings | None = None, progress: Progress = silent) -> ScanResult:
+    def scan(
+        self,
+        settings: Settings | None = None,
+        progress: Progress = silent,
+        ignored: Iterable[tuple[bytes, bytes]] = (),
+    ) -> ScanResult:
         """The groups of all documents in the index, as `simdup.scan` would find them.
 
         Files are read only to verify, and those that are gone or have changed are skipped.
@@ -342,9 +347,10 @@ class Index:
             for place in np.flatnonzero(~kept).tolist()
         )
         known, rows = [known[place] for place in np.flatnonzero(kept).tolist()], rows[kept]
-        matches = match_documents(known, rows, asked, progress)
+        matches = match_documents(known, rows, asked, progress, ignored=ignored)
         size = sum(document.source.size for document in known)
-        stats = Stats(found, len(known), size, perf_counter() - began, len(known))
+        seconds = perf_counter() - began
+        stats = Stats(found, len(known), size, seconds, len(known), matches.ignored)
         every = (*skipped, *matches.changed)
         return ScanResult(
             asked, tuple(known), rows, matches.groups, every, matches.candidates, stats

@@ -106,13 +106,18 @@ class _Matching:
         """The groups, and how candidates were found."""
         if self.settings.verified:
             leader, pairs, similarities, candidates = self._verified()
-            groups = members_of(leader, self.texts.rank, self.sizes)
+            groups = self._members(leader)
             alike = self._to_first(groups, pairs, similarities)
         else:
             leader, candidates = self._bare(), None
-            groups = members_of(leader, self.texts.rank, self.sizes)
+            groups = self._members(leader)
             alike = np.full(sum(map(len, groups)), np.nan)
         return Matched(tuple(groups), alike, candidates)
+
+    def _members(self, leader: Indices) -> list[Indices]:
+        """The texts of each group, its representative first."""
+        rank = self.texts.rank
+        return members_of(self.texts.apart.led(leader, rank), rank, self.sizes)
 
     def _bare(self) -> Indices:
         """The representative of each text when distances decide."""
@@ -124,6 +129,7 @@ class _Matching:
         holds = np.ones(len(pairs), bool)
         holds[short] = self._similarities(pairs[short]) >= least
         pairs = pairs[holds]
+        pairs = pairs[self.texts.apart.allows(pairs)]
         distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
         return self._leaders(pairs, -distances.astype(np.float64), every)
 
@@ -239,9 +245,10 @@ class _Matching:
         return active[leaders(local, len(active), self.settings.linkage, rank, self.sizes[active])]
 
     def _alike(self, pairs: Indices) -> tuple[Indices, Similarities]:
-        """The pairs that are as similar as asked, and their exact similarities."""
+        """The pairs that are as similar as asked and not apart, and their exact similarities."""
         similarities = self._similarities(pairs)
         alike = similarities >= self.settings.similarity
+        alike[alike] = self.texts.apart.allows(pairs[alike])
         return pairs[alike], similarities[alike]
 
     def _similarities(self, pairs: Indices) -> Similarities:

@@ -281,6 +281,8 @@ class Stats:
     seconds: float
     from_store: int = 0
     """Files of which all was known from an earlier scan."""
+    ignored: int = 0
+    """Pairs of texts that were left out because someone said that they are no duplicates."""
 
 
 @dataclass(frozen=True, slots=True)

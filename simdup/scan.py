@@ -42,6 +42,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     are_files: bool = False,
     jobs: int | None = 1,
     store: Store | None = None,
+    ignored: Iterable[tuple[bytes, bytes]] = (),
     progress: Progress = silent,
 ) -> ScanResult:
     """The groups of near-duplicate documents under some paths.
@@ -51,9 +52,10 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     which some may be missing. `jobs` processes read and fingerprint; None takes all
     cores where that pays (a script that is not a module needs the usual
     `if __name__ == "__main__"` for more than 1). What `store` knows is not read again, and
-    what is found out is kept there. Raises InputError for a path that cannot be used,
-    TooManyPairsError, ValueError for settings that cannot be, and InterruptedScan, a
-    KeyboardInterrupt that has what was known by then.
+    what is found out is kept there. `ignored` are pairs of texts that are no duplicates, each
+    by the `text_digest` of a document: one never represents the other. Raises InputError
+    for a path that cannot be used, TooManyPairsError, ValueError for settings that cannot
+    be, and InterruptedScan, a KeyboardInterrupt that has what was known by then.
     """
     began = perf_counter()
     settings = settings or Settings()
@@ -69,7 +71,9 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             sources = _sources(found, skipped)
             collection.collect(sources, jobs, progress, is_list=are_files)
             made = collection.fingerprinted()
-            matches = match_documents(made.documents, made.rows, settings, progress, shelf)
+            matches = match_documents(
+                made.documents, made.rows, settings, progress, shelf, ignored=ignored
+            )
         if shelf is not None:
             shelf.finish([] if are_files else [os.fspath(each) for each in (*roots, *references)])
     except KeyboardInterrupt:
@@ -127,6 +131,6 @@ def _result(
         matches.groups if matches else (),
         (*skipped, *made.skipped, *(matches.changed if matches else ())),
         matches.candidates if matches else None,
-        Stats(*counts, size, seconds, collection.from_store),
+        Stats(*counts, size, seconds, collection.from_store, matches.ignored if matches else 0),
         complete=matches is not None,
     )

@@ -6,10 +6,12 @@ and read again, once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from simdup.apart import Apart, nothing_apart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +36,8 @@ class Items:
     """Of copies the one with the lowest stands for all, of texts it comes first."""
     is_reference: NDArray[np.bool_]
     """Only pairs of a reference and another item count, if there are any."""
+    own: Indices | None = None
+    """Where it is not 0, only items with the same number are one text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +60,8 @@ class Texts:
     is_reference: NDArray[np.bool_]
     """A text that references and other items have is two, since only pairs between the two
     count."""
+    apart: Apart = field(default_factory=nothing_apart)
+    """Pairs of them that are not to count."""
 
     def items_of(self, text: int) -> Indices:
         """The items that have a text, the one with the lowest rank first."""
@@ -77,7 +83,9 @@ class Texts:
 
 def distinct_texts(items: Items, bits: int) -> Texts:
     """The texts of items, in the order in which they first occur; `bits` are compared."""
-    text_of = _numbered(np.column_stack((items.digests, items.is_reference.astype(np.uint64))))
+    own = np.zeros(len(items.rank)) if items.own is None else items.own
+    sides = (each.astype(np.uint64) for each in (items.is_reference, own))
+    text_of = _numbered(np.column_stack((items.digests, *sides)))
     by_text = np.lexsort((items.rank, text_of))
     begins = np.searchsorted(text_of[by_text], np.arange(text_of.max(initial=-1) + 2))
     first = by_text[begins[:-1]]

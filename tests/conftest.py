@@ -60,8 +60,9 @@ TRADITIONAL = (
 
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path_factory, monkeypatch):
-    """No test reads or fills the store of whoever runs it."""
+    """No test reads or fills the store, or the list of ignored pairs, of whoever runs it."""
     monkeypatch.setenv("SIMDUP_CACHE", str(tmp_path_factory.mktemp("cache") / "store.sqlite3"))
+    monkeypatch.setenv("SIMDUP_IGNORED", str(tmp_path_factory.mktemp("data") / "ignored.jsonl"))
 
 
 @dataclass(frozen=True, slots=True)

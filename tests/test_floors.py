@@ -11,9 +11,10 @@ import simdup
 
 FLOORS = [
     {"errors", "progress", "unicode", "hashing", "hamming", "east_asian"},
-    {"recipe", "gitignore", "metrics", "kernels", "fast", "database", "distinct", "buckets"},
+    {"recipe", "gitignore", "metrics", "kernels", "fast", "database", "distinct"}
+    | {"buckets", "apart"},
     {"records", "pool"},
-    {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report"}
+    {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report", "ignored"}
     | {"store", "entries"},
     {"tokens", "extract", "saved", "shelf", "segments", "sieved"},
     {"read", "catalogue"},

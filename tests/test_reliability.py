@@ -1503,6 +1503,11 @@ def test_nothing_is_asked(simdup, write, english):
         (["cache", "info", "--cache", "gone"], "'gone': there is no store; a scan makes one"),
         (["cache", "clear", "--older-than", "soon"], "'soon' is no number of days such as 90d"),
         (["scan", "in", "--cache", "x", "--no-cache"], "--cache and --no-cache exclude each other"),
+        (["scan", "in", "--ignored", "gone"], "'gone': No such file or directory"),
+        (["scan", "in", "--color", "mauve"], "'mauve' is not one of 'auto', 'always', 'never'."),
+        (["ignore", "add", "in/a", "gone"], "'gone': not found (No such file or directory)"),
+        (["ignore", "remove", "1"], "there is no such list; `simdup ignore add` makes one"),
+        (["completion", "csh"], "'csh' is not one of 'bash', 'zsh', 'fish'."),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -1859,6 +1864,10 @@ READING = [
     ("evaluate", "--all-pairs", "in/pairs.csv", "--format", "json"),
     ("cache", "info"),
     ("cache", "clear"),
+    ("scan", "in", "--ignored", "in/none.jsonl"),
+    ("ignore", "list", "--ignored", "in/none.jsonl"),
+    ("ignore", "add", "in/a.txt", "in/a.txt"),
+    ("completion", "bash"),
     ("--version", "--verbose"),
 ]
 
@@ -1872,6 +1881,7 @@ def test_no_command_that_reads_changes_anything(run, write, english, place):
     write("in/deep/c.txt", CONTENTS["cut-gbk"])
     write("in/.git/d.txt", english)
     write("in/list", "in/a.txt\nin/gone\n")
+    write("in/none.jsonl", "")
     write("in/pairs.csv", "left,right,duplicate,kind\na.txt,deep/b.txt,1,edited\n")
     for name in HOSTILE:
         write(b"in/deep/" + name, english)

@@ -15,6 +15,7 @@ from simdup.cli.cache import cache_command
 from simdup.cli.compare import compare_command
 from simdup.cli.completion import answer, asked, completion_command
 from simdup.cli.evaluate import evaluate_command
+from simdup.cli.ignore import ignore_command
 from simdup.cli.index import index_command
 from simdup.cli.query import query_command
 from simdup.cli.report import report_command
@@ -63,6 +64,7 @@ commands.add_command(index_command)
 commands.add_command(query_command)
 commands.add_command(report_command)
 commands.add_command(cache_command)
+commands.add_command(ignore_command)
 commands.add_command(completion_command)
 
 

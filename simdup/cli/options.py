@@ -273,6 +273,20 @@ def given_options(command: Command) -> Command:
     return _with([*_DICTIONARIES, _CONVERT], command)
 
 
+def reading_options(command: Command) -> Command:
+    """What decides the text of a file; `reading_from` takes them."""
+    return _with([_ENCODING, _FORMATS, _CONVERT], command)
+
+
+def reading_from(options: dict[str, Any]) -> Settings:
+    """Settings that say how files are read, out of the values of `reading_options`."""
+    encoding, formats = options.pop("encoding"), formats_from(options.pop("formats"))
+    if encoding is not None:
+        forced(encoding)
+    converters = converters_from(options.pop("converters"))
+    return Settings(encoding=encoding, formats=formats, converters=converters)
+
+
 def threshold_options(command: Command) -> Command:
     """What two texts must have to be near-duplicates, and the size of fingerprints."""
     return _with([*_THRESHOLDS, _NO_VERIFY], command)

@@ -13,6 +13,8 @@ from simdup.index import Index
 from simdup.walk import Filters
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from simdup.progress import Progress
     from simdup.records import ScanResult, Settings
 
@@ -28,7 +30,9 @@ def refuse_beside_index(paths: tuple[str, ...]) -> None:
         raise click.UsageError(f"--index groups what is in the index; leave out {what}")
 
 
-def scan_index(file: str, settings: Settings, show: Progress) -> ScanResult:
+def scan_index(
+    file: str, settings: Settings, show: Progress, ignored: Iterable[tuple[bytes, bytes]]
+) -> ScanResult:
     """The groups of an index, by the fingerprints that it has."""
     given = click.get_current_context().get_parameter_source
     with Index(file, settings) as index:
@@ -41,7 +45,7 @@ def scan_index(file: str, settings: Settings, show: Progress) -> ScanResult:
         is_sized = given("bits") is ParameterSource.COMMANDLINE
         bits = settings.recipe.bits if is_sized else own.bits
         recipe = index.at(bits).recipe
-        return index.scan(replace(settings, recipe=recipe), show)
+        return index.scan(replace(settings, recipe=recipe), show, ignored)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

@@ -114,6 +114,7 @@ def _header(result: ScanResult) -> dict[str, Any]:
             "skipped": skips(result.skipped),
             "bytes": stats.bytes,
             "seconds": round(stats.seconds, 3),
+            "ignored": stats.ignored,
         },
         "candidates": None
         if candidates is None
@@ -175,6 +176,7 @@ def document_fields(document: Document) -> dict[str, Any]:
         "damaged": document.damaged,
         "features": document.features,
         "short": document.is_short,
+        "text_digest": document.text_digest.hex(),
     }
 
 

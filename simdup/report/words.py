@@ -87,6 +87,9 @@ def summary(result: ScanResult) -> list[str]:
         )
     if stats.from_store:
         lines.append(f"{count(stats.from_store, 'file')} known from before, not read again")
+    if stats.ignored:
+        pairs = "pair is" if stats.ignored == 1 else "pairs are"
+        lines.append(f"{stats.ignored:,} {pairs} left out, as `simdup ignore list` says")
     candidates = result.candidates
     if candidates is not None and candidates.k < candidates.wanted:
         least = percent(result.settings.similarity)

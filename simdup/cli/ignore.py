@@ -1,0 +1,202 @@
+"""`simdup ignore`: pairs of files that are no duplicates, whatever scans think of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager, suppress
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simdup.cli.options import reading_from, reading_options
+from simdup.cli.output import writer
+from simdup.cli.terminal import tell
+from simdup.compare import document_at
+from simdup.errors import InputError
+from simdup.ignored import IgnoredPair, default_place, line_of, lines_in, pairs_in
+from simdup.report.columns import padded, width
+from simdup.report.names import printable
+from simdup.report.words import count
+
+if sys.platform != "win32":
+    import fcntl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simdup.records import Settings
+
+_place = click.option(
+    "--ignored",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="The list of pairs.  [default: SIMDUP_IGNORED, or in your folder of data]",
+)
+
+
+def ignored_pairs(named: str | None, *, is_wanted: bool) -> list[tuple[bytes, bytes]]:
+    """The pairs of digests that a scan is to leave out. Raises UsageError and InputError."""
+    if named is not None and not is_wanted:
+        raise click.UsageError("--ignored and --no-ignored exclude each other")
+    return [pair.digests for pair in _known(named)] if is_wanted else []
+
+
+def _known(named: str | None) -> list[IgnoredPair]:
+    """The pairs in a list; none where the default one is not there yet."""
+    try:
+        return pairs_in(default_place() if named is None else Path(named))
+    except (FileNotFoundError, NotADirectoryError):
+        if named is not None:
+            raise
+        return []
+
+
+@click.group("ignore")
+def ignore_command() -> None:
+    """Say which pairs of files are no duplicates; scans then leave them out and count them.
+
+    A pair is remembered by its texts: it stays one when the files move or are re-encoded,
+    and ends when one is edited. Exits with 0 when done, 2 when it could not be.
+
+    \b
+    Examples:
+      simdup ignore add form-2023.txt form-2024.txt
+      simdup ignore list
+    """
+
+
+@ignore_command.command("add")
+@click.argument("left", type=click.Path(readable=False), metavar="A")
+@click.argument("right", type=click.Path(readable=False), metavar="B")
+@_place
+@reading_options
+def add_command(left: str, right: str, ignored: str | None, **options: Any) -> int:  # noqa: ANN401
+    """Remember that A and B are no duplicates.
+
+    Give the options that say how files are read (--encoding and so on) as to scans.
+
+    \b
+    Examples:
+      simdup ignore add form-2023.txt form-2024.txt
+      simdup ignore add docs/api.md docs/cli.md --ignored .simdup-ignored
+    """
+    path = default_place() if ignored is None else Path(ignored)
+    one, other = _digests(left, right, reading_from(options))
+    if one == other:
+        raise InputError(
+            f"{left!r} and {right!r} hold the very same text; only texts that differ can be ignored"
+        )
+    names = _name(left, path), _name(right, path)
+    pair = IgnoredPair((one.hex(), other.hex()), names, date.today().isoformat())  # noqa: DTZ011
+    with _changing(path, is_named=ignored is not None):
+        lines = lines_in(path) if path.exists() else []
+        if any(known.is_of(one, other) for _, known in lines):
+            tell(f"simdup: {_said(pair)} were ignored before")
+            return 0
+        writer(str(path), as_utf8=True)([*(line for line, _ in lines), line_of(pair)])
+    click.echo(f"ignored: {_said(pair)}; {count(len(lines) + 1, 'pair')} in {printable(str(path))}")
+    return 0
+
+
+@ignore_command.command("list")
+@_place
+def list_command(ignored: str | None) -> int:
+    """Show every pair: its number, the day it was added, and the names of the files then.
+
+    \b
+    Examples:
+      simdup ignore list
+      simdup ignore list --ignored .simdup-ignored
+    """
+    pairs = _known(ignored)
+    left, right = ([printable(pair.names[side]) for pair in pairs] for side in (0, 1))
+    widest = max(map(width, left), default=0)
+    writer(None, as_utf8=False)(
+        f"{number:>4}  {pair.added}  {padded(left[number - 1], widest)}  {right[number - 1]}"
+        for number, pair in enumerate(pairs, 1)
+    )
+    path = default_place() if ignored is None else Path(ignored)
+    tell(f"{count(len(pairs), 'pair')} in {printable(str(path))}")
+    return 0
+
+
+@ignore_command.command("remove")
+@click.argument("pair", nargs=-1, required=True, metavar="A B|NUMBER")
+@_place
+@reading_options
+def remove_command(pair: tuple[str, ...], ignored: str | None, **options: Any) -> int:  # noqa: ANN401
+    """Let A and B be duplicates again, or the pair that `simdup ignore list` shows as NUMBER.
+
+    \b
+    Examples:
+      simdup ignore remove form-2023.txt form-2024.txt
+      simdup ignore remove 3
+    """
+    settings = reading_from(options)
+    path = default_place() if ignored is None else Path(ignored)
+    if not path.exists():
+        raise InputError(f"{str(path)!r}: there is no such list; `simdup ignore add` makes one")
+    with _changing(path, is_named=True):
+        lines = lines_in(path)
+        chosen = _chosen([known for _, known in lines], pair, settings)
+        kept = [line for line, known in lines if known not in chosen]
+        writer(str(path), as_utf8=True)(kept)
+    click.echo(f"no longer ignored: {_said(chosen[0])}; {count(len(kept), 'pair')} left")
+    return 0
+
+
+def _chosen(
+    known: list[IgnoredPair], pair: tuple[str, ...], settings: Settings
+) -> list[IgnoredPair]:
+    """The pair that is meant, as often as it is there. Raises UsageError and InputError."""
+    if len(pair) == 1:
+        if not pair[0].isdecimal() or not 1 <= int(pair[0]) <= len(known):
+            raise InputError(f"{pair[0]!r} is no number of {count(len(known), 'ignored pair')}")
+        return [known[int(pair[0]) - 1]]
+    if len(pair) != 2:
+        raise click.UsageError("give two files, or the number of a pair")
+    one, other = _digests(*pair, settings)
+    chosen = [each for each in known if each.is_of(one, other)]
+    if not chosen:
+        raise InputError(
+            f"{pair[0]!r} and {pair[1]!r}, as they are now, are no ignored pair;"
+            " `simdup ignore list` has the numbers of those that are"
+        )
+    return chosen
+
+
+def _digests(left: str, right: str, settings: Settings) -> tuple[bytes, bytes]:
+    """What the texts of two files are known by. Raises InputError."""
+    one, other = (document_at(each, settings)[0].text_digest for each in (left, right))
+    return one, other
+
+
+def _said(pair: IgnoredPair) -> str:
+    return " and ".join(map(printable, pair.names))
+
+
+def _name(path: str, beside: Path) -> str:
+    """The name to remember: below the folder of the list as seen from there, else whole."""
+    whole, folder = os.path.abspath(path), os.path.abspath(beside.parent)
+    is_below = os.path.commonpath((whole, folder)) == folder
+    return printable(os.path.relpath(whole, folder) if is_below else whole)
+
+
+@contextmanager
+def _changing(path: Path, *, is_named: bool) -> Iterator[None]:
+    """The folder of a list is there, and no other simdup changes a list in it meanwhile."""
+    if not is_named:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if sys.platform == "win32":
+        yield
+        return
+    descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # of a file system that has no locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

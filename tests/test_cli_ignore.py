@@ -1,0 +1,363 @@
+"""`simdup ignore` as a user sees it, and what it makes of scans."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def place():
+    """Where the list of this test is."""
+    return Path(os.environ["SIMDUP_IGNORED"])
+
+
+@pytest.fixture
+def tree(write, english):
+    """Two texts that are alike, a copy of one in another place and encoding, and a third."""
+    white, red = english.replace("grey", "white"), english.replace("grey seal", "red fox")
+    write("in/a.txt", english)
+    write("in/b.txt", white)
+    write("in/deep/a-copy.txt", english.encode("utf-16"))
+    write("other/c.txt", red)
+    return "in"
+
+
+@pytest.fixture
+def report(run):
+    """`report(*arguments)`: the JSON of a scan."""
+
+    def reporting(*arguments):
+        ended = run("scan", *arguments, "--format", "json")
+        assert ended.code == 0, ended.err.decode()
+        return json.loads(ended.out)
+
+    return reporting
+
+
+def grouped(found):
+    return [[member["path"] for member in group["members"]] for group in found["groups"]]
+
+
+def done(ended):
+    """What a command said on stdout; it went well."""
+    assert ended.code == 0, ended.err.decode()
+    return ended.out.decode()
+
+
+def refused(ended):
+    """The one line of a command that could not."""
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(b"simdup: ")
+    assert ended.err.count(b"\n") == 1
+    return ended.err.decode().removeprefix("simdup: ").removesuffix("\n")
+
+
+def test_a_pair_that_was_added_is_left_out_and_counted(run, tree, report, place):
+    assert grouped(report(tree)) == [["in/a.txt", "in/deep/a-copy.txt", "in/b.txt"]]
+
+    said = done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+
+    assert said == (
+        f"ignored: {os.path.abspath('in/a.txt')} and {os.path.abspath('in/b.txt')};"
+        f" 1 pair in {place}\n"
+    )
+    found = report(tree)
+    assert grouped(found) == [["in/a.txt", "in/deep/a-copy.txt"]]
+    assert found["stats"]["ignored"] == 1
+    assert "1 pair is left out, as `simdup ignore list` says\n" in run("scan", tree).err.decode()
+
+
+@pytest.mark.usefixtures("tree")
+def test_it_stays_when_files_move_and_are_re_encoded_and_ends_when_one_is_edited(
+    run, report, write, english
+):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    Path("in/deep/a-copy.txt").unlink()
+    Path("moved").mkdir()
+    Path("in/b.txt").rename("moved/renamed")
+    write("in/a.txt", "\ufeff" + english.replace("\n", "\r\n"))
+
+    assert grouped(report("in", "moved")) == []
+    write("in/a.txt", english.replace("March", "May"))
+    assert grouped(report("in", "moved")) == [["in/a.txt", "moved/renamed"]]
+
+
+@pytest.mark.parametrize(
+    "options", [["-k", "90"], ["--linkage", "components"], ["--no-verify"], ["--no-cache"]]
+)
+def test_every_kind_of_scan_knows(run, tree, report, options):
+    done(run("ignore", "add", "in/b.txt", "in/a.txt"))
+
+    found = report(tree, *options)
+
+    assert grouped(found) == [["in/a.txt", "in/deep/a-copy.txt"]]
+    assert found["stats"]["ignored"] == 1
+
+
+def test_both_may_be_like_a_third(run, tree, report):
+    Path("in/deep/a-copy.txt").unlink()
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+
+    found = report(tree, "other")
+
+    ((first, *others),) = grouped(found)
+    assert (first, sorted(others)) == ("other/c.txt", ["in/a.txt", "in/b.txt"])
+
+
+def test_a_scan_can_do_without(run, tree, report):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+
+    assert len(grouped(report(tree, "--no-ignored"))[0]) == 3
+    assert "exclude each other" in refused(run("scan", tree, "--no-ignored", "--ignored", "list"))
+
+
+def test_fail_on_found_is_not_for_what_is_ignored(run, tree):
+    Path("in/deep/a-copy.txt").unlink()
+    assert run("scan", tree, "--fail-on-found").code == 1
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+
+    ended = run("scan", tree, "--fail-on-found")
+
+    assert (ended.code, ended.out) == (0, b"")
+    assert ended.err.startswith(b"no two files hold the same text; ")
+
+
+def test_an_index_knows(run, tree, report):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    done(run("index", "build", "index", tree))
+
+    found = report("--index", "index")
+
+    assert [list(map(os.path.basename, group)) for group in grouped(found)] == [
+        ["a.txt", "a-copy.txt"]
+    ]
+    assert found["stats"]["ignored"] == 1
+
+
+# The list
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_list_is_shown_in_columns(run, write, simplified, place):
+    write("钟表.txt", simplified)
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    done(run("ignore", "add", "钟表.txt", "in/b.txt"))
+
+    ended = run("ignore", "list")
+
+    root = os.getcwd()
+    day = json.loads(place.read_text().splitlines()[0])["added"]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", day)
+    assert ended.out.decode() == (
+        f"   1  {day}  {root}/in/a.txt  {root}/in/b.txt\n"
+        f"   2  {day}  {root}/钟表.txt  {root}/in/b.txt\n"
+    )
+    assert ended.err.decode() == f"2 pairs in {place}\n"
+
+
+def test_an_empty_list_is_empty(run, place):
+    ended = run("ignore", "list")
+
+    assert (ended.code, ended.out) == (0, b"")
+    assert ended.err.decode() == f"0 pairs in {place}\n"
+    assert not place.exists()
+
+
+@pytest.mark.parametrize("pair", [["1"], ["in/a.txt", "in/b.txt"], ["in/b.txt", "in/a.txt"]])
+def test_a_pair_is_removed_by_its_files_or_its_number(run, tree, report, pair):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    done(run("ignore", "add", "in/a.txt", "other/c.txt"))
+
+    said = done(run("ignore", "remove", *pair))
+
+    assert said.startswith("no longer ignored: ")
+    assert said.endswith(f"/in/a.txt and {os.getcwd()}/in/b.txt; 1 pair left\n")
+    assert done(run("ignore", "list")).count("other/c.txt") == 1
+    assert len(grouped(report(tree))[0]) == 3
+
+
+@pytest.mark.usefixtures("tree")
+def test_what_is_in_the_list_already_is_not_added_again(run, place):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    before = place.read_bytes()
+
+    ended = run("ignore", "add", "in/b.txt", "in/deep/a-copy.txt")
+
+    assert (ended.code, ended.out) == (0, b"")
+    assert ended.err.endswith(b" were ignored before\n")
+    assert place.read_bytes() == before
+
+
+def test_a_list_of_a_project_names_files_from_where_it_is(run, tree, report):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt", "--ignored", ".simdup-ignored"))
+
+    (line,) = Path(".simdup-ignored").read_text("utf-8").splitlines()
+
+    assert json.loads(line)["names"] == ["in/a.txt", "in/b.txt"]
+    assert grouped(report(tree, "--ignored", ".simdup-ignored")) == [
+        ["in/a.txt", "in/deep/a-copy.txt"]
+    ]
+    assert len(grouped(report(tree))[0]) == 3
+    assert done(run("ignore", "list", "--ignored", ".simdup-ignored")).count("in/b.txt") == 1
+
+
+def test_a_name_does_not_act_on_a_terminal(run, write, english):
+    bad = b"\x1b]0;title\x07\n\xff\xe2\x80\xae"
+    write(bad, english)
+    write("b", english.replace("grey", "white"))
+
+    added, listed = run("ignore", "add", bad, "b"), run("ignore", "list")
+
+    for said in (added.out + added.err, listed.out + listed.err):
+        assert [c for c in said.decode("utf-8") if not c.isprintable() and c != "\n"] == []
+    assert b"\\x1b]0;title\\x07\\n\\xff\\u202e" in listed.out
+
+
+def test_options_say_how_files_are_read(run, write, simplified, report):
+    write("a", simplified.encode("gbk"))
+    write("b", simplified.replace("钟表", "座钟").encode("gbk"))
+    done(run("ignore", "add", "a", "b", "--encoding", "latin-1"))
+
+    assert grouped(report("a", "b", "--encoding", "latin-1")) == []
+    assert grouped(report("a", "b")) == [["a", "b"]]
+
+
+# What cannot be
+
+
+@pytest.mark.usefixtures("tree")
+def test_the_same_text_is_refused(run, place):
+    said = refused(run("ignore", "add", "in/a.txt", "in/deep/a-copy.txt"))
+
+    assert said == (
+        "'in/a.txt' and 'in/deep/a-copy.txt' hold the very same text;"
+        " only texts that differ can be ignored"
+    )
+    assert not place.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["add", "in/a.txt", "gone"], "'gone': not found (No such file or directory)"),
+        (["add", "in/a.txt", "in"], "'in': not a regular file (folder); `simdup scan` takes"),
+        (["add", "in/a.txt"], "Missing argument 'B'."),
+        (["remove", "7"], "'7' is no number of 1 ignored pair"),
+        (["remove", "0"], "'0' is no number of 1 ignored pair"),
+        (["remove", "in/a.txt"], "'in/a.txt' is no number of 1 ignored pair"),
+        (["remove", "1", "2", "3"], "give two files, or the number of a pair"),
+        (
+            ["remove", "in/a.txt", "other/c.txt"],
+            "'other/c.txt', as they are now, are no ignored pair",
+        ),
+        (
+            ["remove", "1", "--ignored", "none"],
+            "'none': there is no such list; `simdup ignore add`",
+        ),
+        (["list", "--ignored", "none"], "'none': No such file or directory"),
+        (["list", "--ignored", "in"], "'in': Is a directory"),
+        (["add", "in/a.txt", "other/c.txt", "--ignored", "no/list"], "No such file or directory"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.usefixtures("tree")
+def test_what_is_wrong_is_one_line_and_changes_nothing(run, place, arguments, said):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    before = place.read_bytes()
+
+    assert said in refused(run("ignore", *arguments))
+
+    assert place.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ignore", "add", "in/a.txt", "other/c.txt"],
+        ["ignore", "list"],
+        ["ignore", "remove", "1"],
+        ["scan", "in"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_damaged_line_is_named_and_nothing_is_lost(run, tree, place, arguments):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    place.write_bytes(place.read_bytes() + b"<<<<<<< HEAD\n")
+    before = place.read_bytes()
+
+    assert refused(run(*arguments)) == f"'{place}', line 2: no pair of texts (no JSON)"
+
+    assert place.read_bytes() == before
+    assert os.listdir(place.parent) == [place.name]
+    done(run("scan", tree, "--no-ignored"))
+
+
+def test_a_list_that_is_named_and_not_there_is_refused(run, tree):
+    assert "'gone': No such file or directory" in refused(run("scan", tree, "--ignored", "gone"))
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_full_disk_leaves_the_old_list(run, place, monkeypatch):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    before = place.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    ended = run("ignore", "add", "in/a.txt", "other/c.txt")
+
+    assert ended.code == 2
+    assert place.read_bytes() == before
+    assert os.listdir(place.parent) == [place.name]
+
+
+@pytest.mark.usefixtures("tree")
+def test_lines_of_others_stay_as_they_are(run, place):
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    own = place.read_text("utf-8").replace("{", '{"why": "forms",  ')
+    place.write_text(own, "utf-8")
+
+    done(run("ignore", "add", "in/a.txt", "other/c.txt"))
+    done(run("ignore", "remove", "2"))
+
+    assert place.read_text("utf-8") == own
+
+
+def test_adding_at_the_same_time_loses_no_pair(folder, write, place, english):
+    names = [f"f{number}" for number in range(6)]
+    for number, name in enumerate(names):
+        write(name, english.replace("grey", f"grey{number}"))
+
+    adding = [
+        subprocess.Popen(
+            [sys.executable, "-m", "simdup", "ignore", "add", "f0", name],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+        )
+        for name in names[1:]
+    ]
+
+    assert [each.wait(60) for each in adding] == [0] * 5
+    assert len(place.read_bytes().splitlines()) == 5
+
+
+def test_nothing_but_ignore_writes_the_list(run, tree, place):
+    done(run("scan", tree))
+    done(run("ignore", "list"))
+    assert not place.exists()
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+    before = place.stat()
+
+    done(run("scan", tree))
+    done(run("ignore", "list"))
+
+    after = place.stat()
+    assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
