@@ -14,7 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from simdup.errors import InputError
+from simdup.hamming import diameter
+from simdup.records import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,8 +129,13 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
 
 
 def _parted(group: Group, pairs: set[frozenset[bytes]], met: set[frozenset[bytes]]) -> Group:
+    """The group without them; `met` gets the pairs."""
     first, *others = group.members
     own = [frozenset((first.document.text_digest, each.document.text_digest)) for each in others]
+    if not pairs.intersection(own):
+        return group
     met |= pairs.intersection(own)
-    kept = [each for each, pair in zip(others, own, strict=True) if pair not in pairs]
-    return replace(group, members=(first, *kept))
+    kept = (first, *(each for each, pair in zip(others, own, strict=True) if pair not in pairs))
+    weakest = max((each.kind for each in kept), key=[*Kind].index)
+    rows = np.array([list(each.fingerprint) for each in kept], np.uint8)
+    return replace(group, members=kept, kind=weakest, diameter=diameter(rows))

@@ -1,6 +1,6 @@
 """A JSON report in, the result that it tells of out, checked field by field.
 
-What a report does not tell is empty: digests, times of change of the entry, and the
+What a report does not tell is empty: most digests, times of change of the entry, and the
 documents that are in no group.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from base64 import b64decode
 from decimal import Decimal
 from enum import Enum
@@ -268,6 +269,7 @@ def _stats(fields: _Fields) -> Stats:
         fields.count("bytes"),
         fields.number("seconds", 0, _END_OF_TIME),
         fields.count("from_store"),
+        fields.count("ignored") if fields.has("ignored") else 0,
     )
 
 
@@ -311,6 +313,16 @@ def _document(fields: _Fields) -> Document:
         fields.count("damaged"),
         fields.count("features"),
         b"",
-        b"",
+        _digest(fields, "text_digest"),
         b"",
     )
+
+
+def _digest(fields: _Fields, key: str) -> bytes:
+    """Sixteen bytes in hexadecimal; none in reports that are older than the field."""
+    if not fields.has(key):
+        return b""
+    text = fields.text(key)
+    if not re.fullmatch(r"[0-9a-f]{32}", text):
+        raise fields.wrong(key, "must be 32 hexadecimal digits")
+    return bytes.fromhex(text)

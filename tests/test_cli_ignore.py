@@ -129,6 +129,19 @@ def test_fail_on_found_is_not_for_what_is_ignored(run, tree):
     assert ended.err.startswith(b"no two files hold the same text; ")
 
 
+def test_a_saved_result_is_shown_without_what_was_ignored_since(run, tree):
+    run("scan", tree, "--format", "json", "--output", "result.json")
+    done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+
+    ended = run("report", "result.json")
+
+    assert ended.out.startswith(b"Group 1: identical text, 2 files\n")
+    assert b"b.txt" not in ended.out
+    assert b"1 pair is left out, as `simdup ignore list` says\n" in ended.err
+    assert b"b.txt" in run("report", "result.json", "--no-ignored").out
+    assert b"\x1b[36midentical text" in run("report", "result.json", "--color", "always").out
+
+
 def test_an_index_knows(run, tree, report):
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
     done(run("index", "build", "index", tree))

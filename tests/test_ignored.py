@@ -297,6 +297,9 @@ def test_a_saved_result_loses_members_and_groups_and_counts_the_pairs(scanned):
     )
 
     assert names(left, scanned.root) == [[first, last]]
+    (group,) = left.groups
+    assert group.kind is group.members[1].kind
+    assert group.diameter == group.members[1].distance
     assert left.stats.ignored == 2
     assert without_ignored(result, []) == result
 

@@ -48,6 +48,32 @@ def test_a_saved_result_is_reported_as_the_scan_was(result, form):
     assert again.complete
 
 
+def test_a_report_that_is_older_than_a_field_is_read(result):
+    old = json.loads(saved(result))
+    del old["stats"]["ignored"]
+    for group in old["groups"]:
+        for each in group["members"]:
+            del each["text_digest"]
+
+    again = load(json.dumps(old).encode(), "x")
+
+    assert again.stats.ignored == 0
+    assert {member.document.text_digest for group in again.groups for member in group.members} == {
+        b""
+    }
+
+
+@pytest.mark.parametrize("digest", ["", "a" * 31, "A" * 32, "g" * 32])
+def test_a_digest_that_is_none_is_refused(result, digest):
+    wrong = json.loads(saved(result))
+    wrong["groups"][0]["members"][1]["text_digest"] = digest
+
+    with pytest.raises(InputError) as refused:
+        load(json.dumps(wrong).encode(), "x")
+
+    assert "groups[0].members[1].text_digest must be 32 hexadecimal digits" in str(refused.value)
+
+
 def test_saving_it_again_changes_nothing(result):
     once = saved(result)
 

@@ -7,7 +7,7 @@ import sys
 from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -25,9 +25,11 @@ if sys.platform != "win32":
     import fcntl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from simdup.records import Settings
+
+    Command = TypeVar("Command", bound=Callable[..., Any])
 
 _place = click.option(
     "--ignored",
@@ -37,8 +39,21 @@ _place = click.option(
 )
 
 
-def ignored_pairs(named: str | None, *, is_wanted: bool) -> list[tuple[bytes, bytes]]:
-    """The pairs of digests that a scan is to leave out. Raises UsageError and InputError."""
+def ignored_options(command: Command) -> Command:
+    """What says which pairs are left out of a result; `ignored_from` takes them."""
+    command = click.option("--no-ignored", is_flag=True, help="Leave out no pair.")(command)
+    return click.option(
+        "--ignored",
+        type=click.Path(readable=False),
+        metavar="FILE",
+        help="Leave out the pairs of this list of `simdup ignore`."
+        "  [default: SIMDUP_IGNORED, or in your folder of data]",
+    )(command)
+
+
+def ignored_from(options: dict[str, Any]) -> list[tuple[bytes, bytes]]:
+    """The pairs of digests to leave out, by the options. Raises UsageError and InputError."""
+    named, is_wanted = options.pop("ignored"), not options.pop("no_ignored")
     if named is not None and not is_wanted:
         raise click.UsageError("--ignored and --no-ignored exclude each other")
     return [pair.digests for pair in _known(named)] if is_wanted else []

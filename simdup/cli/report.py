@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simdup.cli.options import output_option
+from simdup.cli.ignore import ignored_from, ignored_options
+from simdup.cli.options import color_option, output_option
 from simdup.cli.output import writer
 from simdup.cli.page import page_options, page_writer
-from simdup.cli.terminal import progress, tell
+from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
+from simdup.ignored import without_ignored
 from simdup.records import Document, Reason, Skipped
 from simdup.report import data, fdupes, text
 from simdup.report.words import summary
@@ -47,6 +49,8 @@ _SAME_TIME = 1_000
     help="How to report.  [default: text, or nothing but the page with --html]",
 )
 @output_option
+@color_option
+@ignored_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no summary.")
 def report_command(saved: str, **options: Any) -> int:  # noqa: ANN401
     """Show RESULT again, which `simdup scan --format json` or jsonl printed; - is stdin.
@@ -60,12 +64,15 @@ def report_command(saved: str, **options: Any) -> int:  # noqa: ANN401
     """
     form, target, quiet = options["form"], options["target"], options["quiet"]
     is_page_only = options["html"] is not None and form is None and target is None
+    ignored = ignored_from(options)
     write_page = page_writer(options, "none", _unchanged)
     write = writer(target, as_utf8=False)
-    result = load(_bytes(saved), saved)
+    result = without_ignored(load(_bytes(saved), saved), ignored)
     try:
-        if not is_page_only:
-            write(FORMATS[form or "text"](result))
+        if not is_page_only and form in {None, "text"}:
+            write(text.render(result, look(options["color"], target)))
+        elif not is_page_only:
+            write(FORMATS[form](result))
     finally:  # whoever reads the output may have enough of it
         write_page(result, progress(quiet=quiet))
     if not result.complete:

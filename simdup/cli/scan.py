@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli.cache import store_at
-from simdup.cli.ignore import ignored_pairs
+from simdup.cli.ignore import ignored_from, ignored_options
 from simdup.cli.options import (
     color_option,
     filter_options,
@@ -107,14 +107,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     help="Remember there what was read.  [default: SIMDUP_CACHE, or in your folder of caches]",
 )
 @click.option("--no-cache", is_flag=True, help="Remember nothing, and read everything again.")
-@click.option(
-    "--ignored",
-    type=click.Path(readable=False),
-    metavar="FILE",
-    help="Leave out the pairs of this list of `simdup ignore`."
-    "  [default: SIMDUP_IGNORED, or in your folder of data]",
-)
-@click.option("--no-ignored", is_flag=True, help="Leave out no pair.")
+@ignored_options
 @click.option("--fail-on-found", is_flag=True, help="Exit with 1 when there is a group.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress, warnings and summary.")
 def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
@@ -139,7 +132,7 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
         are_files = False
     shape = look(options["color"], options["target"])
     render = _renderer(form, shape, null=null, is_list_null=are_files)
-    ignored = ignored_pairs(options["ignored"], is_wanted=not options["no_ignored"])
+    ignored = ignored_from(options)
     show = progress(quiet=quiet)
     write = writer(options["target"], as_utf8=form in FORMATS_OF_PARTS)
     texts = "groups" if file is None else "none"

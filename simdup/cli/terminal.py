@@ -59,6 +59,7 @@ _UNITS = {
     "read": "files",
     "search": "pairs",
     "verify": "pairs",
+    "texts": "groups",
     "evaluate": "rows",
 }
 
