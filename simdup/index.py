@@ -195,7 +195,8 @@ class Index:
         questions, skipped = of_texts(names, texts, self.settings)
         known = [each for each in questions.documents if each is not None]
         replaced = self.put(known, questions.rows)
-        return Changes(len(known) - replaced, replaced, skipped=tuple(skipped))
+        added = len({each.path for each in known}) - replaced
+        return Changes(added, replaced, skipped=tuple(skipped))
 
     def put(self, known: Sequence[Document], rows: Rows) -> int:
         """Add documents that have fingerprints, in one batch; how many replace others.
