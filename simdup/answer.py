@@ -6,6 +6,7 @@ near fingerprints -> documents -> exact similarities where the files are as they
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,8 +15,9 @@ from simdup.candidates import wanted
 from simdup.features import all_features, concatenated
 from simdup.fingerprint import features_of
 from simdup.hamming import UNRELATED, chance_distance, similarity_at, threshold
-from simdup.records import SHORT, Answer, Document, Kind, Match, Settings, Skipped
+from simdup.records import SHORT, Answer, Document, Kind, Match, Reason, Settings, Skipped
 from simdup.verify import decide
+from simdup.walk import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,6 +88,31 @@ def similarity_at_each(distances: Numbers, bits: int) -> Similarities:
     return table[distances]
 
 
+def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:
+    """By their places the documents whose groups would not be known to hold, and why."""
+    copies = Counter(document.features_digest for document in known)
+    found: dict[int, Skipped | None] = {}
+    for place, document in enumerate(known):
+        if not os.path.isabs(document.path):
+            if settings.verified or document.is_short:
+                detail = "a text that was added by name cannot be read to verify"
+                found[place] = Skipped(document.path, Reason.VANISHED, detail)
+        elif settings.verified and copies[document.features_digest] > 1:
+            # Nobody reads these again, since their features are equal.
+            found[place] = what_became(document)
+    return {place: each for place, each in found.items() if each is not None}
+
+
+def what_became(document: Document) -> Skipped | None:
+    """Why the file of a document is not what was read, if so, as its size and time tell."""
+    (found,) = listed([document.path])
+    if isinstance(found, Skipped):
+        return found
+    now, then = (found, document.source)
+    is_same = (now.size, now.mtime_ns) == (then.size, then.mtime_ns)
+    return None if is_same else Skipped(document.path, Reason.CHANGED)
+
+
 _STRENGTH = {kind: place for place, kind in enumerate(Kind)}
 
 
@@ -116,8 +143,7 @@ def _exact(
     asked = [document for document in questions.documents if document is not None]
     if not asked or not len(near):
         return exact
-    same = _digests(known)[place] == _digests(questions.documents)[near[:, 0]]
-    exact[same.all(axis=1)] = 1
+    same = (_digests(known)[place] == _digests(questions.documents)[near[:, 0]]).all(axis=1)
     # Questions first, then documents; a fingerprint alone has no features.
     counts = np.array(
         [0 if each is None else each.features for each in (*questions.documents, *known)], np.int64
@@ -126,7 +152,11 @@ def _exact(
     is_short = (counts[i] < SHORT) | (counts[j] < SHORT)
     # Texts that were added by name have no file; names of files are absolute.
     is_file = np.array([os.path.isabs(each.path) for each in known], bool)[place]
-    can = (counts[i] > 0) & is_file & np.isnan(exact)
+    exact[same & ~is_file] = 1
+    if settings.verified:
+        copies = np.flatnonzero(same & is_file)
+        exact[[pair for pair in copies.tolist() if what_became(known[place[pair]]) is None]] = 1
+    can = (counts[i] > 0) & is_file & ~(same & settings.verified)
     ask = np.flatnonzero(can & (is_short | settings.verified))
     reader = _Reader(questions, known, settings)
     for part, values in decide(i[ask], j[ask], counts, reader.load):

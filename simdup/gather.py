@@ -125,6 +125,8 @@ class Gathering:
             found = walk([os.fsdecode(root) for root in roots], _filters(written))
             for each in self.progress(found, "walk", None):
                 path = os.fsencode(each.path)
+                if isinstance(each, Skipped) and each.detail == each.path:
+                    continue  # met on the way from a place above
                 place = path if path in known else nearest(os.path.dirname(path))
                 if place is not None and known[place] == written:
                     yield each

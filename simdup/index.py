@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.answer import answered, reach
+from simdup.answer import answered, reach, unsure
 from simdup.catalogue.about import about, settings_of, with_bits
 from simdup.catalogue.changes import put
 from simdup.catalogue.contents import by_blocks, documents, everything, places, segments
@@ -36,7 +36,6 @@ from simdup.records import (
     Answer,
     Changes,
     IndexInfo,
-    Reason,
     ScanResult,
     Settings,
     Skipped,
@@ -338,21 +337,15 @@ class Index:
         began = perf_counter()
         asked = self.settings if settings is None else self.settings_for(settings)
         known, rows = self._everything(asked.recipe.bits)
-        is_file = np.array([os.path.isabs(document.path) for document in known], bool)
-        # What is short is read even where distances decide.
-        is_short = np.array([document.is_short for document in known], bool)
-        found, kept = len(known), is_file if asked.verified else is_file | ~is_short
-        detail = "a text that was added by name cannot be read to verify"
-        skipped = tuple(
-            Skipped(known[place].path, Reason.VANISHED, detail)
-            for place in np.flatnonzero(~kept).tolist()
-        )
-        known, rows = [known[place] for place in np.flatnonzero(kept).tolist()], rows[kept]
+        found = len(known)
+        skipped = unsure(known, asked)
+        kept = np.setdiff1d(np.arange(found), np.array(list(skipped), np.int64))
+        known, rows = [known[place] for place in kept.tolist()], rows[kept]
         matches = match_documents(known, rows, asked, progress, ignored=ignored)
         size = sum(document.source.size for document in known)
         seconds = perf_counter() - began
         stats = Stats(found, len(known), size, seconds, len(known), matches.ignored)
-        every = (*skipped, *matches.changed)
+        every = (*skipped.values(), *matches.changed)
         return ScanResult(
             asked, tuple(known), rows, matches.groups, every, matches.candidates, stats
         )

@@ -50,15 +50,18 @@ def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings
 
 def _settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings:
     user_dict, stop_words = given.recipe.user_dict, given.recipe.stop_words
-    if not Recipe(features=written["recipe"]["features"]).uses_words:
-        user_dict = stop_words = None
+    features = Recipe(features=written["recipe"]["features"])
+    if (user_dict or stop_words) and not features.uses_words:
+        unused = "which no dictionary and no stop words change; leave them out"
+        raise InputError(f"{path!r}: made with features {features.features.value}, {unused}")
     recipe = Recipe(**written["recipe"], user_dict=user_dict, stop_words=stop_words)
     if written["bits"] != recipe.bits:
         raise ValueError(f"fingerprints of {written['bits']} bits")
     if written["encoding"] is not None:
         forced(written["encoding"])
     now = json.loads(recipe.key())
-    for name, value in written["key"].items():
+    # What the user can mend comes first: a dictionary may decide which package cuts words.
+    for name, value in sorted(written["key"].items(), key=lambda each: each[0] not in _OPTIONS):
         if now.get(name) != value:
             raise InputError(f"{path!r}: {_difference(name, value, now.get(name))}")
     if written["convert"] != [str(each) for each in given.converters]:

@@ -143,6 +143,7 @@ class Catalogue:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """What is done in the block is one batch: done as a whole, or not at all."""
+        self.ask("PRAGMA journal_mode = WAL")
         self.ask("BEGIN IMMEDIATE")
         try:
             yield
@@ -212,11 +213,7 @@ def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
         f"{where}?mode=rw", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
     )
     try:
-        if to_write:
-            patiently(connection.execute, "PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")
-        else:
-            connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA {'synchronous = NORMAL' if to_write else 'query_only = ON'}")
         patiently(connection.execute, "SELECT 1 FROM about")
     except sqlite3.OperationalError as error:
         connection.close()
