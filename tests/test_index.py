@@ -344,11 +344,10 @@ class IndexAndDictionary(RuleBasedStateMachine):
             if distance > k:
                 continue
             exact = None
-            name = os.path.relpath(path)
-            is_there = os.path.isabs(path) and self.files.get(name, ("", 0))[1] == known.written
+            is_there = self.files.get(os.path.relpath(path), ("", 0))[1] == known.written
             is_wanted = settings.verified or is_any_alike or (made.counts < SHORT).any()
-            if (made.digests[0] == made.digests[1]).all():
-                exact = 1.0
+            if not os.path.isabs(path):
+                exact = 1.0 if (made.digests[0] == made.digests[1]).all() else None
             elif is_there and is_wanted:
                 texts, ends = [asked, known.text], (np.array([0]), np.array([1]))
                 exact = float(exact_similarities(texts, *ends, settings.recipe)[0])
@@ -649,11 +648,7 @@ def test_a_file_that_cannot_be_read_stays_as_it_was(index, write, refused):
     assert [each.path for each in changes.skipped] == [at("in/a")]
     assert (changes.unchanged, changes.removed, changes.replaced) == (1, 0, 0)
     (match,) = index.query(FIRST)
-    assert (found([match]), match.kind, match.is_exact) == (
-        ["in/a"],
-        Kind.IDENTICAL_BYTES,
-        True,
-    )
+    assert (found([match]), match.similarity, match.is_exact) == (["in/a"], 1, False)
 
 
 def test_an_empty_path_is_not_the_current_folder(index, write):
@@ -757,6 +752,22 @@ def test_rows_of_another_size_are_no_fingerprints_of_it(index):
 
 
 # Questions
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_a_copy_is_one_for_certain_if_it_is_still_what_it_was(index, write, is_verified):
+    write("in/a", FIRST)
+    index.add(["in"])
+
+    def asked():
+        (match,) = index.query(FIRST, Settings(verified=is_verified))
+        return match.kind, match.similarity, match.is_exact
+
+    assert asked() == (Kind.IDENTICAL_BYTES, 1, is_verified)
+    write("in/a", words(9))
+    assert asked() == (Kind.IDENTICAL_BYTES, 1, False)
+    Path("in/a").unlink()
+    assert asked() == (Kind.IDENTICAL_BYTES, 1, False)
 
 
 def test_an_exact_similarity_is_that_of_a_scan_and_an_estimate_what_the_distance_stands_for(
@@ -984,9 +995,10 @@ def shown_of(member):
     return member.fingerprint, member.kind, member.distance, member.similarity
 
 
-def test_a_scan_leaves_out_what_is_not_as_it_was(index, write):
+@pytest.mark.parametrize("is_near", [True, False], ids=["look-alikes", "copies"])
+def test_a_scan_leaves_out_what_is_not_as_it_was(index, write, is_near):
     for name in "abcd":
-        write(f"in/{name}", words(1, edits=ord(name) - 97))
+        write(f"in/{name}", words(1, edits=(ord(name) - 97) * is_near))
     index.add(["in"])
     write("in/b", words(2))
     Path("in/c").unlink()
