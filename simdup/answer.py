@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,8 +85,12 @@ def answered(
 
 def similarity_at_each(distances: Numbers, bits: int) -> Similarities:
     """The cosine similarity that each distance stands for; (m,)."""
-    table = np.array([similarity_at(distance, bits) for distance in range(bits + 1)])
-    return table[distances]
+    return _similarities(bits)[distances]
+
+
+@lru_cache
+def _similarities(bits: int) -> Similarities:
+    return np.array([similarity_at(distance, bits) for distance in range(bits + 1)])
 
 
 def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:

@@ -22,8 +22,9 @@ import numpy as np
 
 from simdup.answer import answered, reach, unsure
 from simdup.catalogue.about import about, settings_of, with_bits
+from simdup.catalogue.blocks import looked_up
 from simdup.catalogue.changes import put
-from simdup.catalogue.contents import by_blocks, documents, everything, places, segments
+from simdup.catalogue.contents import documents, everything, places, segments
 from simdup.catalogue.file import Catalogue
 from simdup.catalogue.integrity import problems
 from simdup.documents import match_documents
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     AnyPath = str | os.PathLike[str]
 
 # Up to so many questions are looked up in the tables of blocks, one by one.
-LOOKED_UP = 64
+LOOKED_UP = 1024
 
 
 class Index:
@@ -307,12 +308,9 @@ class Index:
             return nearest(self._loaded(reader, bits), rows, wish.top)
         k = reach(wish.settings, len(reader))
         if bits == 8 * reader.width and len(rows) <= LOOKED_UP:
-            found = [by_blocks(reader, row, k) for row in rows[:, None]]
-            tables = [each for each in found if each is not None]
-            if len(tables) == len(found):
-                for place, each in enumerate(tables):
-                    each[:, 0] = place
-                return np.concatenate([np.empty((0, 3), np.int64), *tables])
+            found = looked_up(reader, rows, k)
+            if found is not None:
+                return found
         self._note_work(len(rows) * len(reader) * -(-bits // 64))
         return within(self._loaded(reader, bits), rows, k)
 

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from simdup.catalogue import changes, contents
+from simdup.catalogue import blocks, changes
 from simdup.catalogue.about import about, settings_of, with_bits
+from simdup.catalogue.blocks import BLOCKED_K, by_blocks, looked_up, pieces
 from simdup.catalogue.changes import forget_empty_folders, put, set_places, take_out
 from simdup.catalogue.contents import (
     at_or_under,
-    by_blocks,
     documents,
     every_document,
     every_number,
@@ -29,7 +29,7 @@ from simdup.catalogue.contents import (
     places,
     segments,
 )
-from simdup.catalogue.file import BLOCKED_K, SORT, Catalogue, rotations
+from simdup.catalogue.file import SORT, Catalogue
 from simdup.catalogue.integrity import problems
 from simdup.errors import InputError
 from simdup.recipe import Recipe
@@ -49,9 +49,9 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Segments of five rows, blocks of three."""
+    """Segments of five rows, pieces of blocks of three."""
     monkeypatch.setattr(changes, "SIZE", 5)
-    monkeypatch.setattr(contents, "MOST_IN_BLOCK", 3)
+    monkeypatch.setattr(blocks, "MOST_IN_PIECE", 3)
 
 
 def made(place, bits=64):
@@ -372,13 +372,23 @@ def test_a_second_writer_is_told_to_come_again(place, monkeypatch):
 # Tables of blocks
 
 
-def test_a_rotation_begins_with_its_block():
-    (first, second, third, fourth) = rotations(rows_of(0x0123456789ABCDEF, 0xFEDCBA9876543210))
+def test_a_piece_has_the_fingerprints_that_share_the_first_bits_of_a_block():
+    # As they lie in the file the lower byte of a block comes first.
+    rows = rows_of(0x0101_0200_0000_0000, 0x0001_3F00_0000_0001, 0xFF40_0000_0000_0000)
+    (first, second) = pieces(0, 7, rows, np.array([300, 100, 200]))
 
-    assert first.tolist() == [0x0123456789ABCDEF, 0xFEDCBA9876543210 - 2**64]
-    assert second.tolist() == [0x456789ABCDEF0123, 0xBA9876543210FEDC - 2**64]
-    assert third.tolist() == [0x89ABCDEF01234567 - 2**64, 0x76543210FEDCBA98]
-    assert fourth.tolist() == [0xCDEF0123456789AB - 2**64, 0x3210FEDCBA987654]
+    assert first[:2] == (7 * 1024 + 4, entries((rows[1], 0), (rows[0], 200)))
+    assert second[:2] == (7 * 1024 + 0x40FF // 64, entries((rows[2], 100)))
+
+
+def entries(*parts):
+    return b"".join(row.tobytes() + number.to_bytes(4, "little") for row, number in parts)
+
+
+def test_numbers_that_a_piece_cannot_hold_are_refused():
+    with pytest.raises(InputError) as refused:
+        list(pieces(0, 1, rows_of(1, 2), np.array([1, 1 + 2**32])))
+    assert str(refused.value) == "numbers of documents are too far apart; build the index anew"
 
 
 def flipped(value, *bits):
@@ -413,6 +423,8 @@ def test_blocks_answer_as_comparing_with_all_does(tmp_path_factory, neighbourhoo
 
             assert found.tolist() == within(every, rows_of(asked), k).tolist()
         assert by_blocks(catalogue, rows_of(asked), BLOCKED_K + 1) is None
+        both = rows_of(asked, values[0] if values else 5)
+        assert looked_up(catalogue, both, 3).tolist() == within(every, both, 3).tolist()
 
 
 def test_every_way_to_differ_in_three_bits_is_found(place):
@@ -437,6 +449,8 @@ def test_a_block_that_many_share_is_not_looked_up(place):
 
         keep(catalogue, ["/d"], [0xFFFF])
         assert by_blocks(catalogue, rows_of(0), 2) is None
+        assert looked_up(catalogue, rows_of(0x1111111111111111, 0), 2) is None
+        assert whole(catalogue)
         assert by_blocks(catalogue, rows_of(0x1111111111111111), 2).size == 0
 
 
@@ -517,21 +531,32 @@ def test_a_flipped_bit_of_a_segment_is_found(filled, column, at):
     assert_found_and_harmless(filled, expected)
 
 
-@pytest.mark.parametrize("bit", [0, 15, 16, 40, 62])
+@pytest.mark.parametrize("bit", [0, 15, 16, 40, 62, 64, 95])
 @pytest.mark.parametrize("block", range(4))
 def test_a_flipped_bit_in_a_table_of_blocks_is_found(filled, block, bit):
     expected = asked_for_everything(filled)
-    flip = f"UPDATE block_{block} SET fingerprint = (fingerprint | ?1) - (fingerprint & ?1)"
-    by_sql(filled, f"{flip} WHERE document = 6", 1 << bit)
+    ((place, data),) = by_sql(filled, f"SELECT id, entries FROM block_{block} LIMIT 1 OFFSET 5")
+    wrong = bytearray(data)
+    wrong[bit // 8] ^= 1 << bit % 8
+    by_sql(filled, f"UPDATE block_{block} SET entries = ? WHERE id = ?", bytes(wrong), place)
 
     assert_found_and_harmless(filled, expected)
 
 
-@pytest.mark.parametrize("change", ["DELETE FROM {}", "UPDATE {} SET document = 99"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM {} WHERE id = (SELECT max(id) FROM {})",
+        "UPDATE {} SET id = id + 1024 WHERE id = (SELECT min(id) FROM {})",
+        "UPDATE {} SET id = id + 10240 WHERE id = (SELECT min(id) FROM {})",
+        "UPDATE {} SET checksum = checksum + 1",
+        "UPDATE {} SET entries = substr(entries, 13)",
+    ],
+)
 @pytest.mark.parametrize("block", range(4))
-def test_a_row_that_is_lost_or_wrong_in_a_table_of_blocks_is_found(filled, block, change):
+def test_a_piece_that_is_lost_or_wrong_in_a_table_of_blocks_is_found(filled, block, change):
     expected = asked_for_everything(filled)
-    by_sql(filled, f"{change.format(f'block_{block}')} WHERE document = 6")
+    by_sql(filled, change.replace("{}", f"block_{block}"))
 
     assert_found_and_harmless(filled, expected)
 
@@ -549,6 +574,7 @@ def test_a_row_that_is_lost_or_wrong_in_a_table_of_blocks_is_found(filled, block
         "UPDATE folders SET path = x'2f632f' WHERE path = x'2f612f'",
         "UPDATE segments SET size = size + 1",
         "UPDATE segments SET low = low + 3 WHERE id = 1",
+        "INSERT INTO block_1 VALUES (77777, NULL, 0)",
         "UPDATE segments SET high = high - 3 WHERE id = 2",
         "UPDATE about SET value = 3 WHERE name = 'next'",
     ],
@@ -584,7 +610,7 @@ def test_a_document_that_cannot_be_taken_out_whole_is_left_as_it_was(filled, cha
         *("documents.checksum", "documents.folder", "segments.batch", "segments.size"),
         *("segments.low", "segments.high", "segments.rows", "segments.documents"),
         *("segments.checksum", "places.path", "places.filters"),
-        *(f"block_{block}.{name}" for block in (0, 3) for name in ("fingerprint", "document")),
+        *(f"block_{block}.{name}" for block in (0, 3) for name in ("entries", "checksum")),
     ],
 )
 def test_a_value_of_a_wrong_kind_is_an_error_that_names_the_file(filled, column, value):

@@ -9,8 +9,9 @@ from zlib import crc32
 
 import numpy as np
 
+from simdup.catalogue.blocks import write_pieces
 from simdup.catalogue.contents import DISAGREEMENT, checksum_of, segment_of
-from simdup.catalogue.file import rotations, sound
+from simdup.catalogue.file import sound
 from simdup.entries import entry
 from simdup.errors import InputError
 from simdup.segments import SIZE
@@ -68,10 +69,9 @@ def _number_of(catalogue: Catalogue, folder: bytes) -> int:
 
 def _pack(catalogue: Catalogue, numbers: Numbers, rows: Rows) -> None:
     """Lay fingerprints into segments, those with room first."""
-    _tell_blocks(catalogue, "INSERT INTO block_{} VALUES (?, ?)", numbers, rows)
     batch = catalogue.number("batches") + 1
     while len(numbers):
-        found = catalogue.ask("SELECT id FROM segments WHERE size < ? LIMIT 1", SIZE)
+        found = catalogue.ask("SELECT id FROM segments WHERE size < ? ORDER BY id LIMIT 1", SIZE)
         own, old_rows, old_numbers = None, rows[:0], numbers[:0]
         if found:
             own = found[0][0]
@@ -89,6 +89,10 @@ def _pack(catalogue: Catalogue, numbers: Numbers, rows: Rows) -> None:
 
 
 def _write(catalogue: Catalogue, own: int | None, batch: int, rows: Rows, numbers: Numbers) -> None:
+    """Write a segment, or a new one; of an empty one nothing is left."""
+    if own is None:
+        ((own,),) = catalogue.ask("SELECT coalesce(max(id), 0) + 1 FROM segments")
+    write_pieces(catalogue, own, rows, numbers)
     if not len(numbers):
         catalogue.ask("DELETE FROM segments WHERE id = ?", own)
         return
@@ -110,22 +114,10 @@ def take_out(catalogue: Catalogue, numbers: Numbers) -> None:
         goes = np.isin(old.documents, numbers)
         if goes.any():
             taken += int(goes.sum())
-            delete = "DELETE FROM block_{} WHERE fingerprint = ? AND document = ?"
-            _tell_blocks(catalogue, delete, old.documents[goes], old.rows[goes])
             _write(catalogue, own, batch, old.rows[~goes], old.documents[~goes])
     delete = "DELETE FROM documents WHERE id = ?"
     if catalogue.tell(delete, ((each,) for each in numbers.tolist())) != taken:
         raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
-
-
-def _tell_blocks(catalogue: Catalogue, sql: str, numbers: Numbers, rows: Rows) -> None:
-    """A statement for each fingerprint and its document, in every table of blocks."""
-    if not catalogue.has_blocks or not len(rows):
-        return
-    for block, turned in enumerate(rotations(rows)):
-        order = np.argsort(turned)  # neighbours in the table lie on one page
-        pairs = zip(turned[order].tolist(), numbers[order].tolist(), strict=True)
-        catalogue.tell(sql.format(block), pairs)
 
 
 def forget_empty_folders(catalogue: Catalogue) -> None:

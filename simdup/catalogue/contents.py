@@ -10,32 +10,19 @@ from zlib import crc32
 
 import numpy as np
 
-from simdup.catalogue.file import (
-    BLOCK,
-    BLOCKED_BITS,
-    BLOCKED_K,
-    BLOCKS,
-    explained,
-    rotations,
-    sound,
-)
+from simdup.catalogue.file import explained, sound
 from simdup.decode import forced
 from simdup.entries import made_of, status_in
 from simdup.errors import InputError
 from simdup.records import FORMATS, Document, Source
-from simdup.segments import Segment, in_order, segment
+from simdup.segments import Segment, segment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from simdup.catalogue.file import Catalogue
     from simdup.hamming import Rows
     from simdup.segments import Numbers
-
-# Fingerprints that share a block with a question: more are sooner compared with all others.
-MOST_IN_BLOCK = 4096
 
 # Documents asked for at once.
 NUMBERS_AT_ONCE = 1 << 14
@@ -70,48 +57,6 @@ def segment_of(catalogue: Catalogue, number: int) -> Segment:
         raise InputError(f"{catalogue.path!r}: segment {number} is damaged; build the index anew")
     rows = np.frombuffer(packed, np.uint8).reshape(size, catalogue.width)
     return segment(batch, rows, numbers)
-
-
-@sound
-def by_blocks(catalogue: Catalogue, question: Rows, k: int) -> Numbers | None:
-    """What `segments.within` gives for one question, from the tables of blocks.
-
-    None where they do not answer: for other sizes or more bits than they are for, and
-    where too many fingerprints share a block.
-    """
-    if not catalogue.has_blocks or k > BLOCKED_K:
-        return None
-    found, rest = [], BLOCKED_BITS - BLOCK
-    for block, (turned,) in enumerate(rotations(question)):
-        low = int(turned) >> rest << rest
-        near = catalogue.ask(
-            f"SELECT fingerprint, document FROM block_{block}"  # noqa: S608  (a number)
-            " WHERE fingerprint BETWEEN ? AND ? LIMIT ?",
-            low,
-            low + (1 << rest) - 1,
-            MOST_IN_BLOCK + 1,
-        )
-        if len(near) > MOST_IN_BLOCK:
-            return None
-        values = np.array(near, np.int64).reshape(-1, 2)
-        values[:, 0] = _turned_back(values[:, 0] ^ turned, block)
-        found.append(values)
-    values, counts = np.unique(np.concatenate(found), axis=0, return_counts=True)
-    differences, numbers = np.ascontiguousarray(values.T)
-    # Whatever shares n blocks with the question stands n times in the tables.
-    blocks = differences.view(np.uint16).reshape(-1, BLOCKS)
-    if ((blocks == 0).sum(axis=1) != counts).any():
-        raise InputError(f"{catalogue.path!r}: a table of blocks is damaged; build it anew")
-    distances = np.bitwise_count(differences.view(np.uint64))
-    rows = np.column_stack((np.zeros_like(numbers), numbers, distances))
-    return in_order(rows[distances <= k])
-
-
-def _turned_back(turned: NDArray[np.int64], block: int) -> NDArray[np.int64]:
-    """What `rotations` made for a table, as it was before."""
-    shift, values = np.uint64(block * BLOCK), turned.view(np.uint64)
-    back = np.uint64(-int(shift) % BLOCKED_BITS)
-    return (values >> shift | values << back).view(np.int64)
 
 
 @sound

@@ -1,12 +1,7 @@
 """An index as a file: documents and their fingerprints in SQLite, changed a batch at a time.
 
-Fingerprints lie packed in segments, for `segments` to search. Those of 64 bits lie in four
-tables besides, each rotated so that another of their four 16-bit blocks comes first: of two
-fingerprints within 3 bits one block is equal, so that four short ranges of these tables hold
-all candidates, and nothing else need be loaded.
-Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
-
-A batch is a transaction: whoever reads sees all of it or nothing.
+Fingerprints lie packed in segments, for `segments` to search; those of 64 bits lie in the tables
+of `blocks` besides. A batch is a transaction: whoever reads sees all of it or nothing.
 """
 
 from __future__ import annotations
@@ -21,17 +16,12 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-import numpy as np
-
 from simdup.database import WAIT, Sort, files_of, patiently
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from numpy.typing import NDArray
-
-    from simdup.hamming import Rows
 
 Asked = ParamSpec("Asked")
 Found = TypeVar("Found")
@@ -39,8 +29,8 @@ Found = TypeVar("Found")
 #: Its format is raised whenever the tables or entries change.
 SORT = Sort("an index", int.from_bytes(b"SmDi", "big"), 1)
 
-#: The blocks of a fingerprint that has tables: BLOCKS of BLOCK bits, and how far they reach.
-BLOCKED_BITS, BLOCKS, BLOCK, BLOCKED_K = 64, 4, 16, 3
+#: The size of fingerprints that have tables of blocks, and how many of these.
+BLOCKED_BITS, BLOCKS = 64, 4
 
 _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value);
@@ -55,11 +45,10 @@ CREATE TABLE segments (
     low INTEGER NOT NULL, high INTEGER NOT NULL,
     rows BLOB NOT NULL, documents BLOB NOT NULL, checksum INTEGER NOT NULL
 );
+CREATE INDEX segments_in_short ON segments (batch, size, low, high);
 """
 _BLOCK_TABLE = """
-CREATE TABLE block_{} (
-    fingerprint INTEGER, document INTEGER, PRIMARY KEY (fingerprint, document)
-) WITHOUT ROWID;
+CREATE TABLE block_{} (id INTEGER PRIMARY KEY, entries BLOB, checksum INTEGER NOT NULL);
 """
 
 # What comes of values that are damaged, or made by somebody to be wrong.
@@ -174,20 +163,6 @@ class Catalogue:
     def size(self) -> int:
         """Bytes of the file and of what is beside it while it is written."""
         return sum(each.stat().st_size for each in files_of(Path(self.path)) if each.exists())
-
-
-def rotations(rows: Rows) -> list[NDArray[np.int64]]:
-    """Fingerprints of 64 bits as numbers, for each table the one with its block first.
-
-    The sign is a bit like any other: SQLite has signed numbers only.
-    """
-    values = np.ascontiguousarray(rows).view(">u8").astype(np.uint64).reshape(-1)
-    turned = []
-    for block in range(BLOCKS):
-        shift = np.uint64(block * BLOCK)
-        back = np.uint64(-int(shift) % BLOCKED_BITS)
-        turned.append((values << shift | values >> back).view(np.int64))
-    return turned
 
 
 def _fill(path: str, about: dict[str, Any]) -> None:

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.catalogue.blocks import PIECES, wrong_tables
 from simdup.catalogue.contents import NUMBERS_AT_ONCE, documents, every_number, segment_of
-from simdup.catalogue.file import rotations
+from simdup.catalogue.file import BLOCKS
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simdup.catalogue.file import Catalogue
-    from simdup.hamming import Rows
     from simdup.segments import Numbers
 
 
@@ -23,23 +23,23 @@ def problems(catalogue: Catalogue) -> Iterator[str]:
     for (line,) in catalogue.ask("PRAGMA integrity_check"):
         if line != "ok":
             yield f"SQLite: {line}"
-    rows, numbers = [np.empty((0, catalogue.width), np.uint8)], [np.empty(0, np.int64)]
+    numbers = [np.empty(0, np.int64)]
     for (own,) in catalogue.ask("SELECT id FROM segments"):
         try:
             found = segment_of(catalogue, own)
         except InputError:
             yield f"segment {own} is damaged"
             continue
-        rows.append(found.rows)
         numbers.append(found.documents)
-    packed, have = np.concatenate(rows), np.concatenate(numbers)
-    known = every_number(catalogue)
+        for block in wrong_tables(catalogue, own, found):
+            yield f"the table of block {block} does not agree with segment {own}"
+    have, known = np.concatenate(numbers), every_number(catalogue)
     if not np.array_equal(np.sort(have), known):
         yield f"{len(known):,} documents, but {len(have):,} fingerprints, or those of others"
     if len(known) and known[-1] >= catalogue.number("next"):
         yield "the number of the next document is taken"
     yield from _damaged_entries(catalogue, known)
-    yield from _wrong_blocks(catalogue, packed, have)
+    yield from _stray_pieces(catalogue)
 
 
 def _damaged_entries(catalogue: Catalogue, numbers: Numbers) -> Iterator[str]:
@@ -52,11 +52,12 @@ def _damaged_entries(catalogue: Catalogue, numbers: Numbers) -> Iterator[str]:
             yield str(error)
 
 
-def _wrong_blocks(catalogue: Catalogue, rows: Rows, numbers: Numbers) -> Iterator[str]:
-    """Tables of blocks that say something else than the segments."""
-    order = np.argsort(numbers)
-    tables = rotations(rows[order]) if catalogue.has_blocks else []
-    for block, turned in enumerate(tables):
-        sql = f"SELECT document, fingerprint FROM block_{block} ORDER BY document"  # noqa: S608
-        if catalogue.ask(sql) != list(zip(numbers[order].tolist(), turned.tolist(), strict=True)):
-            yield f"the table of block {block} does not agree with the fingerprints"
+def _stray_pieces(catalogue: Catalogue) -> Iterator[str]:
+    """Tables of blocks that have something of no segment."""
+    for block in range(BLOCKS if catalogue.has_blocks else 0):
+        sql = (
+            f"SELECT count(*) FROM block_{block}"  # noqa: S608  (a number)
+            " WHERE id / ? NOT IN (SELECT id FROM segments)"
+        )
+        if catalogue.ask(sql, PIECES) != [(0,)]:
+            yield f"the table of block {block} has what is in no segment"
