@@ -9,6 +9,7 @@ said.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,12 @@ from simdup.hamming import (
     threshold,
     within_probabilities,
 )
+from simdup.recipe import HashKind
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from simdup.recipe import Recipe
 
     Indices = NDArray[np.int64]
 
@@ -70,6 +74,16 @@ def sieve(similarity: float, bits: int) -> int:
     """
     margin = ceil(2 * standard_error(similarity, bits))
     return min(bits, threshold(similarity, bits) + margin)
+
+
+def widened(recipe: Recipe) -> Recipe:
+    """The recipe with the bits that sieve chance candidates; what is kept has them all.
+
+    Smaller fingerprints are its beginnings. The assignment's hash has no such property.
+    """
+    if recipe.hash is HashKind.STRING:
+        return recipe
+    return replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
 
 
 def affordable(distances: NDArray[np.uint16], weight: float, n: int, k: int) -> int:

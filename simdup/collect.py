@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.candidates import SIEVE_BITS, SIEVE_FROM
+from simdup.candidates import SIEVE_FROM, widened
 from simdup.fast import load_if_worth
 from simdup.fingerprint import Fingerprinted, without_degenerate
 from simdup.local import How, fingerprint_all, tasks
-from simdup.recipe import HashKind
 from simdup.records import Document, Skipped, Source
 
 if TYPE_CHECKING:
@@ -24,16 +22,6 @@ if TYPE_CHECKING:
     from simdup.recipe import Recipe
     from simdup.records import Settings
     from simdup.shelf import Shelf
-
-
-def widened(recipe: Recipe) -> Recipe:
-    """The recipe with the bits that sieve chance candidates; what is kept has them all.
-
-    Smaller fingerprints are its beginnings. The assignment's hash has no such property.
-    """
-    if recipe.hash is HashKind.STRING:
-        return recipe
-    return replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
 
 
 class Collection:

@@ -30,7 +30,7 @@ from simdup.read import (
 )
 from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source
-from simdup.simhash import Fingerprints, fingerprint_chunks, fingerprint_texts
+from simdup.simhash import Fingerprints, are_degenerate, fingerprint_chunks, fingerprint_texts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
 
     from simdup.recipe import Recipe
     from simdup.records import Converter
-
-# From this width on a fingerprint of equal bits is no fingerprint: by chance it comes
-# once in 2**31 texts, by features that cancel out or weigh nothing far more often.
-MIN_BITS_TO_REFUSE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +110,8 @@ def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
 
 def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
     """The same; documents whose first `bits` bits are all equal are skipped, from 32 bits on."""
-    first = made.rows[:, : bits // 8]
-    is_flat = np.isin(first[:, 0], (0, 255)) & (first == first[:, :1]).all(axis=1)
-    if bits < MIN_BITS_TO_REFUSE or not is_flat.any():
+    is_flat = are_degenerate(made.rows, bits)
+    if not is_flat.any():
         return made
     flags = iter(is_flat.tolist())
     found = tuple(

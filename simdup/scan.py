@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from simdup.collect import Collection, widened
+from simdup.candidates import widened
+from simdup.collect import Collection
 from simdup.decode import edition
 from simdup.documents import Matches, match_documents
 from simdup.errors import InterruptedScan

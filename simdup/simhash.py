@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 # +1 where a byte has a 1, -1 where it has a 0, highest bit first.
 _SIGNS = 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) - 1
 
+# From this width on a fingerprint of equal bits is no fingerprint: by chance it comes
+# once in 2**31 texts, by features that cancel out or weigh nothing far more often.
+MIN_BITS_TO_REFUSE = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
@@ -153,6 +157,14 @@ def from_votes(
         is_empty = (sums == 0).all(axis=1)
     bits[is_empty] = False
     return Fingerprints(np.packbits(bits, axis=1), counts, digests)
+
+
+def are_degenerate(rows: Rows, bits: int) -> NDArray[np.bool_]:
+    """Which fingerprints have the same value in all of their first `bits`, from 32 on; (n,)."""
+    first = rows[:, : bits // 8]
+    if bits < MIN_BITS_TO_REFUSE:
+        return np.zeros(len(rows), bool)
+    return np.isin(first[:, 0], (0, 255)) & (first == first[:, :1]).all(axis=1)
 
 
 def tie_pattern(recipe: Recipe) -> NDArray[np.bool_]:

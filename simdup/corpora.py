@@ -1,0 +1,233 @@
+"""What passes between the stages of a corpus: frozen records, as in `records` for files.
+
+A corpus is the rows of some files. What is known of many rows are arrays, by row in the
+order of the files; there is no object a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from simdup.records import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.records import Candidates, Settings
+
+    Indices = NDArray[np.int64]
+
+#: Which row of a group stays.
+KEEPS = ("first", "longest")
+
+
+class Fault(Enum):
+    """Why a row is not compared; the value is what reports print."""
+
+    BROKEN = "broken row"
+    NOT_UTF8 = "not UTF-8"
+    NO_FIELD = "no text field"
+    NO_STRING = "text is no string"
+    COLUMNS = "wrong number of columns"
+    TOO_LONG = "too long"
+    CUT_SHORT = "file cut short"
+    UNREADABLE = "unreadable"
+    EMPTY = "nothing to compare"  # null, or without a letter or digit
+    DEGENERATE = "fingerprint all 0 or all 1"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the row is not what was asked for; else it is whole, and stays."""
+        return self not in {Fault.EMPTY, Fault.DEGENERATE}
+
+
+class Flaw(NamedTuple):
+    """A row of a file that is not compared."""
+
+    row: int
+    """As `Rows.numbers`."""
+    rows: int
+    """How many from there on; 0 where the file ends before its end, between two rows."""
+    fault: Fault
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Faulty:
+    """A row that is not compared, and in which file."""
+
+    path: str
+    flaw: Flaw
+
+
+class Table(Protocol):
+    """A file of rows, which may be read several times."""
+
+    @property
+    def path(self) -> str:
+        """Where the file is."""
+
+    @property
+    def field(self) -> str:
+        """The field that has the texts."""
+
+    @property
+    def form(self) -> str:
+        """What it is: "jsonl", "csv" or "parquet"."""
+
+    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
+        """A field of some rows, these in rising order; None where a row has none.
+
+        Raises InputError when the file is not what it was.
+        """
+
+    @property
+    def columns(self) -> Any:  # noqa: ANN401  (a schema of an optional package)
+        """What must be equal for the rows of two tables to go into one file."""
+
+    def head(self) -> bytes:
+        """What stands before the first row."""
+
+    def kept(self, left_out: Indices) -> Iterator[tuple[Any, int]]:
+        """All rows but those with these numbers, and how many, a part at a time.
+
+        Of text files the very bytes; of Parquet record batches. Raises InputError when the
+        file is not what it was.
+        """
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Where the rows that were compared stand; arrays by row."""
+
+    tables: tuple[Table, ...]
+    begins: Indices
+    """(tables + 1,): the rows of table i are begins[i]:begins[i + 1]."""
+    numbers: Indices
+    """The line on which a row begins, from 1; of Parquet its number, from 1."""
+    offsets: Indices
+    """The byte at which it begins, where the file can be read from there."""
+    lengths: Indices
+    """Characters of the text."""
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def tables_of(self, rows: Indices) -> Indices:
+        """The index of the table of each of these rows."""
+        return np.searchsorted(self.begins, rows, side="right") - 1
+
+
+class RowGroup(NamedTuple):
+    """One group, as a report shows it: lists by member, the representative first."""
+
+    id: int
+    kind: Kind
+    rows: list[int]
+    kinds: list[Kind]
+    similarities: list[float | None]
+    distances: list[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowGroups:
+    """Groups of rows that are the same, most similar first; arrays by member."""
+
+    members: Indices
+    """Indices of rows, those of group i at offsets[i]:offsets[i + 1]: the representative
+    first, then the most similar."""
+    offsets: Indices
+    """(groups + 1,)"""
+    are_identical: NDArray[np.bool_]
+    """Whether each has the very text of its representative."""
+    similarities: NDArray[np.float64]
+    """To the representative; NaN where nothing was verified."""
+    distances: Indices
+    """To the representative, in bits."""
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[RowGroup]:
+        bounds = self.offsets.tolist()
+        for number, (begin, end) in enumerate(pairwise(bounds), 1):
+            part = slice(begin, end)
+            kinds = [
+                Kind.IDENTICAL_TEXT if same else Kind.NEAR for same in self.are_identical[part]
+            ]
+            alike = self.similarities[part].tolist()
+            yield RowGroup(
+                number,
+                Kind.NEAR if Kind.NEAR in kinds else Kind.IDENTICAL_TEXT,
+                self.members[part].tolist(),
+                kinds,
+                [None if value != value else value for value in alike],  # noqa: PLR0124  (NaN)
+                self.distances[part].tolist(),
+            )
+
+    def dropped(self, keep: str, lengths: Indices) -> Indices:
+        """The rows that go when one of each group stays, in order.
+
+        `keep` is "first", or "longest" for the one with the most characters, of several
+        the first. Raises ValueError for another word.
+        """
+        if keep not in KEEPS:
+            raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
+        group = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        length = lengths[self.members] if keep == "longest" else np.zeros_like(self.members)
+        order = np.lexsort((self.members, -length, group))
+        goes = np.ones(len(order), bool)
+        goes[self.offsets[:-1]] = False
+        return np.sort(self.members[order][goes])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorpusResult:
+    """Everything that a scan of rows found out."""
+
+    settings: Settings
+    rows: Rows
+    """Those that were compared."""
+    groups: RowGroups
+    faults: dict[Fault, int]
+    """How many rows were not, by reason, most first; 0 of a file that ends between two."""
+    faulty: tuple[Faulty, ...]
+    """The first of them."""
+    refused: tuple[Indices, ...]
+    """By table the numbers of the rows that cannot be written again."""
+    candidates: Candidates | None
+    """None when nothing was verified."""
+    seconds: float
+
+    @property
+    def rows_in(self) -> int:
+        """All rows of the files."""
+        return len(self.rows) + sum(self.faults.values())
+
+    @property
+    def dropped(self) -> int:
+        """Rows that are like one that stays."""
+        return len(self.groups.members) - len(self.groups)
+
+    @property
+    def refused_rows(self) -> int:
+        """Rows that are broken in some way."""
+        return sum(count for fault, count in self.faults.items() if fault.is_refused)
+
+    @property
+    def kept(self) -> int:
+        """Rows that stay when one of each group does, with those that have nothing to compare."""
+        whole = sum(count for fault, count in self.faults.items() if not fault.is_refused)
+        return len(self.rows) - self.dropped + whole
+
+    @property
+    def has_trouble(self) -> bool:
+        """Whether some input could not be read."""
+        return any(fault.is_refused for fault in self.faults)

@@ -1,0 +1,87 @@
+"""Groups of texts in, groups of rows out: whole arrays, since there may be a million."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.corpora import RowGroups
+from simdup.hamming import paired_distances
+from simdup.match import match
+from simdup.texts import Items, distinct_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from simdup.corpus.collect import Prints
+    from simdup.features import Features
+    from simdup.match import Matched
+    from simdup.progress import Progress
+    from simdup.records import Candidates, Settings
+    from simdup.texts import Texts
+
+    Indices = NDArray[np.int64]
+
+
+def grouped(
+    prints: Prints, settings: Settings, load: Callable[[Indices], Features], progress: Progress
+) -> tuple[RowGroups, Candidates | None]:
+    """The groups of some rows, most similar first, and how candidates were found.
+
+    `load` gives the features of some rows, in the order in which it is asked, which rises. Of
+    rows with equal features the first stands for all.
+    """
+    n = len(prints.rows)
+    items = Items(prints.rows, prints.counts, prints.digests, np.arange(n), np.zeros(n, bool))
+    texts = distinct_texts(items, settings.recipe.bits)
+    first = texts.first
+    matched = match(texts, settings, lambda asked: load(first[asked]), progress)
+    return _row_groups(texts, matched, prints.text_digests), matched.candidates
+
+
+def _row_groups(texts: Texts, matched: Matched, text_digests: NDArray[np.uint64]) -> RowGroups:
+    """Groups of rows, in order and sorted within."""
+    members = np.concatenate([np.empty(0, np.int64), *matched.groups])
+    counts = list(map(len, matched.groups))
+    first = np.repeat(np.array([each[0] for each in matched.groups], np.int64), counts)
+    # A text is as many rows as have it.
+    sizes = texts.sizes[members]
+    before = np.cumsum(sizes) - sizes
+    rows = texts.by_text[np.repeat(texts.begins[members] - before, sizes) + np.arange(sizes.sum())]
+    group = np.repeat(np.repeat(np.arange(len(counts)), counts), sizes)
+    leader = np.repeat(texts.first[first], sizes)
+    distances = np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes)
+    alike = np.repeat(matched.alike, sizes)
+    same = (text_digests[rows] == text_digests[leader]).all(axis=1)
+    order = np.lexsort((rows, distances, -np.nan_to_num(alike), ~same, rows != leader, group))
+    made = RowGroups(
+        rows[order],
+        np.searchsorted(group, np.arange(len(counts) + 1)),
+        same[order],
+        alike[order],
+        distances[order],
+    )
+    return _most_similar_first(made)
+
+
+def _most_similar_first(groups: RowGroups) -> RowGroups:
+    """The same groups in the order of reports."""
+    if not len(groups):
+        return groups
+    begins, sizes = groups.offsets[:-1], np.diff(groups.offsets)
+    is_near = ~np.logical_and.reduceat(groups.are_identical, begins)
+    least = np.minimum.reduceat(np.nan_to_num(groups.similarities), begins)
+    farthest = np.maximum.reduceat(groups.distances, begins)
+    order = np.lexsort((groups.members[begins], -sizes, farthest, -least, is_near))
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes[order])))
+    at = np.repeat(begins[order] - offsets[:-1], sizes[order]) + np.arange(offsets[-1])
+    return RowGroups(
+        groups.members[at],
+        offsets,
+        groups.are_identical[at],
+        groups.similarities[at],
+        groups.distances[at],
+    )

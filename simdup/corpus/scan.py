@@ -1,0 +1,164 @@
+"""Whole runs: files of rows, or texts at hand, in; groups out.
+
+tables -> collected -> grouped
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simdup.candidates import SIEVE_FROM, widened
+from simdup.corpora import CorpusResult
+from simdup.corpus.collect import Prints, collected, text_digests
+from simdup.corpus.groups import grouped
+from simdup.fast import load_if_worth
+from simdup.features import all_features
+from simdup.progress import silent
+from simdup.records import Settings
+from simdup.rows.streams import changed
+from simdup.rows.tables import tables
+from simdup.simhash import are_degenerate, fingerprint_texts
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.corpora import RowGroups, Rows
+    from simdup.features import Features
+    from simdup.progress import Progress
+    from simdup.recipe import Recipe
+    from simdup.rows.parsed import ReadableTable
+
+    Indices = NDArray[np.int64]
+
+
+def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
+    files: Iterable[str | os.PathLike[str]],
+    settings: Settings | None = None,
+    *,
+    text_field: str = "text",
+    id_field: str | None = None,
+    jobs: int | None = 1,
+    progress: Progress = silent,
+) -> CorpusResult:
+    """The groups of near-duplicate rows of some files, which are one corpus.
+
+    The names of files end in .jsonl or .csv (.gz or .zst may follow) or .parquet. What
+    `text_field` has is compared; that `id_field` exists is seen to, where a file says which
+    fields it has. `jobs` processes make fingerprints; None takes all cores where that pays.
+    Raises InputError for a file that cannot be read or changes meanwhile, ExtraMissingError
+    where one needs the extra `corpus`, TooManyPairsError.
+    """
+    return scan_tables(tables(files, text_field, id_field), settings, jobs, progress)
+
+
+def scan_tables(
+    opened: tuple[ReadableTable, ...],
+    settings: Settings | None = None,
+    jobs: int | None = 1,
+    progress: Progress = silent,
+) -> CorpusResult:
+    """The same of tables that `simdup.rows.tables.tables` gave."""
+    began, settings = perf_counter(), settings or Settings()
+    made = collected(opened, _recipe(settings), settings.recipe.bits, jobs, progress)
+    again = _Again(made.rows, made.prints.text_digests, settings.recipe)
+    groups, candidates = grouped(_narrowed(made.prints, settings), settings, again, progress)
+    return CorpusResult(
+        settings,
+        made.rows,
+        groups,
+        made.faults,
+        made.faulty,
+        made.refused,
+        candidates,
+        perf_counter() - began,
+    )
+
+
+def group_texts(
+    texts: Sequence[str], settings: Settings | None = None, progress: Progress = silent
+) -> RowGroups:
+    """The groups of near-duplicates among some texts; their members are indices of texts.
+
+    Grouped as rows of a file are: the same texts give the same groups.
+
+    >>> texts = ["the cat sat on the mat", "!", "The cat sat on the mat.", "not at all"]
+    >>> group_texts(texts).members.tolist()
+    [0, 2]
+    """
+    if isinstance(texts, str):
+        raise TypeError("texts must be a sequence of texts, not one text; put it into a list")
+    settings = settings or Settings()
+    load_if_worth(characters=sum(map(len, texts)), progress=progress)
+    made = fingerprint_texts(texts, _recipe(settings))
+    bits = settings.recipe.bits
+    there = np.flatnonzero((made.counts > 0) & ~are_degenerate(made.rows, bits))
+    prints = Prints(
+        made.rows[there],
+        made.counts[there],
+        made.digests[there],
+        text_digests(texts[index] for index in there.tolist()),
+    )
+
+    def load(asked: Indices) -> Features:
+        return all_features([texts[index] for index in there[asked].tolist()], settings.recipe)
+
+    groups, _ = grouped(_narrowed(prints, settings), settings, load, progress)
+    return replace(groups, members=there[groups.members])
+
+
+def identities(result: CorpusResult, field: str) -> list[Any]:
+    """What a field has for each member of the groups, in their order, read again."""
+    members = result.groups.members
+    order = np.argsort(members)
+    found: list[Any] = [None] * len(members)
+    for place, value in zip(
+        order.tolist(), values(result.rows, members[order], field), strict=True
+    ):
+        found[place] = value
+    return found
+
+
+def values(rows: Rows, asked: Indices, field: str | None = None) -> Iterator[Any]:
+    """What a field has for some rows, which rise; None: the texts. Raises InputError."""
+    bounds = np.searchsorted(asked, rows.begins).tolist()
+    for table, (begin, end) in zip(rows.tables, pairwise(bounds), strict=True):
+        if begin < end:
+            part = asked[begin:end]
+            yield from table.values(field or table.field, rows.numbers[part], rows.offsets[part])
+
+
+class _Again:
+    """Texts of rows, read again."""
+
+    def __init__(self, rows: Rows, digests: NDArray[np.uint64], recipe: Recipe) -> None:
+        self.rows, self.digests, self.recipe = rows, digests, recipe
+
+    def __call__(self, asked: Indices) -> Features:
+        """The features of some rows, which rise. Raises InputError if a text changed."""
+        texts = [each if isinstance(each, str) else "" for each in values(self.rows, asked)]
+        differs = (text_digests(texts) != self.digests[asked]).any(axis=1)
+        if differs.any():
+            first = asked[differs][:1]
+            raise changed(self.rows.tables[int(self.rows.tables_of(first)[0])].path)
+        return all_features(texts, self.recipe)
+
+
+def _recipe(settings: Settings) -> Recipe:
+    """With the bits that sieve chance candidates, where exact similarities decide."""
+    return widened(settings.recipe) if settings.verified else settings.recipe
+
+
+def _narrowed(prints: Prints, settings: Settings) -> Prints:
+    """Without these bits where there are too few rows for them to pay."""
+    if len(prints.rows) > SIEVE_FROM:
+        return prints
+    rows = np.ascontiguousarray(prints.rows[:, : settings.recipe.bits // 8])
+    return replace(prints, rows=rows)

@@ -1,0 +1,161 @@
+"""JSON Lines: an object a line, of which one field is the text.
+
+Lines without anything but white space are no rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from json import JSONDecodeError, JSONDecoder
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from simdup.corpora import Fault
+from simdup.rows.parsed import Parsed, RowError, left_in, names
+from simdup.rows.streams import Lines, changed, lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.rows.parsed import Chunk
+    from simdup.rows.streams import Packed
+
+    Indices = NDArray[np.int64]
+
+# How JSON calls what Python reads it as.
+_KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "an object"}
+
+_decode = JSONDecoder().decode
+
+
+class JsonChunk(NamedTuple):
+    """Some lines, still to be parsed."""
+
+    lines: Lines
+    field: str
+
+    def parsed(self) -> Parsed:
+        """The texts in them."""
+        parsed, end = Parsed(), self.lines.offset
+        for number, line in enumerate(self.lines.data.split(b"\n"), self.lines.number):
+            begin, end = end, end + len(line) + 1
+            try:
+                if not is_blank(line):
+                    parsed.add(text_in(line, self.field), number, begin)
+            except RowError as error:
+                parsed.flaws.append(error.at(number))
+        return parsed
+
+
+def is_blank(line: bytes) -> bool:
+    """Whether there is no row on a line."""
+    return not line or line.isspace()
+
+
+def text_in(line: bytes, field: str) -> str:
+    """The text of a row. Raises RowError."""
+    row = row_in(line)
+    if field not in row:
+        raise RowError(Fault.NO_FIELD, names(list(row)))
+    text = row[field]
+    if isinstance(text, str):
+        return text
+    if text is None:
+        raise RowError(Fault.EMPTY, "null")
+    raise RowError(Fault.NO_STRING, _KINDS[type(text)])
+
+
+def row_in(line: bytes) -> dict[str, Any]:
+    """The object on a line. Raises RowError."""
+    try:
+        row = _decode(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise RowError(Fault.NOT_UTF8, f"byte {error.start + 1}") from None
+    except RecursionError:
+        raise RowError(Fault.BROKEN, "nested too deeply") from None
+    except JSONDecodeError as error:
+        raise RowError(Fault.BROKEN, f"{error.msg}, column {error.colno}") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise RowError(Fault.BROKEN, str(error)) from None
+    if not isinstance(row, dict):
+        raise RowError(Fault.BROKEN, f"{_KINDS.get(type(row), 'a string or null')}, not an object")
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """A file of JSON Lines."""
+
+    file: Packed
+    field: str
+
+    form: ClassVar[str] = "jsonl"
+    columns: ClassVar[None] = None
+
+    @property
+    def path(self) -> str:
+        """Where the file is."""
+        return self.file.path
+
+    @property
+    def size(self) -> int:
+        """About how many bytes are in it."""
+        return self.file.content
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All lines, to be parsed elsewhere."""
+        for each in lines_of(self.file.blocks()):
+            yield JsonChunk(each, self.field) if isinstance(each, Lines) else Parsed(flaws=[each])
+
+    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
+        """A field of some rows, as `corpora.Table`.
+
+        Where the file is packed, it is unpacked again up to the last of them.
+        """
+        lines = self._at(offsets) if self.file.is_seekable else self._numbered(numbers)
+        for line in lines:
+            try:
+                yield row_in(line).get(field)
+            except RowError:
+                raise changed(self.path) from None
+
+    def _at(self, offsets: Indices) -> Iterator[bytes]:
+        with self.file.open() as file:
+            for offset in offsets.tolist():
+                file.seek(offset)
+                yield file.readline()
+
+    def _numbered(self, numbers: Indices) -> Iterator[bytes]:
+        found = 0
+        for each in lines_of(self.file.blocks()):
+            if found == len(numbers):
+                return
+            if isinstance(each, Lines):
+                lines = each.data.split(b"\n")
+                end = int(np.searchsorted(numbers, each.number + each.count))
+                yield from (lines[n - each.number] for n in numbers[found:end].tolist())
+                found = end
+        if found < len(numbers):
+            raise changed(self.path)
+
+    def head(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
+        """The lines of all rows but some, as `corpora.Table`."""
+        for each in lines_of(self.file.blocks()):
+            if not isinstance(each, Lines):
+                continue
+            lines = each.data.split(b"\n")
+            stays = left_in(np.arange(each.number, each.number + len(lines)), left_out)
+            kept = [
+                line
+                for line, stay in zip(lines, stays.tolist(), strict=True)
+                if stay and not is_blank(line)
+            ]
+            if kept:
+                yield b"\n".join([*kept, b""]), len(kept)

@@ -1,0 +1,235 @@
+"""A file in, its bytes out, unpacked; and these in whole lines."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import zlib
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from simdup.corpora import Fault, Flaw
+from simdup.errors import ExtraMissingError, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator
+
+# Bytes that are handed on together: a task for a worker, which outweighs sending it.
+BLOCK = 1 << 20
+
+# Packed bytes that are unpacked at once. zstandard may make 30,000 times as much of them.
+PACKED = 1 << 12
+
+# What a packed file is taken to hold, times its size.
+UNPACKED = 4
+
+# A longer row is refused, so that a file without a line end needs bounded memory.
+LONGEST_ROW = 1 << 27
+
+# The largest window that zstandard knows: files packed with --long say so.
+ZSTD_WINDOW = 1 << 31
+
+_BOM = b"\xef\xbb\xbf"
+
+#: How a file may be packed, by the end of its name.
+PACKINGS = (".gz", ".zst")
+
+
+class CutShortError(Exception):
+    """What follows in a file cannot be unpacked; the message says why."""
+
+
+class Status(NamedTuple):
+    """What tells whether a file is still the same."""
+
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A file that may be packed. It may be read as often as it stays what it was."""
+
+    path: str
+    packing: str
+    """One of PACKINGS, or nothing."""
+    status: Status
+
+    @property
+    def is_seekable(self) -> bool:
+        """Whether bytes of its content are where they are in the file."""
+        return not self.packing
+
+    @property
+    def content(self) -> int:
+        """About how many bytes are in it, unpacked."""
+        return self.status.size * (UNPACKED if self.packing else 1)
+
+    def open(self) -> IO[bytes]:
+        """The file as it is on the disk. Raises InputError if it is another one by now."""
+        file = opened(self.path)
+        if status_of(file) != self.status:
+            file.close()
+            raise changed(self.path)
+        return file
+
+    def blocks(self) -> Iterator[bytes]:
+        """Its content. Raises CutShortError where it cannot be unpacked, InputError if it changed.
+
+        That it did not is checked before and after.
+        """
+        with self.open() as file:
+            unpacked = _UNPACKED[self.packing](file)
+            try:
+                yield from unpacked
+            except (EOFError, zlib.error, OSError) as error:
+                reason = error.strerror if isinstance(error, OSError) else None
+                raise CutShortError(reason or str(error)) from None
+            if status_of(file) != self.status:
+                raise changed(self.path)
+
+
+def packed(path: str, packing: str) -> Packed:
+    """The file, looked at. Raises InputError if it cannot be opened, ExtraMissingError."""
+    if packing == ".zst" and find_spec("zstandard") is None:
+        raise ExtraMissingError(f"{path!r}: .zst", "corpus")
+    with opened(path) as file:
+        return Packed(path, packing, status_of(file))
+
+
+def opened(path: str) -> IO[bytes]:
+    """The file, opened. Raises InputError if it cannot be, or is no regular file."""
+    try:
+        # O_NONBLOCK: opening a FIFO must not hang.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no possible name of a file"
+        raise InputError(f"{path!r}: {reason}") from None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    what = "a folder; name its files" if os.path.isdir(path) else "no regular file"
+    raise InputError(f"{path!r}: {what}, and rows are read more than once")
+
+
+def status_of(file: IO[bytes]) -> Status:
+    """What the file is now."""
+    found = os.fstat(file.fileno())
+    return Status(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def changed(path: str) -> InputError:
+    """The error about a file that is no longer what it was."""
+    return InputError(f"{path!r}: changed while it was read; run again")
+
+
+def _plain(file: IO[bytes]) -> Iterator[bytes]:
+    while block := file.read(BLOCK):
+        yield block
+
+
+def _gunzipped(file: IO[bytes]) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=file) as content:
+        while block := content.read(BLOCK):
+            yield block
+
+
+def _unzstd(file: IO[bytes]) -> Iterator[bytes]:
+    parts, size = list[bytes](), 0
+    for part in _frames(file):
+        parts.append(part)
+        size += len(part)
+        if size >= BLOCK:
+            yield b"".join(parts)
+            parts, size = [], 0
+    if size:
+        yield b"".join(parts)
+
+
+def _frames(file: IO[bytes]) -> Iterator[bytes]:
+    """What is in the frames of zstandard, in small parts. Raises EOFError for a broken one."""
+    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  (an extra)
+
+    tool = ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+    frame = None
+    try:
+        while data := file.read(PACKED):
+            while data:
+                frame = frame or tool.decompressobj()
+                yield frame.decompress(data)
+                data, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    except ZstdError as error:
+        raise EOFError(str(error)) from None
+    if frame is not None:
+        raise EOFError("it ends inside a frame")
+
+
+_UNPACKED = {"": _plain, ".gz": _gunzipped, ".zst": _unzstd}
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Some consecutive lines of a file."""
+
+    data: bytes
+    """Whole lines; the last one of a file may lack its end."""
+    number: int
+    """Of the first, from 1."""
+    offset: int
+    """Of the first byte in the content."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
+
+
+def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
+    """The content in whole lines, without a byte-order mark.
+
+    A line that is too long is a flaw, and so is the end of what can be unpacked.
+    """
+    at, parts, size, passed = _At(1, 0), list[bytes](), 0, 0
+    try:
+        for block in blocks:
+            data = block
+            if at.offset == 0 and not (size or passed) and block.startswith(_BOM):
+                at, data = _At(1, len(_BOM)), block[len(_BOM) :]
+            cut = data.rfind(b"\n") + 1
+            if cut and passed:
+                yield _too_long(at.number)
+                first = data.index(b"\n") + 1
+                at = _At(at.number + 1, at.offset + passed + size + first)
+                parts, size, passed, data, cut = [], 0, 0, data[first:], cut - first
+            if cut:
+                whole = b"".join((*parts, data[:cut]))
+                yield Lines(whole, *at)
+                at = _At(at.number + whole.count(b"\n"), at.offset + len(whole))
+                parts, size = [], 0
+            parts.append(data[cut:])
+            size += len(data) - cut
+            if size > LONGEST_ROW:
+                parts, size, passed = [], 0, passed + size
+    except CutShortError as error:
+        lost = f"{error}; what comes after is lost"
+        yield Flaw(at.number, int(size + passed > 0), Fault.CUT_SHORT, lost)
+        return
+    if passed:
+        yield _too_long(at.number)
+    elif size:
+        yield Lines(b"".join(parts), *at)
+
+
+class _At(NamedTuple):
+    """The place of a line: its number and its first byte."""
+
+    number: int
+    offset: int
+
+
+def _too_long(number: int) -> Flaw:
+    return Flaw(number, 1, Fault.TOO_LONG, f"more than {LONGEST_ROW >> 20} MB")
