@@ -14,6 +14,7 @@ import click
 from simdup.cli.cache import cache_command
 from simdup.cli.compare import compare_command
 from simdup.cli.completion import answer, asked, completion_command
+from simdup.cli.corpus import corpus_command
 from simdup.cli.evaluate import evaluate_command
 from simdup.cli.ignore import ignore_command
 from simdup.cli.index import index_command
@@ -59,6 +60,7 @@ def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
 
 commands.add_command(scan_command)
 commands.add_command(compare_command)
+commands.add_command(corpus_command)
 commands.add_command(evaluate_command)
 commands.add_command(index_command)
 commands.add_command(query_command)

@@ -21,7 +21,7 @@ from simdup.recipe import (
     WeightKind,
     default_bits,
 )
-from simdup.records import FORMATS, SIMILARITY, Converter, Settings
+from simdup.records import FORMATS, LINKAGES, SIMILARITY, Converter, Settings
 from simdup.walk import Filters
 
 if TYPE_CHECKING:
@@ -217,6 +217,15 @@ _FILTERS = [
     click.option("--one-file-system", is_flag=True, help="Enter no folder on another file system."),
 ]
 
+#: How pairs become groups.
+linkage_option = click.option(
+    "--linkage",
+    type=click.Choice(LINKAGES),
+    default=LINKAGES[0],
+    show_default=True,
+    help="Star: every member is alike its representative. Components: chains count.",
+)
+
 #: Where a report goes, for `output.writer`.
 output_option = click.option(
     "-o",
@@ -266,6 +275,11 @@ def settings_options(command: Command) -> Command:
 def recipe_options(command: Command) -> Command:
     """Those of them that say how fingerprints and texts are made; `settings_from` takes them."""
     return _with([*_FINGERPRINT, *_DETAILS, _ENCODING, _FORMATS, _CONVERT], command)
+
+
+def row_options(command: Command) -> Command:
+    """What decides the answer where texts are rows; `settings_from` takes them."""
+    return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS], command)
 
 
 def given_options(command: Command) -> Command:
@@ -341,7 +355,7 @@ def one_threshold(options: dict[str, Any]) -> tuple[float, int | None]:
 
 
 def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
-    """Settings from the values of `settings_options`, which it takes out of `options`.
+    """Settings from the values of `settings_options` or `row_options`, taken out of `options`.
 
     Raises UsageError for options that do not go together, ValueError for values that
     cannot be.
@@ -358,12 +372,12 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
         stop_words=options.pop("stop_words"),
     )
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
-    encoding = options.pop("encoding")
+    encoding = options.pop("encoding", None)
     if encoding is not None:
         forced(encoding)  # the same
     similarity, k = one_threshold(options)
-    verified, formats = not options.pop("no_verify"), formats_from(options.pop("formats"))
-    converters = converters_from(options.pop("converters"))
+    verified, formats = not options.pop("no_verify"), formats_from(options.pop("formats", "all"))
+    converters = converters_from(options.pop("converters", ()))
     return Settings(recipe, similarity, k, verified, linkage, encoding, formats, converters)
 
 

@@ -15,6 +15,7 @@ from simdup.cli.options import (
     color_option,
     filter_options,
     filters_from,
+    linkage_option,
     output_option,
     settings_from,
     settings_options,
@@ -24,7 +25,6 @@ from simdup.cli.page import page_options, page_writer
 from simdup.cli.scan_index import refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
 from simdup.errors import InterruptedScan
-from simdup.records import LINKAGES
 from simdup.report import data, fdupes, text
 from simdup.report.words import count, summary
 from simdup.scan import scan
@@ -53,13 +53,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 @click.command("scan")
 @click.argument("paths", nargs=-1, type=click.Path(readable=False), metavar="PATH...")
 @settings_options
-@click.option(
-    "--linkage",
-    type=click.Choice(LINKAGES),
-    default=LINKAGES[0],
-    show_default=True,
-    help="Star: every member is alike its representative. Components: chains count.",
-)
+@linkage_option
 @click.option(
     "--index",
     "index_file",

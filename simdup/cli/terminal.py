@@ -57,6 +57,7 @@ _UNITS = {
     "walk": "files",
     "compile": "kernels",
     "read": "files",
+    "rows": "rows",
     "search": "pairs",
     "verify": "pairs",
     "texts": "groups",

@@ -11,6 +11,8 @@ from simdup.fast import is_installed
 _OPTIONAL = {
     "numba": ("fast", "kernels by numpy"),
     "rjieba": ("fast", "Chinese words by jieba"),
+    "pyarrow": ("corpus", "no Parquet"),
+    "zstandard": ("corpus", "no .zst"),
     "pypdfium2": ("docs", "no PDF"),
     "pathspec": ("gitignore", "no --gitignore"),
     "matplotlib": ("plot", "no --plot"),

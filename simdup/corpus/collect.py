@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Less than this is done sooner than a worker has started.
 BYTES_WORTH_WORKERS = 1 << 24
 
-# Rows that are not compared of which a report may say where they are.
+# Rows of each fault of which a report may say where they are.
 MOST_FAULTY = 1000
 
 
@@ -179,6 +179,7 @@ class _Collecting:
         }
         self.counts = [0] * len(tables)
         self.faults: Counter[Fault] = Counter()
+        self.told: Counter[Fault] = Counter()
         self.faulty: list[Faulty] = []
         self.refused: list[list[Indices]] = [[none] for _ in tables]
 

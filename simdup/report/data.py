@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simdup.records import (
+        Candidates,
         Comparison,
         Document,
         Group,
@@ -103,7 +104,7 @@ def tool() -> dict[str, Any]:
 
 
 def _header(result: ScanResult) -> dict[str, Any]:
-    stats, candidates = result.stats, result.candidates
+    stats = result.stats
     return tool() | {
         "complete": result.complete,
         "settings": settings_fields(result.settings),
@@ -116,14 +117,19 @@ def _header(result: ScanResult) -> dict[str, Any]:
             "seconds": round(stats.seconds, 3),
             "ignored": stats.ignored,
         },
-        "candidates": None
-        if candidates is None
-        else {
-            "k": candidates.k,
-            "wanted": candidates.wanted,
-            "recall": candidates.recall,
-            "pairs": candidates.pairs,
-        },
+        "candidates": candidates_fields(result.candidates),
+    }
+
+
+def candidates_fields(candidates: Candidates | None) -> dict[str, Any] | None:
+    """How candidates were found."""
+    if candidates is None:
+        return None
+    return {
+        "k": candidates.k,
+        "wanted": candidates.wanted,
+        "recall": candidates.recall,
+        "pairs": candidates.pairs,
     }
 
 

@@ -8,7 +8,7 @@ from simdup.hamming import similarity_at
 from simdup.records import Reason
 
 if TYPE_CHECKING:
-    from simdup.records import Member, ScanResult, Skipped
+    from simdup.records import Candidates, Member, ScanResult, Settings, Skipped
 
 
 def size(number: int) -> str:
@@ -90,12 +90,16 @@ def summary(result: ScanResult) -> list[str]:
     if stats.ignored:
         pairs = "pair is" if stats.ignored == 1 else "pairs are"
         lines.append(f"{stats.ignored:,} {pairs} left out, as `simdup ignore list` says")
-    candidates = result.candidates
-    if candidates is not None and candidates.k < candidates.wanted:
-        least = percent(result.settings.similarity)
-        lines.append(
-            f"candidates were narrowed from {candidates.wanted} to {candidates.k} bits, since there"
-            f" would have been too many: a pair just {least} alike is found with probability"
-            f" {candidates.recall:.0%}; more --bits avoid this"
-        )
-    return lines
+    return [*lines, *narrowed(result.candidates, result.settings)]
+
+
+def narrowed(candidates: Candidates | None, settings: Settings) -> list[str]:
+    """That the search for candidates was not as wide as asked, if so."""
+    if candidates is None or candidates.k >= candidates.wanted:
+        return []
+    least = percent(settings.similarity)
+    return [
+        f"candidates were narrowed from {candidates.wanted} to {candidates.k} bits, since there"
+        f" would have been too many: a pair just {least} alike is found with probability"
+        f" {candidates.recall:.0%}; more --bits avoid this"
+    ]

@@ -1,0 +1,133 @@
+"""`simdup corpus`: documents that are rows of files."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simdup.cli.options import linkage_option, row_options, settings_from
+from simdup.cli.output import writer
+from simdup.cli.terminal import progress, tell
+from simdup.corpora import KEEPS
+from simdup.corpus.keep import check_target, rewritten
+from simdup.corpus.scan import identities, scan_tables
+from simdup.report import rows
+from simdup.rows.tables import tables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simdup.corpora import CorpusResult
+
+FOUND, TROUBLE_WITH_INPUT = 1, 3
+
+FORMATS: dict[str, Callable[..., Iterable[str]]] = {
+    "jsonl": rows.render_jsonl,
+    "csv": rows.render_csv,
+    "text": rows.render,
+}
+
+
+@click.group("corpus")
+def corpus_command() -> None:
+    """Compare documents that are rows of JSON Lines, CSV or Parquet files."""
+
+
+@corpus_command.command("scan")
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(readable=False), metavar="FILE..."
+)
+@click.option(
+    "--text-field",
+    default="text",
+    show_default=True,
+    metavar="NAME",
+    help="The field or column that has the texts.",
+)
+@click.option(
+    "--id-field",
+    metavar="NAME",
+    help="The field or column by which reports name rows.  [default: file and row]",
+)
+@row_options
+@linkage_option
+@click.option(
+    "--keep",
+    type=click.Choice(KEEPS),
+    help="Write the rows that stay, in the format of the input, to --output: of each group the"
+    " first row or the longest text, and all rows without a group.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    help="How to report groups.  [default: jsonl]",
+)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(readable=False),
+    metavar="FILE",
+    help="Report there; with --keep, write the rows there, packed as its name says.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Processes.  [default: cores, if worth it]",
+)
+@click.option("--fail-on-found", is_flag=True, help="Exit with 1 when there is a group.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress, warnings and summary.")
+def scan_command(files: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
+    """Group the rows of FILE... that hold the same text, or write those that stay.
+
+    All files are one corpus. Their names end in .jsonl or .csv (.gz or .zst may follow) or
+    .parquet. Exits with 0 when done, 1 with --fail-on-found when there is a group, 2 when
+    it cannot run, 3 when some rows could not be read.
+
+    \b
+    Examples:
+      simdup corpus scan pages.jsonl.gz --text-field body --id-field url
+      simdup corpus scan shard-*.parquet --keep longest --output clean.parquet
+    """
+    settings = settings_from(options, options.pop("linkage"))
+    keep, target, quiet = options["keep"], options["target"], options["quiet"]
+    if keep is not None and target is None:
+        raise click.UsageError("--keep goes with --output FILE, where the rows are written")
+    if keep is not None and options["form"] is not None:
+        raise click.UsageError("--format is for reports; --keep writes rows as they were")
+    opened = tables(files, options["text_field"], options["id_field"])
+    _refuse_overwriting(files, target)
+    if keep is not None:
+        check_target(opened, target)
+    form = options["form"] or "jsonl"
+    write = writer(target, as_utf8=form == "jsonl")
+    result = scan_tables(opened, settings, options["jobs"], progress(quiet=quiet))
+    if keep is None:
+        write(FORMATS[form](result, _ids(result, options["id_field"])))
+    else:
+        write(rewritten(result, keep, target))
+    if not quiet:
+        for line in rows.warnings(result):
+            tell(f"simdup: {line}")
+        for line in rows.summary(result):
+            tell(line)
+    if result.has_trouble:
+        return TROUBLE_WITH_INPUT
+    return FOUND if options["fail_on_found"] and len(result.groups) else 0
+
+
+def _ids(result: CorpusResult, field: str | None) -> list[Any] | None:
+    return None if field is None else identities(result, field)
+
+
+def _refuse_overwriting(files: tuple[str, ...], target: str | None) -> None:
+    """Raise UsageError where the output is one of the files: those are read to the end."""
+    if target is not None and os.path.exists(target):
+        for path in files:
+            if os.path.samefile(path, target):
+                raise click.UsageError(f"--output {target!r} is the input {path!r}")
