@@ -8,6 +8,9 @@ collection, to be asked what is like a text.
 """
 
 from simdup.compare import compare
+from simdup.corpora import CorpusResult, RowGroup, RowGroups, Rows
+from simdup.corpus.keep import rewritten
+from simdup.corpus.scan import group_texts, identities, scan_rows
 from simdup.errors import (
     ExtraMissingError,
     InputError,
@@ -43,6 +46,7 @@ __all__ = [
     "Answer",
     "Changes",
     "Comparison",
+    "CorpusResult",
     "Document",
     "Evaluated",
     "Evaluation",
@@ -55,6 +59,9 @@ __all__ = [
     "Match",
     "Member",
     "Recipe",
+    "RowGroup",
+    "RowGroups",
+    "Rows",
     "ScanResult",
     "Settings",
     "SimdupError",
@@ -66,8 +73,12 @@ __all__ = [
     "fingerprint_files",
     "fingerprint_texts",
     "group",
+    "group_texts",
     "hamming_distances",
+    "identities",
     "iter_pairs",
     "pairs_within",
+    "rewritten",
     "scan",
+    "scan_rows",
 ]

@@ -39,11 +39,13 @@ class DistinctRows:
 
 def distinct_rows(rows: Rows) -> DistinctRows:
     """The distinct rows of a collection. A hundred thousand equal rows are one."""
-    columns = words(rows)
-    members = np.lexsort(columns.T)
-    ordered = columns[members]
-    is_new = np.ones(len(rows), bool)
-    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    columns = words(rows).T
+    members = np.lexsort(columns)
+    is_new = np.zeros(len(rows), bool)
+    is_new[:1] = True
+    for column in columns:  # one at a time, so that scratch is (n,) and never (n, words)
+        ordered = column[members]
+        is_new[1:] |= ordered[1:] != ordered[:-1]
     first = np.flatnonzero(is_new)
     return DistinctRows(rows[members[first]], members, np.append(first, len(rows)))
 

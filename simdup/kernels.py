@@ -371,6 +371,7 @@ def near_pairs(
     words, n = left.shape
     low, high = columns
     scratch, limit = np.empty(high - low, np.uint16), np.uint16(k)
+    picked = np.empty(high - low, np.int32)
     count = 0
     for i in range(begin, min(n, high) if is_half else n):
         if count + high - low > len(found):
@@ -392,17 +393,20 @@ def near_pairs(
         near = 0
         for j in range(len(distances)):
             near += distances[j] <= limit
-        # Few rows have anything to find, and only these are looked at one by one.
+        # Few rows have anything to find. In these a loop without branches picks it out.
+        picks = 0
         if near > 0:
             for j in range(len(distances)):
-                if distances[j] <= limit:
-                    wide = 0
-                    for word in range(wide_left.shape[1]):
-                        wide += _popcount(wide_left[i, word] ^ wide_right[first + j, word])
-                    if wide > wide_k:
-                        continue
-                    found[count, 0], found[count, 1], found[count, 2] = i, first + j, distances[j]
-                    count += 1
+                picked[picks] = j
+                picks += distances[j] <= limit
+        for pick in range(picks):
+            j = picked[pick]
+            wide = 0
+            for word in range(wide_left.shape[1]):
+                wide += _popcount(wide_left[i, word] ^ wide_right[first + j, word])
+            if wide <= wide_k:
+                found[count, 0], found[count, 1], found[count, 2] = i, first + j, distances[j]
+                count += 1
     return n, count
 
 

@@ -208,7 +208,9 @@ class _Matching:
             return
         if self.is_sieved:
             most = sieve(self.settings.similarity, 8 * self.texts.wide.shape[1])
-            stream = iter_sieved_pairs(self.texts.wide[active], self.bits, k, most, self.progress)
+            every = len(active) == len(self.texts)
+            wide = self.texts.wide if every else self.texts.wide[active]
+            stream = iter_sieved_pairs(wide, self.bits, k, most, self.progress)
         else:
             stream = iter_pairs(rows, k, progress=self.progress)
         yield from (active[pairs[:, :2]] for pairs in stream)

@@ -105,8 +105,11 @@ def distinct_texts(items: Items, bits: int) -> Texts:
 def _numbered(keys: NDArray[np.uint64]) -> Indices:
     """The number of each row, equal for equal rows, in the order in which they first occur."""
     order = np.lexsort(keys.T)
-    is_new = np.ones(len(keys), bool)
-    is_new[1:] = (keys[order[1:]] != keys[order[:-1]]).any(axis=1)
+    is_new = np.zeros(len(keys), bool)
+    is_new[:1] = True
+    for key in keys.T:
+        ordered = key[order]
+        is_new[1:] |= ordered[1:] != ordered[:-1]
     first = order[is_new]
     place = np.empty(len(first), np.int64)
     place[np.argsort(first)] = np.arange(len(first))

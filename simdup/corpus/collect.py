@@ -108,7 +108,6 @@ class Collected:
     """What was made of all rows of some tables."""
 
     rows: Rows
-    prints: Prints
     faults: dict[Fault, int]
     faulty: tuple[Faulty, ...]
     refused: tuple[Indices, ...]
@@ -121,13 +120,15 @@ def collected(
     bits: int,
     jobs: int | None,
     progress: Progress,
-) -> Collected:
-    """The fingerprints of all rows, made by `jobs` processes; None: as many as pay.
+) -> tuple[Collected, Prints]:
+    """What is known of all rows, and their fingerprints.
 
-    Raises InputError for a file that changes meanwhile, SimdupError when a worker dies.
+    Made by `jobs` processes; None: as many as pay. Raises InputError for a file that changes
+    meanwhile, SimdupError when a worker dies.
     """
     size = sum(table.size for table in tables)
-    load_if_worth(characters=size, progress=progress)
+    # Each bit costs its time, and the limit is meant for few.
+    load_if_worth(characters=size * max(1, recipe.bits // 128), progress=progress)
     if jobs is None:
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
     collecting = _Collecting(tables, recipe)
@@ -209,18 +210,18 @@ class _Collecting:
             Faulty(path, flaw) for flaw in flaws[: max(0, MOST_FAULTY - len(self.faulty))]
         ]
 
-    def collected(self) -> Collected:
-        """All of it, in arrays."""
+    def collected(self) -> tuple[Collected, Prints]:
+        """All of it, in arrays. Of use once: what came in parts is let go."""
         numbers, offsets, lengths = map(self._whole, ("numbers", "offsets", "lengths"))
         rows = Rows(self.tables, np.cumsum([0, *self.counts]), numbers, offsets, lengths)
         names = ("rows", "counts", "digests", "text_digests")
-        return Collected(
+        made = Collected(
             rows,
-            Prints(*map(self._whole, names)),
             dict(self.faults.most_common()),
             tuple(self.faulty),
             tuple(map(np.concatenate, self.refused)),
         )
+        return made, Prints(*map(self._whole, names))
 
     def _whole(self, name: str) -> NDArray[Any]:
         # Its parts are let go before those of the next column are joined.

@@ -26,20 +26,27 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 
-def grouped(
-    prints: Prints, settings: Settings, load: Callable[[Indices], Features], progress: Progress
-) -> tuple[RowGroups, Candidates | None]:
-    """The groups of some rows, most similar first, and how candidates were found.
-
-    `load` gives the features of some rows, in the order in which it is asked, which rises. Of
-    rows with equal features the first stands for all.
-    """
+def texts_of(prints: Prints, bits: int) -> Texts:
+    """The distinct texts of some rows; of rows with equal features the first stands for all."""
     n = len(prints.rows)
     items = Items(prints.rows, prints.counts, prints.digests, np.arange(n), np.zeros(n, bool))
-    texts = distinct_texts(items, settings.recipe.bits)
+    return distinct_texts(items, bits)
+
+
+def grouped(
+    texts: Texts,
+    text_digests: NDArray[np.uint64],
+    settings: Settings,
+    load: Callable[[Indices], Features],
+    progress: Progress,
+) -> tuple[RowGroups, Candidates | None]:
+    """The groups of rows that have these texts, most similar first; and how they were found.
+
+    `load` gives the features of some rows, in the order in which it is asked, which rises.
+    """
     first = texts.first
     matched = match(texts, settings, lambda asked: load(first[asked]), progress)
-    return _row_groups(texts, matched, prints.text_digests), matched.candidates
+    return _row_groups(texts, matched, text_digests), matched.candidates
 
 
 def _row_groups(texts: Texts, matched: Matched, text_digests: NDArray[np.uint64]) -> RowGroups:

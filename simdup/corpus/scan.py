@@ -15,7 +15,7 @@ import numpy as np
 from simdup.candidates import SIEVE_FROM, widened
 from simdup.corpora import CorpusResult
 from simdup.corpus.collect import Prints, collected, text_digests
-from simdup.corpus.groups import grouped
+from simdup.corpus.groups import grouped, texts_of
 from simdup.fast import load_if_worth
 from simdup.features import all_features
 from simdup.progress import silent
@@ -67,9 +67,12 @@ def scan_tables(
 ) -> CorpusResult:
     """The same of tables that `simdup.rows.tables.tables` gave."""
     began, settings = perf_counter(), settings or Settings()
-    made = collected(opened, _recipe(settings), settings.recipe.bits, jobs, progress)
-    again = _Again(made.rows, made.prints.text_digests, settings.recipe)
-    groups, candidates = grouped(_narrowed(made.prints, settings), settings, again, progress)
+    bits = settings.recipe.bits
+    made, prints = collected(opened, _recipe(settings), bits, jobs, progress)
+    texts, digests = texts_of(_narrowed(prints, settings), bits), prints.text_digests
+    del prints  # half of what is known of a row
+    again = _Again(made.rows, digests, settings.recipe)
+    groups, candidates = grouped(texts, digests, settings, again, progress)
     return CorpusResult(
         settings,
         made.rows,
@@ -110,7 +113,8 @@ def group_texts(
     def load(asked: Indices) -> Features:
         return all_features([texts[index] for index in there[asked].tolist()], settings.recipe)
 
-    groups, _ = grouped(_narrowed(prints, settings), settings, load, progress)
+    distinct = texts_of(_narrowed(prints, settings), bits)
+    groups, _ = grouped(distinct, prints.text_digests, settings, load, progress)
     return replace(groups, members=there[groups.members])
 
 

@@ -77,7 +77,8 @@ def row_in(line: bytes) -> dict[str, Any]:
     except RecursionError:
         raise RowError(Fault.BROKEN, "nested too deeply") from None
     except JSONDecodeError as error:
-        raise RowError(Fault.BROKEN, f"{error.msg}, column {error.colno}") from None
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise RowError(Fault.BROKEN, f"{what} at column {error.colno}") from None
     except ValueError as error:  # a number of thousands of digits
         raise RowError(Fault.BROKEN, str(error)) from None
     if not isinstance(row, dict):

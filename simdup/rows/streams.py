@@ -7,6 +7,7 @@ import os
 import stat
 import zlib
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -35,6 +36,10 @@ _BOM = b"\xef\xbb\xbf"
 
 #: How a file may be packed, by the end of its name.
 PACKINGS = (".gz", ".zst")
+
+
+# What a packed file raises that is not whole, and a disk that fails.
+_BROKEN = (EOFError, zlib.error, OSError)
 
 
 class CutShortError(Exception):
@@ -86,7 +91,7 @@ class Packed:
             unpacked = _UNPACKED[self.packing](file)
             try:
                 yield from unpacked
-            except (EOFError, zlib.error, OSError) as error:
+            except _BROKEN as error:
                 reason = error.strerror if isinstance(error, OSError) else None
                 raise CutShortError(reason or str(error)) from None
             if status_of(file) != self.status:
@@ -133,21 +138,29 @@ def _plain(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _gunzipped(file: IO[bytes]) -> Iterator[bytes]:
+    # Not `read`, which forgets what it has when the rest cannot be unpacked.
     with gzip.GzipFile(fileobj=file) as content:
-        while block := content.read(BLOCK):
-            yield block
+        yield from _joined(iter(partial(content.read1, BLOCK), b""))
 
 
 def _unzstd(file: IO[bytes]) -> Iterator[bytes]:
+    yield from _joined(_frames(file))
+
+
+def _joined(small: Iterator[bytes]) -> Iterator[bytes]:
+    """Parts put together, up to the one that cannot be had."""
     parts, size = list[bytes](), 0
-    for part in _frames(file):
-        parts.append(part)
-        size += len(part)
-        if size >= BLOCK:
-            yield b"".join(parts)
-            parts, size = [], 0
-    if size:
+    try:
+        for part in small:
+            parts.append(part)
+            size += len(part)
+            if size >= BLOCK:
+                yield b"".join(parts)
+                parts, size = [], 0
+    except _BROKEN:
         yield b"".join(parts)
+        raise
+    yield b"".join(parts)
 
 
 def _frames(file: IO[bytes]) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ python tests/bench/corpus.py FILES FOLDER
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from importlib.resources import files
@@ -23,6 +24,10 @@ COMMON = 30_000
 
 # Bytes of a word on average, with what stands between two; and of five Chinese ones.
 WORD_BYTES, PHRASE_BYTES = 6, 28
+
+# Of rows: how many are copies, what shares of them are replaced, and how many others wait to
+# be copied.
+COPIES, SHARES, WAITING = 0.2, (0.0, 0.02, 0.05, 0.1, 0.2, 0.3), 4000
 
 # Bytes of an English and a Chinese sentence together.
 SENTENCES_BYTES = 126
@@ -80,6 +85,17 @@ class Corpus:
             tokens[self.random.randrange(len(tokens))] = "edited" if between else "改"
         return between.join(tokens)
 
+    def replaced(self, text: str, share: float) -> str:
+        """The text with just this share of its words, or characters if Chinese, replaced."""
+        is_english = " " in text
+        tokens = text.split(" ") if is_english else list(text)
+        places = self.random.sample(range(len(tokens)), round(share * len(tokens)))
+        words = self.english_words.words if is_english else self.chinese_words.words
+        for place in places:
+            word = words[self.random.randrange(len(words))]
+            tokens[place] = word if is_english else word[0]
+        return (" " if is_english else "").join(tokens)
+
 
 def jieba_words() -> Vocabulary:
     """The words of jieba's dictionary that GB2312 has, commonest first, by their frequencies."""
@@ -110,6 +126,32 @@ def make_tree(files: int, folder: Path) -> None:
         is_gbk = " " not in text and corpus.random.random() < 0.5
         path = folder / str(number // 1000) / f"{number}.txt"
         path.write_bytes(text.encode("gbk" if is_gbk else "utf-8"))
+
+
+def make_rows(rows: int, size: int, path: Path) -> None:
+    """JSON Lines of texts of so many bytes, words by Zipf's law: a fifth edited copies.
+
+    Each row says of which other it is a copy, if it is, and what share of it is replaced.
+    """
+    corpus, waiting = Corpus(5), list[tuple[int, str]]()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(rows):
+            copied, share = None, None
+            if len(waiting) > WAITING // 2 and corpus.random.random() < COPIES:
+                # No row is copied twice, so that what is a pair is beyond doubt.
+                at = corpus.random.randrange(len(waiting))
+                (copied, text), waiting[at] = waiting[at], waiting[-1]
+                waiting.pop()
+                share = corpus.random.choice(SHARES)
+                text = corpus.replaced(text, share)
+            else:
+                text = corpus.skewed(size)
+                waiting.append((number, text))
+            row = {"id": number, "text": text, "copied": copied, "share": share}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            if len(waiting) > WAITING:
+                waiting.pop(corpus.random.randrange(len(waiting)))
 
 
 def make_file(megabytes: float, path: Path) -> None:
