@@ -206,9 +206,9 @@ class _Collecting:
             self.refused[index].append(_numbered(*refused.T))
         for flaw in flaws:
             self.faults[flaw.fault] += flaw.rows
-        self.faulty += [
-            Faulty(path, flaw) for flaw in flaws[: max(0, MOST_FAULTY - len(self.faulty))]
-        ]
+            if self.told[flaw.fault] < MOST_FAULTY:
+                self.told[flaw.fault] += 1
+                self.faulty.append(Faulty(path, flaw))
 
     def collected(self) -> tuple[Collected, Prints]:
         """All of it, in arrays. Of use once: what came in parts is let go."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 # A row group of Parquet ends with so many rows or bytes.
-GROUP_ROWS, GROUP_BYTES = 1 << 17, 1 << 26
+GROUP_ROWS, GROUP_BYTES = 1 << 17, 1 << 25
 
 
 def check_target(tables: Sequence[Table], target: str) -> None:

@@ -207,15 +207,16 @@ class CommaSeparated:
     def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
         """The records of all rows but some, as `corpora.Table`; the last line gets its end."""
         waiting = iter(left_out.tolist())
-        goes, parts = next(waiting, None), list[bytes]()
+        goes, parts, size = next(waiting, None), list[bytes](), 0
         for record in self._rows():
             if goes is not None and record.number >= goes:
                 goes = next(waiting, None)
             elif record.raw:
                 parts.append(_ended(record.raw, self.header))
-            if len(parts) == ROWS:
+                size += len(record.raw)
+            if size > BLOCK:
                 yield b"".join(parts), len(parts)
-                parts = []
+                parts, size = [], 0
         if parts:
             yield b"".join(parts), len(parts)
 

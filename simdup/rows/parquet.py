@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 # Bytes of a column that are read at once.
 BUFFER = 1 << 20
 
-# Rows that are decoded at once.
-ROWS = 1024
+# Rows that are decoded at once, and no more than about so many bytes of them.
+ROWS, BYTES = 1024, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,10 @@ def _packing(name: str) -> str:
 
 
 def _batches(file: ParquetFile, group: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    about = file.metadata.row_group(group)
+    rows = max(1, min(ROWS, BYTES * about.num_rows // max(1, about.total_byte_size)))
     batches: Iterator[pa.RecordBatch] = file.iter_batches(
-        ROWS, row_groups=[group], columns=columns, use_threads=False
+        rows, row_groups=[group], columns=columns, use_threads=False
     )
     return batches
 
