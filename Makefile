@@ -18,7 +18,7 @@ $(VENV)/installed: pyproject.toml
 
 # The extras, and what tests and lint need.
 $(VENV)/developing: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --editable '.[docs,fast,gitignore,plot]' --group test --group lint
+	$(BIN)/python -m pip install --quiet --editable '.[corpus,docs,fast,gitignore,plot]' --group test --group lint
 	touch $@
 
 # The five packages and pytest, no extra.
@@ -66,6 +66,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/detection.py
 	$(BIN)/python tests/bench/formats.py
 	$(BIN)/python tests/bench/page.py
+	$(BIN)/python tests/bench/corpus_rows.py --rows 20000 --bits 128
 
 # What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.
 FUZZ_SECONDS ?= 60

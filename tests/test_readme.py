@@ -106,9 +106,20 @@ def test_the_table_of_accuracy_is_what_evaluate_finds():
         assert [cell.strip() for cell in cells.split("|") if cell.strip()] == shown
 
 
-@pytest.mark.parametrize("name", sorted(commands.commands))
+def every(group, name=""):
+    """All commands below a group, by name; groups too."""
+    for part, command in group.commands.items():
+        yield f"{name}{part}", command
+        if isinstance(command, click.Group):
+            yield from every(command, f"{name}{part} ")
+
+
+COMMANDS = dict(every(commands))
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_is_in_the_readme_and_has_help(name):
-    command = commands.commands[name]
+    command = COMMANDS[name]
 
     assert command.help
     assert f"simdup {name}" in README

@@ -2032,3 +2032,59 @@ def test_any_bytes_are_read_or_listed_and_a_copy_is_found(run, content, options)
             "empty",
             "fingerprint all 0 or all 1",
         }
+
+
+# Corpora of rows
+
+
+@pytest.fixture
+def corpus(write):
+    """A file of rows: four pairs of look-alikes, three broken rows and two without text."""
+    rows = [json.dumps({"id": n, "text": words(n // 2, edits=n % 2)}) for n in range(8)]
+    flawed = ['{"id": 8, "te', '{"id": 9}', '{"text": 1}', '{"text": null}', '{"text": "?!"}']
+    return write("rows.jsonl", "\n".join([*flawed[:3], *rows, *flawed[3:]]) + "\n")
+
+
+def test_every_row_is_kept_dropped_or_refused_and_the_sum_is_printed(simdup, corpus):
+    ended = simdup("corpus", "scan", corpus, "--keep", "first", "--output", "kept.jsonl", text=True)
+
+    assert ended.returncode == 3
+    assert "13 rows in = 6 kept (2 nothing to compare) + 4 dropped + 3 refused (" in ended.stderr
+    places = [
+        line.split(": ")[1] for line in ended.stderr.splitlines() if line.startswith("simdup")
+    ]
+    assert places == [f"rows.jsonl:{row}" for row in (1, 2, 3, 12, 13)]
+    before, after = (Path(name).read_text("utf-8").splitlines() for name in (corpus, "kept.jsonl"))
+    assert after == [before[index] for index in (3, 5, 7, 9, 11, 12)]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "simdup.corpus.collect:fingerprint_chunk:1",
+        "simdup.match:iter_pairs:1",
+        "simdup.rows.json_lines:row_in:16",
+        "simdup.corpus.keep:_parts:1",
+        "simdup.rows.json_lines:JsonLines.kept:1",
+    ],
+)
+def test_an_interrupt_of_a_corpus_leaves_the_old_output_and_nothing_else(
+    interrupted, corpus, write, where
+):
+    write("kept.jsonl", OLD)
+
+    ended = interrupted(where, "corpus", "scan", corpus, "--keep", "first", "-o", "kept.jsonl")
+    assert (ended.returncode, ended.stderr.strip()) == (130, b"simdup: interrupted")
+    assert Path("kept.jsonl").read_bytes() == OLD
+    assert sorted(os.listdir()) == ["kept.jsonl", "rows.jsonl"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_worker_outlives_a_corpus_that_is_ended(stopped, corpus, number):
+    where = "simdup.corpus.collect:_Collecting._note:1"
+    process = stopped(where, "corpus", "scan", corpus, "--jobs", "2")
+
+    process.send_signal(number)
+
+    process.wait(timeout=5)
+    assert_gone(process.pid)

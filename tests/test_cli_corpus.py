@@ -1,0 +1,341 @@
+"""`simdup corpus`: groups printed, rows that stay written, what is wrong in one line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+TEXTS = {
+    "a": "one two three four five six seven eight nine ten eleven twelve",
+    "b": "one two three four five six seven eight nine ten eleven dozen",
+    "c": "nothing of that kind is written on this line of the file",
+    "d": "one two three four five six seven eight nine ten eleven twelve",
+    "e": "",
+}
+ROWS = "".join(json.dumps({"url": name, "text": text}) + "\n" for name, text in TEXTS.items())
+BROKEN = '{"url": "f", "text"\n{"url": "g"}\n'
+
+
+def lines(ended):
+    return [json.loads(line) for line in ended.out.splitlines()]
+
+
+@pytest.fixture
+def rows(write):
+    return write("rows.jsonl", ROWS)
+
+
+# Reports
+
+
+def test_groups_are_json_lines_by_default(run, rows):
+    ended = run("corpus", "scan", rows, "--id-field", "url")
+
+    header, group, missing = lines(ended)
+    assert ended.code == 0
+    assert (header["type"], header["tool"], header["files"]) == (
+        "corpus",
+        "simdup",
+        [{"path": rows}],
+    )
+    assert header["settings"]["bits"] == 256
+    assert header["candidates"]["pairs"] == 1
+    stats = {name: value for name, value in header["stats"].items() if name != "seconds"}
+    assert stats == {
+        "rows": 5,
+        "compared": 4,
+        "kept": 3,
+        "dropped": 2,
+        "refused": 0,
+        "not_compared": {"nothing to compare": 1},
+    }
+    members = group.pop("members")
+    assert group == {"type": "group", "id": 1, "kind": "near", "representative": "a"}
+    assert members[0] == {
+        "id": "a",
+        "path": rows,
+        "row": 1,
+        "kind": "identical text",
+        "similarity": 1.0,
+        "distance": 0,
+        "representative": True,
+    }
+    assert [(each["id"], each["row"], each["kind"]) for each in members[1:]] == [
+        ("d", 4, "identical text"),
+        ("b", 2, "near"),
+    ]
+    assert members[2]["similarity"] == pytest.approx(10 / 11)
+    assert missing == {
+        "type": "not compared",
+        "path": rows,
+        "row": 5,
+        "rows": 1,
+        "reason": "nothing to compare",
+        "detail": "no letter or digit",
+        "refused": False,
+    }
+
+
+def test_without_ids_rows_are_named_by_file_and_line(run, rows):
+    _, group, _ = lines(run("corpus", "scan", rows))
+
+    assert [each["id"] for each in group["members"]] == [
+        "rows.jsonl:1",
+        "rows.jsonl:4",
+        "rows.jsonl:2",
+    ]
+
+
+def test_ids_are_what_the_rows_have(run, write):
+    ids = [7, None, {"a": [1.5]}, "\ud800", "\x1b[31m"]
+    text = TEXTS["a"]
+    write("rows.jsonl", "".join(json.dumps({"id": each, "text": text}) + "\n" for each in ids))
+
+    ended = run("corpus", "scan", "rows.jsonl", "--id-field", "id")
+    _, group = lines(ended)
+    ended.out.decode("utf-8")
+    assert [each["id"] for each in group["members"]] == [
+        7,
+        None,
+        {"a": [1.5]},
+        "\\ud800",
+        "\x1b[31m",
+    ]
+    shown = run("corpus", "scan", "rows.jsonl", "--id-field", "id", "--format", "text").out
+    assert b"\x1b" not in shown
+    assert b"\\x1b[31m  (rows.jsonl:5)" in shown
+
+
+def test_groups_for_people(run, rows):
+    ended = run("corpus", "scan", rows, "--id-field", "url", "--format", "text")
+
+    first, *others = ended.out.decode().splitlines()
+    assert first.startswith("Group 1: near, 3 rows, at most ")
+    assert others[0].split() == ["a", "(rows.jsonl:1)"]
+    assert others[1].split() == ["100", "%", "text", "d", "(rows.jsonl:4)"]
+    assert others[2].split()[:2] == ["90.9", "%"]
+
+
+def test_groups_by_distance_alone_show_what_it_stands_for(run, rows):
+    ended = run("corpus", "scan", rows, "--format", "text", "-k", "64")
+
+    assert b"~100 %" in ended.out
+    _, group, _ = lines(run("corpus", "scan", rows, "-k", "64"))
+    assert {each["similarity"] for each in group["members"]} == {None}
+
+
+def test_groups_as_a_table(run, rows):
+    table = list(
+        csv.DictReader(run("corpus", "scan", rows, "--format", "csv").out.decode().splitlines())
+    )
+
+    assert [row["row"] for row in table] == ["1", "4", "2"]
+    assert [row["representative"] for row in table] == ["1", "0", "0"]
+    assert set(table[0]) == {
+        *("group", "kind", "representative", "similarity", "distance", "id", "path", "row"),
+    }
+
+
+def test_a_report_goes_into_a_file(run, rows):
+    printed, written = run("corpus", "scan", rows), run("corpus", "scan", rows, "-o", "out")
+
+    assert written.out == b""
+    assert len(Path("out").read_bytes().splitlines()) == len(printed.out.splitlines())
+
+
+def test_the_name_of_a_file_may_be_any_bytes(run, write):
+    name = b"\xff\n.jsonl"
+    write(name, ROWS + "{\n")
+
+    ended = run("corpus", "scan", name)
+    header, *_, flaw = lines(ended)
+    assert header["files"][0]["path_base64"] == flaw["path_base64"] == "/wouanNvbmw="
+    assert b"simdup: \\xff\\n.jsonl:6: broken row" in ended.err
+    assert b"\\xff\\n.jsonl" in run("corpus", "scan", name, "--format", "csv").out
+
+
+# What is said besides
+
+
+def test_every_row_is_accounted_for_and_each_flaw_has_its_place(run, write):
+    write("rows.jsonl", ROWS + BROKEN)
+
+    ended = run("corpus", "scan", "rows.jsonl")
+    assert ended.code == 3
+    said = ended.err.decode().splitlines()
+    assert said[:3] == [
+        "simdup: rows.jsonl:6: broken row (Expecting ':' delimiter at column 20); refused",
+        "simdup: rows.jsonl:7: no text field (there are: url); refused",
+        "simdup: rows.jsonl:5: nothing to compare (no letter or digit); kept, not compared",
+    ]
+    assert said[3].startswith("1 group of 3 rows in ")
+    assert said[4] == (
+        "7 rows in = 3 kept (1 nothing to compare) + 2 dropped"
+        " + 2 refused (1 broken row, 1 no text field)"
+    )
+
+
+def test_ten_places_are_shown_and_the_others_counted(run, write):
+    write("rows.jsonl", "{\n" * 1234 + '{"text": ""}\n' * 11)
+
+    said = run("corpus", "scan", "rows.jsonl").err.decode().splitlines()
+    assert [line.partition(": broken")[0] for line in said[:10]] == [
+        f"simdup: rows.jsonl:{n}" for n in range(1, 11)
+    ]
+    assert said[10] == "simdup: and 1,224 more refused"
+    assert said[11].startswith("simdup: rows.jsonl:1235: nothing to compare")
+    assert said[21] == "simdup: and 1 more kept, not compared"
+    assert said[23].startswith(
+        "1,245 rows in = 11 kept (11 nothing to compare) + 0 dropped + 1,234"
+    )
+
+
+def test_quiet_says_nothing_but_the_exit_code(run, write):
+    write("rows.jsonl", ROWS + BROKEN)
+
+    ended = run("corpus", "scan", "rows.jsonl", "--quiet", "-o", "out")
+    assert (ended.code, ended.out, ended.err) == (3, b"", b"")
+
+
+def test_found_groups_may_be_a_failure(run, rows, write):
+    write("alone.jsonl", ROWS.splitlines()[2])
+
+    assert run("corpus", "scan", rows, "--fail-on-found").code == 1
+    assert run("corpus", "scan", "alone.jsonl", "--fail-on-found").code == 0
+
+
+# Rows that stay
+
+
+@pytest.mark.parametrize(("keep", "stays"), [("first", "ace"), ("longest", "ace")])
+def test_rows_that_stay_are_written_as_they_were(run, rows, keep, stays):
+    ended = run("corpus", "scan", rows, "--keep", keep, "--output", "clean.jsonl")
+
+    assert (ended.code, ended.out) == (0, b"")
+    kept = [line for line in ROWS.splitlines(keepends=True) if json.loads(line)["url"] in stays]
+    assert Path("clean.jsonl").read_text("utf-8") == "".join(kept)
+    assert ended.err.decode().splitlines()[-1].startswith("5 rows in = 3 kept ")
+
+
+def test_several_files_are_one_corpus(run, rows, write):
+    write("more.jsonl.gz", gzip.compress(ROWS.encode()))
+
+    run("corpus", "scan", rows, "more.jsonl.gz", "--keep", "first", "-o", "clean.jsonl.gz")
+    kept = gzip.decompress(Path("clean.jsonl.gz").read_bytes()).decode().splitlines()
+    assert [json.loads(line)["url"] for line in kept] == ["a", "c", "e", "e"]
+
+
+def test_other_fields_and_settings_are_taken(run, write):
+    write("rows.csv", "name,body\n" + "".join(f"{n},{text}\n" for n, text in TEXTS.items()))
+
+    ended = run(
+        *("corpus", "scan", "rows.csv", "--text-field", "body", "--id-field", "name"),
+        *("--similarity", "0.99", "--bits", "64", "--linkage", "components", "--jobs", "2"),
+    )
+    header, group, _ = lines(ended)
+    assert [each["id"] for each in group["members"]] == ["a", "d"]
+    assert (header["settings"]["bits"], header["settings"]["linkage"]) == (64, "components")
+
+
+def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypatch):
+    write("clean.jsonl", "old")
+
+    def failing(*_):
+        yield b"new"
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("simdup.cli.corpus.rewritten", failing)
+    ended = run("corpus", "scan", rows, "--keep", "first", "-o", "clean.jsonl")
+    assert ended.code == 2
+    assert ended.err.endswith(b"No space left on device\n")
+    assert Path("clean.jsonl").read_text("utf-8") == "old"
+    assert sorted(os.listdir()) == ["clean.jsonl", "rows.jsonl"]
+
+
+# What cannot be
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--keep", "first"], "--keep goes with --output FILE, where the rows are written"),
+        (
+            ["--keep", "first", "-o", "out.jsonl", "--format", "csv"],
+            "--format is for reports; --keep writes rows as they were",
+        ),
+        (["-o", "rows.jsonl"], "--output 'rows.jsonl' is the input 'rows.jsonl'"),
+        (["--keep", "first", "-o", "./rows.jsonl"], "--output './rows.jsonl' is the input"),
+        (["--keep", "last", "-o", "out"], "'last' is not one of 'first', 'longest'"),
+        (["-k", "3", "-s", "0.5"], "-k and --similarity are two thresholds; give one"),
+        (["--bits", "12"], "bits must be a multiple of 8"),
+        (["--encoding", "gbk"], "No such option"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exits_with_2(run, rows, arguments, message):
+    ended = run("corpus", "scan", rows, *arguments)
+
+    assert ended.code == 2
+    assert ended.err.startswith(b"simdup: ")
+    assert message in ended.err.decode()
+    assert ended.err.count(b"\n") == 1
+    assert Path(rows).read_text("utf-8") == ROWS
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "", "'a.txt': by its name no .jsonl"),
+        ("a.csv", "", "'a.csv': no header of columns"),
+        ("a.csv", "id,body\n", "'a.csv': no column 'text'; there are: body, id"),
+        ("a.parquet", "PAR1 and no end", "'a.parquet': "),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line_and_nothing_is_written(
+    run, write, name, content, message
+):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    write(name, content)
+
+    ended = run("corpus", "scan", write("rows.jsonl", ROWS), name, "-o", "out")
+    assert ended.code == 2
+    assert message in ended.err.decode()
+    assert ended.err.count(b"\n") == 1
+    assert not Path("out").exists()
+
+
+def test_a_missing_or_locked_file_is_one_line(run, rows, refused):
+    missing = run("corpus", "scan", rows, "gone.jsonl")
+    refused(rows)
+    locked = run("corpus", "scan", rows)
+
+    assert (missing.code, missing.err) == (2, b"simdup: 'gone.jsonl': No such file or directory\n")
+    assert (locked.code, locked.err) == (2, b"simdup: 'rows.jsonl': Permission denied\n")
+
+
+def test_a_packed_file_cut_short_is_said_and_the_rest_is_done(run, write):
+    write("rows.jsonl.gz", gzip.compress(ROWS.encode())[:-12])
+
+    ended = run("corpus", "scan", "rows.jsonl.gz", "--keep", "first", "-o", "clean.jsonl")
+    assert ended.code == 3
+    assert b"file cut short (" in ended.err
+    assert b"; what comes after is lost); refused" in ended.err
+    assert Path("clean.jsonl").read_bytes().startswith(ROWS.encode()[:70])
+
+
+def test_output_is_tried_before_the_work(run, rows, monkeypatch):
+    monkeypatch.setattr("simdup.cli.corpus.scan_tables", None)
+
+    ended = run("corpus", "scan", rows, "-o", "nowhere/out")
+    assert ended.code == 2
+    assert b"'nowhere/out': cannot write there" in ended.err
+
+
+def test_help_names_both_commands(run):
+    assert b"scan  Group the rows" in run("corpus", "--help").out
+    assert b"--text-field" in run("corpus", "scan", "--help").out
