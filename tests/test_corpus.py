@@ -512,7 +512,7 @@ class _Nothing:
 def test_progress_counts_rows(write):
     counted = {}
 
-    def progress(items, label, total):  # noqa: ARG001
+    def progress(items, label, total, amount=None):  # noqa: ARG001
         for item in items:
             counted[label] = counted.get(label, 0) + 1
             yield item

@@ -32,7 +32,13 @@ FORMATS: dict[str, Callable[..., Iterable[str]]] = {
 
 @click.group("corpus")
 def corpus_command() -> None:
-    """Compare documents that are rows of JSON Lines, CSV or Parquet files."""
+    """Compare documents that are rows of JSON Lines, CSV or Parquet files.
+
+    \b
+    Examples:
+      simdup corpus scan corpus.jsonl.zst
+      simdup corpus scan corpus.parquet --keep first --output clean.parquet
+    """
 
 
 @corpus_command.command("scan")
