@@ -1,11 +1,15 @@
-"""How alike a text stays in every format of document, and how fast each is read.
+"""How alike a text stays in every format of document, and what reading it costs.
 
-    python tests/bench/formats.py [--runs 5] [--json FILE]
+    python tests/bench/formats.py [--runs 5] [--copies 10] [--json FILE]
 
-Our own originals (fixtures/pairs), written as files of each format by other programs' libraries
-and read by simdup: exact similarity to the source over pairs of tokens, and files per second in
-this process. PDF has 30 lines a page, a running header and page numbers; `pdftotext` is beside it
-where it is installed.
+Our 48 originals (fixtures/pairs), written as files of each format by other programs' libraries
+(RTF and PDF as tests/makers.py does, PDF with a running header and page numbers), and all of them,
+--copies times, as one large file. Each case is read in a fresh process: by simdup's reader, and by
+the bare library for the format, as its manual has it; PDF by `pdftotext` too, where it is
+installed. "Guarded" is simdup's reader in the process of its own that a scan keeps for it.
+
+Similarity is exact, to the source, over pairs of tokens. Memory is the most that the process had;
+an empty row shows what it has with nothing read. What is read lies in the page cache.
 """
 
 from __future__ import annotations
@@ -13,110 +17,262 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from io import BytesIO
+from contextlib import closing
+from functools import partial
+from html.parser import HTMLParser
 from pathlib import Path
-from statistics import median
-from time import perf_counter
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
-from report import options, reported
-from reportlab.pdfbase import pdfmetrics
-from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-from reportlab.pdfgen.canvas import Canvas
+from report import RSS_BYTES, fresh, measured, options, peak_memory, reported
 
 from simdup import exact_similarities
-from simdup.extract.documents import READERS, kind
-from simdup.records import SIMILARITY
+from simdup.extract.documents import READERS, UNGUARDED, Readers, kind
+from simdup.extract.formats import Format
+from simdup.records import FORMATS, SIMILARITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pypdfium2 import PdfPage
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 import makers
 
 COLUMNS = {
-    "files": ",",
     "found": ",",
     "least alike": ".3f",
     "median": ".3f",
     "files/s": ",.0f",
+    "guarded": ",.0f",
+    "MB": ",.0f",
+    "large, s": ".2f",
+    "large, MB": ",.0f",
 }
+NAME_WIDTH = 24
+PEERS = (
+    *("pypdfium2", "python-docx", "odfpy", "ebooklib", "striprtf", "python-pptx", "openpyxl"),
+    "reportlab",
+)
 
-
-def pdf(text: str) -> bytes:
-    """A PDF of a text, in a font that every reader has."""
-    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
-    out = BytesIO()
-    canvas = Canvas(out, pagesize=(595, 842))
-    lines = [part for line in text.split("\n") for part in wrapped(line)]
-    for page, first in enumerate(range(0, len(lines), 30), 1):
-        canvas.setFont("STSong-Light", 11)
-        canvas.drawString(60, 800, "A running header")
-        for row, line in enumerate(lines[first : first + 30]):
-            canvas.drawString(60, 760 - 22 * row, line)
-        canvas.drawString(290, 30, f"- {page} -")
-        canvas.showPage()
-    canvas.save()
-    return out.getvalue()
-
-
-def wrapped(line: str) -> list[str]:
-    """A paragraph in lines of a page."""
-    if not line.isascii():
-        return [line[at : at + 38] for at in range(0, len(line), 38)]
-    lines, words = [""], line.split(" ")
-    for word in words:
-        if len(lines[-1]) + len(word) > 80:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
-
-
-FORMATS: dict[str, Callable[[str], bytes]] = {
+WRITERS: dict[str, Callable[[str], bytes]] = {
     "html": makers.html_page,
-    "html, gbk": lambda text: makers.html_page(text, "gbk"),
+    "epub": makers.ebooklib_epub,
     "docx": makers.docx,
     "odt": makers.odt,
-    "epub": makers.ebooklib_epub,
     "rtf": makers.rtf,
     "eml": makers.eml,
     "pptx": makers.pptx,
     "xlsx": makers.xlsx,
-    "pdf": pdf,
+    "pdf": makers.printed,
 }
 
 
-def by_simdup(data: bytes) -> str:
-    found = kind(data, "")
+def simdup(path: Path) -> str:
+    data = path.read_bytes()
+    found = kind(data, path.name)
     return READERS[found](data) if found else ""
 
 
-def by_pdftotext(data: bytes) -> str:
-    done = subprocess.run(["pdftotext", "-", "-"], input=data, capture_output=True, check=True)
-    return done.stdout.decode()
+class Shown(HTMLParser):
+    """The characters of a page that are no script or style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+        self.is_hidden = False
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
+        self.is_hidden = tag in {"script", "style"}
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002
+        self.is_hidden = False
+
+    def handle_data(self, data: str) -> None:
+        if not self.is_hidden:
+            self.pieces.append(data)
+
+
+def shown(markup: str) -> str:
+    parser = Shown()
+    parser.feed(markup)
+    return "".join(parser.pieces)
+
+
+def html_parser(path: Path) -> str:
+    return shown(path.read_text("utf-8"))
+
+
+def ebooklib(path: Path) -> str:
+    from ebooklib import ITEM_DOCUMENT, epub
+
+    chapters = epub.read_epub(path, {"ignore_ncx": True}).get_items_of_type(ITEM_DOCUMENT)
+    return "\n".join(shown(each.get_content().decode()) for each in chapters)
+
+
+def python_docx(path: Path) -> str:
+    from docx import Document
+
+    return "\n".join(each.text for each in Document(str(path)).paragraphs)
+
+
+def odfpy(path: Path) -> str:
+    from odf.opendocument import load
+    from odf.teletype import extractText
+    from odf.text import P
+
+    return "\n".join(map(extractText, load(path).getElementsByType(P)))
+
+
+def striprtf(path: Path) -> str:
+    from striprtf.striprtf import rtf_to_text
+
+    return rtf_to_text(path.read_text("ascii"))
+
+
+def email(path: Path) -> str:
+    from email import message_from_bytes, policy
+
+    mail = message_from_bytes(path.read_bytes(), policy=policy.default)
+    return mail.get_body(("plain", "html")).get_content()
+
+
+def python_pptx(path: Path) -> str:
+    from pptx import Presentation
+
+    shapes = (shape for slide in Presentation(str(path)).slides for shape in slide.shapes)
+    return "\n".join(each.text_frame.text for each in shapes if each.has_text_frame)
+
+
+def openpyxl(path: Path) -> str:
+    from openpyxl import load_workbook
+
+    with closing(load_workbook(path, read_only=True)) as book:
+        rows = (row for sheet in book for row in sheet.iter_rows(values_only=True))
+        return "\n".join("\t".join(str(cell) for cell in row if cell) for row in rows)
+
+
+def pypdfium2(path: Path) -> str:
+    from pypdfium2 import PdfDocument
+
+    with closing(PdfDocument(path)) as document:
+        return "\n".join(map(of_page, document))
+
+
+def of_page(page: PdfPage) -> str:
+    with closing(page), closing(page.get_textpage()) as text:
+        return text.get_text_range()
+
+
+def pdftotext(path: Path) -> str:
+    command = ["pdftotext", str(path), "-"]
+    return subprocess.run(command, capture_output=True, check=True).stdout.decode()
+
+
+LIBRARIES: dict[str, tuple[Callable[[Path], str], ...]] = {
+    "html": (html_parser,),
+    "epub": (ebooklib,),
+    "docx": (python_docx,),
+    "odt": (odfpy,),
+    "rtf": (striprtf,),
+    "eml": (email,),
+    "pptx": (python_pptx,),
+    "xlsx": (openpyxl,),
+    "pdf": (pypdfium2, *((pdftotext,) if shutil.which("pdftotext") else ())),
+}
+
+# A process that starts another and says how much memory that had, in the system's unit. It is
+# smaller than this one, which Linux would count.
+MEASURER = """
+import os, sys
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ)
+print(os.wait4(pid, 0)[2].ru_maxrss)
+"""
+
+
+def memory_of_pdftotext(path: Path) -> float:
+    """The most memory that it had, in MB."""
+    command = [sys.executable, "-I", "-S", "-c", MEASURER, "pdftotext", str(path), "-"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    return int(done.stdout.split()[-1]) * RSS_BYTES / 1e6
+
+
+def write(folder: Path, copies: int) -> None:
+    """Every original in every format, and all of them in one large file of each."""
+    texts = makers.ORIGINALS
+    # A blank line begins a slide: the large file has one for each text.
+    large = "\n\n".join(
+        text.replace("\n\n", "\n") for text in texts.values() for _ in range(copies)
+    )
+    for ending, make in WRITERS.items():
+        small, big = folder / ending, folder / f"large-{ending}"
+        small.mkdir()
+        big.mkdir()
+        for name, text in texts.items():
+            (small / f"{name}.{ending}").write_bytes(make(text))
+        (big / f"large.{ending}").write_bytes(make(large))
+
+
+def reading(read: Callable[[Path], str], folder: Path) -> Callable[[], list[str]]:
+    """What reads all files of a folder; it has done so with one."""
+    paths = sorted(folder.iterdir())
+    read(paths[0])
+    return partial(read_all, read, paths)
+
+
+def read_all(read: Callable[[Path], str], paths: list[Path]) -> list[str]:
+    return [read(path) for path in paths]
+
+
+def guarded(folder: Path) -> Callable[[], int]:
+    """What has all files of a folder read as a scan does; the process for it has been started."""
+    readers, paths = Readers(FORMATS), sorted(folder.iterdir())
+    readers.text(paths[0].read_bytes(), "")
+    return partial(read_guarded, readers, paths)
+
+
+def read_guarded(readers: Readers, paths: list[Path]) -> int:
+    return len([readers.text(path.read_bytes(), "") for path in paths])
+
+
+def alike(texts: list[str]) -> tuple[int, float, float]:
+    """How many texts are found, and the least and the median similarity to their sources."""
+    n = np.arange(len(texts))
+    found = exact_similarities([*makers.ORIGINALS.values(), *texts], n, n + len(n))
+    return int((found >= SIMILARITY).sum()), float(found.min()), float(np.median(found))
+
+
+def cells(folder: Path, ending: str, read: Callable[[Path], str], runs: int) -> tuple[object, ...]:
+    """What stands in a row of the table."""
+    small, large = folder / ending, folder / f"large-{ending}"
+    of_small, of_large = (measured(partial(reading, read, each), runs) for each in (small, large))
+    files = len(of_small.result)
+    speed, memory = None, [of_small.peak, of_large.peak]
+    if read is simdup and Format(ending) not in UNGUARDED:
+        speed = files / measured(partial(guarded, small), runs).seconds
+    if read is pdftotext:
+        memory = [max(map(memory_of_pdftotext, each.iterdir())) for each in (small, large)]
+    similar = fresh(alike, of_small.result)
+    return *similar, files / of_small.seconds, speed, memory[0], of_large.seconds, memory[1]
 
 
 def main() -> None:
-    given = options(__doc__).parse_args()
-    texts = list(makers.ORIGINALS.values())
-    with reported(given, ["pypdfium2", "reportlab", "python-docx"]) as report:
-        report.table("Originals in files of other formats, read again", COLUMNS, 24)
-        jobs = [(name, make, by_simdup) for name, make in FORMATS.items()]
-        if shutil.which("pdftotext"):
-            jobs.append(("pdf, pdftotext", pdf, by_pdftotext))
-        for name, make, read in jobs:
-            files = [make(text) for text in texts]
-            times = []
-            for _ in range(given.runs):
-                began = perf_counter()
-                again = [read(data) for data in files]
-                times.append(perf_counter() - began)
-            n = np.arange(len(texts))
-            alike = exact_similarities([*texts, *again], n, n + len(n))
-            found = int((alike >= SIMILARITY).sum())
-            speed = len(texts) / median(times)
-            report.row(name, len(texts), found, alike.min(), float(np.median(alike)), speed)
+    parser = options(__doc__)
+    parser.add_argument("--copies", type=int, default=10, help="of each text in the large files")
+    given = parser.parse_args()
+    with TemporaryDirectory() as place, reported(given, PEERS) as report:
+        folder = Path(place)
+        fresh(write, folder, given.copies)
+        report.table("Originals in files of other formats, read again", COLUMNS, NAME_WIDTH)
+        nothing = fresh(peak_memory)
+        report.row("nothing read", *[None] * 5, nothing, None, None)
+        for ending in WRITERS:
+            for read in (simdup, *LIBRARIES[ending]):
+                name = read.__name__.replace("_", "." if read is html_parser else "-")
+                # In a process of its own, since this one grows, and Linux would count that.
+                row = fresh(cells, folder, ending, read, given.runs)
+                report.row(f"{ending}, {name}", *row)
 
 
 if __name__ == "__main__":
