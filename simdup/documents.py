@@ -123,7 +123,7 @@ def _items(
         np.frombuffer(joined, np.uint64).reshape(-1, 2),
         _ranks(documents),
         np.array([document.source.is_reference for document in documents], bool),
-        np.array([number.get(document.text_digest, 0) for document in documents], np.int64),
+        np.array([number.get(each.text_digest, 0) for each in documents]) if number else None,
     )
 
 

@@ -83,9 +83,10 @@ class Texts:
 
 def distinct_texts(items: Items, bits: int) -> Texts:
     """The texts of items, in the order in which they first occur; `bits` are compared."""
-    own = np.zeros(len(items.rank)) if items.own is None else items.own
-    sides = (each.astype(np.uint64) for each in (items.is_reference, own))
-    text_of = _numbered(np.column_stack((items.digests, *sides)))
+    apart = [items.is_reference] if items.own is None else [items.is_reference, items.own]
+    text_of = _numbered(
+        np.column_stack((items.digests, *(each.astype(np.uint64) for each in apart)))
+    )
     by_text = np.lexsort((items.rank, text_of))
     begins = np.searchsorted(text_of[by_text], np.arange(text_of.max(initial=-1) + 2))
     first = by_text[begins[:-1]]

@@ -195,6 +195,7 @@ def test_json_worked_by_hand():
         "skipped": {"binary": 1, "hidden": 1},
         "bytes": 2468,
         "seconds": 1.25,
+        "ignored": 0,
     }
     assert whole["candidates"] == {"k": 9, "wanted": 9, "recall": 0.875, "pairs": 3}
     assert whole["skipped"] == [
@@ -215,6 +216,7 @@ def test_json_worked_by_hand():
         "damaged": 0,
         "features": 100,
         "short": False,
+        "text_digest": "74" * 16,
         "fingerprint": "03ff",
         "kind": "near",
         "distance": 3,
@@ -449,6 +451,15 @@ def test_a_summary_of_nothing_is_one_friendly_line():
         "no file holds the same text as a reference; read 1 of 1 file "
     )
     assert summary(empty) == ["no file to compare was found; skipped 1 hidden"]
+
+
+def test_a_summary_counts_pairs_that_were_ignored():
+    one, several = (replace(result().stats, ignored=n) for n in (1, 2000))
+
+    assert summary(replace(result(), stats=one))[-1] == (
+        "1 pair is left out, as `simdup ignore list` says"
+    )
+    assert summary(replace(result(), stats=several))[-1].startswith("2,000 pairs are left out")
 
 
 def test_a_summary_says_that_candidates_were_narrowed():
