@@ -52,7 +52,12 @@ def put(catalogue: Catalogue, documents: Sequence[Document], rows: Rows) -> int:
     numbers = np.arange(first, first + len(entries))
     catalogue.ask("UPDATE about SET value = ? WHERE name = 'next'", first + len(entries))
     _pack(catalogue, numbers, rows)
+    _count(catalogue, len(entries))
     return len(entries) - new
+
+
+def _count(catalogue: Catalogue, more: int) -> None:
+    catalogue.ask("UPDATE about SET value = value + ? WHERE name = 'documents'", more)
 
 
 def _make_way(catalogue: Catalogue, entries: Sequence[tuple[int, int, bytes, bytes, int]]) -> None:
@@ -118,6 +123,7 @@ def take_out(catalogue: Catalogue, numbers: Numbers) -> None:
     delete = "DELETE FROM documents WHERE id = ?"
     if catalogue.tell(delete, ((each,) for each in numbers.tolist())) != taken:
         raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
+    _count(catalogue, -taken)
 
 
 def forget_empty_folders(catalogue: Catalogue) -> None:

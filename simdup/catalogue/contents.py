@@ -36,12 +36,17 @@ DISAGREEMENT = "documents and fingerprints do not agree; build the index anew"
 
 @sound
 def segments(catalogue: Catalogue, known: dict[int, Segment]) -> dict[int, Segment]:
-    """All segments by number; those in `known` that have not changed since are the same."""
+    """All segments by number; those in `known` that have not changed since are the same.
+
+    Within `Catalogue.reading` or `writing`.
+    """
     stamps = dict(catalogue.ask("SELECT id, batch FROM segments ORDER BY id"))
     made = {}
     for number, batch in stamps.items():
         old = known.get(number)
         made[number] = old if old and old.batch == batch else segment_of(catalogue, number)
+    if sum(len(each.documents) for each in made.values()) != len(catalogue):
+        raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
     return made
 
 

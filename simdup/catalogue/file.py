@@ -144,16 +144,15 @@ class Catalogue:
             raise
 
     def number(self, name: str) -> int:
-        """Of what is counted in the file: 'batches', or the 'next' document."""
+        """Of what is counted in the file: 'batches', 'documents', or the 'next' of these."""
         with explained(self.path):
-            return int(self.ask("SELECT value FROM about WHERE name = ?", name)[0][0])
+            number = int(self.ask("SELECT value FROM about WHERE name = ?", name)[0][0])
+            if not 0 <= number <= sys.maxsize:
+                raise ValueError(f"{number:.3g} {name}")
+            return number
 
     def __len__(self) -> int:
-        with explained(self.path):
-            number = int(self.ask("SELECT coalesce(sum(size), 0) FROM segments")[0][0])
-            if not 0 <= number <= sys.maxsize:
-                raise ValueError(f"{number:.3g} documents")
-            return number
+        return self.number("documents")
 
     @property
     def has_blocks(self) -> bool:
@@ -169,7 +168,7 @@ def _fill(path: str, about: dict[str, Any]) -> None:
     """Make an empty file an index, at once. Raises sqlite3.Error."""
     blocks = range(BLOCKS if about["bits"] == BLOCKED_BITS else 0)
     tables = _TABLES + "".join(map(_BLOCK_TABLE.format, blocks))
-    values = (("about", json.dumps(about)), ("batches", 0), ("next", 1))
+    values = (("about", json.dumps(about)), ("batches", 0), ("next", 1), ("documents", 0))
     # To SQLite some names are no files, such as ":memory:".
     connection = sqlite3.connect(os.path.abspath(path), isolation_level=None)
     try:

@@ -34,7 +34,7 @@ def problems(catalogue: Catalogue) -> Iterator[str]:
         for block in wrong_tables(catalogue, own, found):
             yield f"the table of block {block} does not agree with segment {own}"
     have, known = np.concatenate(numbers), every_number(catalogue)
-    if not np.array_equal(np.sort(have), known):
+    if not np.array_equal(np.sort(have), known) or len(known) != len(catalogue):
         yield f"{len(known):,} documents, but {len(have):,} fingerprints, or those of others"
     if len(known) and known[-1] >= catalogue.number("next"):
         yield "the number of the next document is taken"
