@@ -89,6 +89,10 @@ class Table(Protocol):
         """
 
     @property
+    def is_seekable(self) -> bool:
+        """Whether rows are read again by their offset, and not by going through the file."""
+
+    @property
     def columns(self) -> Any:  # noqa: ANN401  (a schema of an optional package)
         """What must be equal for the rows of two tables to go into one file."""
 

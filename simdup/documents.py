@@ -69,7 +69,7 @@ def match_documents(  # noqa: PLR0913  (the last two have an answer)
     texts = replace(texts, apart=_apart(documents, texts, pairs))
     again = _Again(documents, texts, settings)
     known = None if shelf is None else _Remembered(shelf, again.changed)
-    matched = match(texts, settings, again.features, progress, known)
+    matched = match(texts, settings, again, progress, known)
     groups = _groups(documents, texts, matched, {skipped.path for skipped in again.changed})
     changed = tuple(dict.fromkeys(again.changed))
     return Matches(groups, matched.candidates, changed, texts.apart.met)
@@ -81,6 +81,9 @@ class _Again:
     def __init__(self, documents: Sequence[Document], texts: Texts, settings: Settings) -> None:
         self.documents, self.texts, self.settings = documents, texts, settings
         self.changed: list[Skipped] = []
+
+    def expect(self, texts: Indices) -> None:
+        """Nothing to be done: each is a file of its own."""
 
     def features(self, texts: Indices) -> Features:
         """The features of some texts, in their order."""

@@ -25,7 +25,7 @@ from simdup.sieved import iter_sieved_pairs
 from simdup.verify import decide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -55,6 +55,16 @@ class Known(Protocol):
         """Remember them."""
 
 
+class Again(Protocol):
+    """Where the features of texts come from when exact similarities decide."""
+
+    def expect(self, texts: Indices) -> None:
+        """These are asked for next, in parts, each perhaps several times; they rise."""
+
+    def features(self, texts: Indices) -> Features:
+        """Those of some of them, which rise."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Matched:
     """What matching some texts gave."""
@@ -71,16 +81,15 @@ class Matched:
 def match(
     texts: Texts,
     settings: Settings,
-    load: Callable[[Indices], Features],
+    again: Again,
     progress: Progress,
     known: Known | None = None,
 ) -> Matched:
     """The groups of some texts, each of at least two items.
 
-    `load` gives the features of some texts, in the order in which it is asked. Similarities
-    that are known are not computed again.
+    Similarities that are known are not computed again.
     """
-    return _Matching(texts, settings, load, progress, known).matched()
+    return _Matching(texts, settings, again, progress, known).matched()
 
 
 class _Matching:
@@ -90,11 +99,11 @@ class _Matching:
         self,
         texts: Texts,
         settings: Settings,
-        load: Callable[[Indices], Features],
+        again: Again,
         progress: Progress,
         known: Known | None,
     ) -> None:
-        self.texts, self.settings, self.load = texts, settings, load
+        self.texts, self.settings, self.again = texts, settings, again
         self.progress, self.known = progress, known
         self.bits = settings.recipe.bits
         self.is_sieved = settings.verified and 8 * texts.wide.shape[1] > self.bits
@@ -262,7 +271,8 @@ class _Matching:
             similarities = self.known.similarities(digests[pairs[:, 0]], digests[pairs[:, 1]])
         unknown = np.flatnonzero(np.isnan(similarities))
         i, j = pairs[unknown].T
-        parts = decide(i, j, self.texts.counts, self.load)
+        self.again.expect(np.unique(pairs[unknown]))
+        parts = decide(i, j, self.texts.counts, self.again.features)
         decided = self.progress(parts, "verify", len(unknown), lambda done: len(done[0]))
         for part, values in decided:
             similarities[unknown[part]] = values

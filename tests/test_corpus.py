@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,11 @@ from hypothesis import strategies as st
 import simdup
 from simdup import Recipe, Settings, group_texts, identities, rewritten, scan_rows
 from simdup.corpora import Fault, RowGroups
-from simdup.corpus import collect, scan
+from simdup.corpus import again, collect, scan
 from simdup.corpus.keep import check_target
 from simdup.errors import ExtraMissingError, InputError, SimdupError
 from simdup.rows import json_lines, streams, tables
+from simdup.verify import decide
 
 WORDS = [f"w{i}" for i in range(500)]
 
@@ -197,6 +199,48 @@ def test_long_texts_are_compared_whole(write):
 
     result = scan_rows([write("a.jsonl", as_json([long, long + " end", words(1)]))])
     assert members(result.groups) == [[0, 1]]
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.csv.gz"])
+def test_texts_are_put_aside_where_a_file_cannot_be_read_from_the_middle(write, monkeypatch, name):
+    """In memory or in a file, and the file is gone through once a round at most."""
+    texts = TEXTS + [f"\ud800 {words(seed)}" for seed in (200, 200)] * ("csv" not in name)
+    expected = found(group_texts(texts))
+    passes, real = [], streams.Packed.blocks
+    monkeypatch.setattr(
+        streams.Packed, "blocks", lambda self: passes.append(self.path) or real(self)
+    )
+    monkeypatch.setattr(again, "IN_MEMORY", 100)
+    monkeypatch.setattr("simdup.match.decide", partial(decide, at_once=50))
+    if "csv" in name:
+        rows = "".join('"' + text + '"\n' for text in texts)
+        write(name, gzip.compress(("text\n" + rows).encode()))
+    else:
+        data = "".join(json.dumps({"text": text}) + "\n" for text in texts).encode()
+        write(name, gzip.compress(data) if name.endswith("gz") else data)
+
+    assert found(scan_rows([name]).groups) == expected
+    assert len(passes) <= (1 if name == "rows.jsonl" else 4)
+
+
+def test_no_room_for_what_is_put_aside_is_one_line(write, monkeypatch):
+    write("rows.jsonl.gz", gzip.compress(as_json(TEXTS).encode()))
+    monkeypatch.setattr(again, "SpooledTemporaryFile", lambda _: FullDisk())
+
+    with pytest.raises(SimdupError) as caught:
+        scan_rows(["rows.jsonl.gz"])
+    assert str(caught.value) == (
+        "texts cannot be put aside in the folder of temporary files (TMPDIR names another):"
+        " No space left on device"
+    )
+
+
+class FullDisk:
+    def write(self, _):
+        raise OSError(28, "No space left on device")
+
+    def close(self):
+        pass
 
 
 # What is not compared
@@ -548,7 +592,7 @@ def peak(path):
 @pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.csv", "rows.parquet"])
 def test_memory_does_not_grow_with_the_texts(folder, name):
     peaks = []
-    for length in (800, 4000):  # both enough for compiled kernels, where there are any
+    for length in (1000, 7000):  # both enough for compiled kernels, where there are any
         rows = [words(seed, length=length) for seed in range(1500)]
         rows.append(rows[0])
         path, size = folder / name, sum(map(len, rows))
@@ -563,5 +607,5 @@ def test_memory_does_not_grow_with_the_texts(folder, name):
 
             parquet.write_table(pa.table({"text": rows}), path, row_group_size=300)
         peaks.append(peak(path))
-    assert size > 28e6
-    assert peaks[1] - peaks[0] < 0.8 * size / 2
+    assert size > 49e6
+    assert peaks[1] - peaks[0] < 0.4 * size

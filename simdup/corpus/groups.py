@@ -12,13 +12,11 @@ from simdup.match import match
 from simdup.texts import Items, distinct_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from simdup.corpus.collect import Prints
     from simdup.features import Features
-    from simdup.match import Matched
+    from simdup.match import Again, Matched
     from simdup.progress import Progress
     from simdup.records import Candidates, Settings
     from simdup.texts import Texts
@@ -37,16 +35,30 @@ def grouped(
     texts: Texts,
     text_digests: NDArray[np.uint64],
     settings: Settings,
-    load: Callable[[Indices], Features],
+    again: Again,
     progress: Progress,
 ) -> tuple[RowGroups, Candidates | None]:
     """The groups of rows that have these texts, most similar first; and how they were found.
 
-    `load` gives the features of some rows, in the order in which it is asked, which rises.
+    `again` is asked by row, not by text.
     """
-    first = texts.first
-    matched = match(texts, settings, lambda asked: load(first[asked]), progress)
+    matched = match(texts, settings, _ByRow(again, texts.first), progress)
     return _row_groups(texts, matched, text_digests), matched.candidates
+
+
+class _ByRow:
+    """Features of texts, from those of rows."""
+
+    def __init__(self, again: Again, first: Indices) -> None:
+        self.again, self.first = again, first
+
+    def expect(self, texts: Indices) -> None:
+        """Say it of the rows that stand for the texts."""
+        self.again.expect(self.first[texts])
+
+    def features(self, texts: Indices) -> Features:
+        """Those of the same."""
+        return self.again.features(self.first[texts])
 
 
 def _row_groups(texts: Texts, matched: Matched, text_digests: NDArray[np.uint64]) -> RowGroups:

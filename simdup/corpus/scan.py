@@ -5,8 +5,8 @@ tables -> collected -> grouped
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
-from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,23 +14,23 @@ import numpy as np
 
 from simdup.candidates import SIEVE_FROM, widened
 from simdup.corpora import CorpusResult
+from simdup.corpus.again import RowsAgain, values
 from simdup.corpus.collect import Prints, collected, text_digests
 from simdup.corpus.groups import grouped, texts_of
 from simdup.fast import load_if_worth
 from simdup.features import all_features
 from simdup.progress import silent
 from simdup.records import Settings
-from simdup.rows.streams import changed
 from simdup.rows.tables import tables
 from simdup.simhash import are_degenerate, fingerprint_texts
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from simdup.corpora import RowGroups, Rows
+    from simdup.corpora import RowGroups
     from simdup.features import Features
     from simdup.progress import Progress
     from simdup.recipe import Recipe
@@ -71,8 +71,8 @@ def scan_tables(
     made, prints = collected(opened, _recipe(settings), bits, jobs, progress)
     texts, digests = texts_of(_narrowed(prints, settings), bits), prints.text_digests
     del prints  # half of what is known of a row
-    again = _Again(made.rows, digests, settings.recipe)
-    groups, candidates = grouped(texts, digests, settings, again, progress)
+    with closing(RowsAgain(made.rows, digests, settings.recipe)) as again:
+        groups, candidates = grouped(texts, digests, settings, again, progress)
     return CorpusResult(
         settings,
         made.rows,
@@ -109,12 +109,9 @@ def group_texts(
         made.digests[there],
         text_digests(texts[index] for index in there.tolist()),
     )
-
-    def load(asked: Indices) -> Features:
-        return all_features([texts[index] for index in there[asked].tolist()], settings.recipe)
-
     distinct = texts_of(_narrowed(prints, settings), bits)
-    groups, _ = grouped(distinct, prints.text_digests, settings, load, progress)
+    again = _AtHand(texts, there, settings.recipe)
+    groups, _ = grouped(distinct, prints.text_digests, settings, again, progress)
     return replace(groups, members=there[groups.members])
 
 
@@ -130,28 +127,18 @@ def identities(result: CorpusResult, field: str) -> list[Any]:
     return found
 
 
-def values(rows: Rows, asked: Indices, field: str | None = None) -> Iterator[Any]:
-    """What a field has for some rows, which rise; None: the texts. Raises InputError."""
-    bounds = np.searchsorted(asked, rows.begins).tolist()
-    for table, (begin, end) in zip(rows.tables, pairwise(bounds), strict=True):
-        if begin < end:
-            part = asked[begin:end]
-            yield from table.values(field or table.field, rows.numbers[part], rows.offsets[part])
+class _AtHand:
+    """Texts that are in memory, read again."""
 
+    def __init__(self, texts: Sequence[str], there: Indices, recipe: Recipe) -> None:
+        self.texts, self.there, self.recipe = texts, there, recipe
 
-class _Again:
-    """Texts of rows, read again."""
+    def expect(self, asked: Indices) -> None:
+        """Nothing to be done."""
 
-    def __init__(self, rows: Rows, digests: NDArray[np.uint64], recipe: Recipe) -> None:
-        self.rows, self.digests, self.recipe = rows, digests, recipe
-
-    def __call__(self, asked: Indices) -> Features:
-        """The features of some rows, which rise. Raises InputError if a text changed."""
-        texts = [each if isinstance(each, str) else "" for each in values(self.rows, asked)]
-        differs = (text_digests(texts) != self.digests[asked]).any(axis=1)
-        if differs.any():
-            first = asked[differs][:1]
-            raise changed(self.rows.tables[int(self.rows.tables_of(first)[0])].path)
+    def features(self, asked: Indices) -> Features:
+        """The features of some of those that have any."""
+        texts = [self.texts[index] for index in self.there[asked].tolist()]
         return all_features(texts, self.recipe)
 
 

@@ -146,6 +146,11 @@ class CommaSeparated:
         return self.file.path
 
     @property
+    def is_seekable(self) -> bool:
+        """Whether rows are read again by their offset."""
+        return self.file.is_seekable
+
+    @property
     def size(self) -> int:
         """About how many bytes are in it."""
         return self.file.content

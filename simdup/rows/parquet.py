@@ -45,6 +45,7 @@ class Parquet:
     columns: pa.Schema
 
     form: ClassVar[str] = "parquet"
+    is_seekable: ClassVar[bool] = False
 
     @property
     def path(self) -> str:
