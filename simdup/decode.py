@@ -15,11 +15,11 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from importlib.metadata import version
 from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING
 
 from simdup.east_asian import EVERYDAY, clear, likeliest
+from simdup.installed import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

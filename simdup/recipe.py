@@ -11,12 +11,12 @@ import json
 import unicodedata
 from dataclasses import dataclass
 from enum import Enum
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
 from simdup.errors import InputError
+from simdup.installed import version
 
 #: Raised whenever the same options begin to give other bits.
 FORMAT = 1

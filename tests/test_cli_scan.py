@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from simdup.cli import terminal
-
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 
 UNRELATED = (
@@ -600,7 +598,7 @@ def test_no_bar_without_a_terminal(run, write, monkeypatch):
     def bar(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(terminal, "_Bar", bar)
+    monkeypatch.setattr("simdup.cli.bars.bar", bar)
     write("a", SHORT)
 
     ended = run("scan", ".")

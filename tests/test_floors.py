@@ -10,7 +10,7 @@ import pytest
 import simdup
 
 FLOORS = [
-    {"errors", "progress", "unicode", "hashing", "hamming", "east_asian"},
+    {"errors", "installed", "progress", "unicode", "hashing", "hamming", "east_asian"},
     {"recipe", "gitignore", "metrics", "kernels", "fast", "database", "distinct"}
     | {"buckets", "apart"},
     {"records", "pool"},

@@ -108,7 +108,8 @@ def test_the_table_of_accuracy_is_what_evaluate_finds():
 
 def every(group, name=""):
     """All commands below a group, by name; groups too."""
-    for part, command in group.commands.items():
+    for part in group.list_commands(None):
+        command = group.get_command(None, part)
         yield f"{name}{part}", command
         if isinstance(command, click.Group):
             yield from every(command, f"{name}{part} ")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from enum import Enum
-from importlib.metadata import version
 from typing import Any
 
 from simdup.catalogue.file import explained
 from simdup.decode import forced
 from simdup.errors import InputError
+from simdup.installed import version
 from simdup.recipe import HashKind, Recipe
 from simdup.records import Settings
 

@@ -7,20 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
-from simdup.cli.cache import cache_command
-from simdup.cli.compare import compare_command
-from simdup.cli.completion import answer, asked, completion_command
-from simdup.cli.corpus import corpus_command
-from simdup.cli.evaluate import evaluate_command
-from simdup.cli.ignore import ignore_command
-from simdup.cli.index import index_command
-from simdup.cli.query import query_command
-from simdup.cli.report import report_command
-from simdup.cli.scan import scan_command
+from simdup.cli.completion import answer, asked
 from simdup.cli.terminal import INTERRUPTED, tell
 from simdup.cli.version import version_lines
 from simdup.errors import SimdupError
@@ -32,8 +24,30 @@ if TYPE_CHECKING:
 
 TROUBLE = 2
 
+COMMANDS = (
+    *("cache", "compare", "completion", "corpus", "evaluate", "ignore", "index", "query"),
+    *("report", "scan"),
+)
+
+
+class Commands(click.Group):
+    """Commands by name, each imported when it is asked for: together they take a while."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Their names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command of a name, if there is one."""
+        if cmd_name not in COMMANDS:
+            return None
+        room = import_module(f"simdup.cli.{cmd_name}")
+        command: click.Command = getattr(room, f"{cmd_name}_command")
+        return command
+
 
 @click.group(
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     invoke_without_command=True,  # for --version
     no_args_is_help=True,
@@ -56,18 +70,6 @@ def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
         raise click.UsageError("--verbose goes with --version", context)
     if context.invoked_subcommand is None:
         raise click.UsageError("Missing command.", context)
-
-
-commands.add_command(scan_command)
-commands.add_command(compare_command)
-commands.add_command(corpus_command)
-commands.add_command(evaluate_command)
-commands.add_command(index_command)
-commands.add_command(query_command)
-commands.add_command(report_command)
-commands.add_command(cache_command)
-commands.add_command(ignore_command)
-commands.add_command(completion_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

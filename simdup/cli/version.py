@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
 
 from simdup.fast import is_installed
+from simdup.installed import version
 
 # Optional package -> the extra that installs it, and what does its work without it.
 _OPTIONAL = {
@@ -38,5 +38,5 @@ def version_lines(*, is_verbose: bool) -> list[str]:
 def _version(name: str) -> str | None:
     try:
         return version(name)
-    except PackageNotFoundError:
+    except ModuleNotFoundError:
         return None

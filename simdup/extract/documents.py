@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
+from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from simdup.extract import convert, eml_text, guarded, html_text, pdf_text, rtf_text, zipped
+from simdup.extract import convert, guarded
 from simdup.extract.formats import Format, format_of
 from simdup.extract.package import members
 from simdup.extract.plain import NotReadable
+from simdup.installed import version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from simdup.records import Converter
 
+
+def _late(module: str, name: str) -> Callable[[bytes], str]:
+    """A reader whose module is imported when the first such document comes."""
+
+    def reader(data: bytes) -> str:
+        text: str = getattr(import_module(f"simdup.extract.{module}"), name)(data)
+        return text
+
+    return reader
+
+
 READERS: dict[Format, Callable[[bytes], str]] = {
-    Format.HTML: html_text.text,
-    Format.EPUB: zipped.epub_text,
-    Format.DOCX: zipped.docx_text,
-    Format.ODT: zipped.odf_text,
-    Format.ODS: zipped.odf_text,
-    Format.ODP: zipped.odf_text,
-    Format.PPTX: zipped.pptx_text,
-    Format.XLSX: zipped.xlsx_text,
-    Format.RTF: rtf_text.text,
-    Format.PDF: pdf_text.text,
-    Format.EML: eml_text.text,
+    Format.HTML: _late("html_text", "text"),
+    Format.EPUB: _late("zipped", "epub_text"),
+    Format.DOCX: _late("zipped", "docx_text"),
+    Format.ODT: _late("zipped", "odf_text"),
+    Format.ODS: _late("zipped", "odf_text"),
+    Format.ODP: _late("zipped", "odf_text"),
+    Format.PPTX: _late("zipped", "pptx_text"),
+    Format.XLSX: _late("zipped", "xlsx_text"),
+    Format.RTF: _late("rtf_text", "text"),
+    Format.PDF: _late("pdf_text", "text"),
+    Format.EML: _late("eml_text", "text"),
 }
 # Cut by one regular expression each, in time and memory that grow with the file and no faster:
 # of files up to UNGUARDED_BYTES the worst take a second. The others have parsers in C++, C or

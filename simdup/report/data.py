@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from simdup.hamming import similarity_at, standard_error
+from simdup.installed import version
 from simdup.report.names import as_json, printable
 from simdup.report.words import skips
 

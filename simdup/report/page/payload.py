@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from simdup.hamming import similarity_at
+from simdup.installed import version
 from simdup.recipe import FeatureKind
 from simdup.report.names import printable
 from simdup.report.words import skips
