@@ -32,6 +32,8 @@ class Sort:
         """What is wrong with a file that is there but is none of these, or of a newer simdup."""
         if path.exists() and not path.is_file():
             return "not a file"
+        if self._is_told_by_sqlite(path):
+            return None
         header = _header(path)
         if not header:
             return None
@@ -48,6 +50,25 @@ class Sort:
         """Make an empty file one of these. Raises sqlite3.Error."""
         connection.execute(f"PRAGMA application_id = {self.application}")
         connection.execute(f"PRAGMA user_version = {self.format}")
+
+    def _is_told_by_sqlite(self, path: Path) -> bool:
+        """Whether SQLite finds a file to be one of these.
+
+        To close a file that this process has open takes all its locks away, also those of
+        SQLite, which other processes would then not respect; so it is asked first.
+        """
+        try:
+            connection = sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)
+        except sqlite3.Error:
+            return False
+        try:
+            ((application,),) = connection.execute("PRAGMA application_id")
+            ((number,),) = connection.execute("PRAGMA user_version")
+        except sqlite3.Error:
+            return False
+        finally:
+            connection.close()
+        return bool(application == self.application and number <= self.format)
 
     def _is_ours(self, header: bytes) -> bool:
         is_sqlite = header.startswith(b"SQLite format 3\0")

@@ -196,9 +196,10 @@ def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
         else:
             connection.execute("PRAGMA query_only = ON")
         patiently(connection.execute, "SELECT 1 FROM about")
-    except sqlite3.OperationalError as error:
+    except sqlite3.OperationalError:
         connection.close()
-        if to_write or "locked" in str(error) or Path(f"{path}-wal").exists():
+        folder = os.path.dirname(os.path.abspath(path))
+        if to_write or os.access(folder, os.W_OK) or Path(f"{path}-wal").exists():
             raise
         # What lies in a place that cannot be written has nobody who writes it.
         connection = sqlite3.connect(
