@@ -34,8 +34,10 @@ demo: $(VENV)/installed ## find the duplicates in fixtures/demo
 test: $(VENV)/developing ## run the tests with all extras
 	$(BIN)/python -m pytest
 
-test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those of whole runs)
-	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py
+# Without what takes long and asks for no extra.
+test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those of files)
+	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py --ignore=tests/test_store.py \
+		--ignore=tests/test_catalogue.py --ignore=tests/test_index.py --ignore=tests/test_corpus.py
 
 lint: $(VENV)/developing ## check style
 	$(BIN)/ruff check
