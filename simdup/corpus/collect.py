@@ -7,7 +7,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,9 +132,13 @@ def collected(
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
     collecting = _Collecting(tables, recipe)
     with closing(_made(tables, recipe, bits, jobs)) as parts:
-        for _ in progress(collecting.take(parts), "rows", None):
-            pass
+        for index, made in progress(parts, "rows", None, _rows_in):
+            collecting.take(index, made)
     return collecting.collected()
+
+
+def _rows_in(part: tuple[int, Made]) -> int:
+    return part[1].rows_in
 
 
 def _made(
@@ -184,19 +187,17 @@ class _Collecting:
         self.faulty: list[Faulty] = []
         self.refused: list[list[Indices]] = [[none] for _ in tables]
 
-    def take(self, parts: Iterable[tuple[int, Made]]) -> Iterator[None]:
-        """Add each part, and yield once a row."""
-        for index, made in parts:
-            prints = made.prints
-            for name, column in (
-                *(("rows", prints.rows), ("counts", prints.counts), ("digests", prints.digests)),
-                *(("text_digests", prints.text_digests), ("numbers", made.numbers)),
-                *(("offsets", made.offsets), ("lengths", made.lengths)),
-            ):
-                self.columns[name].append(column)
-            self.counts[index] += len(made.numbers)
-            self._note(index, made.flaws)
-            yield from repeat(None, made.rows_in)
+    def take(self, index: int, made: Made) -> None:
+        """Add what was made of a chunk of a table."""
+        prints = made.prints
+        for name, column in (
+            *(("rows", prints.rows), ("counts", prints.counts), ("digests", prints.digests)),
+            *(("text_digests", prints.text_digests), ("numbers", made.numbers)),
+            *(("offsets", made.offsets), ("lengths", made.lengths)),
+        ):
+            self.columns[name].append(column)
+        self.counts[index] += len(made.numbers)
+        self._note(index, made.flaws)
 
     def _note(self, index: int, flaws: list[Flaw]) -> None:
         """Count what is not compared, and remember what cannot be written again."""

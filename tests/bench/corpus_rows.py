@@ -41,7 +41,7 @@ Item = TypeVar("Item")
 Pair = tuple[int, int]
 
 # Phases of a run and their columns.
-PHASES = {"rows": "read", "compare": "compare", "verify": "verify"}
+PHASES = {"rows": "read", "search": "search", "verify": "verify"}
 TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 
 # For sets of one size a cosine s is a Jaccard index of s / (2 - s): 0.45 is 0.29.
@@ -73,7 +73,8 @@ class Clock:
         self,
         items: Iterable[Item],
         label: str,
-        total: int | None,  # noqa: ARG002
+        total: float | None,  # noqa: ARG002
+        amount: Callable[[Item], float] | None = None,  # noqa: ARG002
     ) -> Iterator[Item]:
         began = perf_counter()
         try:
