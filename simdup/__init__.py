@@ -8,7 +8,7 @@ collection, to be asked what is like a text.
 """
 
 from simdup.compare import compare
-from simdup.corpora import CorpusResult, RowGroup, RowGroups, Rows
+from simdup.corpora import CorpusResult, RowGroups
 from simdup.corpus.keep import rewritten
 from simdup.corpus.scan import group_texts, identities, scan_rows
 from simdup.errors import (
@@ -59,9 +59,7 @@ __all__ = [
     "Match",
     "Member",
     "Recipe",
-    "RowGroup",
     "RowGroups",
-    "Rows",
     "ScanResult",
     "Settings",
     "SimdupError",
