@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import subprocess
+import sys
 from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import count
@@ -899,6 +901,21 @@ def test_the_last_to_close_leaves_one_file_in_one_piece(filled, last):
     test_a_closed_index_is_one_file_in_one_piece(filled)
     with opened(filled, to_write=False) as catalogue:
         assert len(held(catalogue)) == 10
+
+
+@pytest.mark.parametrize("path", ["plain", "in/../link"])
+def test_opening_an_index_takes_no_lock_away(place, tmp_path, path):
+    """POSIX takes all locks of a process on a file away when it closes that file."""
+    os.mkdir(tmp_path / "in")
+    (tmp_path / "link").symlink_to(place)
+    with made(place), opened(place, to_write=False) as reader, reader.reading():
+        held(reader)
+        with opened(place if path == "plain" else str(tmp_path / path), to_write=False) as other:
+            held(other)
+        lock = f"import sqlite3; sqlite3.connect({place!r}, timeout=0).execute('BEGIN EXCLUSIVE')"
+        ended = subprocess.run([sys.executable, "-c", lock], capture_output=True, check=False)
+
+    assert b"database is locked" in ended.stderr
 
 
 # How it was made

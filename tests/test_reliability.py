@@ -30,6 +30,7 @@ import time
 import tracemalloc
 import tty
 from base64 import b64decode
+from dataclasses import replace
 from errno import EIO
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -42,10 +43,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import simdup as package
+from simdup import gather
 from simdup import read as reading_room
 from simdup import shelf as shelves
 from simdup import store as storeroom
 from simdup import walk as walking_room
+from simdup.fingerprint import fingerprint_sources
+from simdup.index import Index
+from simdup.recipe import Recipe
+from simdup.records import Settings
 from simdup.words import idf
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="of POSIX systems")
@@ -79,12 +85,16 @@ def report(run):
 
 @pytest.fixture
 def settled(monkeypatch):
-    """The store remembers a file however new it is."""
-    monkeypatch.setattr(shelves, "SETTLED_NS", -(10**18))
+    """The store and an index remember a file however new it is."""
+    for room in (shelves, gather):
+        monkeypatch.setattr(room, "SETTLED_NS", -(10**18))
 
 
 CALL = "\nimport sys\nimport simdup.cli\nsimdup.cli.main(sys.argv[1:])\n"
-REMEMBER = "import simdup.shelf\nsimdup.shelf.SETTLED_NS = -(10**18)\n"
+REMEMBER = """
+import simdup.gather, simdup.shelf
+simdup.gather.SETTLED_NS = simdup.shelf.SETTLED_NS = -(10**18)
+"""
 COMPILE = "import simdup.fast\nsimdup.fast.load()\n"
 
 
@@ -633,11 +643,18 @@ def test_a_fifo_that_takes_the_place_of_a_file_does_not_hang(driven, write, engl
         ("compare", "a", "fifo"),
         ("scan", "a", "--cache", "fifo"),
         ("cache", "info", "--cache", "fifo"),
+        ("index", "build", "new", "fifo", "a"),
+        ("index", "add", "x", "fifo"),
+        ("index", "info", "fifo"),
+        ("query", "x", "a", "fifo"),
+        ("query", "fifo", "a"),
+        ("scan", "--index", "fifo"),
     ],
     ids=" ".join,
 )
-def test_a_fifo_that_is_named_does_not_hang(driven, write, english, arguments):
+def test_a_fifo_that_is_named_does_not_hang(driven, run, write, english, arguments):
     write("a", english)
+    run("index", "build", "x", "a")
     write("list", "a\nfifo\n")
     os.mkfifo("fifo")
 
@@ -1052,7 +1069,7 @@ STOP = (
     REMEMBER
     + """
 import importlib, os, sys, time, simdup.cli, simdup.local
-simdup.local.TASK_FILES = 2
+simdup.local.TASK_FILES = simdup.gather.BATCH_DOCUMENTS = 2
 descriptor, where = int(sys.argv.pop(1)), sys.argv.pop(1)
 module, path, left = where.split(":")
 *outer, name = path.split(".")
@@ -1334,6 +1351,10 @@ def test_names_into_a_program_that_stops_reading_end_quietly(headed, many):
         ("compare", "in/a", "in/b", "--diff"),
         ("evaluate", "--pairs", "in/pairs.csv", "--format", "csv", "--curve"),
         ("cache", "info"),
+        ("index", "info", "x"),
+        ("index", "verify", "x"),
+        ("query", "x", "in/a"),
+        ("scan", "--index", "x"),
     ],
     ids=" ".join,
 )
@@ -1343,6 +1364,7 @@ def test_every_command_into_a_closed_pipe_ends_quietly(headed, run, write, engli
     write("in/c", words(1))
     write("in/pairs.csv", "left,right,duplicate,kind\na,b,1,edited\na,c,0,other\n")
     run("scan", "in")
+    run("index", "build", "x", "in")
 
     _, code, said = headed(0, *arguments)
 
@@ -1508,6 +1530,12 @@ def test_nothing_is_asked(simdup, write, english):
         (["ignore", "add", "in/a", "gone"], "'gone': not found (No such file or directory)"),
         (["ignore", "remove", "1"], "there is no such list; `simdup ignore add` makes one"),
         (["completion", "csh"], "'csh' is not one of 'bash', 'zsh', 'fish'."),
+        (["index", "build", "new", "gone"], "gone': No such file or directory"),
+        (["index", "build", "in/a", "in"], "'in/a': there is a file already"),
+        (["index", "update", "in/a"], "'in/a': not an index of simdup"),
+        (["query", "gone", "in/a"], "'gone': there is no index; `simdup index build` makes one"),
+        (["query", "in/a"], "give FILE..., --text or --fingerprint to ask for"),
+        (["scan", "--index", "gone"], "'gone': there is no index"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -1520,6 +1548,7 @@ def test_wrong_usage_is_one_line_and_exits_with_2(run, write, english, arguments
     assert ended.err.startswith(b"simdup: ")
     assert line in ended.err.decode()
     assert ended.err.count(b"\n") == 1
+    assert os.listdir() == ["in"]
 
 
 @pytest.mark.parametrize(
@@ -1833,6 +1862,289 @@ def test_a_store_that_finds_the_disk_full_is_done_without(driven, run, many, siz
     assert run("scan", many, "-q").out == expected
 
 
+# 19, of an index: it is as a whole batch left it
+
+
+@pytest.fixture
+def held():
+    """`held(place)`: how many documents and batches an index has, which must be whole."""
+
+    def holding(place="x"):
+        with Index(place) as index:
+            assert index.problems() == []
+            return len(index), index.batches
+
+    return holding
+
+
+# Commands, where they get Ctrl-C, after how many batches and with how many documents: the index
+# "all" has two and eight, where to look again is noted by a batch of its own.
+CHANGES = {
+    "build, walk": ("build x in", "simdup.walk:_status:4", 1, 0),
+    "build, read": ("build x in", "simdup.local:fingerprint_sources:2", 2, 2),
+    "build, in a batch": ("build x in", "simdup.catalogue.changes:_pack:3", 3, 4),
+    "build, two processes": ("build x in -j 2", "simdup.gather:Gathering._put:3", 3, 4),
+    "add, in a batch": ("add all new", "simdup.catalogue.changes:_write:2", 4, 10),
+    "update, in a batch": ("update all", "simdup.catalogue.changes:_write:1", 2, 8),
+    "update, at the end": ("update all", "simdup.gather:take_out:1", 3, 9),
+    "remove": ("remove all in", "simdup.gather:take_out:1", 2, 8),
+}
+
+
+@remembered
+@pytest.mark.usefixtures("eight")
+@pytest.mark.parametrize("case", CHANGES.values(), ids=CHANGES)
+def test_an_interrupted_change_leaves_an_index_as_the_last_batch_did_and_says_which(
+    interrupted, run, write, held, case
+):
+    command, where, batches, documents = case
+    _, place, *_ = command.split()
+    run("index", "build", "all", "in")
+    os.unlink("in/0")
+    for name in ("in/8", "new/1", "new/2", "new/3"):
+        write(name, words(name))
+
+    ended = interrupted(where, "index", *command.split())
+
+    assert (ended.returncode, ended.stdout) == (130, b"")
+    reached = f"after batch {batches}, with {documents} documents"
+    assert ended.stderr.decode() == f"simdup: interrupted; {place!r} is as it was {reached}\n"
+    assert held(place) == (documents, batches)
+    assert sorted(os.listdir()) == sorted({"all", "in", "new", place})
+    assert run("index", "update", place).code == 0
+    roots = ["in", "new"] if "new" in command else ["in"]
+    scanned = run("scan", *map(os.path.abspath, roots), "-0", "-q").out
+    assert run("scan", "--index", place, "-0", "-q").out == scanned != b""
+
+
+# As for the store: children of one process, which die by the clock or at an instruction of
+# SQLite, at moments spread over the whole run. What is left is looked at, then completed.
+KILL_ADD = (
+    REMEMBER
+    + """
+import contextlib, json, os, shutil, signal, sys, time
+import simdup.catalogue.file, simdup.cli, simdup.local
+from simdup.index import Index
+simdup.local.TASK_FILES = simdup.gather.BATCH_DOCUMENTS = 4
+asked, real, counted = sys.argv[1:], simdup.catalogue.file._connected, 0
+
+def child(at_instruction=None, after_seconds=None):
+    number = os.fork()
+    if number == 0:
+        out = os.open("out", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+        os.dup2(out, 1)
+        os.dup2(out, 2)
+        def counting():
+            global counted
+            counted += 1
+            if counted == at_instruction:
+                os.kill(os.getpid(), signal.SIGKILL)
+        def connected(*arguments, **options):
+            connection = real(*arguments, **options)
+            connection.set_progress_handler(counting, 10)
+            return connection
+        simdup.catalogue.file._connected = connected
+        try:
+            simdup.cli.main(asked)
+        except SystemExit as ended:
+            with open("counted", "w") as file:
+                file.write(str(counted))
+            os._exit(ended.code)
+    if after_seconds is not None:
+        time.sleep(after_seconds)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(number, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+
+def looked_at():
+    with Index("x") as index:
+        paths, _ = index.pairs(0)
+        return [len(paths), index.batches, index.problems()], paths
+
+def fresh():
+    for name in ("x", "x-wal", "x-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+    shutil.copyfile("empty", "x")
+
+fresh()
+child()  # builds tables, fills caches
+fresh()
+began = time.perf_counter()
+child()
+seconds, instructions = time.perf_counter() - began, int(open("counted").read())
+(_, expected), seen = looked_at(), []
+moments = [{"at_instruction": 1 + each * instructions // 25} for each in range(25)]
+moments += [{"after_seconds": (each + 0.5) / 25 * seconds} for each in range(25)]
+for moment in moments:
+    fresh()
+    code = child(**moment)
+    state, paths = looked_at()
+    again = child()
+    seen.append([code, state, paths == expected[: len(paths)], again, looked_at()[1] == expected])
+print(json.dumps(seen))
+sys.exit()
+"""
+)
+
+
+def test_an_index_killed_at_any_moment_of_a_change_holds_whole_batches_and_goes_on(
+    driven, run, write
+):
+    for number in range(40):
+        write(f"in/{number // 20}/{number % 20:02}", words(number))
+    write("empty folder/binary", bytes(99))
+    run("index", "build", "empty", "empty folder", "--bits", "64")
+    run("index", "remove", "empty", "empty folder")
+
+    ended = driven(KILL_ADD, "index", "add", "x", "in")
+
+    assert ended.returncode == 0, ended.stderr.decode()
+    seen = json.loads(ended.stdout)
+    batches = set()
+    for code, (documents, number, problems), is_beginning, again, is_whole in seen:
+        assert code in {0, -signal.SIGKILL}
+        assert problems == []
+        # Two batches made the empty index, the next one notes where to look again.
+        assert documents == 4 * max(number - 3, 0)
+        assert (is_beginning, again, is_whole) == (True, 0, True)
+        batches.add(number)
+    assert len(seen) == 50
+    assert sum(code < 0 for code, *_ in seen) > 35
+    assert len(batches) > 8
+
+
+ADD_TEXTS = """
+import sys
+from simdup.index import Index
+place, text, batches, size = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+for batch in range(batches):
+    with Index(place) as index:
+        index.add_texts([f"{batch}-{number}" for number in range(size)], [text] * size)
+sys.exit()
+"""
+
+
+@pytest.mark.parametrize("bits", [64, 256])
+def test_an_index_may_be_asked_while_another_process_changes_it(started, held, bits):
+    """Each batch adds seven equal texts: a number that is no multiple is half a batch."""
+    settings = Settings(Recipe(bits=bits), k=3)
+    Index.create("x", settings).close()
+    counts, lasting = [], Index("x")
+
+    writer = started(ADD_TEXTS, "x", words(1), "60", "7")
+    with lasting:
+        while writer.poll() is None:
+            counts.append(len(lasting.query(words(1), settings)))
+            with Index("x") as other:
+                counts.append(len(other.query(words(1), settings)))
+
+    assert (writer.communicate()[1], writer.returncode) == (b"", 0)
+    assert {number % 7 for number in counts} == {0}
+    assert counts == sorted(counts)
+    assert len(set(counts)) > 3
+    assert held() == (420, 60)
+    assert os.listdir() == ["x"]
+
+
+@remembered
+def test_two_processes_may_change_an_index_at_once(started, run, write, held):
+    for number in range(120):
+        write(f"{'old' if number % 2 else 'new'}/{number}", words(number))
+    run("index", "build", "x", "old/1")
+    code = REMEMBER + "import simdup.local\n"
+    code += "simdup.local.TASK_FILES = simdup.gather.BATCH_DOCUMENTS = 4\n"
+
+    both = [started(code, "index", "add", "x", name) for name in ("old", "new")]
+    ended = [(*process.communicate(timeout=60), process.returncode) for process in both]
+
+    assert [(out, code) for out, _, code in ended] == [(b"", 0)] * 2
+    assert held()[0] == 120
+    assert run("index", "update", "x").err.startswith(b"120 unchanged; 120 documents ")
+
+
+def test_a_change_that_another_process_holds_up_too_long_is_one_line(driven, run, write):
+    write("in/a", words(1))
+    run("index", "build", "x", "in")
+    impatient = "import simdup.database\nsimdup.database.PATIENCE = 0\n"
+    with contextlib.closing(sqlite3.connect("x", isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute("BEGIN IMMEDIATE")
+        asked = driven(impatient, "query", "x", "in/a")
+        ended = driven(impatient, "index", "remove", "x", "in")
+        other.execute("ROLLBACK")
+
+    assert asked.returncode == 0
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    problem = b"another process is changing it; try again later"
+    assert ended.stderr == b"simdup: 'x': " + problem + b"\n"
+
+
+@pytest.mark.parametrize("size", [0, 20_000, 100_000])
+def test_an_index_that_finds_the_disk_full_is_one_line_and_whole_or_gone(driven, many, held, size):
+    limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
+    batches = "import simdup.local, simdup.gather\n"
+    batches += "simdup.local.TASK_FILES = simdup.gather.BATCH_DOCUMENTS = 9\n"
+
+    ended = driven(batches + limit, "index", "build", "x", many)
+
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert ended.stderr.startswith(b"simdup: 'x': ")
+    assert ended.stderr.count(b"\n") == 1
+    assert not os.path.exists("x") or held()[0] % 9 == 0
+    assert size < 100_000 or held()[0] > 0
+
+
+@permissions
+@pytest.mark.parametrize(
+    "case", [(0o500, True), (0o700, True), (0o500, False)], ids=["folder", "file", "in two pieces"]
+)
+def test_an_index_in_a_place_that_cannot_be_written_can_be_asked(simdup, run, eight, write, case):
+    folder_mode, is_in_one_piece = case
+    write("q", words(0))
+    os.mkdir("kept")
+    run("index", "build", "kept/x", eight)
+    expected = run("query", "kept/x", "q").out
+    if not is_in_one_piece:  # as it is copied from under a process that changes it
+        with contextlib.closing(sqlite3.connect("kept/x")) as other:
+            other.execute("PRAGMA journal_mode = WAL")
+            copy = Path("kept/x").read_bytes()
+        Path("kept/x").write_bytes(copy)
+    Path("kept/x").chmod(0o400)
+    Path("kept").chmod(folder_mode)
+
+    asked = simdup("query", "kept/x", "q", preexec_fn=as_anybody)
+    changed = simdup("index", "remove", "kept/x", eight, preexec_fn=as_anybody)
+
+    Path("kept").chmod(0o700)
+    assert (asked.returncode, asked.stdout) == (0, expected)
+    assert (changed.returncode, changed.stdout) == (2, b"")
+    assert changed.stderr == b"simdup: 'kept/x': attempt to write a readonly database\n"
+    assert os.listdir("kept") == ["x"]
+
+
+@remembered
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("damage", [flipped, cut, wiped, shuffled], ids=lambda each: each.__name__)
+def test_a_damaged_index_gives_no_wrong_answer(run, eight, damage, seed):
+    run("index", "build", "x", eight)
+    asked = [("query", "x", "in/0", "in/3"), ("scan", "--index", "x", "-q")]
+    expected = [run(*each).out for each in asked]
+    whole, chooser = Path("x").read_bytes(), random.Random(seed)
+
+    for _ in range(10):
+        data = bytearray(whole)
+        damage(data, chooser)
+        Path("x").write_bytes(data)
+        for each, right in zip(asked, expected, strict=True):
+            ended = run(*each)
+
+            assert (ended.code, ended.out) in {(0, right), (2, b"")}
+            assert ended.code == 0 or (
+                ended.err.startswith(b"simdup: 'x': ") and ended.err.count(b"\n") == 1
+            )
+
+
 # 20: nothing of the user's is changed
 
 
@@ -1868,6 +2180,16 @@ READING = [
     ("ignore", "list", "--ignored", "in/none.jsonl"),
     ("ignore", "add", "in/a.txt", "in/a.txt"),
     ("completion", "bash"),
+    ("index", "info", "in/x"),
+    ("index", "verify", "in/x"),
+    ("query", "in/x", "in/a.txt", "in/gone", "--text", "some words"),
+    ("query", "in/x", "in/deep/b.txt", "--top", "3", "--no-verify", "-0"),
+    ("scan", "--index", "in/x"),
+    ("scan", "--index", "in/x", "-k", "3", "--format", "json"),
+    ("index", "build", "ELSEWHERE", "in", "--follow-symlinks", "--hidden"),
+    ("index", "add", "ELSEWHERE", "in/deep"),
+    ("index", "update", "ELSEWHERE"),
+    ("index", "remove", "ELSEWHERE", "in/deep"),
     ("--version", "--verbose"),
 ]
 
@@ -1892,14 +2214,20 @@ def test_no_command_that_reads_changes_anything(run, write, english, place):
     Path("in/a.txt").chmod(0o440)
     Path("in/deep/b.txt").chmod(0o755)
     os.utime("in/deep/c.txt", ns=(1, 1_000_000_001))
+    run("index", "build", "in/x", "in")
     before, outside = snapshot("."), sorted(os.listdir(place.parent))
 
-    codes = {" ".join(arguments): run(*arguments).code for arguments in READING}
+    elsewhere = {"ELSEWHERE": place.parent / "index"}
+    codes = {
+        " ".join(arguments): run(*(elsewhere.get(each, each) for each in arguments)).code
+        for arguments in READING
+    }
 
     assert set(codes.values()) <= {0, 1, 2, 3}
-    assert codes["scan in --format json"] == codes["cache info"] == 0
+    assert codes["scan in --format json"] == codes["cache info"] == codes["index info in/x"] == 0
+    assert codes["scan --index in/x"] == codes["index update ELSEWHERE"] == 0
     assert snapshot(".") == before
-    assert set(os.listdir(place.parent)) - {*outside} == {place.name}
+    assert set(os.listdir(place.parent)) - {*outside} == {place.name, "index"}
 
 
 # Security
@@ -1943,11 +2271,136 @@ def test_no_command_runs_anything_or_opens_what_it_was_not_pointed_at(
     changing = ("os.remove", "os.rename", "os.rmdir", "os.chmod", "os.truncate", "shutil.")
     assert not [each for each in events if each[0].startswith(changing)]
     assert {each[1][0] for each in events if each[0] == "os.mkdir"} <= {os.path.dirname(place)}
-    assert {each[1][0] for each in events if each[0] == "sqlite3.connect"} <= {place}
+    read_only = f"{Path(place).as_uri()}?immutable=1"
+    assert {each[1][0] for each in events if each[0] == "sqlite3.connect"} <= {place, read_only}
     opened = [each[1] for each in events if each[0] == "open" and isinstance(each[1][0], str)]
     assert {each[0] for each in opened if is_for_writing(*each)} <= {os.devnull}
     assert sorted(os.listdir()) == ["in", "outside", "temporary"]
     assert os.listdir("temporary") == ["jieba.cache"]
+
+
+@remembered
+@any_name
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("query", "x", b"in/$(touch pwned);`touch pwned`", "in/-rf.txt"),
+        ("query", "x", "in/-rf.txt", "--top", "3", "--no-verify"),
+        ("scan", "--index", "x"),
+        ("index", "info", "x"),
+        ("index", "verify", "x"),
+        ("index", "build", "new", "in", "--jobs", "1"),
+        ("index", "add", "x", "in", "--jobs", "1"),
+        ("index", "update", "x", "--jobs", "1"),
+        ("index", "remove", "x", "in"),
+    ],
+    ids=lambda arguments: " ".join(map(os.fsdecode, arguments[:2])),
+)
+def test_no_command_of_an_index_runs_anything_or_opens_what_it_was_not_pointed_at(
+    watched, run, folder, hostile, arguments
+):
+    shutil.copytree(hostile, "outside")
+    run("index", "build", "x", hostile)
+    with contextlib.closing(sqlite3.connect("x")) as connection, connection:
+        trigger = "CREATE TRIGGER t BEFORE INSERT ON folders BEGIN DELETE FROM places; END"
+        connection.execute(trigger)
+    place = os.path.join(folder, "new" if "new" in arguments else "x")
+
+    ended, events = watched("", *arguments)
+
+    assert ended.returncode == 0, ended.stderr.decode()
+    assert not [each for each in events if each[0].startswith(FORBIDDEN + UNTRUSTED)]
+    assert {path.split("/")[0] for path in opened_in(events, folder)} <= {"in", "new"}
+    changing = ("os.remove", "os.rename", "os.rmdir", "os.chmod", "os.truncate", "os.mkdir")
+    assert not [each for each in events if each[0].startswith((*changing, "shutil."))]
+    uri = Path(place).as_uri()
+    connected = {each[1][0].split("?")[0] for each in events if each[0] == "sqlite3.connect"}
+    assert connected <= ({uri, place} if "build" in arguments else {uri})
+    opened = [each[1] for each in events if each[0] == "open" and isinstance(each[1][0], str)]
+    made = {"new"} if "build" in arguments else set()
+    assert {each[0] for each in opened if is_for_writing(*each)} <= {os.devnull} | made
+    assert sorted(os.listdir()) == sorted({"in", "outside", "x", os.path.basename(place)})
+
+
+def made_by_somebody(place, paths):
+    """An index that says of each path that a text lies there that is like `words(1)`."""
+    Path("like").write_text(words(1, edits=3))
+    Path("unlike").write_text(words(2))
+    found = fingerprint_sources([*walking_room.listed(["like", "unlike"])], Recipe())
+    known, rows = [], []
+    for path in paths:
+        with contextlib.suppress(OSError):
+            status = os.stat(path)
+        numbers = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
+        row = 1 if path.endswith("unlike") else 0
+        source = replace(found.documents[row].source, path=path, **numbers)
+        known.append(replace(found.documents[row], source=source))
+        rows.append(found.rows[row])
+    with Index.create(place) as index:
+        index.put(known, np.array(rows))
+
+
+@pytest.mark.parametrize("arguments", [(), ("--top", "50"), ("-k", "100"), ("--no-verify",)])
+def test_an_index_from_somebody_else_opens_nothing_but_documents_of_its_answers(
+    watched, folder, arguments
+):
+    os.mkfifo("fifo")
+    os.mkdir("folder")
+    Path("link").symlink_to("fifo")
+    Path("named").write_text("a secret")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket")
+    inside = [os.path.abspath(each) for each in ("fifo", "folder", "link", "socket", "gone")]
+    outside = ["/etc/passwd", "/dev/zero", "/dev/tty", "/dev/stdin", "/proc/self/mem", "/"]
+    made_by_somebody("x", [*inside, *outside, os.path.abspath("unlike"), "named", "../named"])
+
+    ended, events = watched("", "query", "x", "--text", words(1), "-0", *arguments, seconds=20)
+
+    named = {os.fsdecode(each) for each in ended.stdout.split(b"\0")}
+    assert ended.returncode == 0, ended.stderr.decode()
+    assert named >= {"named", "../named", "/etc/passwd", "/dev/zero", *inside}
+    assert not [each for each in events if each[0].startswith(FORBIDDEN + UNTRUSTED)]
+    opened = [each[1] for each in events if each[0] == "open" and isinstance(each[1][0], str)]
+    ours = {path for path, *_ in opened if path in {*inside, *outside, "named", "../named"}}
+    assert not {each[0] for each in opened if is_for_writing(*each)} - {os.devnull}
+    assert "named" not in opened_in(events, folder)
+    assert "unlike" not in opened_in(events, folder) or "--top" in arguments
+    is_verified = arguments in {(), ("--top", "50")}
+    assert ours == ({*inside, *outside} if is_verified else set())
+    assert all(flags & os.O_NONBLOCK for path, _, flags in opened if path in ours)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("convert", ["txt=touch pwned"]),
+        ("recipe", {"features": "words", "user_dict": "/etc/passwd", "bits": 256}),
+        ("recipe", {"features": "words", "stop_words": "fifo", "bits": 256}),
+        ("encoding", "fifo"),
+    ],
+)
+def test_what_an_index_from_somebody_else_names_is_neither_run_nor_read(
+    watched, run, folder, part, value
+):
+    os.mkdir("in")
+    Path("in/a.txt").write_text(words(1))
+    run("index", "build", "x", "in")
+    os.mkfifo("fifo")
+    with contextlib.closing(sqlite3.connect("x")) as connection, connection:
+        ((about,),) = connection.execute("SELECT value FROM about WHERE name = 'about'")
+        written = json.dumps(json.loads(about) | {part: value})
+        connection.execute("UPDATE about SET value = ? WHERE name = 'about'", [written])
+
+    for arguments in (("query", "x", "in/a.txt"), ("index", "update", "x")):
+        ended, events = watched("", *arguments, seconds=20)
+
+        assert ended.returncode == 2
+        assert ended.stderr.startswith(b"simdup: 'x': ")
+        assert ended.stderr.count(b"\n") == 1
+        assert not [each for each in events if each[0].startswith(FORBIDDEN + UNTRUSTED)]
+        assert opened_in(events, folder) == []
+        assert ("open", "/etc/passwd") not in [(each[0], each[1][0]) for each in events]
+    assert sorted(os.listdir()) == ["fifo", "in", "x"]
 
 
 def is_for_writing(_path, mode, flags):

@@ -8,6 +8,8 @@ import random
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from errno import EACCES, EIO, ENOTDIR
@@ -872,6 +874,22 @@ def test_a_closed_store_is_one_file(place, tree):
     scanned(place, tree)
 
     assert os.listdir(place.parent) == [place.name]
+
+
+def test_opening_a_store_takes_no_lock_away(place):
+    """POSIX takes all locks of a process on a file away when it closes that file."""
+    with opened(place):
+        pass
+    changed_by_sql(place, "PRAGMA journal_mode = DELETE")
+    with closing(sqlite3.connect(place, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT 1 FROM files").fetchall()
+        assert room.SORT.problem(place) is None
+        lock = f"import sqlite3; sqlite3.connect({str(place)!r}, timeout=0)"
+        lock += ".execute('BEGIN EXCLUSIVE')"
+        ended = subprocess.run([sys.executable, "-c", lock], capture_output=True, check=False)
+
+    assert b"database is locked" in ended.stderr
 
 
 def foreign_database(place):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from base64 import b64decode
+from contextlib import closing, suppress
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -13,10 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup import decode
+from simdup.errors import InputError
 from simdup.features import features
+from simdup.index import Index
 from simdup.pieces import chunks_of
 from simdup.recipe import Recipe
-from simdup.records import Source
+from simdup.records import Settings, Source
 from simdup.report import names
 from simdup.shelf import shelf_in
 from simdup.simhash import fingerprint_chunks, fingerprint_texts
@@ -102,10 +107,73 @@ def opening(data: bytes) -> None:
         store.close()
 
 
+def indexing(data: bytes) -> None:
+    """An index of which some bytes are others is refused, or answers as it did before."""
+    damaged = bytearray(_index())
+    for at in range(0, len(data) - 3, 4):
+        damaged[int.from_bytes(data[at : at + 3], "big") % len(damaged)] ^= data[at + 3]
+    _refused_or_right(damaged)
+
+
+def cataloguing(data: bytes) -> None:
+    """An index that says anything at all of itself, its documents or fingerprints: the same."""
+    columns = ("about.value", "documents.entry", "documents.name", "folders.path")
+    for column in (*columns, "segments.rows", "segments.documents"):
+        table, name = column.split(".")
+        with TemporaryDirectory() as folder:
+            place = Path(folder, "index")
+            place.write_bytes(_index())
+            with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+                connection.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", [data])
+            changed = place.read_bytes()
+        _refused_or_right(changed)
+
+
+def _refused_or_right(changed: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "index")
+        place.write_bytes(changed)
+        for look, right in zip(LOOKS, _looks(), strict=True):
+            with suppress(InputError), Index(place) as index:
+                found = look(index)
+                assert found == right
+
+
+TEXTS = ("the cat sat on the mat", "stock prices fell today", "the cat sat on a mat")
+
+# A distance that the tables of blocks do not answer: of these not all damage can be told.
+LOOKS: tuple[Callable[[Index], object], ...] = (
+    lambda index: index.query_many(TEXTS, top=3),
+    lambda index: index.query(TEXTS[0], Settings(Recipe(bits=64), k=40)),
+    lambda index: index.pairs(64)[1].tolist(),
+)
+
+
+@cache
+def _index() -> bytes:
+    """The bytes of an index of some texts."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "index")
+        with Index.create(place, Settings(Recipe(bits=64))) as index:
+            index.add_texts(["a", "in/b", "in/c"], TEXTS)
+        return place.read_bytes()
+
+
+@cache
+def _looks() -> list[object]:
+    """What is in it."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "index")
+        place.write_bytes(_index())
+        with Index(place) as index:
+            return [look(index) for look in LOOKS]
+
+
 def _unheard(_: str) -> None:
     """A warning that nobody reads."""
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    each.__name__: each for each in (decoding, fingerprinting, naming, storing, opening)
+    each.__name__: each
+    for each in (decoding, fingerprinting, naming, storing, opening, indexing, cataloguing)
 }
