@@ -393,7 +393,7 @@ def test_many_groups_are_laid_out_as_one_scrolls(page):
     )
     first = page.locator(".group").count()
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    page.wait_for_function("document.querySelectorAll('.group').length > " + str(first))
+    page.locator(".group").nth(first).wait_for(state="attached")
 
     assert first < 200
 
