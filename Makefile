@@ -61,10 +61,12 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python tests/bench/accuracy.py $(DATA)
 	$(BIN)/python tests/bench/choices.py $(DATA)
+	$(BIN)/python tests/bench/asking.py $(DATA)
 	$(BIN)/python tests/bench/fingerprints.py
 	$(BIN)/python tests/bench/search.py
 	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100
 	$(BIN)/python tests/bench/store.py --files 25000
+	$(BIN)/python tests/bench/index.py
 	$(BIN)/python tests/bench/detection.py
 	$(BIN)/python tests/bench/formats.py
 	$(BIN)/python tests/bench/page.py
