@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from simdup.cli import commands
+from simdup.cli import COMMANDS
 from simdup.cli.completion import SHELLS
 
 BASH = """
@@ -148,7 +148,7 @@ def test_zsh_and_fish_are_told_what_a_command_does(asked):
 
 
 def test_every_command_is_offered(asked):
-    assert asked("bash", "simdup ") == [f"plain,{name}" for name in sorted(commands.commands)]
+    assert asked("bash", "simdup ") == [f"plain,{name}" for name in sorted(COMMANDS)]
 
 
 @pytest.mark.parametrize("instruction", ["bash_complete", "bash_source", "tcsh_complete", "1"])

@@ -12,12 +12,15 @@ import pytest
 from simdup.cli import commands
 
 
+CONTEXT = click.Context(commands)
+
+
 def every(command, *names):
     """All commands by their names, those of groups too."""
     yield names, command
     if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            yield from every(inner, *names, name)
+        for name in command.list_commands(CONTEXT):
+            yield from every(command.get_command(CONTEXT, name), *names, name)
 
 
 EVERY = dict(every(commands, "simdup"))
@@ -51,6 +54,6 @@ def test_every_example_is_what_its_command_takes(example):
         command, (name, *rest) = commands, shlex.split(part)
         while isinstance(command, click.Group):
             name, *rest = rest
-            command = command.commands[name]
+            command = command.get_command(CONTEXT, name)
 
         command.make_context(name, rest)  # raises UsageError for what it does not take

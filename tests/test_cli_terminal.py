@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from simdup.cli import terminal
+from simdup.cli import bars, terminal
 from simdup.progress import silent
 
 
@@ -27,7 +27,8 @@ class Screen(io.StringIO):
 def screen(monkeypatch):
     shown = Screen()
     # Not that of `sys` itself, which pytest sets anew for each test.
-    monkeypatch.setattr(terminal, "sys", SimpleNamespace(stderr=shown))
+    for module in (terminal, bars):
+        monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=shown))
     return shown
 
 
