@@ -69,11 +69,14 @@ class Gathering:
 
     def _note_places(self, roots: Sequence[str], written: str) -> None:
         """Remember where to look again, and with which filters."""
-        known = places(self.catalogue)
-        wanted = _without(known, roots) | {os.fsencode(root): written for root in roots}
-        if wanted != known:
-            with self.catalogue.writing():
-                set_places(self.catalogue, wanted)
+
+        def wanted() -> dict[bytes, str | None]:
+            left = _without(places(self.catalogue), roots)
+            return left | {os.fsencode(root): written for root in roots}
+
+        if wanted() != places(self.catalogue):
+            with self.catalogue.writing():  # another process may have noted its own meanwhile
+                set_places(self.catalogue, wanted())
 
     def update(self) -> Changes:
         """Read all places again, and drop documents that are no longer there."""

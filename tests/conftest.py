@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,10 @@ import pytest
 from hypothesis import settings
 
 from simdup.cli import main
+
+# A shell that starts tests in the background has them ignore Ctrl-C, and all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first example of a test may build tables that take longer than a deadline allows.
 settings.register_profile("simdup", deadline=None)

@@ -11,7 +11,6 @@ import pytest
 
 from simdup.cli import commands
 
-
 CONTEXT = click.Context(commands)
 
 

@@ -1257,7 +1257,7 @@ def test_only_what_is_remembered_is_said_to_be(interrupted, eight):
 
 
 LOCK = """
-import sqlite3, simdup.store
+import sqlite3, simdup.cli.cache, simdup.store
 real = simdup.store._opened
 def locked(path):
     connection = real(path)
@@ -1625,7 +1625,7 @@ KILL = (
     REMEMBER
     + """
 import json, os, random, signal, sqlite3, sys, time
-import simdup.cli, simdup.local
+import simdup.cli.scan, simdup.local, simdup.store
 simdup.local.TASK_FILES = 2
 place, asked, real = os.environ["SIMDUP_CACHE"], sys.argv[1:], simdup.store._opened
 
