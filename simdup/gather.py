@@ -80,7 +80,8 @@ class Gathering:
 
     def update(self) -> Changes:
         """Read all places again, and drop documents that are no longer there."""
-        known, before = places(self.catalogue), every_number(self.catalogue)
+        with self.catalogue.reading():  # what another process adds meanwhile stays
+            known, before = places(self.catalogue), every_number(self.catalogue)
         self._gather(self._found_again(known))
         gone = self._gone(np.setdiff1d(before, np.array(self.met, np.int64)))
         if len(gone):
