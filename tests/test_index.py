@@ -674,6 +674,54 @@ def test_what_is_not_in_it_cannot_be_taken_out(index, write):
     assert inside(index) == ["in/a"]
 
 
+@pytest.fixture
+def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
+    """`meanwhile(name)`: once, when that function has answered, another process adds `other`."""
+
+    def arranging(name):
+        real, is_done = getattr(gather, name), []
+
+        def answering(catalogue):
+            found = real(catalogue)
+            if not is_done:
+                is_done.append(True)
+                with Index(place) as another:
+                    another.add(["other"])
+            return found
+
+        monkeypatch.setattr(gather, name, answering)
+
+    with closing(sqlite3.connect(place)) as log:  # while that is there, nobody waits for readers
+        log.execute("PRAGMA journal_mode = WAL")
+        log.execute("SELECT 1 FROM about").fetchall()
+        yield arranging
+
+
+@pytest.mark.parametrize("name", ["places", "every_number"])
+def test_what_another_process_adds_during_a_change_stays(index, write, meanwhile, name):
+    write("in/a", FIRST)
+    write("other/b", words(2))
+    index.add(["in"])
+    meanwhile(name)
+
+    write("in/c", words(3))
+    index.update()
+    assert inside(index) == ["in/a", "in/c", "other/b"]
+    assert index.info().places == (at("in"), at("other"))
+    assert index.update().unchanged == 3
+
+
+def test_places_that_two_processes_note_at_once_are_both_kept(index, write, meanwhile):
+    write("in/a", FIRST)
+    write("other/b", words(2))
+    meanwhile("places")
+
+    index.add(["in"])
+
+    assert index.info().places == (at("in"), at("other"))
+    assert index.update().unchanged == 2
+
+
 # Texts by name
 
 
