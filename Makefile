@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 PLAIN := .venv-plain
+SPARK := .venv-spark
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-plain check lint types format accuracy bench fuzz clean
+.PHONY: help demo test test-plain check lint types format spark accuracy bench fuzz clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,6 +29,13 @@ $(PLAIN)/installed: pyproject.toml
 	$(PLAIN)/bin/python -m pip install --quiet --editable . --group test
 	touch $@
 
+# Spark, the kernels and pytest; Java is found or installed when the tests are run.
+$(SPARK)/installed: pyproject.toml
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(SPARK)/bin/python -m pip install --quiet --editable '.[corpus,fast,spark]' --group test
+	touch $@
+
 demo: $(VENV)/installed ## find the duplicates in fixtures/demo
 	$(BIN)/simdup scan fixtures/demo
 
@@ -38,6 +46,10 @@ test: $(VENV)/developing ## run the tests with all extras
 test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those of files)
 	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py --ignore=tests/test_store.py \
 		--ignore=tests/test_catalogue.py --ignore=tests/test_index.py --ignore=tests/test_corpus.py
+
+spark: $(SPARK)/installed ## run the tests of Spark on two cores; without Java 17, install it if that can be
+	.ci/java
+	$(SPARK)/bin/python -m pytest -n 0 -rs tests/test_spark.py tests/test_spark_missing.py simdup/spark
 
 lint: $(VENV)/developing ## check style
 	$(BIN)/ruff check
@@ -84,5 +96,5 @@ fuzz: $(VENV)/developing ## look for bytes that break decoding, fingerprints, na
 	done
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(PLAIN) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .fuzz
+	rm -rf $(VENV) $(PLAIN) $(SPARK) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -48,11 +48,11 @@ def sharing(
             counts = starts[other.astype(np.int64) + 1] - begins
             if flips:
                 counts[other < ordered] = 0
-            for left, right in _ranges(begins, counts):
+            for left, right in ranges(begins, counts):
                 yield order[left], order[right]
 
 
-def _ranges(
+def ranges(
     begins: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Each index i with begins[i], begins[i] + 1, ... counts[i] times, in chunks of CHUNK."""

@@ -193,19 +193,21 @@ class RowGroups:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CorpusResult:
-    """Everything that a scan of rows found out."""
+class Balance:
+    """What became of the rows of a corpus, in numbers."""
 
     settings: Settings
-    rows: Rows
-    """Those that were compared."""
-    groups: RowGroups
+    paths: tuple[str, ...]
+    """The files, or what names several of them."""
+    compared: int
+    groups: int
+    members: int
+    """Rows that are in a group."""
     faults: dict[Fault, int]
-    """How many rows were not, by reason, most first; 0 of a file that ends between two."""
+    """How many rows were not compared, by reason, most first; 0 of a file that ends between
+    two."""
     faulty: tuple[Faulty, ...]
     """The first of them."""
-    refused: tuple[Indices, ...]
-    """By table the numbers of the rows that cannot be written again."""
     candidates: Candidates | None
     """None when nothing was verified."""
     seconds: float
@@ -213,12 +215,12 @@ class CorpusResult:
     @property
     def rows_in(self) -> int:
         """All rows of the files."""
-        return len(self.rows) + sum(self.faults.values())
+        return self.compared + sum(self.faults.values())
 
     @property
     def dropped(self) -> int:
         """Rows that are like one that stays."""
-        return len(self.groups.members) - len(self.groups)
+        return self.members - self.groups
 
     @property
     def refused_rows(self) -> int:
@@ -229,9 +231,42 @@ class CorpusResult:
     def kept(self) -> int:
         """Rows that stay when one of each group does, with those that have nothing to compare."""
         whole = sum(count for fault, count in self.faults.items() if not fault.is_refused)
-        return len(self.rows) - self.dropped + whole
+        return self.compared - self.dropped + whole
 
     @property
     def has_trouble(self) -> bool:
         """Whether some input could not be read."""
         return any(fault.is_refused for fault in self.faults)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorpusResult:
+    """Everything that a scan of rows found out."""
+
+    settings: Settings
+    rows: Rows
+    """Those that were compared."""
+    groups: RowGroups
+    faults: dict[Fault, int]
+    """As `Balance` has them."""
+    faulty: tuple[Faulty, ...]
+    refused: tuple[Indices, ...]
+    """By table the numbers of the rows that cannot be written again."""
+    candidates: Candidates | None
+    """None when nothing was verified."""
+    seconds: float
+
+    @property
+    def balance(self) -> Balance:
+        """What became of the rows."""
+        return Balance(
+            self.settings,
+            tuple(table.path for table in self.rows.tables),
+            len(self.rows),
+            len(self.groups),
+            len(self.groups.members),
+            self.faults,
+            self.faulty,
+            self.candidates,
+            self.seconds,
+        )

@@ -24,7 +24,7 @@ class InputError(SimdupError):
     """Something the user named is missing, unreadable or of the wrong kind."""
 
 
-class ExtraMissingError(SimdupError):
+class ExtraMissingError(SimdupError, ImportError):
     """An optional package is needed and not installed."""
 
     def __init__(self, what: str, extra: str) -> None:

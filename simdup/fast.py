@@ -69,15 +69,24 @@ def is_worth(*, characters: int = 0, words: int = 0) -> bool:
 
 
 def parts(n: int) -> list[slice]:
-    """N things in as many parts as there are cores."""
-    bounds = np.linspace(0, n, cores() + 1).astype(np.int64).tolist()
+    """N things in as many parts as there are threads."""
+    bounds = np.linspace(0, n, threads() + 1).astype(np.int64).tolist()
     return [slice(*bound) for bound in pairwise(bounds)]
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """The results of compiled work on each item, at once on all cores, in order."""
-    with ThreadPoolExecutor(cores()) as threads:
-        return list(threads.map(work, items))
+    """The results of compiled work on each item, in all threads at once, in order."""
+    with ThreadPoolExecutor(threads()) as pool:
+        return list(pool.map(work, items))
+
+
+def threads() -> int:
+    """Threads for compiled work: one a core, or as few as OMP_NUM_THREADS says.
+
+    As Spark does, which runs a worker a core and tells each one to use one thread.
+    """
+    most = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores(), int(most)) if most.isdigit() and int(most) else cores()
 
 
 def cores() -> int:

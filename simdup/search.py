@@ -24,7 +24,7 @@ import numpy as np
 from simdup.buckets import CHUNK, keys_of, sharing
 from simdup.distinct import distinct_rows, joint_rows
 from simdup.errors import TooManyPairsError
-from simdup.fast import cores, is_worth, load_if_worth, ready
+from simdup.fast import is_worth, load_if_worth, ready, threads
 from simdup.hamming import words
 from simdup.progress import silent
 
@@ -280,8 +280,9 @@ def compiled_pairs(  # noqa: PLR0913  (two of them are for others)
     wide_a, wide_b = (words(rows) for rows in wide)
     n, m = len(left), len(right)
     parts = deque((begin, min(begin + COLUMNS, m), 0) for begin in range(0, m, COLUMNS))
-    threads = cores()
-    buffers = [np.empty((max(CHUNK // threads, COLUMNS), 3), np.int64) for _ in range(threads)]
+    most_threads = threads()
+    size = max(CHUNK // most_threads, COLUMNS), 3
+    buffers = [np.empty(size, np.int64) for _ in range(most_threads)]
 
     def near(part: Part, found: Pairs) -> tuple[int, int]:
         low, high, begin = part
@@ -292,8 +293,8 @@ def compiled_pairs(  # noqa: PLR0913  (two of them are for others)
 
     total = _compared(0, m, n, is_half=is_half)
     amount = partial(_newly_compared, n=n, is_half=is_half)
-    with ThreadPoolExecutor(threads) as pool:
-        for taken in progress(_taken(parts, threads), "search", total, amount):
+    with ThreadPoolExecutor(most_threads) as pool:
+        for taken in progress(_taken(parts, most_threads), "search", total, amount):
             results = list(pool.map(near, taken, buffers))
             for (low, high, _), (stopped, count), found in zip(
                 taken, results, buffers, strict=False

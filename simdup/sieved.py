@@ -14,7 +14,14 @@ from simdup.distinct import distinct_rows
 from simdup.fast import load_if_worth, ready
 from simdup.hamming import paired_distances
 from simdup.progress import silent
-from simdup.search import compiled_pairs, expanded, iter_pairs, method
+from simdup.search import (
+    compiled_pairs,
+    expanded,
+    iter_pairs,
+    iter_pairs_between,
+    method,
+    plan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,6 +55,19 @@ def iter_sieved_pairs(
     sieve = (distinct.rows, distinct.rows, most)
     for pairs in compiled_pairs(rows, rows, k, progress, is_half=True, sieve=sieve):
         yield from expanded(distinct, pairs)
+
+
+def iter_sieved_between(left: Rows, right: Rows, bits: int, k: int, most: int) -> Iterator[Pairs]:
+    """Such pairs of a left and a right row: their indices in the two, and distance."""
+    a, b = (np.ascontiguousarray(rows[:, : bits // 8]) for rows in (left, right))
+    load_if_worth(words=len(a) * len(b) * -(-bits // 64))
+    if ready() is not None and not plan(len(a) + len(b), bits, k, is_compiled=True):
+        yield from compiled_pairs(a, b, k, is_half=False, sieve=(left, right, most))
+        return
+    both = np.concatenate((left, right))
+    for pairs in iter_pairs_between(a, b, k):
+        near = paired_distances(both, pairs[:, 0], pairs[:, 1] + len(left)) <= most
+        yield pairs[near]
 
 
 def _is_fused(rows: Rows, k: int) -> bool:

@@ -174,10 +174,10 @@ def test_files_are_one_corpus_whatever_their_formats(write):
 def test_no_rows_and_no_files_are_no_groups(write):
     for files in ([], [write("a.jsonl", "")], [write("b.jsonl", as_json([""]))]):
         result = scan_rows(files)
-        assert (len(result.groups), len(result.rows), result.dropped) == (0, 0, 0)
+        assert (len(result.groups), len(result.rows), result.balance.dropped) == (0, 0, 0)
         assert list(result.groups) == []
         assert b"".join(rewritten(result, "first")) == (
-            as_json([""]).encode() if result.kept else b""
+            as_json([""]).encode() if result.balance.kept else b""
         )
     assert len(group_texts([])) == len(group_texts(["!"])) == 0
 
@@ -269,9 +269,9 @@ def test_every_row_is_counted_once(flawed):
         Fault.NO_FIELD: 1,
         Fault.NO_STRING: 1,
     }
-    assert (result.rows_in, len(result.rows)) == (13, 7)
-    assert (result.kept, result.dropped, result.refused_rows) == (6, 3, 4)
-    assert result.has_trouble
+    assert (result.balance.rows_in, len(result.rows)) == (13, 7)
+    assert (result.balance.kept, result.balance.dropped, result.balance.refused_rows) == (6, 3, 4)
+    assert result.balance.has_trouble
     places = [(each.path, each.flaw.row, each.flaw.fault) for each in result.faulty]
     assert places == [
         ("a.jsonl", 4, Fault.EMPTY),
@@ -286,8 +286,8 @@ def test_every_row_is_counted_once(flawed):
 def test_rows_without_text_are_no_trouble(write):
     result = scan_rows([write("a.jsonl", as_json([words(1), "", "...", words(1)]))])
 
-    assert not result.has_trouble
-    assert (result.kept, result.dropped, result.refused_rows) == (3, 1, 0)
+    assert not result.balance.has_trouble
+    assert (result.balance.kept, result.balance.dropped, result.balance.refused_rows) == (3, 1, 0)
 
 
 def test_a_packed_file_that_ends_between_two_rows_is_trouble_and_no_row(write):
@@ -307,7 +307,7 @@ def test_a_fingerprint_of_equal_bits_is_not_compared_and_stays(write):
 
     result = scan_rows([write("a.jsonl", as_json(texts))], Settings(recipe))
     assert result.faults == {Fault.DEGENERATE: 3}
-    assert (result.kept, len(result.groups)) == (3, 0)
+    assert (result.balance.kept, len(result.groups)) == (3, 0)
 
 
 def test_of_very_many_flaws_some_have_a_place_and_all_are_counted(write, monkeypatch):
@@ -341,11 +341,14 @@ def test_whatever_the_rows_their_sum_is_true_and_what_stays_is_written(folder, f
 
     result = scan_rows(paths)
     every = [line for each in lines for line in each if line.strip()]
-    assert result.rows_in == len(every)
-    assert result.rows_in == result.kept + result.dropped + result.refused_rows
+    assert result.balance.rows_in == len(every)
+    assert (
+        result.balance.rows_in
+        == result.balance.kept + result.balance.dropped + result.balance.refused_rows
+    )
     for keep in ("first", "longest"):
         written = b"".join(rewritten(result, keep)).splitlines()
-        assert len(written) == result.kept
+        assert len(written) == result.balance.kept
         # In their order, each one a line of the input.
         left = iter(every)
         assert all(line in left for line in written)
@@ -399,7 +402,7 @@ def test_rows_that_are_refused_are_not_written_and_those_without_text_are(flawed
 
     rows = [json.loads(line) for line in b"".join(rewritten(result, "first")).splitlines()]
     assert [row["id"] for row in rows] == ["r0", "r2", "r3", "x", 8, "r2"]
-    assert len(rows) == result.kept
+    assert len(rows) == result.balance.kept
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz", "out.jsonl.zst", "out", "-"])
@@ -472,7 +475,7 @@ def test_large_parquet_files_are_written_in_row_groups(folder, monkeypatch):
     result = scan_rows(["a.parquet"])
     (folder / "out.parquet").write_bytes(b"".join(rewritten(result, "first")))
     written = parquet.ParquetFile("out.parquet")
-    assert written.metadata.num_rows == result.kept
+    assert written.metadata.num_rows == result.balance.kept
     assert written.metadata.num_row_groups >= 5
 
 

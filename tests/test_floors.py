@@ -26,9 +26,10 @@ FLOORS = [
     {"collect", "compare", "documents", "gather", "questions", "corpus"},
     {"scan", "answer"},
     {"evaluate", "index"},
-    {"library", "cli"},
+    {"library", "spark"},
+    {"cli"},
 ]
-PACKAGES = {"report", "cli", "extract", "catalogue", "rows", "corpus"}
+PACKAGES = {"report", "cli", "extract", "catalogue", "rows", "corpus", "spark"}
 FLOOR = {name: level for level, names in enumerate(FLOORS) for name in names}
 ROOT = Path(simdup.__file__).parent
 FILES = [path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem[:2] != "__"]

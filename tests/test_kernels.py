@@ -234,3 +234,10 @@ def test_characters_that_unfold_to_many_tokens_have_room(text):
 
     assert found.ids.tolist() == expected.ids.tolist()
     assert found.offsets.tolist() == expected.offsets.tolist()
+
+
+@pytest.mark.parametrize(("said", "threads"), [("1", 1), ("0", None), ("two", None), ("", None)])
+def test_threads_are_no_more_than_omp_num_threads(monkeypatch, said, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+
+    assert fast.threads() == (threads or fast.cores())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simdup import fast, sieved
 from simdup.hamming import paired_distances
 from simdup.search import pairs_within
-from simdup.sieved import iter_sieved_pairs
+from simdup.sieved import iter_sieved_between, iter_sieved_pairs
 
 
 def rows_of(seed, n=80, copies=0, width=16):
@@ -87,3 +87,37 @@ def test_few_distinct_fingerprints_are_searched_once_each():
     assert found_in(np.concatenate((narrow, wide), axis=1), 8, 0, 20) == oracle(
         np.concatenate((narrow, wide), axis=1), 8, 0, 20
     )
+
+
+def between(wide, left, bits, k, most):
+    chunks = iter_sieved_between(wide[:left], wide[left:], bits, k, most)
+    pairs = np.concatenate([np.empty((0, 3), np.int64), *chunks]) + np.array([0, left, 0])
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist()
+
+
+def oracle_between(wide, left, bits, k, most):
+    return [pair for pair in oracle(wide, bits, k, most) if pair[0] < left <= pair[1]]
+
+
+@pytest.mark.parametrize(("bits", "k", "most"), CASES)
+def test_numpy_finds_those_between_two_sides(by_numpy, bits, k, most):  # noqa: ARG001
+    wide = rows_of(bits + k, copies=9)
+
+    assert between(wide, 50, bits, k, most) == oracle_between(wide, 50, bits, k, most)
+
+
+@pytest.mark.parametrize(("bits", "k", "most"), CASES)
+@pytest.mark.parametrize("blocks", [0, 1])
+def test_kernels_find_those_between_two_sides(  # noqa: PLR0917
+    compiled,  # noqa: ARG001
+    monkeypatch,
+    bits,
+    k,
+    most,
+    blocks,
+):
+    wide = rows_of(bits + k, copies=9)
+    monkeypatch.setattr(sieved, "plan", lambda *_, **__: blocks)
+
+    for left in (0, 1, 50, len(wide)):
+        assert between(wide, left, bits, k, most) == oracle_between(wide, left, bits, k, most)

@@ -14,12 +14,13 @@ from simdup.corpora import KEEPS
 from simdup.corpus.keep import check_target, rewritten
 from simdup.corpus.scan import identities, scan_tables
 from simdup.report import rows
-from simdup.rows.tables import tables
+from simdup.rows.tables import FORMS, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simdup.corpora import CorpusResult
+    from simdup.corpora import Balance, CorpusResult
+    from simdup.records import Settings
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
 
@@ -80,6 +81,25 @@ def corpus_command() -> None:
     help="Report there; with --keep, write the rows there, packed as its name says.",
 )
 @click.option(
+    "--engine",
+    type=click.Choice(("local", "spark")),
+    default="local",
+    show_default=True,
+    help="What does the work. With spark, FILE... are any paths, folders and patterns that Spark"
+    " reads, and --output is a folder.",
+)
+@click.option(
+    "--master", metavar="URL", help="Where Spark is.  [default: spark-submit's, else local[*]]"
+)
+@click.option(
+    "--conf", multiple=True, metavar="NAME=VALUE", help="A setting of Spark's; repeat for more."
+)
+@click.option(
+    "--input-format",
+    type=click.Choice(tuple(dict.fromkeys(FORMS.values()))),
+    help="What the files are, for Spark.  [default: as their names end]",
+)
+@click.option(
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
@@ -99,32 +119,77 @@ def scan_command(files: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     Examples:
       simdup corpus scan pages.jsonl.gz --text-field body --id-field url
       simdup corpus scan shard-*.parquet --keep longest --output clean.parquet
+      simdup corpus scan s3a://crawl/pages/ --input-format parquet --engine spark --output out/
     """
     settings = settings_from(options, options.pop("linkage"))
-    keep, target, quiet = options["keep"], options["target"], options["quiet"]
-    if keep is not None and target is None:
+    _check(options)
+    if options["engine"] == "local":
+        balance = _on_this_machine(files, settings, options)
+    else:
+        balance = _on_spark(files, settings, options)
+    if not options["quiet"]:
+        for line in rows.warnings(balance):
+            tell(f"simdup: {line}")
+        for line in rows.summary(balance):
+            tell(line)
+    if balance.has_trouble:
+        return TROUBLE_WITH_INPUT
+    return FOUND if options["fail_on_found"] and balance.groups else 0
+
+
+def _check(options: dict[str, Any]) -> None:
+    """Raise UsageError for options that do not go together."""
+    if options["keep"] is not None and options["target"] is None:
         raise click.UsageError("--keep goes with --output FILE, where the rows are written")
-    if keep is not None and options["form"] is not None:
+    if options["keep"] is not None and options["form"] is not None:
         raise click.UsageError("--format is for reports; --keep writes rows as they were")
+    engine = options["engine"]
+    idle = ("master", "conf", "input_format") if engine == "local" else ("jobs",)
+    for name in idle:
+        if options[name]:
+            other = "spark" if engine == "local" else "local"
+            raise click.UsageError(f"--{name.replace('_', '-')} goes with --engine {other}")
+    if any("=" not in each for each in options["conf"]):
+        raise click.UsageError("--conf takes NAME=VALUE")
+
+
+def _on_this_machine(
+    files: tuple[str, ...], settings: Settings, options: dict[str, Any]
+) -> Balance:
+    """Scan and write; what became of the rows."""
+    keep, target = options["keep"], options["target"]
     opened = tables(files, options["text_field"], options["id_field"])
     _refuse_overwriting(files, target)
     if keep is not None:
         check_target(opened, target)
     form = options["form"] or "jsonl"
     write = writer(target, as_utf8=form == "jsonl")
-    result = scan_tables(opened, settings, options["jobs"], progress(quiet=quiet))
+    result = scan_tables(opened, settings, options["jobs"], progress(quiet=options["quiet"]))
     if keep is None:
         write(FORMATS[form](result, _ids(result, options["id_field"])))
     else:
         write(rewritten(result, keep, target))
-    if not quiet:
-        for line in rows.warnings(result):
-            tell(f"simdup: {line}")
-        for line in rows.summary(result):
-            tell(line)
-    if result.has_trouble:
-        return TROUBLE_WITH_INPUT
-    return FOUND if options["fail_on_found"] and len(result.groups) else 0
+    return result.balance
+
+
+def _on_spark(files: tuple[str, ...], settings: Settings, options: dict[str, Any]) -> Balance:
+    """The same on Spark."""
+    from simdup.spark.command import run  # noqa: PLC0415  (an extra)
+
+    form = options["form"] or "jsonl"
+    return run(
+        files,
+        settings,
+        text_field=options["text_field"],
+        id_field=options["id_field"],
+        input_format=options["input_format"],
+        master=options["master"],
+        conf=dict(each.split("=", 1) for each in options["conf"]),
+        form=form,
+        keep=options["keep"],
+        target=options["target"],
+        write=writer(None, as_utf8=form == "jsonl"),
+    )
 
 
 def _ids(result: CorpusResult, field: str | None) -> list[Any] | None:

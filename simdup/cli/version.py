@@ -16,6 +16,7 @@ _OPTIONAL = {
     "pypdfium2": ("docs", "no PDF"),
     "pathspec": ("gitignore", "no --gitignore"),
     "matplotlib": ("plot", "no --plot"),
+    "pyspark": ("spark", "no --engine spark"),
 }
 _REQUIRED = ("numpy", "jieba", "chardet", "click", "tqdm")
 

@@ -68,7 +68,7 @@ def _parts(result: CorpusResult, dropped: Indices) -> Iterator[Any]:
         for part, count in table.kept(np.union1d(goes, result.refused[index])):
             written += count
             yield part
-    if written != result.kept:
+    if written != result.balance.kept:
         raise changed(rows.tables[0].path)
 
 

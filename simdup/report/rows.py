@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from simdup.report.words import count, narrowed, percent
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simdup.corpora import CorpusResult, Fault, Faulty, RowGroup
+    from simdup.corpora import Balance, CorpusResult, Fault, Faulty, RowGroup
 
 COLUMNS = ("group", "kind", "representative", "similarity", "distance", "id", "path", "row")
 
@@ -23,21 +23,51 @@ COLUMNS = ("group", "kind", "representative", "similarity", "distance", "id", "p
 MOST_WARNINGS = 10
 
 
+class NamedGroup(NamedTuple):
+    """A group with what its rows are called, by member."""
+
+    group: RowGroup
+    places: Sequence[tuple[str, int]]
+    """The file and the number of the row in it."""
+    names: Sequence[Any]
+    """Ids, or the places in words."""
+
+
 def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups, a line a row: how alike, distance, id or place.
 
     `ids` are those of the members of the groups, one after the other; None: their places.
     """
-    bits = result.settings.recipe.bits
-    for group, places, names in _groups(result, ids):
-        farthest = max(group.distances)
-        apart = f", at most {farthest} of {bits} bits from the first" if farthest else ""
-        yield f"Group {group.id}: {group.kind.value}, {count(len(group.rows), 'row')}{apart}"
-        for position, (name, (path, row)) in enumerate(zip(names, places, strict=True)):
-            alike, closeness = _closeness(group, position, bits) if position else ("", "")
-            place = "" if ids is None else f"  ({printable(path)}:{row})"
-            yield f"  {alike:>7}  {closeness:<8} {printable(str(name))}{place}"
-        yield ""
+    for named in _named(result, ids):
+        yield from text_lines(named, result.settings.recipe.bits)
+
+
+def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
+    """A JSON object a line: the header, then every group, then rows that were not compared."""
+    yield json_header(result.balance)
+    yield from map(json_line, _named(result, ids))
+    yield from map(json_fault, result.faulty)
+
+
+def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
+    """A header and a line a row, as RFC 4180 but for the line ends; names escaped."""
+    yield csv_line(COLUMNS)
+    for named in _named(result, ids):
+        yield from csv_lines(named)
+
+
+def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
+    """A group for people."""
+    group = named.group
+    farthest = max(group.distances)
+    apart = f", at most {farthest} of {bits} bits from the first" if farthest else ""
+    yield f"Group {group.id}: {group.kind.value}, {count(len(group.rows), 'row')}{apart}"
+    for position, (name, (path, row)) in enumerate(zip(named.names, named.places, strict=True)):
+        alike, closeness = _closeness(group, position, bits) if position else ("", "")
+        is_place = name == f"{path}:{row}"
+        place = "" if is_place else f"  ({printable(path)}:{row})"
+        yield f"  {alike:>7}  {closeness:<8} {printable(str(name))}{place}"
+    yield ""
 
 
 def _closeness(group: RowGroup, position: int, bits: int) -> tuple[str, str]:
@@ -50,51 +80,45 @@ def _closeness(group: RowGroup, position: int, bits: int) -> tuple[str, str]:
     return alike, count(distance, "bit") if distance else "0 bits"
 
 
-def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
-    """A JSON object a line: the header, then every group, then rows that were not compared."""
-    yield dumps({"type": "corpus"} | _header(result))
-    for group, places, names in _groups(result, ids):
-        members = [
-            {
-                "id": _value(name),
-                **as_json(path),
-                "row": row,
-                "kind": group.kinds[position].value,
-                "similarity": group.similarities[position],
-                "distance": group.distances[position],
-                "representative": position == 0,
-            }
-            for position, (name, (path, row)) in enumerate(zip(names, places, strict=True))
-        ]
-        about = {"id": group.id, "kind": group.kind.value, "representative": _value(names[0])}
-        yield dumps({"type": "group"} | about | {"members": members})
-    for each in result.faulty:
-        yield dumps({"type": "not compared"} | _fault(each))
+def json_line(named: NamedGroup) -> str:
+    """A group as an object of JSON."""
+    group = named.group
+    members = [
+        {
+            "id": as_value(name),
+            **as_json(path),
+            "row": row,
+            "kind": group.kinds[position].value,
+            "similarity": group.similarities[position],
+            "distance": group.distances[position],
+            "representative": position == 0,
+        }
+        for position, (name, (path, row)) in enumerate(zip(named.names, named.places, strict=True))
+    ]
+    about = {"id": group.id, "kind": group.kind.value, "representative": as_value(named.names[0])}
+    return dumps({"type": "group"} | about | {"members": members})
 
 
-def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
-    """A header and a line a row, as RFC 4180 but for the line ends; names escaped."""
-    yield csv_line(COLUMNS)
-    for group, places, names in _groups(result, ids):
-        for position, (name, (path, row)) in enumerate(zip(names, places, strict=True)):
-            similarity = group.similarities[position]
-            yield csv_line(
-                (
-                    group.id,
-                    group.kind.value,
-                    int(position == 0),
-                    "" if similarity is None else f"{similarity:.6f}",
-                    group.distances[position],
-                    printable(str(name)),
-                    printable(path),
-                    row,
-                )
+def csv_lines(named: NamedGroup) -> Iterator[str]:
+    """A group as records of CSV, the columns being COLUMNS."""
+    group = named.group
+    for position, (name, (path, row)) in enumerate(zip(named.names, named.places, strict=True)):
+        similarity = group.similarities[position]
+        yield csv_line(
+            (
+                group.id,
+                group.kind.value,
+                int(position == 0),
+                "" if similarity is None else f"{similarity:.6f}",
+                group.distances[position],
+                printable(str(name)),
+                printable(path),
+                row,
             )
+        )
 
 
-def _groups(
-    result: CorpusResult, ids: Sequence[Any] | None
-) -> Iterator[tuple[RowGroup, list[tuple[str, int]], Sequence[Any]]]:
+def _named(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[NamedGroup]:
     """Each group with the places of its members, and their ids."""
     begin = 0
     for group in result.groups:
@@ -104,11 +128,11 @@ def _groups(
         paths = [result.rows.tables[index].path for index in tables]
         places = list(zip(paths, result.rows.numbers[rows].tolist(), strict=True))
         names = [f"{path}:{row}" for path, row in places] if ids is None else ids[begin:end]
-        yield group, places, names
+        yield NamedGroup(group, places, names)
         begin = end
 
 
-def _value(value: Any) -> Any:  # noqa: ANN401
+def as_value(value: Any) -> Any:  # noqa: ANN401
     """An id as JSON has it; what it has no kind for, as Parquet has dates, in words."""
     if isinstance(value, (str, int, float, bool, type(None), list, dict)):
         return printable(value) if isinstance(value, str) and _is_stray(value) else value
@@ -119,69 +143,73 @@ def _is_stray(text: str) -> bool:
     return any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _header(result: CorpusResult) -> dict[str, Any]:
-    return tool() | {
-        "files": [as_json(table.path) for table in result.rows.tables],
-        "settings": settings_fields(result.settings),
+def json_header(balance: Balance) -> str:
+    """What was compared and how, as an object of JSON."""
+    fields = {
+        "files": [as_json(path) for path in balance.paths],
+        "settings": settings_fields(balance.settings),
         "stats": {
-            "rows": result.rows_in,
-            "compared": len(result.rows),
-            "kept": result.kept,
-            "dropped": result.dropped,
-            "refused": result.refused_rows,
-            "not_compared": {fault.value: number for fault, number in result.faults.items()},
-            "seconds": round(result.seconds, 3),
+            "rows": balance.rows_in,
+            "compared": balance.compared,
+            "kept": balance.kept,
+            "dropped": balance.dropped,
+            "refused": balance.refused_rows,
+            "not_compared": {fault.value: number for fault, number in balance.faults.items()},
+            "seconds": round(balance.seconds, 3),
         },
-        "candidates": candidates_fields(result.candidates),
+        "candidates": candidates_fields(balance.candidates),
     }
+    return dumps({"type": "corpus"} | tool() | fields)
 
 
-def _fault(each: Faulty) -> dict[str, Any]:
+def json_fault(each: Faulty) -> str:
+    """A row that was not compared, as an object of JSON."""
     flaw = each.flaw
-    return as_json(each.path) | {
+    about = {
         "row": flaw.row,
         "rows": flaw.rows,
         "reason": flaw.fault.value,
         "detail": printable(flaw.detail),
         "refused": flaw.fault.is_refused,
     }
+    return dumps({"type": "not compared"} | as_json(each.path) | about)
 
 
-def warnings(result: CorpusResult) -> list[str]:
+def warnings(balance: Balance) -> list[str]:
     """A line for each row that is refused, then for those that have nothing to compare.
 
     Of very many, the number.
     """
     lines = []
     for is_refused, verdict in ((True, "refused"), (False, "kept, not compared")):
-        shown = [each for each in result.faulty if each.flaw.fault.is_refused is is_refused]
+        shown = [each for each in balance.faulty if each.flaw.fault.is_refused is is_refused]
         for each in shown[:MOST_WARNINGS]:
             flaw = each.flaw
             detail = f" ({printable(flaw.detail)})" if flaw.detail else ""
             last = f"-{flaw.row + flaw.rows - 1}" if flaw.rows > 1 else ""
             place = f"{printable(each.path)}:{flaw.row}{last}"
             lines.append(f"{place}: {flaw.fault.value}{detail}; {verdict}")
-        every = sum(n for fault, n in result.faults.items() if fault.is_refused is is_refused)
+        every = sum(n for fault, n in balance.faults.items() if fault.is_refused is is_refused)
         told = sum(each.flaw.rows for each in shown[:MOST_WARNINGS])
         if every > told:
             lines.append(f"and {every - told:,} more {verdict}")
     return lines
 
 
-def summary(result: CorpusResult) -> list[str]:
+def summary(balance: Balance) -> list[str]:
     """What came in, and what became of it: a line each."""
-    groups = count(len(result.groups), "group")
-    refused = ", ".join(f"{n:,} {fault.value}" for fault, n in _of(result, is_refused=True))
-    whole = ", ".join(f"{n:,} {fault.value}" for fault, n in _of(result, is_refused=False))
+    groups = count(balance.groups, "group")
+    refused = ", ".join(f"{n:,} {fault.value}" for fault, n in _of(balance, is_refused=True))
+    whole = ", ".join(f"{n:,} {fault.value}" for fault, n in _of(balance, is_refused=False))
     return [
-        f"{groups} of {count(len(result.groups.members), 'row')} in {result.seconds:.1f} s",
-        f"{count(result.rows_in, 'row')} in = {result.kept:,} kept"
+        f"{groups} of {count(balance.members, 'row')} in {balance.seconds:.1f} s",
+        f"{count(balance.rows_in, 'row')} in = {balance.kept:,} kept"
         + (f" ({whole})" if whole else "")
-        + f" + {result.dropped:,} dropped + {result.refused_rows:,} refused"
+        + f" + {balance.dropped:,} dropped + {balance.refused_rows:,} refused"
         + (f" ({refused})" if refused else ""),
-        *narrowed(result.candidates, result.settings),
+        *narrowed(balance.candidates, balance.settings),
     ]
 
 
-def _of(result: CorpusResult, *, is_refused: bool) -> list[tuple[Fault, int]]:
-    return [each for each in result.faults.items() if each[0].is_refused is is_refused]
+def _of(balance: Balance, *, is_refused: bool) -> list[tuple[Fault, int]]:
+    return [each for each in balance.faults.items() if each[0].is_refused is is_refused]

@@ -57,7 +57,11 @@ def is_blank(line: bytes) -> bool:
 
 def text_in(line: bytes, field: str) -> str:
     """The text of a row. Raises RowError."""
-    row = row_in(line)
+    return text_of(row_in(line), field)
+
+
+def text_of(row: dict[str, Any], field: str) -> str:
+    """The text of a row that is parsed. Raises RowError."""
     if field not in row:
         raise RowError(Fault.NO_FIELD, names(list(row)))
     text = row[field]

@@ -1,0 +1,75 @@
+"""A whole run on Spark: a session, files, the report or the rows that stay."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from simdup.errors import InputError
+from simdup.spark.corpus import report, scan, write_kept
+from simdup.spark.files import read
+from simdup.spark.session import is_submitted, reason, start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from pyspark.sql import SparkSession
+
+    from simdup.corpora import Balance
+    from simdup.records import Settings
+
+
+def run(  # noqa: PLR0913  (one argument an option)
+    files: Sequence[str],
+    settings: Settings,
+    *,
+    text_field: str,
+    id_field: str | None,
+    input_format: str | None,
+    master: str | None,
+    conf: Mapping[str, str],
+    form: str,
+    keep: str | None,
+    target: str | None,
+    write: Callable[[Iterable[str]], None],
+) -> Balance:
+    """What became of the rows; the report, or with `keep` the rows that stay, are written.
+
+    To the folder `target`, or for None by `write`. Raises InputError for whatever Spark
+    cannot do.
+    """
+    session = start(master or (None if is_submitted() else "local[*]"), conf)
+    try:
+        place = None if target is None else _located(session, target)
+        if place is not None:
+            _check_target(session, place, target)
+        located = {_located(session, path): path for path in files}
+        opened = read(session, located, input_format, text_field, id_field)
+        scanned = scan(opened, settings)
+        if keep is not None and place is not None:
+            write_kept(scanned, keep, place)
+        elif place is not None:
+            report(scanned, form).write.text(place)
+        else:
+            write(line["value"] for line in report(scanned, form).toLocalIterator())
+    except (PySparkException, Py4JJavaError) as error:
+        raise InputError(reason(error)) from None
+    return scanned.balance
+
+
+def _located(session: SparkSession, path: str) -> str:
+    """The path as Spark finds it: on one machine what is relative is so to where we are."""
+    is_here = session.sparkContext.master.startswith("local")
+    return os.path.abspath(path) if is_here and not urlsplit(path).scheme else path
+
+
+def _check_target(session: SparkSession, place: str, target: str | None) -> None:
+    """Raise InputError if there is something already: Spark would say so after the work."""
+    path = session._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001  (there is no other way)
+    system = path.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001
+    if system.exists(path):
+        raise InputError(f"{target!r} is there already; name a new folder")

@@ -1,0 +1,113 @@
+"""Batches of rows of files in, texts out; of rows that have none, why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from simdup.corpora import Fault
+from simdup.report.data import dumps
+from simdup.report.rows import as_value
+from simdup.rows.json_lines import row_in, text_of
+from simdup.rows.parsed import RowError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: What these readers make: why a row is not compared, and its id as JSON.
+EXTRAS = {"fault": "string", "detail": "string", "name": "string"}
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class _Row(NamedTuple):
+    text: str | None
+    called: str | None
+    fault: Fault | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines:
+    """The reader of lines of JSON."""
+
+    field: str
+    name: str | None
+
+    inputs: tuple[str, ...] = ("line", "position")
+
+    @property
+    def extras(self) -> Mapping[str, str]:
+        """EXTRAS."""
+        return EXTRAS
+
+    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
+        """The texts; None for rows that have none."""
+        return [row.text for row in self._rows(batch)]
+
+    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
+        """The same, with the faults of the others and the ids."""
+        rows = self._rows(batch)
+        return [row.text for row in rows], _extras(rows)
+
+    def _rows(self, batch: pa.RecordBatch | pa.Table) -> list[_Row]:
+        lines, numbers = (batch.column(name).to_pylist() for name in self.inputs)
+        return [self._row(*each) for each in zip(lines, numbers, strict=True)]
+
+    def _row(self, line: bytes, number: int) -> _Row:
+        called = None
+        try:
+            row = row_in(line.removeprefix(_BOM) if number == 1 else line)
+            if self.name is not None:
+                called = dumps(as_value(row.get(self.name)))
+            return _Row(text_of(row, self.field), called)
+        except RowError as error:
+            return _Row(None, called, error.fault, error.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The reader of columns: the text, what the row is called, and the record if it is broken."""
+
+    inputs: tuple[str, ...] = ("text", "called", "broken")
+
+    @property
+    def extras(self) -> Mapping[str, str]:
+        """EXTRAS."""
+        return EXTRAS
+
+    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
+        """The texts; None for rows that have none."""
+        return [row.text for row in self._rows(batch)]
+
+    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
+        """The same, with the faults of the others and the ids."""
+        rows = self._rows(batch)
+        return [row.text for row in rows], _extras(rows)
+
+    def _rows(self, batch: pa.RecordBatch | pa.Table) -> list[_Row]:
+        columns = (batch.column(name).to_pylist() for name in self.inputs)
+        return [self._row(*each) for each in zip(*columns, strict=True)]
+
+    def _row(self, text: str | None, name: object, broken: str | None) -> _Row:
+        called = None if name is None else dumps(as_value(name))
+        if broken is not None:
+            return _Row(None, called, Fault.BROKEN)
+        return _Row(text, called, *(() if text is not None else (Fault.EMPTY, "null")))
+
+
+def _extras(rows: Sequence[_Row]) -> dict[str, pa.Array]:
+    """The columns of EXTRAS."""
+    return {
+        "fault": pa.array([row.fault and row.fault.value for row in rows], pa.string()),
+        "detail": _strings([row.detail for row in rows]),
+        "name": _strings([row.called for row in rows]),
+    }
+
+
+def _strings(values: Sequence[str | None]) -> pa.Array:
+    """A column; what UTF-8 has no place for is escaped."""
+    plain = [None if each is None else each.encode("utf-8", "backslashreplace") for each in values]
+    return pa.array(plain, pa.binary()).cast(pa.string())

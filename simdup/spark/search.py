@@ -1,0 +1,50 @@
+"""Texts with fingerprints in, pairs of near ones out: the distributed `simdup.search`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyspark.sql import functions as F  # noqa: N812
+
+from simdup.distinct import DistinctRows
+from simdup.spark.arrow import lists_of, rows_of
+from simdup.spark.blocks import MOST_CANDIDATES, candidates_of, joined_pairs, keyed, layout_for
+from simdup.spark.near import PAIRS, emitted
+from simdup.spark.texts import settled
+from simdup.spark.tiles import chunks_for, tiled_pairs
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from simdup.spark.arrow import Batches
+    from simdup.spark.near import Near
+
+# With fewer rows comparing all with all is done before a join is shuffled.
+ROWS_WORTH_JOIN = 200_000
+
+
+def near_pairs(texts: DataFrame, near: Near) -> DataFrame:
+    """Every pair of near texts, each once, lazily: PAIRS. Takes number and fingerprint."""
+    members = F.sort_array(F.collect_list("number")).alias("members")
+    distinct = settled(texts.groupBy("fingerprint").agg(members), "distinct fingerprints")
+    repeated = distinct.where(F.size("members") > 1)
+    copies = repeated.select("fingerprint", "members").mapInArrow(_copies, PAIRS)
+    n = distinct.count()
+    layout = layout_for(n, near.bits, near.k) if n >= ROWS_WORTH_JOIN else None
+    if layout is not None:
+        keys = keyed(distinct, near, layout)
+        candidates, most = candidates_of(keys)
+        if 2 * candidates < MOST_CANDIDATES * n:
+            return copies.unionAll(joined_pairs(keys, near, layout, most))
+    slots = texts.sparkSession.sparkContext.defaultParallelism
+    return copies.unionAll(tiled_pairs(distinct, near, chunks_for(n, slots)))
+
+
+def _copies(batches: Batches) -> Batches:
+    """Pairs of texts that have one fingerprint."""
+    for each in batches:
+        members, offsets = lists_of(each.column("members"))
+        distinct = DistinctRows(rows_of(each.column("fingerprint")), members, offsets)
+        own = np.arange(len(each))
+        yield from emitted(distinct, [np.column_stack((own, own, 0 * own))])

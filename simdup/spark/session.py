@@ -1,0 +1,104 @@
+"""A session of Spark's to work in, or one line that says what is missing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from simdup.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+# What Spark 4 runs on.
+JAVA = 17
+
+NEEDS = f"Spark needs Java {JAVA} or newer"
+ADVICE = f"install it (Debian: apt-get install openjdk-{JAVA}-jre-headless) or set JAVA_HOME"
+
+
+def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
+    """A session on that master, with these settings of Spark's; or the one that there is.
+
+    None takes the master that spark-submit gave. What Java says on stderr goes nowhere.
+    Raises InputError without Java and where Spark does not start.
+    """
+    problem = java_problem()
+    if problem and not is_submitted():
+        raise InputError(problem)
+    builder = SparkSession.builder.appName("simdup")
+    if master is not None:
+        builder = builder.master(master)
+        if master.startswith("local"):
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    for name, value in ({"spark.ui.showConsoleProgress": "false"} | dict(conf)).items():
+        builder = builder.config(name, value)
+    with TemporaryFile() as told:
+        try:
+            with _stderr_to(told.fileno()):
+                return builder.getOrCreate()
+        except PySparkException as error:
+            told.seek(0)
+            why = _problem(told.read().decode("utf-8", "replace")) or reason(error)
+            raise InputError(f"Spark does not start on {master!r}: {why}") from None
+
+
+@contextmanager
+def _stderr_to(descriptor: int) -> Iterator[None]:
+    """Processes that are started meanwhile write their stderr there."""
+    kept = os.dup(2)
+    try:
+        os.dup2(descriptor, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _problem(told: str) -> str | None:
+    """The first line that looks like what went wrong."""
+    lines = (line.strip() for line in told.splitlines())
+    return next(
+        (line for line in lines if re.search(r"error|exception", line, re.IGNORECASE)), None
+    )
+
+
+def is_submitted() -> bool:
+    """Whether spark-submit has started this program."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def reason(error: Exception) -> str:
+    """What an error of Spark's says, in one line; of one in a worker what that raised."""
+    text = str(error)
+    own = re.findall(r"^simdup\.errors\.\w+: (.*)$", text, re.MULTILINE)
+    lines = (line.removeprefix(": ").strip() for line in text.splitlines())
+    # What py4j says first is which of its calls failed.
+    said = (line for line in lines if line and not line.startswith("An error occurred while"))
+    return own[-1] if own else next(said, type(error).__name__)
+
+
+def java_problem() -> str | None:
+    """Why Spark would find no Java that it can run on; None where it does."""
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    if java is None:
+        return f"{NEEDS}, and there is none: {ADVICE}"
+    try:
+        done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+    except OSError as error:
+        return f"{NEEDS}; {java!r} does not run ({error.strerror}): {ADVICE}"
+    found = re.search(r'version "(\d+)', done.stderr)
+    if found is None or int(found[1]) < JAVA:
+        version = found[1] if found else "of no known version"
+        return f"{NEEDS}; {java!r} is {version}: {ADVICE}"
+    return None

@@ -1,0 +1,173 @@
+"""All against all: distinct fingerprints in chunks, and a task for each two of them.
+
+Rows go to chunks by a hash of their bits, so that chunks are equally large. Two chunks make
+a tile; these are numbered as a triangle: 0-0, 0-1, 1-1, 0-2, ... Each chunk is sent to all
+tiles that it is in, one a chunk.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as F  # noqa: N812
+
+from simdup.distinct import DistinctRows
+from simdup.hamming import words
+from simdup.hashing import mix64
+from simdup.search import iter_pairs, iter_pairs_between
+from simdup.sieved import iter_sieved_between, iter_sieved_pairs
+from simdup.spark.arrow import lists_of, rows_of, runs
+from simdup.spark.near import PAIRS, emitted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from pyspark.sql import Column, DataFrame
+
+    from simdup.hamming import Rows
+    from simdup.spark.arrow import Batches, Task
+    from simdup.spark.near import Near
+
+    Pairs = NDArray[np.int64]
+
+# Rows in a chunk at most. A task has two of them, with 64 bytes a row or more.
+CHUNK_ROWS = 1 << 22
+
+# Tasks for each one that runs at a time, so that all end together.
+TASKS_A_SLOT = 4
+
+# Comparisons that are worth a task: less than a second of work.
+COMPARISONS_WORTH = 1 << 28
+
+# Where the rows of a part stand in a cell.
+LEFT, RIGHT, DIAGONAL = range(3)
+
+
+def chunks_for(n: int, slots: int) -> int:
+    """In how many chunks n rows are cut where so many tasks run at a time.
+
+    >>> [chunks_for(n, 2) for n in (1000, 100_000, 1_000_000, 1_000_000_000)]
+    [1, 4, 4, 239]
+    """
+    return max(parts_for(n * n // 2 // COMPARISONS_WORTH, slots), -(-n // CHUNK_ROWS))
+
+
+def parts_for(tasks: int, slots: int) -> int:
+    """The parts, each two of which make a task, for so many of these or TASKS_A_SLOT."""
+    wanted = min(tasks, TASKS_A_SLOT * slots)
+    return next(parts for parts in count(1) if parts * (parts + 1) // 2 >= wanted)
+
+
+def tiled_pairs(distinct: DataFrame, near: Near, chunks: int) -> DataFrame:
+    """Near pairs of texts whose fingerprints are not the same one, each once: PAIRS.
+
+    `distinct` has a row for each fingerprint, with the numbers of its texts as members.
+    """
+    packed = distinct.select("fingerprint", "members").mapInArrow(
+        _packing(chunks), "chunk long, rows binary, members binary, counts binary"
+    )
+    sent = in_triangles(packed, F.col("chunk"), F.lit(chunks)).drop("chunk")
+    tiles = chunks * (chunks + 1) // 2
+    if hasattr(sent, "repartitionById"):  # since Spark 4.1; no two in one partition
+        placed = sent.repartitionById(tiles, F.col("cell").cast("int"))
+    else:
+        placed = sent.repartition(tiles, "cell")
+    return placed.sortWithinPartitions("cell").mapInArrow(_comparing(near), PAIRS)
+
+
+def in_triangles(frame: DataFrame, of: Column, parts: Column) -> DataFrame:
+    """Rows once for each cell that their part is in, with `cell` and `side`.
+
+    A row belongs to part `of` modulo `parts`; each two parts have a cell, and so has each
+    part with itself. No two rows are in two cells together.
+    """
+    frame = frame.withColumn("part", F.pmod(of.cast("long"), parts.cast("long")))
+    other = F.sequence(F.lit(0).cast("long"), parts.cast("long") - 1)
+    frame = frame.withColumn("other", F.explode(other))
+    own, other = F.col("part"), F.col("other")
+    high, low = F.greatest(own, other), F.least(own, other)
+    cell = (high * (high + 1) / 2).cast("long") + low
+    side = F.when(own == other, DIAGONAL).when(own < other, LEFT).otherwise(RIGHT)
+    return frame.withColumns({"cell": cell, "side": side}).drop("part", "other")
+
+
+def hashed(rows: Rows) -> NDArray[np.uint64]:
+    """A number for each row, equal for equal rows: (n,)."""
+    mixed = np.zeros(len(rows), np.uint64)
+    for word in words(rows).T:
+        mixed = mix64(mixed ^ word)
+    return mixed
+
+
+def _packing(chunks: int) -> Task:
+    """Those rows of a batch that belong to one chunk become one row."""
+
+    def packing(batches: Batches) -> Batches:
+        for each in batches:
+            rows = rows_of(each.column("fingerprint"))
+            members, offsets = lists_of(each.column("members"))
+            counts = np.diff(offsets)
+            chunk = (hashed(rows) % np.uint64(chunks)).astype(np.int64)
+            owner = np.repeat(chunk, counts)
+            parts = np.unique(chunk)
+            columns = {
+                "chunk": parts,
+                "rows": [rows[chunk == part].tobytes() for part in parts],
+                "members": [members[owner == part].tobytes() for part in parts],
+                "counts": [counts[chunk == part].tobytes() for part in parts],
+            }
+            yield pa.RecordBatch.from_pydict(columns)
+
+    return packing
+
+
+def _comparing(near: Near) -> Task:
+    def comparing(batches: Batches) -> Batches:
+        for _, table in runs(batches, "cell"):
+            ordered = table.sort_by("side")
+            both = _unpacked(ordered)
+            side = ordered.column("side")
+            if side[0].as_py() == DIAGONAL:
+                pairs = _within(both.rows, near)
+            else:
+                lengths = pc.binary_length(ordered.column("counts")).filter(pc.equal(side, LEFT))
+                pairs = _between(both.rows, sum(lengths.to_pylist()) // both.offsets.itemsize, near)
+            yield from emitted(both, pairs)
+
+    return comparing
+
+
+def _within(rows: Rows, near: Near) -> Iterator[Pairs]:
+    """Near pairs of some rows."""
+    if near.sieve is None:
+        return iter_pairs(near.compared(rows), near.k)
+    return iter_sieved_pairs(rows, near.bits, near.k, near.sieve)
+
+
+def _between(rows: Rows, left: int, near: Near) -> Iterator[Pairs]:
+    """Near pairs of one of the first `left` rows and one of the others."""
+    if near.sieve is None:
+        both = near.compared(rows[:left]), near.compared(rows[left:])
+        stream = iter_pairs_between(*both, near.k)
+    else:
+        stream = iter_sieved_between(rows[:left], rows[left:], near.bits, near.k, near.sieve)
+    return (pairs + np.array([0, left, 0]) for pairs in stream)
+
+
+def _unpacked(table: pa.Table) -> DistinctRows:
+    """The rows that were packed into the rows of a table, one after the other."""
+    # Arrays of bytes could not be written to, and kernels would be compiled again for these.
+    rows, members, counts = (
+        bytearray().join(table.column(name).to_pylist()) for name in ("rows", "members", "counts")
+    )
+    ends = np.cumsum(np.frombuffer(counts, np.int64))
+    return DistinctRows(
+        np.frombuffer(rows, np.uint8).reshape(len(ends), -1),
+        np.frombuffer(members, np.int64),
+        np.concatenate((np.zeros(1, np.int64), ends)),
+    )

@@ -1,0 +1,231 @@
+"""What corpora of rows cost on Spark: time, shuffled bytes and memory, beside the local engine.
+
+    python tests/bench/spark.py [--rows 100000,1000000] [--bits 128] [--master 'local[2]']
+
+Makes files of JSON Lines in a temporary folder unless --folder is given, as corpus_rows.py does.
+Each run is a process of its own; that both find the same groups is checked. Seconds and
+shuffled bytes are by what is settled, from Spark's log of events; "rest" is all that runs in
+between: counts, samples, the last joins. Memory is the most that the JVM and that all Python
+workers together have had resident, looked at five times a second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import defaultdict
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from corpus import make_rows
+from corpus_rows import by_simdup, numbers
+from report import fresh, options, reported
+
+import simdup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from report import Report
+
+# What Spark's jobs are called that `simdup.spark` settles, and the columns of them.
+STAGES = {
+    "fingerprints": "prints",
+    "texts, numbered": "texts",
+    "sample": "sample",
+    "distinct fingerprints": "distinct",
+    "near pairs": "compare",
+    "similarities": "verify",
+    "components": "groups",
+    "groups": "groups",
+    "groups of rows": "rows",
+}
+PHASES = tuple(dict.fromkeys(STAGES.values()))
+
+COLUMNS = {
+    "rows": ",",
+    "MB": ",.0f",
+    "seconds": ",.1f",
+    "rows/s": ",.0f",
+    "JVM MB": ",.0f",
+    "Python MB": ",.0f",
+    "shuffled MB": ",.0f",
+    "groups": ",",
+    "same": "",
+}
+NAME_WIDTH = 24
+
+# Between two looks at the memory of workers.
+INTERVAL_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run on Spark took and found."""
+
+    seconds: float
+    jvm: float
+    """MB at most."""
+    workers: float
+    """MB of all together at most."""
+    phases: dict[str, tuple[float, float]]
+    """Seconds and shuffled MB."""
+    groups: int
+    pairs: set[tuple[int, int]]
+
+
+@dataclass(slots=True)
+class Watch:
+    """The most memory of the processes below this one, while it is watched."""
+
+    jvm: float = 0.0
+    workers: float = 0.0
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def look(self) -> None:
+        while not self.stopped.wait(INTERVAL_S):
+            jvm = workers = 0.0
+            for pid in below(os.getpid()):
+                name, size = memory_of(pid)
+                if name == "java":
+                    jvm += size
+                elif name.startswith("python"):
+                    workers += size
+            self.jvm, self.workers = max(self.jvm, jvm), max(self.workers, workers)
+
+
+def below(pid: int) -> Iterator[int]:
+    """The processes that a process has started, and those that these have."""
+    try:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                yield int(child)
+                yield from below(int(child))
+    except OSError:
+        return  # it has ended
+
+
+def memory_of(pid: int) -> tuple[str, float]:
+    """The name of a process and the MB that are its own, shared ones counted in part."""
+    try:
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return "", 0.0
+    (size,) = (int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return name, size * 1024 / 1e6
+
+
+def by_spark(bits: int, path: str, master: str, conf: dict[str, str]) -> Run:
+    from simdup.spark import corpus, files, session  # noqa: PLC0415
+
+    with TemporaryDirectory() as log:
+        watch = Watch()
+        threading.Thread(target=watch.look, daemon=True).start()
+        logged = {"spark.eventLog.enabled": "true", "spark.eventLog.compress": "false"}
+        on = session.start(master, {**conf, **logged, "spark.eventLog.dir": Path(log).as_uri()})
+        began = perf_counter()
+        opened = files.read(on, {path: path}, None, "text", None)
+        scanned = corpus.scan(opened, simdup.Settings(simdup.Recipe(bits=bits)))
+        groups = scanned.found.groups.select("id", "representative").toArrow().to_pydict()
+        seconds = perf_counter() - began
+        watch.stopped.set()
+        on.stop()
+        phases = phases_of(log)
+    members = defaultdict(list)
+    for member, first in zip(groups["id"], groups["representative"], strict=True):
+        members[first].append(member)
+    pairs = {pair for each in members.values() for pair in combinations(sorted(each), 2)}
+    return Run(seconds, watch.jvm, watch.workers, phases, len(members), pairs)
+
+
+def phases_of(log: str) -> dict[str, tuple[float, float]]:
+    """Seconds and shuffled MB by phase, from the events of a session."""
+    jobs: dict[int, dict[str, Any]] = {}
+    job_of: dict[int, int] = {}
+    shuffled: dict[int, float] = defaultdict(float)
+    for path in sorted(Path(log).rglob("*")):
+        for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+            event = json.loads(line) if line.startswith("{") else {"Event": ""}
+            if event["Event"] == "SparkListenerJobStart":
+                called = (event.get("Properties") or {}).get("spark.job.description", "")
+                phase = STAGES.get(called.removeprefix("simdup: "), "rest")
+                jobs[event["Job ID"]] = {"phase": phase, "begin": event["Submission Time"]}
+                job_of.update(dict.fromkeys(event["Stage IDs"], event["Job ID"]))
+            elif event["Event"] == "SparkListenerJobEnd":
+                jobs[event["Job ID"]]["end"] = event["Completion Time"]
+            elif event["Event"] == "SparkListenerStageCompleted":
+                info = event["Stage Info"]
+                for each in info["Accumulables"]:
+                    if each["Name"] == "internal.metrics.shuffle.write.bytesWritten":
+                        shuffled[job_of[info["Stage ID"]]] += int(each["Value"]) / 1e6
+    found: dict[str, tuple[float, float]] = {}
+    for phase in (*PHASES, "rest"):
+        own = [number for number, job in jobs.items() if job["phase"] == phase]
+        spans = sorted((jobs[number]["begin"], jobs[number]["end"]) for number in own)
+        found[phase] = covered(spans) / 1000, sum(shuffled[number] for number in own)
+    return found
+
+
+def covered(spans: list[tuple[float, float]]) -> float:
+    """How long at least one of some spans lasts."""
+    total, end = 0.0, 0.0
+    for begin, until in spans:
+        total += max(0.0, until - max(begin, end))
+        end = max(end, until)
+    return total
+
+
+def show(report: Report, folder: Path, given: dict[str, Any]) -> None:
+    runs: dict[str, Run] = {}
+    conf = {"spark.driver.memory": given["memory"]}
+    conf |= dict(each.split("=", 1) for each in given["conf"])
+    report.table(f"corpora of rows, {given['bits']} bits", COLUMNS, NAME_WIDTH)
+    for rows in given["rows"]:
+        path = folder / f"{rows}-{given['size']}.jsonl"
+        if not path.exists():
+            fresh(make_rows, rows, given["size"], path)
+        size = path.stat().st_size / 1e6
+        local = fresh(by_simdup, given["bits"], str(path))
+        about = rows, size, local.seconds, rows / local.seconds
+        report.row("local", *about, None, max(local.peak, local.worker), None, None, None)
+        run = runs[f"{rows:,}"] = fresh(by_spark, given["bits"], str(path), given["master"], conf)
+        report.row(
+            f"Spark, {given['master']}",
+            *(rows, size, run.seconds, rows / run.seconds, run.jvm, run.workers),
+            sum(megabytes for _, megabytes in run.phases.values()),
+            run.groups,
+            "yes" if run.pairs == local.pairs else "NO",
+        )
+    for position, (what, form) in enumerate((("seconds", ",.1f"), ("shuffled MB", ",.0f"))):
+        columns = dict.fromkeys((*PHASES, "rest"), form)
+        report.table(f"{what} of Spark", columns, NAME_WIDTH)
+        for name, run in runs.items():
+            report.row(name, *(run.phases[phase][position] for phase in columns))
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--rows", type=numbers, default=[100_000, 1_000_000], help="by commas")
+    parser.add_argument("--bits", type=int, default=128)
+    parser.add_argument("--size", type=int, default=1000, help="bytes of a text")
+    parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--memory", default="4g", help="of the driver, which does all if local")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
+    given = parser.parse_args()
+    with (
+        nullcontext(given.folder) if given.folder else TemporaryDirectory() as folder,
+        reported(given, ["pyspark", "pyarrow"]) as report,
+    ):
+        show(report, Path(folder), vars(given))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,613 @@
+"""simdup.spark: what the local engine finds, however the rows are partitioned."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within, simhash
+from simdup.candidates import wanted
+from simdup.cli import submit
+from simdup.corpus.scan import group_texts
+from simdup.groups import components, leaders
+from simdup.hamming import paired_distances, similarity_at
+from simdup.labels import labelled_pairs, own_table
+from simdup.records import SHORT
+from simdup.simhash import are_degenerate
+from simdup.verify import exact_similarities
+
+pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
+
+from pyspark.errors import PySparkException
+
+from simdup import spark
+from simdup.spark import blocks, files, frames, search, session, stars, tiles
+from simdup.spark.components import rooted
+from simdup.spark.near import Near
+
+PROBLEM = session.java_problem()
+pytestmark = [
+    pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM)),
+    pytest.mark.filterwarnings("ignore"),  # of pyspark, pandas and py4j
+]
+
+# Little is to be done by many small jobs, so that compiling them well does not pay.
+CONF = {
+    "spark.driver.memory": "1g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.ui.enabled": "false",
+}
+PARTITIONINGS = (2, 5)
+
+
+@pytest.fixture(scope="module")
+def on_spark():
+    """A session on two cores."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYSPARK_PYTHON", raising=False)
+        made = session.start("local[2]", CONF)
+        yield made
+        made.stop()
+
+
+@pytest.fixture(scope="module")
+def frame_of(on_spark):
+    """`frame_of(texts, partitions)`: rows with the index of each text as id, shuffled."""
+
+    def framing(texts, partitions=2):
+        rows = list(enumerate(texts))
+        random.Random(partitions).shuffle(rows)
+        frame = on_spark.createDataFrame(rows, "id long, text string")
+        return frame.repartition(partitions)
+
+    return framing
+
+
+@pytest.fixture(scope="module")
+def fixture_texts():
+    """The texts of fixtures/pairs."""
+    return list(labelled_pairs(own_table()).texts)
+
+
+def skewed_texts(n=20_000, seed=1):
+    """Rows of a crawl: many are equal, many nearly so, some form chains, most are alone."""
+    random_, words = random.Random(seed), [f"w{i}" for i in range(3000)]
+    equal = [random_.choices(words, k=50) for _ in range(3)]
+    rows = [equal[0]] * (n // 16) + [equal[1]] * (n // 40) + [equal[2]] * 3
+    versions = random_.choices(words, k=120)
+    for _ in range(n // 12):
+        rows.append([*versions])
+        rows[-1][random_.randrange(120)] = random_.choice(words)
+    for _ in range(n // 400):
+        link = random_.choices(words, k=60)
+        for _ in range(12):
+            link = [*link]
+            for place in random_.sample(range(60), 6):
+                link[place] = random_.choice(words)
+            rows.append(link)
+    rows += [random_.choices(words, k=7) for _ in range(n // 40)]
+    while len(rows) < n:
+        rows.append(random_.choices(words, k=random_.randrange(30, 70)))
+    random_.shuffle(rows)
+    return [" ".join(row) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def skewed():
+    return skewed_texts()
+
+
+def local_groups(texts, settings):
+    """For each text of a group its representative, kind, similarity and distance."""
+    return {
+        row: (group.rows[0], kind.value, similarity, distance)
+        for group in group_texts(texts, settings)
+        for row, kind, similarity, distance in zip(
+            group.rows, group.kinds, group.similarities, group.distances, strict=True
+        )
+    }
+
+
+def spark_groups(frame, settings):
+    rows = spark.groups(frame, settings=settings).collect()
+    found = {
+        row["id"]: (row["representative"], row["kind"], row["similarity"], row["distance"])
+        for row in rows
+    }
+    assert len(found) == len(rows)
+    return found
+
+
+def table_of(frame, *columns):
+    """The columns of a frame as one array, a row each, sorted."""
+    found = frame.select(*columns).toArrow()
+    values = np.column_stack([found[name].to_numpy() for name in columns])
+    return values[np.lexsort(values.T[::-1])]
+
+
+def local_pairs(texts, settings):
+    """Every pair of texts: i, j, distance, and similarity where that decides."""
+    recipe, k = settings.recipe, settings.distance
+    made = simhash.fingerprint_texts(texts, recipe)
+    there = np.flatnonzero(made.counts)
+    if settings.verified:
+        k = wanted(settings.similarity, recipe.bits)
+    pairs = pairs_within(made.rows[there], k)
+    pairs[:, :2] = there[pairs[:, :2]]
+    if settings.verified:
+        similarity = exact_similarities(texts, pairs[:, 0], pairs[:, 1], recipe)
+        return np.column_stack((pairs, similarity))[similarity >= settings.similarity]
+    short = np.flatnonzero((made.counts[pairs[:, :2]] < SHORT).any(axis=1))
+    i, j = pairs[short, :2].T
+    similarity = exact_similarities(texts, i, j, recipe)
+    return np.delete(pairs, short[similarity < similarity_at(k, recipe.bits)], axis=0)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Recipe(bits=128),
+        Recipe(bits=64, ngram=(1, 3)),
+        Recipe(features="words", bits=64),
+        Recipe(features="keywords", top=10, hash="string", weights="float", bits=128),
+    ],
+    ids=lambda recipe: f"{recipe.features.value}-{recipe.bits}",
+)
+def test_fingerprints_are_the_local_ones(frame_of, fixture_texts, recipe):
+    expected = simhash.fingerprint_texts(fixture_texts, recipe)
+
+    for partitions in PARTITIONINGS:
+        frame = frame_of(fixture_texts, partitions)
+        found = sorted(spark.fingerprints(frame, settings=Settings(recipe)).collect())
+        has_none = are_degenerate(expected.rows, recipe.bits) | (expected.counts == 0)
+        assert [row["id"] for row in found] == list(range(len(fixture_texts)))
+        assert [row["fingerprint"] for row in found] == [
+            None if none else row.tobytes()
+            for row, none in zip(expected.rows, has_none, strict=True)
+        ]
+        assert [row["features"] for row in found] == expected.counts.tolist()
+        assert [row["reason"] is None for row in found] == (~has_none).tolist()
+
+
+@pytest.mark.parametrize("partitions", PARTITIONINGS)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(),
+        Settings(Recipe(bits=64), k=3),
+        Settings(Recipe(bits=128), similarity=0.6, linkage="components"),
+        Settings(Recipe(bits=64), verified=False, linkage="components"),
+    ],
+    ids=["verified", "k=3", "components", "bare"],
+)
+def test_groups_of_the_fixtures_are_the_local_ones(frame_of, fixture_texts, settings, partitions):
+    texts = [*fixture_texts, *fixture_texts[:40], "", "two words"]
+
+    found = spark_groups(frame_of(texts, partitions), settings)
+    assert len(found) > 80
+    assert found == local_groups(texts, settings)
+
+
+@pytest.mark.parametrize(
+    "settings", [Settings(Recipe(bits=128), similarity=0.5), Settings(Recipe(bits=64), k=9)],
+    ids=["verified", "bare"],
+)  # fmt: skip
+def test_pairs_of_the_fixtures_are_the_local_ones(frame_of, fixture_texts, settings):
+    texts = [*fixture_texts, *fixture_texts[:40], "", "two words"]
+    columns = ("id_a", "id_b", "distance", "similarity")[: 3 + settings.verified]
+
+    expected = local_pairs(texts, settings)
+    assert len(expected) > 100
+    for partitions in PARTITIONINGS:
+        found = table_of(spark.pairs(frame_of(texts, partitions), settings=settings), *columns)
+        assert found.tolist() == expected.tolist()
+
+
+def test_fingerprints_and_pairs_of_skewed_rows_are_the_local_ones(frame_of, skewed):
+    settings = Settings(Recipe(bits=64), k=3)
+
+    expected = local_pairs(skewed, settings)
+    assert len(expected) > 1_000_000
+    for partitions in PARTITIONINGS:
+        frame = frame_of(skewed, partitions)
+        prints = spark.fingerprints(frame, settings=settings).orderBy("id").toArrow()
+        rows = b"".join(prints["fingerprint"].to_pylist())
+        assert rows == fingerprint_texts(skewed, 64).tobytes()
+        found = table_of(spark.pairs(frame, settings=settings), "id_a", "id_b", "distance")
+        assert (found == expected).all()
+
+
+def test_groups_of_skewed_rows_are_the_local_ones(frame_of, skewed):
+    settings = Settings(Recipe(bits=128))
+
+    # So many versions of one text are searched for in rounds.
+    expected = local_groups(skewed, settings)
+    assert len(expected) > 4000
+    for partitions in PARTITIONINGS:
+        assert spark_groups(frame_of(skewed, partitions), settings) == expected
+
+
+def random_rows(n=3000, width=8, seed=0):
+    """Fingerprints of which a third share a block, many are a few bits from another one, and
+    some are equal."""
+    made = np.random.default_rng(seed)
+    rows = made.integers(0, 256, (n, width), np.uint8)
+    rows[: n // 3, :2] = 7
+    for place in range(n // 2, n):
+        rows[place] = rows[made.integers(0, n // 2)]
+        for bit in made.integers(0, 8 * width, made.integers(0, 5)):
+            rows[place, bit // 8] ^= 1 << bit % 8
+    return rows
+
+
+@pytest.fixture
+def frame_of_rows(on_spark):
+    """`frame_of_rows(rows, partitions)`: texts by number with their fingerprints."""
+
+    def framing(rows, partitions):
+        every = [(number, bytearray(row)) for number, row in enumerate(rows.tolist())]
+        frame = on_spark.createDataFrame(every, "number long, fingerprint binary")
+        return frame.repartition(partitions)
+
+    return framing
+
+
+def both_near(rows, near):
+    pairs = pairs_within(near.compared(rows), near.k)
+    if near.sieve is not None:
+        pairs = pairs[paired_distances(rows, pairs[:, 0], pairs[:, 1]) <= near.sieve]
+    return pairs.tolist()
+
+
+@pytest.mark.parametrize("near", [Near(64, 3, None), Near(32, 4, 6)], ids=["k=3", "sieved"])
+def test_tiles_have_every_pair_once(frame_of_rows, monkeypatch, near):
+    monkeypatch.setattr(tiles, "COMPARISONS_WORTH", 1)
+    rows = random_rows()
+
+    for partitions in PARTITIONINGS:
+        found = search.near_pairs(frame_of_rows(rows, partitions), near)
+        assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, near)
+
+
+@pytest.mark.parametrize("hot", [50, 100_000], ids=["split", "whole"])
+@pytest.mark.parametrize("near", [Near(64, 3, None), Near(56, 2, 3)], ids=["k=3", "sieved"])
+def test_a_join_on_blocks_has_every_pair_once(frame_of_rows, monkeypatch, near, hot):
+    monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
+    monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
+    monkeypatch.setattr(search, "tiled_pairs", None)
+    monkeypatch.setattr(blocks, "HOT", hot)
+    rows = random_rows()
+
+    for partitions in PARTITIONINGS:
+        found = search.near_pairs(frame_of_rows(rows, partitions), near)
+        assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, near)
+
+
+def test_rows_that_would_meet_too_many_others_are_not_joined(frame_of_rows, monkeypatch):
+    monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
+    monkeypatch.setattr(search, "joined_pairs", None)
+    rows = random_rows()
+
+    found = search.near_pairs(frame_of_rows(rows, 2), Near(64, 3, None))
+    assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, Near(64, 3, None))
+
+
+def graph(seed=0):
+    """A long chain, a star, and random pairs, under shuffled numbers."""
+    made = np.random.default_rng(seed)
+    chain = np.column_stack((np.arange(300), np.arange(1, 301)))
+    star = np.column_stack((np.full(60, 400), np.arange(401, 461)))
+    pairs = made.permutation(1000)[
+        np.concatenate((chain, star, made.integers(500, 1000, (300, 2))))
+    ]
+    pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
+    return pairs, np.arange(1000)
+
+
+def test_components_are_those_of_the_local_engine(on_spark):
+    pairs, every = graph()
+    frame = on_spark.createDataFrame(pairs.tolist(), "a long, b long")
+
+    found = dict(table_of(rooted(frame), "number", "root").tolist())
+    expected = components(pairs, len(every))
+    assert found == {number: expected[number] for number in np.unique(pairs).tolist()}
+
+
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_leaders_are_the_same_by_component_and_all_at_once(on_spark, monkeypatch, linkage):
+    pairs, every = graph()
+    alike = np.linspace(0.5, 1, len(pairs))
+    rows = [(*pair, value) for pair, value in zip(pairs.tolist(), alike.tolist(), strict=True)]
+    frame = on_spark.createDataFrame(rows, "a long, b long, similarity double")
+    copies = 1 + every % 3
+    sizes = on_spark.createDataFrame(
+        np.column_stack((every, copies)).tolist(), "number long, copies long"
+    )
+
+    leader = leaders(pairs, len(every), linkage, every, copies)
+    others = np.flatnonzero(leader != every)
+    known = {tuple(pair): value for *pair, value in rows}
+    expected = [
+        (a, b, known.get((min(a, b), max(a, b))))
+        for a, b in zip(others.tolist(), leader[others].tolist(), strict=True)
+    ]
+    for most in (stars.PAIRS_AT_ONCE, 0):
+        monkeypatch.setattr(stars, "PAIRS_AT_ONCE", most)
+        assert sorted(map(tuple, stars.led(frame, sizes, linkage).collect())) == expected
+
+
+ROWS = [
+    ("b", "the cat sat on the mat and looked at the moon above the mill"),
+    ("a", "The cat sat on the mat, and looked at the moon above the mill!"),
+    ("c", None),
+    ("d", " ... "),
+    (None, "nobody knows whose row this is, and it stays"),
+    ("e", "something else altogether, of which there is one row only"),
+]
+
+
+@pytest.fixture
+def odd_rows(on_spark):
+    return on_spark.createDataFrame(ROWS, "id string, text string")
+
+
+def test_rows_without_a_fingerprint_say_why(odd_rows):
+    found = spark.fingerprints(odd_rows).collect()
+
+    assert {(row["id"], row["reason"]) for row in found if row["fingerprint"] is None} == {
+        ("c", "nothing to compare"),
+        ("d", "nothing to compare"),
+        (None, "no id"),
+    }
+    assert len(found) == len(ROWS)
+
+
+def test_deduplicating_keeps_one_of_each_group_and_all_rows_that_are_not_compared(odd_rows):
+    first = spark.deduplicate(odd_rows)
+    longest = spark.deduplicate(odd_rows, keep="longest")
+
+    assert first.columns == odd_rows.columns
+    assert {tuple(row) for row in first.collect()} == {*ROWS} - {ROWS[0]}
+    assert {tuple(row) for row in longest.collect()} == {*ROWS} - {ROWS[0]}
+    with pytest.raises(ValueError, match="keep must be one of first, longest, not 'last'"):
+        spark.deduplicate(odd_rows, keep="last")
+
+
+def test_the_longest_of_a_group_is_kept(on_spark):
+    rows = [(1, "one two three four five"), (2, "one, two, three, four, five")]
+    frame = on_spark.createDataFrame(rows, "id int, text string")
+
+    assert [row["id"] for row in spark.deduplicate(frame).collect()] == [1]
+    assert [row["id"] for row in spark.deduplicate(frame, keep="longest").collect()] == [2]
+
+
+def test_ids_that_stand_twice_are_named(on_spark):
+    rows = [(1, "a b c"), (1, "d e f"), (2, "g h i"), (None, "x"), (None, "y")]
+    frame = on_spark.createDataFrame(rows, "key long, words string")
+
+    with pytest.raises(InputError, match=r"1 ids stand in several rows: 1 \(2 times\)"):
+        spark.groups(frame, "words", "key")
+
+
+def test_columns_may_have_any_name(on_spark):
+    rows = [("a.b", "one two three"), ("c", "one two three")]
+    frame = on_spark.createDataFrame(rows, "`the id.` string, `a``text` string")
+
+    found = spark.groups(frame, "a`text", "the id.").collect()
+    assert [row["representative"] for row in found] == ["a.b", "a.b"]
+
+
+def test_wrong_columns_are_named(frame_of):
+    frame = frame_of(["a"])
+
+    with pytest.raises(ValueError, match="there is no column 'body' among id, text"):
+        spark.fingerprints(frame, "body")
+    with pytest.raises(ValueError, match="column 'id' must hold strings, not bigint"):
+        spark.fingerprints(frame, "id")
+
+
+def test_no_rows_are_no_groups(frame_of):
+    assert spark.groups(frame_of([])).collect() == []
+    assert spark.pairs(frame_of([])).collect() == []
+
+
+def test_making_fingerprints_runs_nothing(on_spark, frame_of):
+    context = on_spark.sparkContext
+    context.setJobGroup("lazy", "nothing is to run")
+
+    spark.fingerprints(frame_of(["a", "b"])).select("features").where("features > 1")
+    assert context.statusTracker().getJobIdsForGroup("lazy") == []
+    context.setJobGroup("", "")
+
+
+def test_a_worker_that_would_make_other_fingerprints_is_refused(frame_of, monkeypatch):
+    monkeypatch.setattr(Recipe, "key", lambda _: "of another version of Unicode")
+
+    with pytest.raises(Exception, match="a worker makes other fingerprints") as raised:
+        spark.fingerprints(frame_of(["a"])).collect()
+    assert session.reason(raised.value).startswith("a worker makes other fingerprints: {")
+
+
+def notices(count=60, seed=4):
+    """Rows of JSON Lines: copies, edited copies, and rows with something wrong."""
+    random_, words = random.Random(seed), [f"w{i}" for i in range(400)]
+    originals = [random_.choices(words, k=40) for _ in range(count // 3)]
+    rows = []
+    for number in range(count):
+        text = [*random_.choice(originals)]
+        for _ in range(random_.randrange(4)):
+            text[random_.randrange(40)] = random_.choice(words)
+        rows.append(json.dumps({"key": f"n{number}", "text": " ".join(text), "more": [number]}))
+    rows[7:7] = ['{"key": 7, "text": nothing}', "", '{"key": [8], "text": null}', '{"key": 9}']
+    rows[20:20] = ['{"key": 20, "text": "\\ud800 is half of a character, alone"}', "[1]", " "]
+    return [row.encode() for row in rows]
+
+
+@pytest.fixture
+def two_files(write):
+    """Two files of rows, of which the first begins with a byte-order mark; in that order."""
+    rows = notices()
+    write("b.jsonl", b"\xef\xbb\xbf" + b"\n".join(rows[:40]) + b"\n\xff{}")
+    write("a b.jsonl", b"\r\n".join(rows[40:]))
+    return ("b.jsonl", "a b.jsonl")
+
+
+@pytest.fixture
+def in_parts(on_spark):
+    """Spark reads files in parts of a kilobyte."""
+    names = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
+    for name, value in zip(names, ("1000", "0"), strict=True):
+        on_spark.conf.set(name, value)
+    yield
+    for name in names:
+        on_spark.conf.unset(name)
+
+
+def without_seconds(out):
+    return re.sub(rb'("seconds": |in )[\d.]+', b"", out)
+
+
+def parts_of(folder, suffix):
+    """What Spark has written there."""
+    return [path.read_bytes() for path in sorted(folder.glob(f"part-*{suffix}"))]
+
+
+SPARK = ("--engine", "spark", "--master", "local[2]")
+
+
+@pytest.mark.usefixtures("in_parts")
+@pytest.mark.parametrize("form", ["jsonl", "csv", "text"])
+def test_the_command_reports_what_the_local_engine_reports(run, two_files, folder, form):
+    options = ("corpus", "scan", *two_files, "--format", form, "--bits", "128")
+    options += ("--id-field", "key") if form != "csv" else ()
+
+    local = run(*options)
+    there = run(*options, *SPARK)
+    assert local.code == there.code == 3
+    assert without_seconds(there.out) == without_seconds(local.out)
+    assert without_seconds(there.err) == without_seconds(local.err)
+    written = run(*options, *SPARK, "--output", "out", "--quiet")
+    assert (written.code, written.out, written.err) == (3, b"", b"")
+    assert without_seconds(b"".join(parts_of(folder / "out", ".txt"))) == without_seconds(local.out)
+
+
+@pytest.mark.usefixtures("in_parts")
+@pytest.mark.parametrize("keep", ["first", "longest"])
+def test_the_rows_that_stay_are_those_that_the_local_engine_keeps(run, two_files, folder, keep):
+    options = ("corpus", "scan", *two_files, "--keep", keep)
+
+    local = run(*options, "--output", "local.jsonl")
+    there = run(*options, *SPARK, "--output", "out")
+    assert without_seconds(there.err) == without_seconds(local.err)
+    kept = [line for part in parts_of(folder / "out", ".txt") for line in part.splitlines()]
+    expected = (folder / "local.jsonl").read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    assert sorted(line.removeprefix(b"\xef\xbb\xbf") for line in kept) == sorted(expected)
+
+
+TABLE = [
+    ("a", "the first text, with a comma and\na second line, is long enough to be compared", "1"),
+    ("b", 'another text says "nothing" of what the first one said, and it has no copy', "2"),
+    ("c", "The first text with a comma and a second line is long enough to be compared!", "3"),
+    ("d", None, "4"),
+]
+
+
+def test_columns_of_csv_stay_as_they_are(run, folder):
+    with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("id", "text", "id.`2"), *TABLE])
+        file.write("e,too few\n")
+
+    ended = run("corpus", "scan", "rows.csv", "--keep", "first", *SPARK, "--output", "out")
+    assert ended.err.splitlines()[-1] == (
+        b"5 rows in = 3 kept (1 nothing to compare) + 1 dropped + 1 refused (1 broken row)"
+    )
+    rows = [
+        row
+        for part in parts_of(folder / "out", ".csv")
+        for row in csv.reader(io.StringIO(part.decode(), newline=""))
+    ]
+    assert sorted(row for row in rows if row[0] != "id") == [
+        [each or "" for each in row] for row in TABLE if row[0] != "c"
+    ]
+    assert ["id", "text", "id.`2"] in rows
+
+
+def test_columns_of_parquet_stay_as_they_are(run, folder, on_spark):
+    frame = on_spark.createDataFrame(TABLE, "`the id` string, body string, n string")
+    frame.coalesce(1).write.parquet(str(folder / "in"))
+
+    ended = run(
+        *("corpus", "scan", "in", "--input-format", "parquet", "--text-field", "body"),
+        *("--keep", "longest", *SPARK, "--output", "out"),
+    )
+    assert ended.code == 0
+    kept = on_spark.read.parquet(str(folder / "out"))
+    assert kept.schema == frame.schema
+    assert sorted(map(tuple, kept.collect())) == [row for row in TABLE if row[0] != "c"]
+
+
+@pytest.mark.usefixtures("on_spark")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("gone.jsonl",), b"gone.jsonl"),
+        (("two.jsonl", "rows.csv"), b"'two.jsonl' is jsonl and 'rows.csv' csv: not one corpus"),
+        (("folder",), b"'folder': its name does not say what it is; give --input-format"),
+        (("rows.csv",), b"no column 'text'; there are: body, id"),
+        (("two.jsonl", "--output", "folder"), b"'folder' is there already; name a new folder"),
+        (("two.jsonl", "--output", "x:/y"), b"No FileSystem for scheme"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(run, write, arguments, said):
+    write("two.jsonl", '{"text": "one two"}\n{"text": "one two"}\n')
+    write("rows.csv", "id,body\n1,one two\n")
+    write("folder/rows.jsonl", "{}")
+
+    ended = run("corpus", "scan", *arguments, *SPARK)
+    assert (ended.code, ended.out) == (2, b"")
+    assert said in ended.err
+    assert ended.err.count(b"\n") == 1
+
+
+def test_rows_that_change_meanwhile_are_told(on_spark, folder, write):
+    texts = ["one two three four five six", "one two three four five seven"]
+    write("rows.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+    opened = files.read(on_spark, {str(folder / "rows.jsonl"): "rows.jsonl"}, None, "text", None)
+    _, matching = frames.prepared(opened.source, Settings())
+    write("rows.jsonl", (folder / "rows.jsonl").read_text("utf-8").replace("six", "ten"))
+
+    with pytest.raises(PySparkException) as raised:
+        matching.pairs().collect()
+    assert session.reason(raised.value) == "rows changed while they were compared"
+
+
+def test_spark_submit_takes_the_arguments_of_the_command(run, two_files, folder):
+    """A Spark of its own: as somebody would call it."""
+    expected = run("corpus", "scan", *two_files).out
+    conf = [f"--conf={name}={value}" for name, value in CONF.items() if "driver.memory" not in name]
+    program = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+
+    ended = subprocess.run(
+        [program, "--master", "local[2]", *conf, submit.__file__, *two_files, "--quiet"],
+        cwd=folder,
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        check=False,
+    )
+    assert ended.returncode == 3
+    assert without_seconds(ended.stdout) == without_seconds(expected)

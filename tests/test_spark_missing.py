@@ -1,0 +1,108 @@
+"""simdup.spark and `--engine spark` where something that they need is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+WITHOUT = "import sys; sys.modules['pyspark'] = None; "
+
+
+def test_without_pyspark_one_line_says_what_to_install(simdup, write):
+    write("sitecustomize.py", WITHOUT)
+    write("rows.jsonl", '{"text": "a b c"}\n')
+    paths = os.pathsep.join(filter(None, (".", os.environ.get("PYTHONPATH"))))
+
+    ended = simdup(
+        "corpus", "scan", "rows.jsonl", "--engine", "spark", environment={"PYTHONPATH": paths}
+    )
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert ended.stderr == (
+        b"simdup: simdup.spark (pyspark is missing) needs an optional package:"
+        b" pip install 'simdup[spark]'\n"
+    )
+
+
+def test_importing_the_room_says_the_same():
+    program = WITHOUT + "import simdup.spark"
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert ended.stderr.splitlines()[-1] == (
+        b"simdup.errors.ExtraMissingError: simdup.spark (pyspark is missing) needs an optional"
+        b" package: pip install 'simdup[spark]'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--master", "local[2]"), b"--master goes with --engine spark"),
+        (("--conf", "a=b"), b"--conf goes with --engine spark"),
+        (("--input-format", "csv"), b"--input-format goes with --engine spark"),
+        (("--engine", "spark", "--jobs", "2"), b"--jobs goes with --engine local"),
+        (("--engine", "spark", "--conf", "memory"), b"--conf takes NAME=VALUE"),
+    ],
+)
+def test_options_of_the_other_engine_are_refused(run, write, options, said):
+    write("rows.jsonl", '{"text": "a b c"}\n')
+
+    ended = run("corpus", "scan", "rows.jsonl", *options)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+@pytest.fixture
+def session():
+    pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+    from simdup.spark import session  # noqa: PLC0415
+
+    return session
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A place for Java, so far without one."""
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "bin").mkdir()
+    return tmp_path
+
+
+ADVICE = ": install it (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
+
+
+def test_no_java_is_told_with_what_to_install(session, home, monkeypatch):
+    java = str(home / "bin" / "java")
+    needs = "Spark needs Java 17 or newer"
+
+    assert session.java_problem() == (
+        f"{needs}; {java!r} does not run (No such file or directory){ADVICE}"
+    )
+    monkeypatch.delenv("JAVA_HOME")
+    assert session.java_problem() == f"{needs}, and there is none{ADVICE}"
+
+
+@pytest.mark.parametrize(
+    ("version", "problem"),
+    [("17.0.15", None), ("21", None), ("1.8.0_292", "1"), ("11.0.2", "11")],
+)
+def test_java_is_to_be_new_enough(session, home, version, problem):
+    java = home / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025' >&2\n")
+    java.chmod(0o755)
+
+    expected = problem and f"Spark needs Java 17 or newer; {str(java)!r} is {problem}{ADVICE}"
+    assert session.java_problem() == expected
+
+
+@pytest.mark.usefixtures("session", "home")
+def test_without_java_the_command_is_one_line(run, write):
+    write("rows.jsonl", '{"text": "a b c"}\n')
+
+    ended = run("corpus", "scan", "rows.jsonl", "--engine", "spark")
+    assert ended.code == 2
+    assert ended.err.startswith(b"simdup: Spark needs Java 17 or newer; ")
+    assert ended.err.count(b"\n") == 1
