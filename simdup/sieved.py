@@ -61,7 +61,9 @@ def iter_sieved_between(left: Rows, right: Rows, bits: int, k: int, most: int) -
     """Such pairs of a left and a right row: their indices in the two, and distance."""
     a, b = (np.ascontiguousarray(rows[:, : bits // 8]) for rows in (left, right))
     load_if_worth(words=len(a) * len(b) * -(-bits // 64))
-    if ready() is not None and not plan(len(a) + len(b), bits, k, is_compiled=True):
+    if ready() is not None and not plan(
+        len(a) + len(b), bits, k, (len(a), len(b)), is_compiled=True
+    ):
         yield from compiled_pairs(a, b, k, is_half=False, sieve=(left, right, most))
         return
     both = np.concatenate((left, right))

@@ -294,10 +294,10 @@ def test_a_packed_file_that_ends_between_two_rows_is_trouble_and_no_row(write):
     data = gzip.compress(as_json(TEXTS).encode())
     result = scan_rows([write("a.jsonl.gz", data[:-4])])
 
-    assert result.has_trouble
+    assert result.balance.has_trouble
     assert result.faults == {Fault.CUT_SHORT: 0}
-    assert (result.rows_in, result.refused_rows) == (len(TEXTS), 0)
-    assert len(b"".join(rewritten(result, "first")).splitlines()) == result.kept
+    assert (result.balance.rows_in, result.balance.refused_rows) == (len(TEXTS), 0)
+    assert len(b"".join(rewritten(result, "first")).splitlines()) == result.balance.kept
 
 
 def test_a_fingerprint_of_equal_bits_is_not_compared_and_stays(write):
