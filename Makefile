@@ -78,12 +78,10 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/search.py
 	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100
 	$(BIN)/python tests/bench/store.py --files 25000
-	$(BIN)/python tests/bench/index.py
+	$(BIN)/python tests/bench/index.py --documents 100000,1000000
 	$(BIN)/python tests/bench/detection.py
 	$(BIN)/python tests/bench/formats.py
 	$(BIN)/python tests/bench/page.py
-	$(BIN)/python tests/bench/index.py --documents 100000
-	$(BIN)/python tests/bench/asking.py $(DATA)
 	$(BIN)/python tests/bench/corpus_rows.py --rows 20000 --bits 128
 
 # What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.

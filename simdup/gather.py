@@ -123,7 +123,7 @@ class Gathering:
         nearest = lru_cache(1 << 12)(lambda path: nearest_place(path, known))
         by_filters: dict[str, list[bytes]] = {}
         for path, written in known.items():
-            if written is not None:
+            if written is not None and not self._is_deleted_file(path):
                 by_filters.setdefault(written, []).append(path)
         for written, roots in by_filters.items():
             found = walk([os.fsdecode(root) for root in roots], _filters(written))
@@ -134,6 +134,11 @@ class Gathering:
                 place = path if path in known else nearest(os.path.dirname(path))
                 if place is not None and known[place] == written:
                     yield each
+
+    def _is_deleted_file(self, place: bytes) -> bool:
+        """Whether nothing but a file was there; a folder may be a drive that is not there today."""
+        has_folder = os.path.isdir(os.path.dirname(place)) and not os.path.exists(place)
+        return has_folder and not len(at_or_under(self.catalogue, os.path.join(place, b"")))
 
     def _gather(self, found: Iterable[Source | Skipped]) -> None:
         """Read what the index does not know, and put it in by batches."""

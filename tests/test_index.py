@@ -616,6 +616,20 @@ def test_a_place_that_vanished_is_refused_and_drops_nothing(index, write):
     assert index.update().added == 1
 
 
+def test_a_file_added_by_itself_is_dropped_when_it_is_gone_and_comes_back(index, write):
+    write("in/a", FIRST)
+    write("in/b", words(2))
+    index.add(["in/a", "in/b"])
+    Path("in/a").unlink()
+
+    assert index.update().removed == 1
+    assert inside(index) == ["in/b"]
+    assert index.update().unchanged == 1
+    write("in/a", FIRST)
+    assert index.update().added == 1
+    assert inside(index) == ["in/a", "in/b"]
+
+
 def test_what_cannot_be_looked_at_keeps_its_documents(index, write, monkeypatch):
     for name in ("in/a", "in/b/c", "in/b/d/e", "in/bc"):
         write(name, words(hash(name)))

@@ -301,7 +301,7 @@ def others(case: Case, n: int, k: int) -> Iterator[tuple[str, Callable[[], Opene
     if n <= 1_000_000:
         yield "faiss IndexBinaryMultiHash", partial(by_faiss, "IndexBinaryMultiHash", case, n, k)
     yield "faiss IndexBinaryFlat", partial(by_faiss, "IndexBinaryFlat", case, n, k)
-    if case.bits == 64 and n <= 100_000:
+    if case.bits == 64 and n <= (100_000 if case.is_skewed else 1_000_000):
         yield "1e0ng SimhashIndex", partial(by_simhash_index, case, n, k)
 
 
