@@ -99,9 +99,9 @@ class Found:
     pairs: set[Pair]
 
 
-def by_simdup(bits: int, path: str) -> Found:
+def by_simdup(bits: int, path: str, k: int | None = None) -> Found:
     begin, clock, began = peak_memory(), Clock(), perf_counter()
-    settings = simdup.Settings(simdup.Recipe(bits=bits))
+    settings = simdup.Settings(simdup.Recipe(bits=bits), k=k)
     result = simdup.scan_rows([path], settings, jobs=None, progress=clock)
     seconds = perf_counter() - began
     phases = [clock.seconds[phase] for phase in PHASES]

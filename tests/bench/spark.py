@@ -1,6 +1,6 @@
 """What corpora of rows cost on Spark: time, shuffled bytes and memory, beside the local engine.
 
-    python tests/bench/spark.py [--rows 100000,1000000] [--bits 128] [--master 'local[2]']
+    python tests/bench/spark.py [--rows 100000,1000000] [--bits 128] [-k 3] [--master 'local[2]']
 
 Makes files of JSON Lines in a temporary folder unless --folder is given, as corpus_rows.py does.
 Each run is a process of its own; that both find the same groups is checked. Seconds and
@@ -122,7 +122,7 @@ def memory_of(pid: int) -> tuple[str, float]:
     return name, size * 1024 / 1e6
 
 
-def by_spark(bits: int, path: str, master: str, conf: dict[str, str]) -> Run:
+def by_spark(bits: int, k: int | None, path: str, master: str, conf: dict[str, str]) -> Run:
     from simdup.spark import corpus, files, session  # noqa: PLC0415
 
     with TemporaryDirectory() as log:
@@ -132,7 +132,7 @@ def by_spark(bits: int, path: str, master: str, conf: dict[str, str]) -> Run:
         on = session.start(master, {**conf, **logged, "spark.eventLog.dir": Path(log).as_uri()})
         began = perf_counter()
         opened = files.read(on, {path: path}, None, "text", None)
-        scanned = corpus.scan(opened, simdup.Settings(simdup.Recipe(bits=bits)))
+        scanned = corpus.scan(opened, simdup.Settings(simdup.Recipe(bits=bits), k=k))
         groups = scanned.found.groups.select("id", "representative").toArrow().to_pydict()
         seconds = perf_counter() - began
         watch.stopped.set()
@@ -186,16 +186,18 @@ def show(report: Report, folder: Path, given: dict[str, Any]) -> None:
     runs: dict[str, Run] = {}
     conf = {"spark.driver.memory": given["memory"]}
     conf |= dict(each.split("=", 1) for each in given["conf"])
-    report.table(f"corpora of rows, {given['bits']} bits", COLUMNS, NAME_WIDTH)
+    bits, k = given["bits"], given["k"]
+    how = "similarity" if k is None else f"k = {k}"
+    report.table(f"corpora of rows, {bits} bits, {how}", COLUMNS, NAME_WIDTH)
     for rows in given["rows"]:
         path = folder / f"{rows}-{given['size']}.jsonl"
         if not path.exists():
             fresh(make_rows, rows, given["size"], path)
         size = path.stat().st_size / 1e6
-        local = fresh(by_simdup, given["bits"], str(path))
+        local = fresh(by_simdup, bits, str(path), k)
         about = rows, size, local.seconds, rows / local.seconds
         report.row("local", *about, None, max(local.peak, local.worker), None, None, None)
-        run = runs[f"{rows:,}"] = fresh(by_spark, given["bits"], str(path), given["master"], conf)
+        run = runs[f"{rows:,}"] = fresh(by_spark, bits, k, str(path), given["master"], conf)
         report.row(
             f"Spark, {given['master']}",
             *(rows, size, run.seconds, rows / run.seconds, run.jvm, run.workers),
@@ -214,6 +216,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--rows", type=numbers, default=[100_000, 1_000_000], help="by commas")
     parser.add_argument("--bits", type=int, default=128)
+    parser.add_argument("-k", type=int, help="go by distance alone")
     parser.add_argument("--size", type=int, default=1000, help="bytes of a text")
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--memory", default="4g", help="of the driver, which does all if local")
