@@ -2423,9 +2423,10 @@ def test_the_source_has_no_pickle_eval_or_shell():
                 found += [(path.name, node.func.id)] if node.func.id in calls else []
 
     assert len(sources) > 30
-    # The process that reads documents is ourselves, converters are what the user names; both
-    # are started without a shell.
-    assert sorted(found) == [("convert.py", "subprocess"), ("guarded.py", "subprocess")]
+    # Converters are what the user names, the process that reads documents is ourselves, and Java
+    # is asked for its version: all are started without a shell.
+    starting = ("convert.py", "guarded.py", "session.py")
+    assert sorted(found) == [(name, "subprocess") for name in starting]
     assert "shell" not in (Path(package.__file__).parent / "extract" / "guarded.py").read_text()
 
 
