@@ -1979,6 +1979,10 @@ moments += [{"after_seconds": (each + 0.5) / 25 * seconds} for each in range(25)
 for moment in moments:
     fresh()
     code = child(**moment)
+    while code == 0 and "after_seconds" in moment:  # it was faster than the first run
+        moment["after_seconds"] *= 0.8
+        fresh()
+        code = child(**moment)
     state, paths = looked_at()
     again = child()
     seen.append([code, state, paths == expected[: len(paths)], again, looked_at()[1] == expected])
@@ -2003,14 +2007,13 @@ def test_an_index_killed_at_any_moment_of_a_change_holds_whole_batches_and_goes_
     seen = json.loads(ended.stdout)
     batches = set()
     for code, (documents, number, problems), is_beginning, again, is_whole in seen:
-        assert code in {0, -signal.SIGKILL}
+        assert code == -signal.SIGKILL
         assert problems == []
         # Two batches made the empty index, the next one notes where to look again.
         assert documents == 4 * max(number - 3, 0)
         assert (is_beginning, again, is_whole) == (True, 0, True)
         batches.add(number)
     assert len(seen) == 50
-    assert sum(code < 0 for code, *_ in seen) > 35
     assert len(batches) > 8
 
 
