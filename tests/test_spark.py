@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import gzip
 import json
 import os
 import random
@@ -27,12 +26,12 @@ from simdup.simhash import are_degenerate
 from simdup.verify import exact_similarities
 
 pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
-pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
+pa = pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
 
 from pyspark.errors import PySparkException
 
 from simdup import spark
-from simdup.spark import blocks, files, frames, search, session, stars, tiles
+from simdup.spark import blocks, corpus, files, frames, readers, search, session, stars, tiles
 from simdup.spark.components import rooted
 from simdup.spark.near import Near
 
@@ -455,6 +454,7 @@ def notices(count=60, seed=4):
         rows.append(json.dumps({"key": f"n{number}", "text": " ".join(text), "more": [number]}))
     rows[7:7] = ['{"key": 7, "text": nothing}', "", '{"key": [8], "text": null}', '{"key": 9}']
     rows[20:20] = ['{"key": 20, "text": "\\ud800 is half of a character, alone"}', "[1]", " "]
+    rows[30:30] = ['{"key": ["\\ud800"], "text": "of which there are two"}'] * 2
     return [row.encode() for row in rows]
 
 
@@ -527,24 +527,62 @@ TABLE = [
 ]
 
 
-def test_columns_of_csv_stay_as_they_are(run, folder):
-    with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("id", "text", "id.`2"), *TABLE])
-        file.write("e,too few\n")
+CSV = (
+    b"\xef\xbb\xbfid,text,id.`2\r\n"
+    b'a,"the first text, with a comma and\r\na second line, is long enough to be compared", 1 \r\n'
+    b'b,"another text says ""nothing"" of what the first one said, and it has no copy",2\r\n'
+    b"\r\n"
+    b',"  The first text with a comma and a second line is long enough to be compared!  ",3\r\n'
+    b'd,"",4\r\n'
+    b"e,too few\r\n"
+    b'f,"a quotation mark "inside" a field",6\r\n'
+    b"g,not UTF-8 \xe9,7\r\n"
+    b'h,"...",8\r\n'
+    b'i,"this one never ends,9\r\n'
+)
 
-    ended = run("corpus", "scan", "rows.csv", "--keep", "first", *SPARK, "--output", "out")
-    assert ended.err.splitlines()[-1] == (
-        b"5 rows in = 3 kept (1 nothing to compare) + 1 dropped + 1 refused (1 broken row)"
-    )
-    rows = [
-        row
-        for part in parts_of(folder / "out", ".csv")
-        for row in csv.reader(io.StringIO(part.decode(), newline=""))
-    ]
-    assert sorted(row for row in rows if row[0] != "id") == [
-        [each or "" for each in row] for row in TABLE if row[0] != "c"
-    ]
-    assert ["id", "text", "id.`2"] in rows
+
+@pytest.fixture(params=["rows.csv", "rows.csv.gz"])
+def csv_files(request, write):
+    """Two files of CSV, perhaps packed."""
+    packed = gzip.compress if request.param.endswith(".gz") else bytes
+    write(request.param, packed(CSV))
+    write("more.csv", b"id,text,id.`2\nj,of all rows the last one,10")
+    return (request.param, "more.csv")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "text"])
+def test_csv_is_reported_as_by_the_local_engine(run, csv_files, form):
+    options = ("corpus", "scan", *csv_files, "--format", form, "--id-field", "id")
+
+    local, there = run(*options), run(*options, *SPARK)
+    assert local.code == there.code == 3
+    assert without_seconds(there.out) == without_seconds(local.out) != b""
+    assert without_seconds(there.err) == without_seconds(local.err)
+
+
+def test_records_of_csv_stay_as_they_are(run, csv_files, folder):
+    options = ("corpus", "scan", *csv_files, "--keep", "longest")
+
+    local = run(*options, "--output", "local.csv")
+    there = run(*options, *SPARK, "--output", "out")
+    assert without_seconds(there.err) == without_seconds(local.err)
+    header = b"id,text,id.`2"
+    written = parts_of(folder / "out", ".txt")
+    assert all(not part or part.startswith(header + b"\r\n") for part in written)
+    kept = sorted(line for part in written for line in part.splitlines() if line != header)
+    expected = (folder / "local.csv").read_bytes().splitlines()
+    assert kept == sorted(line for line in expected if line != header)
+
+
+def test_files_of_csv_with_other_columns_are_not_one_file(run, write):
+    write("a.csv", "id,text\n1,one two three\n")
+    write("b.csv", "text,id\none two three,2\n")
+
+    assert run("corpus", "scan", "a.csv", "b.csv", *SPARK).out.count(b'"member') == 1
+    ended = run("corpus", "scan", "a.csv", "b.csv", "--keep", "first", *SPARK, "--output", "out")
+    assert ended.code == 2
+    assert b"has another columns than" in ended.err
 
 
 def test_columns_of_parquet_stay_as_they_are(run, folder, on_spark):
@@ -561,14 +599,67 @@ def test_columns_of_parquet_stay_as_they_are(run, folder, on_spark):
     assert sorted(map(tuple, kept.collect())) == [row for row in TABLE if row[0] != "c"]
 
 
+def test_files_of_parquet_may_have_other_columns_and_rows_no_id(run, folder, on_spark):
+    text = "the same text in both of the files"
+    for name, kind in (("a", "text string, id string"), ("b", "text string, url string")):
+        frame = on_spark.createDataFrame([(text, None)], kind)
+        frame.coalesce(1).write.parquet(str(folder / name))
+
+    options = ("corpus", "scan", "a", "b", "--input-format", "parquet", "--id-field", "id")
+    group = json.loads(run(*options, *SPARK).out.splitlines()[1])
+    assert [member["id"] for member in group["members"]] == [None, None]
+    assert run(*options, "--keep", "first", *SPARK, "--output", "out").code == 0
+    assert {*on_spark.read.parquet(str(folder / "out")).columns} == {"text", "id", "url"}
+
+
+def test_a_column_may_be_called_as_ours_are(on_spark):
+    frame = on_spark.createDataFrame([("a b c", 1), ("a b c", 2)], "text string, dropped int")
+
+    assert spark.deduplicate(frame, id="dropped").collect() == [("a b c", 1)]
+
+
+def test_rows_that_are_too_long_are_refused_as_by_the_local_engine(monkeypatch):
+    monkeypatch.setattr(readers, "LONGEST_ROW", 30)
+    batch = pa.RecordBatch.from_pydict({"line": [b'{"text": "' + b"a" * 30], "position": [7]})
+
+    texts, extras = readers.JsonLines("text", None).read(batch)
+    assert (texts, extras["fault"].to_pylist()) == ([None], ["too long"])
+
+
+def test_a_group_too_large_for_a_line_of_json_is_told(run, write, monkeypatch):
+    write("rows.jsonl", '{"text": "one two"}\n' * 3)
+    monkeypatch.setattr(corpus, "MOST_MEMBERS", 2)
+
+    ended = run("corpus", "scan", "rows.jsonl", *SPARK)
+    assert ended.code == 2
+    assert b"group 1 has 3 rows, too many for a line of JSON; take --format csv" in ended.err
+    assert run("corpus", "scan", "rows.jsonl", "--format", "csv", *SPARK).out.count(b"\n") == 4
+
+
+def test_a_master_that_is_none_is_one_line(simdup, write):
+    """A Spark of its own: the first one that starts tells."""
+    write("rows.jsonl", '{"text": "one two"}\n')
+
+    ended = simdup("corpus", "scan", "rows.jsonl", "--engine", "spark", "--master", "local[x]")
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert ended.stderr.startswith(b"simdup: Spark does not start on 'local[x]': ")
+    assert ended.stderr.count(b"\n") == 1
+
+
 @pytest.mark.usefixtures("on_spark")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("_rows.jsonl",), b"'_rows.jsonl': Spark passes over names that begin with _ or ."),
+        (("two.jsonl", "./two.jsonl"), b"a file is named twice"),
+        (("two.jsonl", "t*.jsonl"), b"two.jsonl': named twice"),
+        (("r[1].jsonl",), b"'r[1].jsonl': Spark takes this name for a pattern; rename the file"),
+        ((b"\xff.jsonl",), b"Spark takes only names in UTF-8"),
+        (("cut.csv.gz",), b"'cut.csv.gz': cut short"),
         (("gone.jsonl",), b"gone.jsonl"),
         (("two.jsonl", "rows.csv"), b"'two.jsonl' is jsonl and 'rows.csv' csv: not one corpus"),
         (("folder",), b"'folder': its name does not say what it is; give --input-format"),
-        (("rows.csv",), b"no column 'text'; there are: body, id"),
+        (("rows.csv",), b"'rows.csv': no column 'text'; there are: body, id"),
         (("two.jsonl", "--output", "folder"), b"'folder' is there already; name a new folder"),
         (("two.jsonl", "--output", "x:/y"), b"No FileSystem for scheme"),
     ],
@@ -576,7 +667,9 @@ def test_columns_of_parquet_stay_as_they_are(run, folder, on_spark):
 def test_what_cannot_be_done_is_one_line(run, write, arguments, said):
     write("two.jsonl", '{"text": "one two"}\n{"text": "one two"}\n')
     write("rows.csv", "id,body\n1,one two\n")
-    write("folder/rows.jsonl", "{}")
+    write("cut.csv.gz", gzip.compress(b"id,text\n" + b"1,one two\n" * 9)[:-4])
+    for name in ("folder/rows.jsonl", "_rows.jsonl", "r[1].jsonl", "r1.jsonl", b"\xff.jsonl"):
+        write(name, "{}")
 
     ended = run("corpus", "scan", *arguments, *SPARK)
     assert (ended.code, ended.out) == (2, b"")

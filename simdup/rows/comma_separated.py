@@ -217,7 +217,7 @@ class CommaSeparated:
             if goes is not None and record.number >= goes:
                 goes = next(waiting, None)
             elif record.raw:
-                parts.append(_ended(record.raw, self.header))
+                parts.append(ended(record.raw, self.header))
                 size += len(record.raw)
             if size > BLOCK:
                 yield b"".join(parts), len(parts)
@@ -226,7 +226,7 @@ class CommaSeparated:
             yield b"".join(parts), len(parts)
 
 
-def _ended(raw: bytes, header: bytes) -> bytes:
+def ended(raw: bytes, header: bytes) -> bytes:
     """A record with the line end that it has, or that of the header."""
     if raw.endswith(b"\n"):
         return raw
@@ -234,15 +234,26 @@ def _ended(raw: bytes, header: bytes) -> bytes:
 
 
 def comma_separated(file: Packed, field: str, wanted: str | None) -> CommaSeparated:
-    """The table of a file. Raises InputError if its header lacks the text, or a wanted column."""
-    first = next(records(lines_of(file.blocks())), None)
+    """The table of a file. Raises InputError as `header_of`."""
+    columns, header = header_of(file.path, records(lines_of(file.blocks())), field, wanted)
+    return CommaSeparated(file, field, columns, header)
+
+
+def header_of(
+    path: str, every: Iterator[Record], field: str, wanted: str | None
+) -> tuple[tuple[str, ...], bytes]:
+    """The columns of a file, and the bytes that name them: its first record.
+
+    Raises InputError if the text's column is not among them, or a wanted one.
+    """
+    first = next(every, None)
     if first is None:
-        raise InputError(f"{file.path!r}: no header of columns (there is nothing in it)")
+        raise InputError(f"{path!r}: no header of columns (there is nothing in it)")
     if isinstance(first.fields, RowError):
         why = first.fields.detail or first.fields.fault.value
-        raise InputError(f"{file.path!r}: no header of columns ({why})")
+        raise InputError(f"{path!r}: no header of columns ({why})")
     for name in (field, wanted):
         if name is not None and first.fields.count(name) != 1:
             what = "no" if name not in first.fields else "more than one"
-            raise InputError(f"{file.path!r}: {what} column {name!r}; {names(first.fields)}")
-    return CommaSeparated(file, field, tuple(first.fields), _ended(first.raw, b""))
+            raise InputError(f"{path!r}: {what} column {name!r}; {names(first.fields)}")
+    return tuple(first.fields), ended(first.raw, b"")

@@ -88,12 +88,7 @@ class Packed:
         That it did not is checked before and after.
         """
         with self.open() as file:
-            unpacked = _UNPACKED[self.packing](file)
-            try:
-                yield from unpacked
-            except _BROKEN as error:
-                reason = error.strerror if isinstance(error, OSError) else None
-                raise CutShortError(reason or str(error)) from None
+            yield from unpacked(file, self.packing)
             if status_of(file) != self.status:
                 raise changed(self.path)
 
@@ -130,6 +125,15 @@ def status_of(file: IO[bytes]) -> Status:
 def changed(path: str) -> InputError:
     """The error about a file that is no longer what it was."""
     return InputError(f"{path!r}: changed while it was read; run again")
+
+
+def unpacked(file: IO[bytes], packing: str) -> Iterator[bytes]:
+    """The content of an open file. Raises CutShortError where it cannot be unpacked."""
+    try:
+        yield from _UNPACKED[packing](file)
+    except _BROKEN as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise CutShortError(reason or str(error)) from None
 
 
 def _plain(file: IO[bytes]) -> Iterator[bytes]:
@@ -214,7 +218,7 @@ def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
                 at, data = _At(1, len(_BOM)), block[len(_BOM) :]
             cut = data.rfind(b"\n") + 1
             if cut and passed:
-                yield _too_long(at.number)
+                yield too_long(at.number)
                 first = data.index(b"\n") + 1
                 at = _At(at.number + 1, at.offset + passed + size + first)
                 parts, size, passed, data, cut = [], 0, 0, data[first:], cut - first
@@ -232,7 +236,7 @@ def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
         yield Flaw(at.number, int(size + passed > 0), Fault.CUT_SHORT, lost)
         return
     if passed:
-        yield _too_long(at.number)
+        yield too_long(at.number)
     elif size:
         yield Lines(b"".join(parts), *at)
 
@@ -244,5 +248,6 @@ class _At(NamedTuple):
     offset: int
 
 
-def _too_long(number: int) -> Flaw:
+def too_long(number: int) -> Flaw:
+    """What stands for a row that is refused for its length."""
     return Flaw(number, 1, Fault.TOO_LONG, f"more than {LONGEST_ROW >> 20} MB")

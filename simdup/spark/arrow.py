@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from numpy.typing import NDArray
@@ -77,3 +77,33 @@ def runs(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[tuple[int, pa.
             waiting.append(each.slice(begin, end - begin))
     if waiting:
         yield last, pa.Table.from_batches(waiting)
+
+
+def whole_runs(
+    batches: Iterable[pa.RecordBatch], keys: Sequence[str], at_once: int
+) -> Iterator[pa.Table]:
+    """Some `at_once` rows each of sorted columns, none with the values of a row of another one."""
+    waiting, enough = list[pa.RecordBatch](), at_once
+    for each in batches:
+        waiting.append(each)
+        if sum(map(len, waiting)) < enough:
+            continue
+        table, enough = pa.Table.from_batches(waiting), at_once
+        last = int(begins_of(table, keys)[-1])
+        if last:
+            yield table.slice(0, last)
+            waiting = table.slice(last).to_batches()
+        else:
+            enough = 2 * len(table)
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def begins_of(table: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:
+    """Where rows begin that have other values than the row before."""
+    is_new = np.zeros(len(table), bool)
+    is_new[:1] = True
+    for key in keys:
+        values = numbers(table.column(key))
+        is_new[1:] |= values[1:] != values[:-1]
+    return np.flatnonzero(is_new)

@@ -21,7 +21,7 @@ from simdup.buckets import ranges
 from simdup.distinct import DistinctRows
 from simdup.hamming import paired_distances
 from simdup.hashing import mix64
-from simdup.spark.arrow import lists_of, numbers, rows_of
+from simdup.spark.arrow import begins_of, lists_of, numbers, rows_of, whole_runs
 from simdup.spark.near import PAIRS, emitted
 from simdup.spark.tiles import DIAGONAL, hashed, in_triangles
 
@@ -140,7 +140,7 @@ def _keying(near: Near, layout: Layout) -> Task:
 
 def _meeting(near: Near, layout: Layout) -> Task:
     def meeting(batches: Batches) -> Batches:
-        for table in _whole_runs(batches):
+        for table in whole_runs(batches, ("key", "cell"), ROWS_AT_ONCE):
             members, offsets = lists_of(table.column("members").combine_chunks())
             rows = rows_of(table.column("fingerprint").combine_chunks())
             yield from emitted(
@@ -150,34 +150,10 @@ def _meeting(near: Near, layout: Layout) -> Task:
     return meeting
 
 
-def _whole_runs(batches: Batches) -> Iterator[pa.Table]:
-    """Some ROWS_AT_ONCE rows each, none of which meets a row of another table."""
-    waiting: list[pa.RecordBatch] = []
-    for each in batches:
-        waiting.append(each)
-        if sum(map(len, waiting)) < ROWS_AT_ONCE:
-            continue
-        table = pa.Table.from_batches(waiting)
-        last = int(_begins(table)[-1])
-        if last:
-            yield table.slice(0, last)
-            waiting = table.slice(last).to_batches()
-    if waiting:
-        yield pa.Table.from_batches(waiting)
-
-
-def _begins(table: pa.Table) -> Indices:
-    """Where rows begin that meet with one another."""
-    key, cell = (numbers(table.column(name)) for name in ("key", "cell"))
-    is_new = np.ones(len(key), bool)
-    is_new[1:] = (key[1:] != key[:-1]) | (cell[1:] != cell[:-1])
-    return np.flatnonzero(is_new)
-
-
 def _near(table: pa.Table, rows: Rows, near: Near, layout: Layout) -> Iterator[Indices]:
     """Near pairs among rows that meet for the first time: (m, 3) of i, j and distance."""
     side, place = (numbers(table.column(name)) for name in ("side", "place"))
-    compared, begins = near.compared(rows), _begins(table)
+    compared, begins = near.compared(rows), begins_of(table, ("key", "cell"))
     ends = np.repeat(np.append(begins[1:], len(rows)), np.diff(begins, append=len(rows)))
     after = np.arange(1, len(rows) + 1)
     for left, right in ranges(after, ends - after):

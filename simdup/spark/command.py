@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from simdup.errors import InputError
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from simdup.corpora import Balance
     from simdup.records import Settings
+
+# What stands for other names than its own.
+PATTERN = set("*?[]{}\\")
 
 
 def run(  # noqa: PLR0913  (one argument an option)
@@ -48,7 +51,11 @@ def run(  # noqa: PLR0913  (one argument an option)
         if place is not None:
             _check_target(session, place, target)
         located = {_located(session, path): path for path in files}
+        if len(located) < len(files):
+            raise InputError("a file is named twice")
         opened = read(session, located, input_format, text_field, id_field)
+        if keep is not None:
+            opened.check_one_form()
         scanned = scan(opened, settings)
         if keep is not None and place is not None:
             write_kept(scanned, keep, place)
@@ -56,15 +63,22 @@ def run(  # noqa: PLR0913  (one argument an option)
             report(scanned, form).write.text(place)
         else:
             write(line["value"] for line in report(scanned, form).toLocalIterator())
-    except (PySparkException, Py4JJavaError) as error:
+    except (PySparkException, Py4JError) as error:
         raise InputError(reason(error)) from None
     return scanned.balance
 
 
 def _located(session: SparkSession, path: str) -> str:
-    """The path as Spark finds it: on one machine what is relative is so to where we are."""
-    is_here = session.sparkContext.master.startswith("local")
-    return os.path.abspath(path) if is_here and not urlsplit(path).scheme else path
+    """The path as Spark finds it: on one machine what is relative is so to where we are.
+
+    Raises InputError for a name that Spark would take for another one.
+    """
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        raise InputError(f"{path!r}: Spark takes only names in UTF-8")
+    is_here = session.sparkContext.master.startswith("local") and not urlsplit(path).scheme
+    if is_here and set(path) & PATTERN and os.path.exists(path):
+        raise InputError(f"{path!r}: Spark takes this name for a pattern; rename the file")
+    return os.path.abspath(path) if is_here else path
 
 
 def _check_target(session: SparkSession, place: str, target: str | None) -> None:
@@ -73,3 +87,5 @@ def _check_target(session: SparkSession, place: str, target: str | None) -> None
     system = path.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001
     if system.exists(path):
         raise InputError(f"{target!r} is there already; name a new folder")
+    if not system.mkdirs(path.getParent()):
+        raise InputError(f"{target!r}: nothing can be written there")

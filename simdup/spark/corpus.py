@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ from simdup.report.rows import (
 )
 from simdup.spark.arrow import runs
 from simdup.spark.frames import Found, dropped, found
+from simdup.spark.readers import strings
 from simdup.spark.texts import numbered, settled
 
 if TYPE_CHECKING:
@@ -39,6 +41,12 @@ if TYPE_CHECKING:
     from simdup.records import Settings
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.files import Files
+
+# Lines that are handed on together.
+LINES = 1 << 14
+
+# A line of Spark's has 2 GB at most, and a row of a group takes some 200 bytes of JSON.
+MOST_MEMBERS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +154,16 @@ def _rendering(scanned: Scanned, form: str) -> Task:
 
     def rendering(batches: Batches) -> Batches:
         for group, table in runs(batches, "group"):
+            if form == "jsonl" and len(table) > MOST_MEMBERS:
+                many = f"group {group} has {len(table):,} rows"
+                raise InputError(f"{many}, too many for a line of JSON; take --format csv")
             named = _named(group, table, names)
             if form == "jsonl":
-                lines = [json_line(named)]
+                lines = iter([json_line(named)])
             else:
-                lines = [*(csv_lines(named) if form == "csv" else text_lines(named, bits))]
-            yield pa.RecordBatch.from_pydict({"value": lines})
+                lines = csv_lines(named) if form == "csv" else text_lines(named, bits)
+            while part := list(islice(lines, LINES)):
+                yield pa.RecordBatch.from_pydict({"value": strings(part)})
 
     return rendering
 
@@ -182,12 +194,25 @@ def write_kept(scanned: Scanned, keep: str, target: str) -> None:
     left_out = dropped(scanned.found, keep).unionAll(broken)
     stays = scanned.files.whole().join(left_out, "id", "left_anti")
     seen = Observation("kept")
-    writer = stays.observe(seen, F.count("*").alias("rows")).select("record.*").write
-    if scanned.files.form == "jsonl":
-        writer.text(target)
+    records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
+    if scanned.files.form == "parquet":
+        records.write.parquet(target)
     elif scanned.files.form == "csv":
-        writer.csv(target, header=True, quote='"', escape='"')
+        headed = records.mapInArrow(_with_header(scanned.files.header), "value string")
+        headed.write.text(target)
     else:
-        writer.parquet(target)
+        records.write.text(target)
     if seen.get["rows"] != scanned.balance.kept:
         raise InputError("files changed while they were read")
+
+
+def _with_header(header: str) -> Task:
+    """Lines with a header before those of each partition."""
+
+    def heading(batches: Batches) -> Batches:
+        for place, each in enumerate(batch for batch in batches if len(batch)):
+            if not place:
+                yield pa.RecordBatch.from_pydict({"value": [header]})
+            yield each
+
+    return heading

@@ -1,15 +1,17 @@
 """Paths that Spark reads in, rows out, in the order in which the local engine would read them.
 
-A row is where it stands: the line of JSON Lines, the record of CSV or Parquet, from 1. Files
-come as they were given, then by name; where Spark cuts them makes no difference.
+A row is where it stands: the line of JSON Lines and CSV, the record of Parquet, from 1. Files
+and folders come as they were given, what a pattern or a folder below names by name; where Spark
+cuts them makes no difference.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -18,18 +20,23 @@ from simdup.errors import InputError
 from simdup.rows.parsed import names
 from simdup.rows.tables import form_of
 from simdup.spark.prints import Source, column
-from simdup.spark.readers import Columns, JsonLines
+from simdup.spark.readers import Columns, JsonLines, Records
+from simdup.spark.whole import COUNTS, RECORDS, CsvFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 #: What can be read.
 FORMS = ("jsonl", "csv", "parquet")
 
-# Where Spark puts a record of CSV that it cannot read.
-BROKEN = "_corrupt_record"
+# How many parts Spark cuts files into at least; as it stands, as many as there are cores just
+# then, and executors come and go.
+LEAST_PARTS = "spark.sql.files.minPartitionNum"
+
+# What is known of a row besides what its reader takes.
+CARRIED = ("file", "position")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +57,23 @@ class Files:
     """The rows to be compared: their id is their number in the corpus; file (the index of its
     name) and position are carried."""
 
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Of each file of CSV, by what it is called."""
+    header: str = ""
+    """Of CSV: the record that names the columns."""
+
+    def check_one_form(self) -> None:
+        """Raise InputError if the rows of all files cannot go into one file."""
+        every = iter(self.columns.items())
+        first, columns = next(every, ("", ()))
+        for path, others in every:
+            if list(others) != list(columns):
+                raise InputError(f"{path!r} has another columns than {first!r}: not one file")
+
     def whole(self) -> DataFrame:
         """Every row with `id` and, as `record`, all that the file has of it."""
-        columns = [name for name in self.frame.columns if name != BROKEN]
+        # Of lines without what the names of folders say.
+        columns = self.frame.columns if self.form == "parquet" else ["value"]
         record = F.struct(*map(column, columns)).alias("record")
         rows = _placed(self.frame, self.splits, record)
         return rows.where(r"record.value rlike '\\S'") if self.form == "jsonl" else rows
@@ -68,21 +89,53 @@ def read(
     column that is not there, and what Spark raises for what it cannot read.
     """
     form = form or _form_of(paths.values())
-    frame = _READ[form](session.read, list(paths))
-    splits, found = _splits(frame, paths)
-    carried = ("file", "position")
+    _check_names(session, paths)
+    if not session.conf.get(LEAST_PARTS, None):
+        session.conf.set(LEAST_PARTS, str(session.sparkContext.defaultParallelism))
+    if form == "csv":
+        return _whole_files(session, paths, CsvFiles(text, name, partial(_called, paths=paths)))
     if form == "jsonl":
+        frame = session.read.text(list(paths), lineSep="\n")
+        splits, found = _in_order(session, _split(frame), paths)
         line = F.col("value").cast("binary").alias("line")
         rows = _placed(frame, splits, line).where(r"cast(line as string) rlike '\\S'")
-        source = Source(rows, JsonLines(text, name), carried)
+        source = Source(rows, JsonLines(text, name), CARRIED)
     else:
+        # A column that only some files have is one of all.
+        frame = session.read.option("mergeSchema", "true").parquet(*paths)
         _check_columns(frame, text, name)
-        own, nothing = column(text).alias("text"), F.lit(None).cast("string")
-        broken = column(BROKEN) if BROKEN in frame.columns else nothing
-        called = nothing if name is None else column(name)
-        rows = _placed(frame, splits, own, called.alias("called"), broken.alias("broken"))
-        source = Source(rows, Columns(), carried)
+        splits, found = _in_order(session, _split(frame), paths)
+        called = F.lit(None).cast("string") if name is None else column(name)
+        rows = _placed(frame, splits, column(text).alias("text"), called.alias("called"))
+        source = Source(rows, Columns(is_named=name is not None), CARRIED)
     return Files(form, tuple(paths.values()), frame, splits, found, source)
+
+
+def _check_names(session: SparkSession, paths: Mapping[str, str]) -> None:
+    """Raise InputError for a file that Spark would pass over, or that is named twice."""
+    for called in paths.values():
+        name = os.path.basename(called)
+        if name.startswith(("_", ".")) and name not in {".", ".."}:
+            raise InputError(f"{called!r}: Spark passes over names that begin with _ or .")
+    if len(paths) > 1:
+        every = session.read.format("binaryFile").load(list(paths)).select("path")
+        twice = every.groupBy("path").count().where("count > 1").orderBy("path").first()
+        if twice is not None:
+            raise InputError(f"{_path_of(twice['path'])!r}: named twice")
+
+
+def _whole_files(session: SparkSession, paths: Mapping[str, str], wanted: CsvFiles) -> Files:
+    content = session.read.format("binaryFile").load(list(paths))
+    files = content.select(F.col("_metadata.file_path").alias("path"), "content")
+    counted = files.mapInArrow(wanted.counted, COUNTS).collect()
+    splits, found = _in_order(session, counted, paths)
+    frame = files.mapInArrow(wanted.recorded, RECORDS)
+    rows = _placed(frame, splits, "position", *Records().inputs)
+    source = Source(rows, Records(), CARRIED)
+    by_name = {_called(each["split_path"], paths): each for each in counted}
+    columns = {name: by_name[name]["columns"] for name in found}
+    header = by_name[found[0]]["header"] if found else ""
+    return Files("csv", tuple(paths.values()), frame, splits, found, source, columns, header)
 
 
 def _form_of(paths: Iterable[str]) -> str:
@@ -98,35 +151,10 @@ def _form_of(paths: Iterable[str]) -> str:
     return next(iter(forms))
 
 
-def _lines(reader: DataFrameReader, paths: list[str]) -> DataFrame:
-    return reader.text(paths, lineSep="\n")
-
-
-def _records(reader: DataFrameReader, paths: list[str]) -> DataFrame:
-    """The records, all columns strings; those that are broken have BROKEN besides."""
-    how = {"header": True, "quote": '"', "escape": '"', "multiLine": True}
-    header = reader.csv(paths, **how, inferSchema=False).columns
-    schema = ", ".join(f"`{each.replace('`', '``')}` string" for each in [*header, BROKEN])
-    how |= {"enforceSchema": False, "columnNameOfCorruptRecord": BROKEN}
-    return reader.csv(paths, schema, **how)
-
-
-def _parquet(reader: DataFrameReader, paths: list[str]) -> DataFrame:
-    return reader.parquet(*paths)
-
-
-_READ: dict[str, Callable[[DataFrameReader, list[str]], DataFrame]] = {
-    "jsonl": _lines,
-    "csv": _records,
-    "parquet": _parquet,
-}
-
-
 def _check_columns(frame: DataFrame, text: str, name: str | None) -> None:
-    there = [each for each in frame.columns if each != BROKEN]
     for wanted in (text, name):
-        if wanted is not None and wanted not in there:
-            raise InputError(f"no column {wanted!r}; {names(there)}")
+        if wanted is not None and wanted not in frame.columns:
+            raise InputError(f"no column {wanted!r}; {names(frame.columns)}")
     kind = frame.schema[text].dataType.simpleString()
     if kind != "string":
         raise InputError(f"column {text!r} has no strings, but is {kind}")
@@ -141,30 +169,43 @@ def _split_columns() -> list[Column]:
     ]
 
 
-def _splits(frame: DataFrame, paths: Mapping[str, str]) -> tuple[DataFrame, tuple[str, ...]]:
-    """`Files.splits`, from reading all files once, and the names of files."""
+def _split(frame: DataFrame) -> list[Row]:
+    """What of each file Spark reads together, and how many rows are in it; reads all files."""
     own = frame.select(*_split_columns()).groupBy("split_path", "split_block")
-    counted = own.agg(F.min("split_at").alias("first"), F.count("*").alias("count")).collect()
+    return own.agg(F.min("split_at").alias("first"), F.count("*").alias("count")).collect()
+
+
+def _in_order(
+    session: SparkSession, counted: list[Row], paths: Mapping[str, str]
+) -> tuple[DataFrame, tuple[str, ...]]:
+    """`Files.splits` and the names of files, from what is in each part of them."""
     order = {path.rstrip("/"): place for place, path in enumerate(paths)}
 
-    def by_order(split: Any) -> tuple[int, str, int]:  # noqa: ANN401
+    def by_order(split: Row) -> tuple[int, str, int]:
         place = _path_of(split["split_path"])
         above = (order[each] for each in (place, os.path.dirname(place)) if each in order)
         return next(above, len(paths)), split["split_path"], split["split_block"]
 
     rows, begin, found = [], 0, list[str]()
-    every = sorted(counted, key=by_order)
+    every = sorted((split for split in counted if split["count"]), key=by_order)
     for path, splits in groupby(every, key=lambda split: split["split_path"]):
         number = 1
         for split in splits:
-            rows.append((*split, begin, len(found), number))
+            places = split["split_path"], split["split_block"], split["first"], split["count"]
+            rows.append((*places, begin, len(found), number))
             begin, number = begin + split["count"], number + split["count"]
-        found.append(paths.get(_path_of(path), _path_of(path)))
+        found.append(_called(path, paths))
     schema = (
         "split_path string, split_block long, first long, count long,"
         " begin long, file int, before long"
     )
-    return frame.sparkSession.createDataFrame(rows, schema), tuple(found)
+    return session.createDataFrame(rows, schema), tuple(found)
+
+
+def _called(uri: str, paths: Mapping[str, str]) -> str:
+    """What a file is called in messages."""
+    path = _path_of(uri)
+    return paths.get(path, path)
 
 
 def _path_of(uri: str) -> str:
@@ -173,17 +214,20 @@ def _path_of(uri: str) -> str:
     return unquote(parts.path) if parts.scheme == "file" else uri
 
 
-def _placed(frame: DataFrame, splits: DataFrame, *columns: Column) -> DataFrame:
+def _placed(frame: DataFrame, splits: DataFrame, *columns: Column | str) -> DataFrame:
     """Some columns of all rows, and their id, file and position."""
-    rows = frame.select(*columns, *_split_columns())
+    own = ("split_path", "split_block", "split_at")
+    places = own if set(own) <= set(frame.columns) else _split_columns()
+    rows = frame.select(*columns, *places)
     joined = rows.join(F.broadcast(splits), ["split_path", "split_block"], "left")
     inside = F.col("split_at") - F.col("first")
     is_there = (inside >= 0) & (inside < F.col("count"))
     changed = F.raise_error(F.lit("simdup: files changed while they were read"))
-    own = [name for name in rows.columns if not name.startswith("split_")]
+    taken = [name for name in rows.columns if not name.startswith("split_")]
+    position = (F.col("before") + inside).alias("position")
     return joined.select(
         F.when(is_there, F.col("begin") + inside).otherwise(changed.cast("long")).alias("id"),
         "file",
-        (F.col("before") + inside).alias("position"),
-        *own,
+        *([] if "position" in taken else [position]),
+        *taken,
     )

@@ -114,13 +114,15 @@ def deduplicate(
     """The rows of the DataFrame without those that repeat another: one of each group is left.
 
     Of a group `keep` leaves the row with the lowest id ("first") or with the most characters,
-    of several the lowest id ("longest"). Rows without a fingerprint stay. Raises as `pairs`.
+    of several the lowest id ("longest"). Rows without a fingerprint stay. The frame is computed
+    more than once, and must give the same ids each time. Raises as `pairs`.
     """
     if keep not in KEEPS:
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
     matched = found(_source(df, text, id), settings or Settings())
     ids = dropped(matched, keep).withColumnRenamed("id", "dropped")
-    return df.join(ids, column(id) == F.col("dropped"), "left_anti")
+    own = df["`" + id.replace("`", "``") + "`"]
+    return df.join(ids, own == ids["dropped"], "left_anti")
 
 
 def found(source: Source, settings: Settings) -> Found:

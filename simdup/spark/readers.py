@@ -12,6 +12,7 @@ from simdup.report.data import dumps
 from simdup.report.rows import as_value
 from simdup.rows.json_lines import row_in, text_of
 from simdup.rows.parsed import RowError
+from simdup.rows.streams import LONGEST_ROW, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,6 +59,9 @@ class JsonLines:
 
     def _row(self, line: bytes, number: int) -> _Row:
         called = None
+        if len(line) > LONGEST_ROW:
+            flaw = too_long(number)
+            return _Row(None, None, flaw.fault, flaw.detail)
         try:
             row = row_in(line.removeprefix(_BOM) if number == 1 else line)
             if self.name is not None:
@@ -69,9 +73,11 @@ class JsonLines:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The reader of columns: the text, what the row is called, and the record if it is broken."""
+    """The reader of columns: the text, and what the row is called."""
 
-    inputs: tuple[str, ...] = ("text", "called", "broken")
+    is_named: bool
+
+    inputs: tuple[str, ...] = ("text", "called")
 
     @property
     def extras(self) -> Mapping[str, str]:
@@ -91,23 +97,42 @@ class Columns:
         columns = (batch.column(name).to_pylist() for name in self.inputs)
         return [self._row(*each) for each in zip(*columns, strict=True)]
 
-    def _row(self, text: str | None, name: object, broken: str | None) -> _Row:
-        called = None if name is None else dumps(as_value(name))
-        if broken is not None:
-            return _Row(None, called, Fault.BROKEN)
+    def _row(self, text: str | None, name: object) -> _Row:
+        called = dumps(as_value(name)) if self.is_named else None
         return _Row(text, called, *(() if text is not None else (Fault.EMPTY, "null")))
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The reader of what `whole` has made of files."""
+
+    inputs: tuple[str, ...] = ("text", "called", "fault", "detail")
+
+    @property
+    def extras(self) -> Mapping[str, str]:
+        """EXTRAS."""
+        return EXTRAS
+
+    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
+        """The texts; None for rows that have none."""
+        return batch.column("text").to_pylist()
+
+    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
+        """The same, with the faults of the others and the ids."""
+        made = {"fault": "fault", "detail": "detail", "name": "called"}
+        return self.texts(batch), {name: batch.column(own) for name, own in made.items()}
 
 
 def _extras(rows: Sequence[_Row]) -> dict[str, pa.Array]:
     """The columns of EXTRAS."""
     return {
         "fault": pa.array([row.fault and row.fault.value for row in rows], pa.string()),
-        "detail": _strings([row.detail for row in rows]),
-        "name": _strings([row.called for row in rows]),
+        "detail": strings([row.detail for row in rows]),
+        "name": strings([row.called for row in rows]),
     }
 
 
-def _strings(values: Sequence[str | None]) -> pa.Array:
+def strings(values: Sequence[str | None]) -> pa.Array:
     """A column; what UTF-8 has no place for is escaped."""
     plain = [None if each is None else each.encode("utf-8", "backslashreplace") for each in values]
     return pa.array(plain, pa.binary()).cast(pa.string())

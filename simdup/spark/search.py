@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 
+from simdup.candidates import SIEVE_BITS
 from simdup.distinct import DistinctRows
 from simdup.spark.arrow import lists_of, rows_of
 from simdup.spark.blocks import MOST_CANDIDATES, candidates_of, joined_pairs, keyed, layout_for
@@ -37,8 +38,9 @@ def near_pairs(texts: DataFrame, near: Near) -> DataFrame:
         candidates, most = candidates_of(keys)
         if 2 * candidates < MOST_CANDIDATES * n:
             return copies.unionAll(joined_pairs(keys, near, layout, most))
+    width = (near.bits if near.sieve is None else max(near.bits, SIEVE_BITS)) // 8
     slots = texts.sparkSession.sparkContext.defaultParallelism
-    return copies.unionAll(tiled_pairs(distinct, near, chunks_for(n, slots)))
+    return copies.unionAll(tiled_pairs(distinct, near, chunks_for(n, width, slots)))
 
 
 def _copies(batches: Batches) -> Batches:

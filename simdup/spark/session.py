@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -32,6 +34,8 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     None takes the master that spark-submit gave. What Java says on stderr goes nowhere.
     Raises InputError without Java and where Spark does not start.
     """
+    # It logs every call that fails, with a traceback.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     problem = java_problem()
     if problem and not is_submitted():
         raise InputError(problem)
@@ -46,9 +50,11 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
         try:
             with _stderr_to(told.fileno()):
                 return builder.getOrCreate()
-        except PySparkException as error:
+        except (PySparkException, Py4JError) as error:
             told.seek(0)
-            why = _problem(told.read().decode("utf-8", "replace")) or reason(error)
+            why = _problem(told.read().decode("utf-8", "replace"))
+            if why is None or isinstance(error, Py4JError):  # Java runs, and says it itself
+                why = reason(error)
             raise InputError(f"Spark does not start on {master!r}: {why}") from None
 
 
@@ -84,7 +90,11 @@ def reason(error: Exception) -> str:
     lines = (line.removeprefix(": ").strip() for line in text.splitlines())
     # What py4j says first is which of its calls failed.
     said = (line for line in lines if line and not line.startswith("An error occurred while"))
-    return own[-1] if own else next(said, type(error).__name__)
+    first = next(said, type(error).__name__)
+    causes = re.findall(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception): .+)$", text, re.MULTILINE)
+    if causes and (first.endswith(":") or "NO_HINT" in first):
+        first = f"{first} {causes[-1]}"
+    return own[-1] if own else first
 
 
 def java_problem() -> str | None:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.groups import leaders
-from simdup.spark.arrow import numbers
+from simdup.spark.arrow import numbers, whole_runs
 from simdup.spark.components import rooted
 
 if TYPE_CHECKING:
@@ -43,35 +43,38 @@ def led(pairs: DataFrame, copies: DataFrame, linkage: str) -> DataFrame:
     edges = pairs.select("a", "b", "similarity").join(root_of, "a")
     own = root_of.join(copies.toDF("a", "copies"), "a")
     both = edges.unionByName(own, allowMissingColumns=True)
-    return both.repartition("root").mapInArrow(_leading(linkage), SCHEMA)
+    together = both.repartition("root").sortWithinPartitions("root")
+    return together.mapInArrow(_leading(linkage), SCHEMA)
 
 
 def _leading(linkage: str) -> Task:
-    """All components of a partition at once: none is in another one too."""
+    """Many components at once, each of them whole."""
 
     def leading(batches: Batches) -> Batches:
-        tables = list(batches)
-        if not tables:
-            return
-        table = pa.Table.from_batches(tables)
-        is_edge = table.column("b").is_valid()
-        edges, own = table.filter(is_edge), table.filter(pc.invert(is_edge))
-        number, copies = (numbers(own.column(name).combine_chunks()) for name in ("a", "copies"))
-        order = np.argsort(number)
-        number, n = number[order], len(number)
-        a, b = (numbers(edges.column(name).combine_chunks()) for name in ("a", "b"))
-        pairs = np.searchsorted(number, np.column_stack((a, b)))
-        leader = leaders(pairs, n, linkage, np.arange(n), copies[order])
-        others = np.flatnonzero(leader != np.arange(n))
-        values = edges.column("similarity").combine_chunks()
-        columns = {
-            "number": number[others],
-            "leader": number[leader[others]],
-            "similarity": values.take(_places(pairs, others, leader[others], n)),
-        }
-        yield pa.RecordBatch.from_pydict(columns)
+        for table in whole_runs(batches, ("root",), PAIRS_AT_ONCE):
+            yield _led_in(table, linkage)
 
     return leading
+
+
+def _led_in(table: pa.Table, linkage: str) -> pa.RecordBatch:
+    """SCHEMA, of the edges and texts of some components."""
+    is_edge = table.column("b").is_valid()
+    edges, own = table.filter(is_edge), table.filter(pc.invert(is_edge))
+    number, copies = (numbers(own.column(name).combine_chunks()) for name in ("a", "copies"))
+    order = np.argsort(number)
+    number, n = number[order], len(number)
+    a, b = (numbers(edges.column(name).combine_chunks()) for name in ("a", "b"))
+    pairs = np.searchsorted(number, np.column_stack((a, b)))
+    leader = leaders(pairs, n, linkage, np.arange(n), copies[order])
+    others = np.flatnonzero(leader != np.arange(n))
+    values = edges.column("similarity").combine_chunks()
+    columns = {
+        "number": number[others],
+        "leader": number[leader[others]],
+        "similarity": values.take(_places(pairs, others, leader[others], n)),
+    }
+    return pa.RecordBatch.from_pydict(columns)
 
 
 def _places(pairs: Indices, i: Indices, j: Indices, n: int) -> pa.Array:

@@ -66,10 +66,11 @@ def named(session: SparkSession, what: str) -> Iterator[None]:
 
 
 def settled(frame: DataFrame, what: str) -> DataFrame:
-    """The same rows, computed now and kept for as long as somebody holds the frame.
+    """The same rows, computed now and kept.
 
-    In the checkpoint directory of the session if it has one, else with the executors, where
-    they are lost if one of these is. `what` is what it is shown by.
+    In the checkpoint directory of the session if it has one, where they stay; else with the
+    executors for as long as somebody holds the frame, and lost if one of these is. `what` is
+    what it is shown by.
     """
     has_place = frame.sparkSession.sparkContext.getCheckpointDir() is not None
     with named(frame.sparkSession, what):

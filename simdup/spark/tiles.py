@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     Pairs = NDArray[np.int64]
 
-# Rows in a chunk at most. A task has two of them, with 64 bytes a row or more.
-CHUNK_ROWS = 1 << 22
+# Rows in a chunk at most, and bytes of fingerprints. A task has two of them.
+CHUNK_ROWS, CHUNK_BYTES = 1 << 22, 1 << 29
 
 # Tasks for each one that runs at a time, so that all end together.
 TASKS_A_SLOT = 4
@@ -48,13 +48,14 @@ COMPARISONS_WORTH = 1 << 28
 LEFT, RIGHT, DIAGONAL = range(3)
 
 
-def chunks_for(n: int, slots: int) -> int:
-    """In how many chunks n rows are cut where so many tasks run at a time.
+def chunks_for(n: int, width: int, slots: int) -> int:
+    """In how many chunks n rows of so many bytes are cut where so many tasks run at a time.
 
-    >>> [chunks_for(n, 2) for n in (1000, 100_000, 1_000_000, 1_000_000_000)]
+    >>> [chunks_for(n, 64, 2) for n in (1000, 100_000, 1_000_000, 1_000_000_000)]
     [1, 4, 4, 239]
     """
-    return max(parts_for(n * n // 2 // COMPARISONS_WORTH, slots), -(-n // CHUNK_ROWS))
+    rows = min(CHUNK_ROWS, CHUNK_BYTES // width)
+    return max(parts_for(n * n // 2 // COMPARISONS_WORTH, slots), -(-n // rows))
 
 
 def parts_for(tasks: int, slots: int) -> int:
