@@ -14,7 +14,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within, simhash
+import simdup.match
+from simdup import (
+    InputError,
+    Recipe,
+    Settings,
+    fingerprint_texts,
+    pairs_within,
+    simhash,
+)
 from simdup.candidates import wanted
 from simdup.cli import submit
 from simdup.corpus.scan import group_texts
@@ -31,7 +39,18 @@ pa = pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
 from pyspark.errors import PySparkException
 
 from simdup import spark
-from simdup.spark import blocks, corpus, files, frames, readers, search, session, stars, tiles
+from simdup.spark import (
+    blocks,
+    corpus,
+    files,
+    frames,
+    match,
+    readers,
+    search,
+    session,
+    stars,
+    tiles,
+)
 from simdup.spark.components import rooted
 from simdup.spark.near import Near
 
@@ -239,6 +258,33 @@ def test_groups_of_skewed_rows_are_the_local_ones(frame_of, skewed):
     assert len(expected) > 4000
     for partitions in PARTITIONINGS:
         assert spark_groups(frame_of(skewed, partitions), settings) == expected
+
+
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_groups_that_are_found_in_rounds_are_the_local_ones(frame_of, monkeypatch, linkage):
+    def affordable(distances, weight, _, k):
+        within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
+        narrow.append(max(0, int(np.searchsorted(within, 1000, side="right")) - 1))
+        return narrow[-1]
+
+    narrow = []
+    for engine in (simdup.match, match):
+        monkeypatch.setattr(engine, "affordable", affordable)
+    random_, words = random.Random(3), [f"w{i}" for i in range(300)]
+    texts = []
+    for _ in range(75):
+        link = random_.choices(words, k=14)
+        for _ in range(20):
+            link = [*link]
+            link[random_.randrange(14)] = random_.choice(words)
+            texts.append(" ".join(link))
+    settings = Settings(Recipe(bits=64), similarity=0.6, linkage=linkage)
+
+    expected = local_groups(texts, settings)
+    assert spark_groups(frame_of(texts, 3), settings) == expected
+    assert len(expected) > 300
+    # Both engines had to look less far at first.
+    assert sum(k < wanted(0.6, 64) for k in narrow) > 1
 
 
 def random_rows(n=3000, width=8, seed=0):
