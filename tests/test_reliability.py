@@ -1082,7 +1082,8 @@ def stopping(*arguments, **options):
     left -= 1
     if left == 0:
         os.write(descriptor, b"!")
-        time.sleep(60)
+        for _ in range(600):  # a signal that comes just before a sleep does not end it
+            time.sleep(0.1)
     return real(*arguments, **options)
 setattr(owner, name, stopping)
 """
