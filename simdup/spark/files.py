@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, Row, SparkSession
 
-#: What can be read.
-FORMS = ("jsonl", "csv", "parquet")
-
 # How many parts Spark cuts files into at least; as it stands, as many as there are cores just
 # then, and executors come and go.
 LEAST_PARTS = "spark.sql.files.minPartitionNum"
@@ -85,8 +82,8 @@ def read(
     """The rows of some files, folders or patterns; `text` and `name` are fields or columns.
 
     `paths` has, by the path that Spark is to read, what it is called in messages.
-    `form` is one of FORMS; None: what the end of each path says. Raises InputError for a
-    column that is not there, and what Spark raises for what it cannot read.
+    `form` is "jsonl", "csv" or "parquet"; None: what the end of each path says. Raises
+    InputError for a column that is not there, and what Spark raises for what it cannot read.
     """
     form = form or _form_of(paths.values())
     _check_names(session, paths)

@@ -15,7 +15,7 @@ from simdup.hamming import paired_distances
 from simdup.records import Kind, Settings
 from simdup.spark.arrow import rows_of
 from simdup.spark.match import Matching
-from simdup.spark.prints import Source, Strings, column, printed
+from simdup.spark.prints import Source, Strings, column, printed, quoted
 from simdup.spark.texts import distinct_texts
 from simdup.spark.verify import Originals
 
@@ -121,8 +121,7 @@ def deduplicate(
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
     matched = found(_source(df, text, id), settings or Settings())
     ids = dropped(matched, keep).withColumnRenamed("id", "dropped")
-    own = df["`" + id.replace("`", "``") + "`"]
-    return df.join(ids, own == ids["dropped"], "left_anti")
+    return df.join(ids, df[quoted(id)] == ids["dropped"], "left_anti")
 
 
 def found(source: Source, settings: Settings) -> Found:

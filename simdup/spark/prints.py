@@ -91,7 +91,12 @@ class Source:
 
 def column(name: str) -> Column:
     """The column of this very name, whatever stands in it."""
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    """A name as Spark takes it for that of a column, whatever stands in it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def printed(source: Source, recipe: Recipe, bits: int) -> DataFrame:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
@@ -30,54 +31,15 @@ class _Row(NamedTuple):
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLines:
-    """The reader of lines of JSON."""
+class _Reader(ABC):
+    """What all readers do that look into each row."""
 
-    field: str
-    name: str | None
-
-    inputs: tuple[str, ...] = ("line", "position")
+    __slots__ = ()
 
     @property
-    def extras(self) -> Mapping[str, str]:
-        """EXTRAS."""
-        return EXTRAS
-
-    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
-        """The texts; None for rows that have none."""
-        return [row.text for row in self._rows(batch)]
-
-    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """The same, with the faults of the others and the ids."""
-        rows = self._rows(batch)
-        return [row.text for row in rows], _extras(rows)
-
-    def _rows(self, batch: pa.RecordBatch | pa.Table) -> list[_Row]:
-        lines, numbers = (batch.column(name).to_pylist() for name in self.inputs)
-        return [self._row(*each) for each in zip(lines, numbers, strict=True)]
-
-    def _row(self, line: bytes, number: int) -> _Row:
-        called = None
-        if len(line) > LONGEST_ROW:
-            flaw = too_long(number)
-            return _Row(None, None, flaw.fault, flaw.detail)
-        try:
-            row = row_in(line.removeprefix(_BOM) if number == 1 else line)
-            if self.name is not None:
-                called = dumps(as_value(row.get(self.name)))
-            return _Row(text_of(row, self.field), called)
-        except RowError as error:
-            return _Row(None, called, error.fault, error.detail)
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The reader of columns: the text, and what the row is called."""
-
-    is_named: bool
-
-    inputs: tuple[str, ...] = ("text", "called")
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """The columns that it takes."""
 
     @property
     def extras(self) -> Mapping[str, str]:
@@ -97,30 +59,55 @@ class Columns:
         columns = (batch.column(name).to_pylist() for name in self.inputs)
         return [self._row(*each) for each in zip(*columns, strict=True)]
 
+    @abstractmethod
+    def _row(self, *values: Any) -> _Row:  # noqa: ANN401  (what columns hold)
+        """A row, of the values of its inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines(_Reader):
+    """The reader of lines of JSON."""
+
+    field: str
+    name: str | None
+
+    inputs: ClassVar[tuple[str, ...]] = ("line", "position")
+
+    def _row(self, line: bytes, number: int) -> _Row:
+        called = None
+        if len(line) > LONGEST_ROW:
+            flaw = too_long(number)
+            return _Row(None, None, flaw.fault, flaw.detail)
+        try:
+            row = row_in(line.removeprefix(_BOM) if number == 1 else line)
+            if self.name is not None:
+                called = dumps(as_value(row.get(self.name)))
+            return _Row(text_of(row, self.field), called)
+        except RowError as error:
+            return _Row(None, called, error.fault, error.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns(_Reader):
+    """The reader of columns: the text, and what the row is called."""
+
+    is_named: bool
+
+    inputs: ClassVar[tuple[str, ...]] = ("text", "called")
+
     def _row(self, text: str | None, name: object) -> _Row:
         called = dumps(as_value(name)) if self.is_named else None
         return _Row(text, called, *(() if text is not None else (Fault.EMPTY, "null")))
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class Records(_Reader):
     """The reader of what `whole` has made of files."""
 
-    inputs: tuple[str, ...] = ("text", "called", "fault", "detail")
+    inputs: ClassVar[tuple[str, ...]] = ("text", "called", "fault", "detail")
 
-    @property
-    def extras(self) -> Mapping[str, str]:
-        """EXTRAS."""
-        return EXTRAS
-
-    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
-        """The texts; None for rows that have none."""
-        return batch.column("text").to_pylist()
-
-    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """The same, with the faults of the others and the ids."""
-        made = {"fault": "fault", "detail": "detail", "name": "called"}
-        return self.texts(batch), {name: batch.column(own) for name, own in made.items()}
+    def _row(self, text: str | None, called: str | None, fault: str | None, detail: str) -> _Row:
+        return _Row(text, called, None if fault is None else Fault(fault), detail)
 
 
 def _extras(rows: Sequence[_Row]) -> dict[str, pa.Array]:
