@@ -11,7 +11,8 @@ import pytest
 
 from simdup.cli import commands
 
-CONTEXT = click.Context(commands)
+# With the settings of the program: a command keeps the help option of whoever asks it first.
+CONTEXT = click.Context(commands, **commands.context_settings)
 
 
 def every(command, *names):
@@ -45,6 +46,11 @@ def test_every_command_has_two_examples(run, names):
     assert all(f"{example} ".startswith(f"{' '.join(names)} ") for example in found)
 
 
+@pytest.mark.parametrize("names", EVERY, ids=" ".join)
+def test_every_command_has_a_short_option_for_its_help(run, names):
+    assert run(*names[1:], "-h") == run(*names[1:], "--help")
+
+
 @pytest.mark.parametrize(
     "example", dict.fromkeys(each for command in EVERY.values() for each in examples(command))
 )
@@ -55,4 +61,4 @@ def test_every_example_is_what_its_command_takes(example):
             name, *rest = rest
             command = command.get_command(CONTEXT, name)
 
-        command.make_context(name, rest)  # raises UsageError for what it does not take
+        command.make_context(name, rest, CONTEXT)  # raises UsageError for what it does not take
