@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.catalogue.changes import forget_empty_folders, put, set_places, take_out
+from simdup.catalogue.changes import (
+    forget_empty_folders,
+    put,
+    set_about,
+    set_places,
+    take_out,
+)
 from simdup.catalogue.contents import at_or_under, documents, every_number, in_folder, places
 from simdup.database import files_of
 from simdup.entries import status
@@ -26,6 +32,7 @@ from simdup.errors import InputError
 from simdup.fast import load_if_worth
 from simdup.fingerprint import without_degenerate
 from simdup.local import How, fingerprint_all, tasks
+from simdup.read import edition
 from simdup.records import Changes, Document, Reason, Skipped, Source
 from simdup.walk import Filters, walk
 
@@ -54,6 +61,8 @@ class Gathering:
         self.catalogue, self.how, self.jobs, self.progress = catalogue, how, jobs, progress
         self.changes = Changes()
         self.skipped: list[Skipped] = []
+        # Whether what has not changed is read too, because other readers have read it.
+        self.reads_all = False
         # Documents that were found again, and by path those of them that have changed.
         self.met: list[int] = []
         self.changed: dict[bytes, int] = {}
@@ -79,15 +88,24 @@ class Gathering:
                 set_places(self.catalogue, wanted())
 
     def update(self) -> Changes:
-        """Read all places again, and drop documents that are no longer there."""
+        """Read all places again, and drop documents that are no longer there.
+
+        What other readers have read, or other editions of these, is read whether or not it has
+        changed; until all of it has been, the next update does the same.
+        """
+        own = edition(self.how.encoding, self.how.formats, self.how.converters)
+        self.reads_all = self.catalogue.about.get("readers") != own
         with self.catalogue.reading():  # what another process adds meanwhile stays
             known, before = places(self.catalogue), every_number(self.catalogue)
         self._gather(self._found_again(known))
-        gone = self._gone(np.setdiff1d(before, np.array(self.met, np.int64)))
+        gone, is_any_unread = self._gone(np.setdiff1d(before, np.array(self.met, np.int64)))
         if len(gone):
             with self.catalogue.writing():
                 take_out(self.catalogue, gone)
                 forget_empty_folders(self.catalogue)
+        if self.reads_all and not is_any_unread:
+            with self.catalogue.writing():
+                set_about(self.catalogue, self.catalogue.about | {"readers": own})
         removed = self.changes.removed + len(gone)
         return replace(self.changes, removed=removed, skipped=tuple(self.skipped))
 
@@ -182,7 +200,7 @@ class Gathering:
                 number, data = known.get(os.path.basename(path), (None, b""))
                 if number is not None:
                     self.met.append(number)
-                if data.startswith(status(each)):
+                if data.startswith(status(each)) and not self.reads_all:
                     unchanged += 1
                     continue
                 if number is not None:
@@ -218,21 +236,22 @@ class Gathering:
             return document
         return replace(document, source=replace(source, ctime_ns=0))
 
-    def _gone(self, missed: Numbers) -> Numbers:
-        """Of documents that the walk has not met, those that it could have."""
+    def _gone(self, missed: Numbers) -> tuple[Numbers, bool]:
+        """Of documents that the walk has not met, those that it could have.
+
+        And whether any of the others, or of those that it has met, could not be read.
+        """
         trouble = {each.path for each in self.skipped if each.reason.is_trouble}
         inside = tuple(os.path.join(path, "") for path in trouble)
         with self.catalogue.reading():  # another process may have dropped some meanwhile
             there = np.intersect1d(missed, every_number(self.catalogue))
             known = documents(self.catalogue, there)
+        files = {n: each.path for n, each in known.items() if os.path.isabs(each.path)}
         gone = [
-            number
-            for number, document in known.items()
-            if os.path.isabs(document.path)
-            and document.path not in trouble
-            and not document.path.startswith(inside)
+            n for n, path in files.items() if path not in trouble and not path.startswith(inside)
         ]
-        return np.array(gone, np.int64)
+        unread = any(os.fsencode(path) in self.changed for path in trouble)
+        return np.array(gone, np.int64), unread or len(gone) < len(files)
 
 
 def _whole(path: str) -> str:

@@ -33,6 +33,7 @@ from simdup.gather import Gathering
 from simdup.local import How
 from simdup.progress import silent
 from simdup.questions import Questions, Wish, of_files, of_rows, of_texts
+from simdup.read import edition
 from simdup.records import (
     Answer,
     Changes,
@@ -218,10 +219,25 @@ class Index:
             return Gathering(writer, self._how(), 1, silent).remove(named)
 
     def update(self, *, jobs: int | None = 1, progress: Progress = silent) -> Changes:
-        """Look again at all that was added: read what is new or has changed, drop what is gone."""
+        """Look again at all that was added: read what is new or has changed, drop what is gone.
+
+        All is read where a package that finds encodings or takes the text out of documents, or
+        simdup's own part of that, is not the one it was; see `is_outdated`.
+        """
         how = self._how()
         with closing(self._writer()) as writer:
-            return Gathering(writer, how, jobs, progress).update()
+            changes = Gathering(writer, how, jobs, progress).update()
+            self._about = writer.about
+        return changes
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether its documents were read in another way than this simdup reads them.
+
+        They may be found a little less alike than they are; `update` reads them all again.
+        """
+        how = self._how()
+        return self._about.get("readers") != edition(how.encoding, how.formats, how.converters)
 
     # Asking
 

@@ -14,17 +14,19 @@ from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from simdup import decode as plain
 from simdup.decode import Encoding, NotText, decode, detect
+from simdup.extract import documents
 from simdup.extract.documents import NotInstalled
 from simdup.extract.guarded import ReaderFailed
 from simdup.extract.plain import NotReadable
 from simdup.records import Reason, Skipped, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from simdup.extract.documents import Readers
-    from simdup.records import Document
+    from simdup.records import Converter, Document
 
 # Longer files are streamed, their encoding found from this many first bytes.
 WHOLE = 1 << 24
@@ -57,6 +59,16 @@ class SkipError(Exception):
     def at(self, path: str) -> Skipped:
         """The record of it."""
         return Skipped(path, self.reason, self.detail)
+
+
+def edition(
+    encoding: str | None, formats: Sequence[str], converters: Sequence[Converter]
+) -> dict[str, str]:
+    """What reads plain texts and documents; differs whenever a file may give another text."""
+    return {
+        "reader": plain.edition(encoding),
+        "documents": documents.edition(formats, converters),
+    }
 
 
 def is_streamed(source: Source, readers: Readers | None = None) -> bool:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 from simdup.candidates import widened
 from simdup.collect import Collection
-from simdup.decode import edition
 from simdup.documents import Matches, match_documents
 from simdup.errors import InterruptedScan
-from simdup.extract import documents
 from simdup.progress import silent
+from simdup.read import edition
 from simdup.records import ScanResult, Settings, Skipped, Source, Stats
 from simdup.shelf import shelf_in
 from simdup.walk import DEFAULTS, listed, walk
@@ -101,11 +100,8 @@ def _cycles_ignored() -> Iterator[None]:
 def _shelf(store: Store, settings: Settings) -> Shelf:
     """What the store keeps for these settings: all that decides what is made of a file."""
     recipe = widened(settings.recipe)
-    key = {
-        "recipe": json.loads(recipe.key()),
-        "reader": edition(settings.encoding),
-        "documents": documents.edition(settings.formats, settings.converters),
-    }
+    read = edition(settings.encoding, settings.formats, settings.converters)
+    key = {"recipe": json.loads(recipe.key())} | read
     return shelf_in(store, json.dumps(key), recipe.bits // 8)
 
 

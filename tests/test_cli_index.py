@@ -182,6 +182,19 @@ def test_info_is_a_line_for_each_thing(run, tree):
     assert ["left", f"out   {os.path.abspath('in/deep')}"] in lines
 
 
+def test_an_update_says_when_it_reads_all_again(run, built, monkeypatch):
+    said = b"simdup: 'x' was read by other readers than those of today: all anew\n"
+    assert said not in run("index", "update", built).err
+
+    monkeypatch.setattr("simdup.extract.documents.EDITION", 99)
+    ended = run("index", "update", built)
+
+    assert (ended.code, ended.out) == (0, b"")
+    assert ended.err.startswith(said)
+    assert b" replaced" in ended.err
+    assert said not in run("index", "update", built).err
+
+
 def test_info_as_json_has_every_field(run, built):
     run("index", "remove", built, "in/deep")
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import unicodedata
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,7 +29,7 @@ from simdup.errors import InputError
 from simdup.hamming import similarity_at, threshold
 from simdup.index import Index
 from simdup.recipe import Recipe
-from simdup.records import SHORT, Changes, Kind, Reason, Settings
+from simdup.records import SHORT, Changes, Kind, Reason, Settings, Skipped
 from simdup.scan import scan
 from simdup.simhash import fingerprint_texts
 from simdup.verify import exact_similarities
@@ -458,6 +458,72 @@ def test_only_what_changed_is_read_again(index, write, monkeypatch):
     assert asked == ["in/b"]
     assert (changes.replaced, changes.unchanged) == (1, 2)
     assert found(index.query(words(5))) == ["in/b"]
+
+
+def test_what_other_readers_have_read_is_read_again(index, write, monkeypatch):
+    for name in "abc":
+        write(f"in/{name}", words(ord(name)))
+    index.add(["in"])
+    index.add_texts(["text"], [words(9)])
+    assert not index.is_outdated
+
+    monkeypatch.setattr("simdup.decode.EDITION", 99)
+    assert index.is_outdated
+    changes = index.update()
+
+    assert (changes.added, changes.replaced, changes.unchanged) == (0, 3, 0)
+    assert inside(index) == ["in/a", "in/b", "in/c", "text"]
+    with Index(index.path) as again:
+        assert not again.is_outdated
+    assert not index.is_outdated
+    assert index.update().unchanged == 3
+
+
+@pytest.mark.parametrize("is_met", [True, False])
+def test_an_index_is_outdated_until_all_of_it_was_read(index, write, monkeypatch, is_met):
+    def without(reading, *, path):
+        def some(first, *rest):
+            for each in reading(first, *rest):
+                is_it = os.path.relpath(each.path) == path
+                yield Skipped(each.path, Reason.UNREADABLE) if is_it else each
+
+        return some
+
+    def without_b(sources, *how):
+        there = [each for each in sources if os.path.basename(each.path) != "b"]
+        done = real(there, *how)
+        lost = [Skipped(each.path, Reason.UNREADABLE) for each in sources if each not in there]
+        return replace(done, found=(*done.found, *lost))
+
+    for name in "abc":
+        write(f"in/{name}", words(ord(name)))
+    index.add(["in"])
+    monkeypatch.setattr("simdup.decode.EDITION", 99)
+    real = local.fingerprint_sources
+    with monkeypatch.context() as without_one:
+        if is_met:
+            without_one.setattr("simdup.local.fingerprint_sources", without_b)
+        else:
+            without_one.setattr(gather, "walk", without(gather.walk, path="in/b"))
+        assert index.update().replaced == 2
+
+    assert index.is_outdated
+    assert index.update().replaced == 3
+    assert not index.is_outdated
+
+
+def test_who_read_an_index_of_old_is_not_known(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+    with closing(sqlite3.connect(index.path)) as file, file:
+        file.execute(
+            "UPDATE about SET value = json_remove(value, '$.readers') WHERE name = 'about'"
+        )
+
+    with Index(index.path) as old:
+        assert old.is_outdated
+        assert old.update().replaced == 1
+        assert not old.is_outdated
 
 
 @pytest.mark.parametrize("later_ns", [-1, 0])

@@ -15,6 +15,7 @@ from simdup.catalogue.file import explained
 from simdup.decode import forced
 from simdup.errors import InputError
 from simdup.installed import version
+from simdup.read import edition
 from simdup.recipe import HashKind, Recipe
 from simdup.records import Settings
 
@@ -36,6 +37,7 @@ def about(settings: Settings) -> dict[str, Any]:
         "encoding": settings.encoding,
         "formats": list(settings.formats),
         "convert": [str(each) for each in settings.converters],
+        "readers": edition(settings.encoding, settings.formats, settings.converters),
     }
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -137,6 +138,12 @@ def set_places(catalogue: Catalogue, places: dict[bytes, str | None]) -> None:
     """What was added and taken out, instead of what was known of that."""
     catalogue.ask("DELETE FROM places")
     catalogue.tell("INSERT INTO places VALUES (?, ?)", places.items())
+
+
+def set_about(catalogue: Catalogue, about: dict[str, Any]) -> None:
+    """What is said of how the documents were made, instead of what was said."""
+    catalogue.ask("UPDATE about SET value = ? WHERE name = 'about'", json.dumps(about))
+    catalogue.about = about
 
 
 def _folder_of(path: str) -> bytes:

@@ -148,6 +148,8 @@ def update_command(file: str, **options: Any) -> int:  # noqa: ANN401
     """
     quiet = options["quiet"]
     with Index(file, given_from(options)) as index:
+        if index.is_outdated and not quiet:
+            tell(f"simdup: {index.path!r} was read by other readers than those of today: all anew")
         return _change(
             index,
             lambda: index.update(jobs=options["jobs"], progress=progress(quiet=quiet)),
