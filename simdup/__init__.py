@@ -23,23 +23,22 @@ from simdup.groups import group
 from simdup.hamming import hamming_distances
 from simdup.index import Index
 from simdup.library import exact_similarities, fingerprint_files, fingerprint_texts
+from simdup.measured import Evaluated, Evaluation
 from simdup.recipe import Recipe
 from simdup.records import (
     Answer,
     Changes,
     Comparison,
     Document,
-    Evaluated,
-    Evaluation,
     Group,
     Match,
     Member,
     ScanResult,
-    Settings,
     Skipped,
 )
 from simdup.scan import scan
 from simdup.search import iter_pairs, pairs_within
+from simdup.settings import Settings
 from simdup.walk import Filters
 
 __all__ = [

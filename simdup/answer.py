@@ -16,7 +16,7 @@ from simdup.candidates import wanted
 from simdup.features import all_features, concatenated
 from simdup.fingerprint import features_of
 from simdup.hamming import UNRELATED, chance_distance, similarity_at, threshold
-from simdup.records import SHORT, Answer, Document, Kind, Match, Reason, Settings, Skipped
+from simdup.records import SHORT, Answer, Document, Kind, Match, Reason, Skipped
 from simdup.verify import decide
 from simdup.walk import listed
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from simdup.features import Features
     from simdup.questions import Questions, Wish
     from simdup.segments import Numbers
+    from simdup.settings import Settings
 
     Similarities = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from simdup.progress import Progress
     from simdup.recipe import Recipe
-    from simdup.records import Settings
+    from simdup.settings import Settings
     from simdup.shelf import Shelf
 
 

@@ -13,7 +13,8 @@ from simdup.extract.documents import Readers
 from simdup.fingerprint import fingerprint_sources, without_degenerate
 from simdup.hamming import hamming_distances, similarity_at
 from simdup.read import SkipError, read_again
-from simdup.records import Comparison, Document, Settings, Skipped
+from simdup.records import Comparison, Document, Skipped
+from simdup.settings import Settings
 from simdup.verify import exact_similarities
 from simdup.walk import listed
 

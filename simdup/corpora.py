@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.records import Candidates, Settings
+    from simdup.records import Candidates
+    from simdup.settings import Settings
 
     Indices = NDArray[np.int64]
 

@@ -16,7 +16,7 @@ from simdup.apart import Apart
 from simdup.fingerprint import features_of
 from simdup.hamming import diameter, paired_distances
 from simdup.match import match
-from simdup.records import Candidates, Document, Group, Kind, Member, Settings, Skipped
+from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.texts import Items, Texts, distinct_texts
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from simdup.hamming import Rows
     from simdup.match import Matched
     from simdup.progress import Progress
+    from simdup.settings import Settings
     from simdup.shelf import Shelf
 
     Indices = NDArray[np.int64]

@@ -18,19 +18,12 @@ from simdup.features import all_features
 from simdup.groups import components
 from simdup.hamming import paired_distances
 from simdup.labels import DUPLICATE, UNJUDGED, Labels, labelled_clusters, labelled_pairs, own_table
+from simdup.measured import Evaluated, Evaluation, GroupScores, Labelled, Recommended
 from simdup.metrics import accuracies, clustering, predicted, resamples, tally
 from simdup.progress import silent
 from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, HashKind, Recipe
-from simdup.records import (
-    SIMILARITY,
-    Evaluated,
-    Evaluation,
-    GroupScores,
-    Labelled,
-    Recommended,
-    Settings,
-)
 from simdup.scan import scan
+from simdup.settings import SIMILARITY, Settings
 from simdup.simhash import simhash
 from simdup.verify import cosines
 

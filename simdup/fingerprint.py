@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.recipe import Recipe
-    from simdup.records import Converter
+    from simdup.settings import Converter
 
 
 @dataclass(frozen=True, slots=True)

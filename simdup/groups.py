@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.records import LINKAGES
+from simdup.settings import LINKAGES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -34,17 +34,10 @@ from simdup.local import How
 from simdup.progress import silent
 from simdup.questions import Questions, Wish, of_files, of_rows, of_texts
 from simdup.read import edition
-from simdup.records import (
-    Answer,
-    Changes,
-    IndexInfo,
-    ScanResult,
-    Settings,
-    Skipped,
-    Stats,
-)
+from simdup.records import Answer, Changes, IndexInfo, ScanResult, Skipped, Stats
 from simdup.search import pairs_within
 from simdup.segments import cut, nearest, within
+from simdup.settings import Settings
 from simdup.walk import DEFAULTS
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from simdup.errors import InputError
 from simdup.extract.documents import Readers
 from simdup.groups import components
 from simdup.read import SkipError, read_text
-from simdup.records import FORMATS, Skipped
+from simdup.records import Skipped
+from simdup.settings import FORMATS
 from simdup.walk import listed
 
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simdup.recipe import Recipe
-    from simdup.records import Converter, Source
+    from simdup.records import Source
+    from simdup.settings import Converter
 
 # A task is that many bytes or files: enough to outweigh sending it, few enough that
 # workers end together and that its texts fit in memory several times.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from simdup.features import Features
     from simdup.progress import Progress
-    from simdup.records import Settings
+    from simdup.settings import Settings
     from simdup.texts import Texts
 
     Indices = NDArray[np.int64]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from simdup.decode import damage
 from simdup.fingerprint import Fingerprinted, fingerprint_sources, without_degenerate
 from simdup.read import digest
-from simdup.records import Document, Reason, Settings, Skipped, Source
+from simdup.records import Document, Reason, Skipped, Source
 from simdup.simhash import fingerprint_texts
 from simdup.walk import listed
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simdup.hamming import Rows
+    from simdup.settings import Settings
 
     AnyPath = str | os.PathLike[str]
 

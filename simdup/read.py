@@ -14,10 +14,10 @@ from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from simdup import decode as plain
 from simdup.decode import Encoding, NotText, decode, detect
-from simdup.extract import documents
+from simdup.decode import edition as edition_of_texts
 from simdup.extract.documents import NotInstalled
+from simdup.extract.documents import edition as edition_of_documents
 from simdup.extract.guarded import ReaderFailed
 from simdup.extract.plain import NotReadable
 from simdup.records import Reason, Skipped, Source
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
 
     from simdup.extract.documents import Readers
-    from simdup.records import Converter, Document
+    from simdup.records import Document
+    from simdup.settings import Converter
 
 # Longer files are streamed, their encoding found from this many first bytes.
 WHOLE = 1 << 24
@@ -66,8 +67,8 @@ def edition(
 ) -> dict[str, str]:
     """What reads plain texts and documents; differs whenever a file may give another text."""
     return {
-        "reader": plain.edition(encoding),
-        "documents": documents.edition(formats, converters),
+        "reader": edition_of_texts(encoding),
+        "documents": edition_of_documents(formats, converters),
     }
 
 

@@ -20,7 +20,6 @@ from simdup.decode import forced
 from simdup.errors import InputError
 from simdup.recipe import Recipe
 from simdup.records import (
-    FORMATS,
     Candidates,
     Document,
     Group,
@@ -28,12 +27,12 @@ from simdup.records import (
     Member,
     Reason,
     ScanResult,
-    Settings,
     Skipped,
     Source,
     Stats,
 )
 from simdup.report.data import SCHEMA_VERSION
+from simdup.settings import FORMATS, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

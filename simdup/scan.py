@@ -18,7 +18,8 @@ from simdup.documents import Matches, match_documents
 from simdup.errors import InterruptedScan
 from simdup.progress import silent
 from simdup.read import edition
-from simdup.records import ScanResult, Settings, Skipped, Source, Stats
+from simdup.records import ScanResult, Skipped, Source, Stats
+from simdup.settings import Settings
 from simdup.shelf import shelf_in
 from simdup.walk import DEFAULTS, listed, walk
 

@@ -35,8 +35,9 @@ from simdup.catalogue.file import SORT, Catalogue
 from simdup.catalogue.integrity import problems
 from simdup.errors import InputError
 from simdup.recipe import Recipe
-from simdup.records import Converter, Document, Settings, Source
+from simdup.records import Document, Source
 from simdup.segments import within
+from simdup.settings import Converter, Settings
 
 # The folder serves all examples: each has a file of its own in it.
 SHARED_FOLDER = settings(

@@ -16,7 +16,7 @@ import pytest
 from simdup.evaluate import SIZES
 from simdup.labels import own_table
 from simdup.metrics import MEASURES
-from simdup.records import SIMILARITY
+from simdup.settings import SIMILARITY
 
 HINT = "(see `simdup evaluate --help`)"
 ROW = {"features", "hash", "bits", "recipe", "without_features"}

@@ -17,7 +17,7 @@ import pytest
 from simdup.extract import documents, guarded
 from simdup.extract.formats import Format
 from simdup.extract.plain import NotReadable
-from simdup.records import FORMATS
+from simdup.settings import FORMATS
 
 FILES = {
     "a.html": makers.html_page("one thing"),

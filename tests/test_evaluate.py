@@ -17,10 +17,11 @@ from simdup.candidates import wanted
 from simdup.errors import InputError
 from simdup.evaluate import SIZES, evaluate, farthest
 from simdup.hamming import bit_probability
+from simdup.measured import GroupScores, Labelled
 from simdup.metrics import MEASURES, clustering
 from simdup.recipe import Recipe
-from simdup.records import SIMILARITY, GroupScores, Labelled, Settings
 from simdup.scan import scan
+from simdup.settings import SIMILARITY, Settings
 
 SHINGLES = Recipe(bits=128)
 STRING = Recipe(features="tokens", hash="string", bits=128)

@@ -16,8 +16,8 @@ import pytest
 from simdup.extract import convert
 from simdup.extract.guarded import ReaderFailed
 from simdup.extract.plain import NotReadable
-from simdup.records import Converter, Settings
 from simdup.scan import scan
+from simdup.settings import Converter, Settings
 
 PYTHON = shlex.quote(sys.executable)
 
@@ -119,7 +119,7 @@ def test_a_process_that_is_told_to_end_ends_its_program(tmp_path):
     pid = tmp_path / "pid"
     code = f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(99)"
     script = (
-        "from simdup.extract import convert; from simdup.records import Converter\n"
+        "from simdup.extract import convert; from simdup.settings import Converter\n"
         f"convert.converted(Converter.of({str(converter(code))!r}), b'', 'a.old')"
     )
     process = subprocess.Popen([sys.executable, "-c", script])

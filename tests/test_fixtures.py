@@ -17,7 +17,7 @@ import pytest
 from simdup import exact_similarities
 from simdup.extract.documents import Readers
 from simdup.read import read_text
-from simdup.records import FORMATS
+from simdup.settings import FORMATS
 from simdup.walk import listed
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "fixtures"))

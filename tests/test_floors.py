@@ -13,13 +13,14 @@ FLOORS = [
     {"errors", "installed", "progress", "unicode", "hashing", "hamming", "east_asian"},
     {"recipe", "gitignore", "metrics", "kernels", "fast", "database", "distinct"}
     | {"buckets", "apart"},
-    {"records", "pool"},
+    {"settings", "pool"},
+    {"records", "measured"},
     {"corpora"},
     {"walk", "decode", "words", "pieces", "search", "groups", "candidates", "report", "ignored"}
     | {"store", "entries"},
     {"tokens", "extract", "saved", "shelf", "segments", "sieved", "rows"},
-    {"read", "catalogue"},
-    {"features", "labels"},
+    {"read"},
+    {"features", "labels", "catalogue"},
     {"simhash", "verify"},
     {"fingerprint", "texts"},
     {"local", "match"},

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from simdup.records import FORMATS
+from simdup.settings import FORMATS
 
 ROOT = Path(__file__).parents[1]
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from simdup import Settings, ignored, scan
 from simdup.errors import InputError
 from simdup.ignored import IgnoredPair, default_place, line_of, lines_in, pairs_in, without_ignored
-from simdup.records import LINKAGES, Kind
+from simdup.records import Kind
 from simdup.report.data import render_json
+from simdup.settings import LINKAGES
 
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)
 PAIR = IgnoredPair((A, B), ("a.txt", "外婆的腌笃鲜.md"), "2026-11-21")

@@ -29,8 +29,9 @@ from simdup.errors import InputError
 from simdup.hamming import similarity_at, threshold
 from simdup.index import Index
 from simdup.recipe import Recipe
-from simdup.records import SHORT, Changes, Kind, Reason, Settings, Skipped
+from simdup.records import SHORT, Changes, Kind, Reason, Skipped
 from simdup.scan import scan
+from simdup.settings import Settings
 from simdup.simhash import fingerprint_texts
 from simdup.verify import exact_similarities
 from simdup.walk import DEFAULTS, Filters

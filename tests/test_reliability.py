@@ -51,7 +51,7 @@ from simdup import walk as walking_room
 from simdup.fingerprint import fingerprint_sources
 from simdup.index import Index
 from simdup.recipe import Recipe
-from simdup.records import Settings
+from simdup.settings import Settings
 from simdup.words import idf
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="of POSIX systems")

@@ -25,7 +25,6 @@ from simdup.records import (
     Member,
     Reason,
     ScanResult,
-    Settings,
     Skipped,
     Source,
     Stats,
@@ -33,6 +32,7 @@ from simdup.records import (
 from simdup.report import data, diff, fdupes, text
 from simdup.report.names import as_json, printable
 from simdup.report.words import count, percent, size, summary
+from simdup.settings import Settings
 
 paths = st.binary(min_size=1, max_size=255).filter(lambda name: b"\0" not in name).map(os.fsdecode)
 

@@ -16,17 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup.errors import ExtraMissingError, InputError
+from simdup.measured import Evaluated, Evaluation, GroupScores, Labelled, Recommended
 from simdup.metrics import MEASURES, Accuracy, Interval
 from simdup.recipe import Recipe
-from simdup.records import (
-    Evaluated,
-    Evaluation,
-    GroupScores,
-    Labelled,
-    Recommended,
-    Settings,
-)
 from simdup.report import accuracy, plot
+from simdup.settings import Settings
 
 NAN = math.nan
 UNDEFINED = Interval(NAN, NAN, NAN)

@@ -12,23 +12,13 @@ from importlib.resources import files
 
 import pytest
 
-from simdup.records import (
-    Document,
-    Group,
-    Kind,
-    Member,
-    Reason,
-    ScanResult,
-    Settings,
-    Skipped,
-    Source,
-    Stats,
-)
+from simdup.records import Document, Group, Kind, Member, Reason, ScanResult, Skipped, Source, Stats
 from simdup.report.page import contents as rooms
 from simdup.report.page import payload as payloads
 from simdup.report.page import render as pages
 from simdup.report.page.contents import contents
 from simdup.report.page.render import LANGUAGES, LARGEST_PAGE, SCRIPTS, render
+from simdup.settings import Settings
 
 HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
 

@@ -13,7 +13,8 @@ from test_report import comparison, document, member, pair, paths, result
 from test_report_accuracy import row, table
 
 from simdup.cli import terminal
-from simdup.records import Answer, Group, Kind, Labelled, Match
+from simdup.measured import Labelled
+from simdup.records import Answer, Group, Kind, Match
 from simdup.report import answers, diff, text
 from simdup.report.columns import padded, shortened, width
 from simdup.report.look import Look

@@ -13,8 +13,9 @@ from simdup import fingerprint_files
 from simdup import read as reading_room
 from simdup.errors import InputError
 from simdup.recipe import Recipe
-from simdup.records import Kind, Reason, Settings
+from simdup.records import Kind, Reason
 from simdup.scan import scan
+from simdup.settings import Settings
 from simdup.walk import Filters
 
 

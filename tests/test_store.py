@@ -34,8 +34,9 @@ from simdup import store as room
 from simdup.errors import InputError
 from simdup.fingerprint import fingerprint_sources
 from simdup.recipe import Recipe
-from simdup.records import Document, Reason, Settings, Skipped, Source
+from simdup.records import Document, Reason, Skipped, Source
 from simdup.scan import scan
+from simdup.settings import Settings
 from simdup.shelf import shelf_in
 from simdup.store import Store, default_place
 from simdup.walk import DEFAULTS, Filters

@@ -17,7 +17,7 @@ from simdup.errors import InputError
 from simdup.installed import version
 from simdup.read import edition
 from simdup.recipe import HashKind, Recipe
-from simdup.records import Settings
+from simdup.settings import Settings
 
 _RECIPE = ("features", "ngram", "top", "weights", "hash", "bits")
 

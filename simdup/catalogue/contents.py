@@ -14,8 +14,9 @@ from simdup.catalogue.file import explained, sound
 from simdup.decode import forced
 from simdup.entries import made_of, status_in
 from simdup.errors import InputError
-from simdup.records import FORMATS, Document, Source
+from simdup.records import Document, Source
 from simdup.segments import Segment, segment
+from simdup.settings import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

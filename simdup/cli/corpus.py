@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from simdup.corpora import Balance, CorpusResult
-    from simdup.records import Settings
+    from simdup.settings import Settings
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli.options import (
-    Choices,
-    Lengths,
     detail_options,
     one_threshold,
     output_option,
@@ -19,15 +17,16 @@ from simdup.cli.options import (
 )
 from simdup.cli.output import writer
 from simdup.cli.terminal import progress, tell
+from simdup.cli.values import Choices, Lengths
 from simdup.evaluate import SIZES, evaluate
 from simdup.recipe import MAX_STRING_HASH_BITS, FeatureKind, HashKind, Recipe, WeightKind
-from simdup.records import SIMILARITY
 from simdup.report import accuracy, plot
+from simdup.settings import SIMILARITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simdup.records import Evaluation
+    from simdup.measured import Evaluation
 
 FORMATS: dict[str, Callable[..., Iterator[str]]] = {
     "table": accuracy.render,

@@ -27,7 +27,7 @@ if sys.platform != "win32":
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simdup.records import Settings
+    from simdup.settings import Settings
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 

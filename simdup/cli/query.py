@@ -23,9 +23,10 @@ from simdup.cli.terminal import look, tell
 from simdup.decode import NotText, decode, detect, forced
 from simdup.errors import InputError
 from simdup.index import Index
-from simdup.records import Answer, Settings
+from simdup.records import Answer
 from simdup.report import answers
 from simdup.report.words import count, percent
+from simdup.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

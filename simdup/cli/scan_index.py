@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simdup.progress import Progress
-    from simdup.records import ScanResult, Settings
+    from simdup.records import ScanResult
+    from simdup.settings import Settings
 
 
 def refuse_beside_index(paths: tuple[str, ...]) -> None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from simdup.features import Features
     from simdup.match import Again, Matched
     from simdup.progress import Progress
-    from simdup.records import Candidates, Settings
+    from simdup.records import Candidates
+    from simdup.settings import Settings
     from simdup.texts import Texts
 
     Indices = NDArray[np.int64]

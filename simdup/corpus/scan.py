@@ -20,8 +20,8 @@ from simdup.corpus.groups import grouped, texts_of
 from simdup.fast import load_if_worth
 from simdup.features import all_features
 from simdup.progress import silent
-from simdup.records import Settings
 from simdup.rows.tables import tables
+from simdup.settings import Settings
 from simdup.simhash import are_degenerate, fingerprint_texts
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
-    from simdup.records import Converter
+    from simdup.settings import Converter
 
 # In a command, the place of the file's path.
 PLACE = "{}"

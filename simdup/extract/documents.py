@@ -15,7 +15,7 @@ from simdup.installed import version
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from simdup.records import Converter
+    from simdup.settings import Converter
 
 
 def _late(module: str, name: str) -> Callable[[bytes], str]:

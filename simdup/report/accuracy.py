@@ -16,9 +16,9 @@ from simdup.report.words import count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from simdup.measured import Evaluated, Evaluation, GroupScores, Recommended
     from simdup.metrics import Accuracy, Interval
     from simdup.recipe import Recipe
-    from simdup.records import Evaluated, Evaluation, GroupScores, Recommended
 
 COLUMNS = (
     *("recipe", "features", "hash", "bits", "setting", "k", "similarity"),

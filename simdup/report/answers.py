@@ -22,8 +22,9 @@ from simdup.report.words import count, percent, size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simdup.records import Answer, Match, Settings, Skipped
+    from simdup.records import Answer, Match, Skipped
     from simdup.report.look import Look
+    from simdup.settings import Settings
 
 COLUMNS = ("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path")
 

@@ -15,16 +15,8 @@ from simdup.report.words import skips
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simdup.records import (
-        Candidates,
-        Comparison,
-        Document,
-        Group,
-        Member,
-        ScanResult,
-        Settings,
-        Skipped,
-    )
+    from simdup.records import Candidates, Comparison, Document, Group, Member, ScanResult, Skipped
+    from simdup.settings import Settings
 
 #: Raised when a field changes its meaning or goes away; new fields do not raise it.
 SCHEMA_VERSION = 1

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from simdup.records import Evaluated, Evaluation
+    from simdup.measured import Evaluated, Evaluation
 
 FORMATS = {".png": "png", ".svg": "svg"}
 

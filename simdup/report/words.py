@@ -8,7 +8,8 @@ from simdup.hamming import similarity_at
 from simdup.records import Reason
 
 if TYPE_CHECKING:
-    from simdup.records import Candidates, Member, ScanResult, Settings, Skipped
+    from simdup.records import Candidates, Member, ScanResult, Skipped
+    from simdup.settings import Settings
 
 
 def size(number: int) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from simdup.corpora import Balance
-    from simdup.records import Settings
+    from simdup.settings import Settings
 
 # What stands for other names than its own.
 PATTERN = set("*?[]{}\\")

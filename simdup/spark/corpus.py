@@ -38,7 +38,7 @@ from simdup.spark.texts import numbered, settled
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from simdup.records import Settings
+    from simdup.settings import Settings
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.files import Files
 

@@ -12,7 +12,8 @@ from pyspark.sql.window import Window
 
 from simdup.corpora import KEEPS
 from simdup.hamming import paired_distances
-from simdup.records import Kind, Settings
+from simdup.records import Kind
+from simdup.settings import Settings
 from simdup.spark.arrow import rows_of
 from simdup.spark.match import Matching
 from simdup.spark.prints import Source, Strings, column, printed, quoted

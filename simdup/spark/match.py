@@ -26,7 +26,7 @@ from simdup.spark.verify import Originals, with_similarities
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from simdup.records import Settings
+    from simdup.settings import Settings
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.texts import Texts
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from simdup.records import Settings
+    from simdup.settings import Settings
     from simdup.spark.prints import Source
 
 # How many ids that stand in several rows are named.

@@ -29,7 +29,7 @@ import simdup
 from simdup.candidates import wanted
 from simdup.hamming import paired_distances
 from simdup.labels import DUPLICATE, UNJUDGED, labelled_pairs, own_table
-from simdup.records import SIMILARITY
+from simdup.settings import SIMILARITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

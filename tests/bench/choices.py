@@ -23,7 +23,8 @@ from simdup.hamming import UNRELATED, chance_distance, standard_error, threshold
 from simdup.hashing import gram_hashes
 from simdup.pieces import batches
 from simdup.recipe import Recipe
-from simdup.records import CHANCE, SHORT, SIMILARITY
+from simdup.records import SHORT
+from simdup.settings import CHANCE, SIMILARITY
 from simdup.simhash import simhash
 from simdup.tokens import tokens
 from simdup.verify import cosines

@@ -30,7 +30,7 @@ from report import RSS_BYTES, fresh, measured, options, peak_memory, reported
 from simdup import exact_similarities
 from simdup.extract.documents import READERS, UNGUARDED, Readers, kind
 from simdup.extract.formats import Format
-from simdup.records import FORMATS, SIMILARITY
+from simdup.settings import FORMATS, SIMILARITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable

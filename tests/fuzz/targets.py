@@ -21,8 +21,9 @@ from simdup.features import features
 from simdup.index import Index
 from simdup.pieces import chunks_of
 from simdup.recipe import Recipe
-from simdup.records import Settings, Source
+from simdup.records import Source
 from simdup.report import names
+from simdup.settings import Settings
 from simdup.shelf import shelf_in
 from simdup.simhash import fingerprint_chunks, fingerprint_texts
 from simdup.store import Store

@@ -14,7 +14,8 @@ from simdup.report.words import skips
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simdup.records import Group, Member, ScanResult, Settings, Skipped
+    from simdup.records import Group, Member, ScanResult, Skipped
+    from simdup.settings import Settings
 
 #: So many skipped files are listed by name, those that could not be read first; all are counted.
 MOST_SKIPPED = 1000

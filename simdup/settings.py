@@ -1,0 +1,102 @@
+"""What decides the answer of a scan or a comparison.
+
+Frozen: settings are made once, and go down through all stages.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, field
+
+from simdup.hamming import UNRELATED, chance_distance, threshold
+from simdup.recipe import Recipe
+
+#: From this exact cosine on, two documents are near-duplicates unless the user says otherwise.
+#: Measured by tests/bench/choices.py: reworded texts ask for 0.35, filled-in forms for 0.6.
+SIMILARITY = 0.45
+
+#: Bare SimHash goes no further than where one in 1 / CHANCE pairs of cosine UNRELATED is found:
+#: 35 of 128 bits, 85 of 256. With ten times as many, small fingerprints do a little better on
+#: a thousand texts, but among ten thousand there would be five thousand false pairs.
+CHANCE = 1e-5
+
+#: How pairs become groups: see `groups`.
+LINKAGES = ("star", "components")
+
+#: Kinds of documents whose text is extracted, by their usual ending; all others are plain text.
+FORMATS = ("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml")
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """A program that prints the text of files with a certain ending.
+
+    >>> Converter.of("doc=antiword -m UTF-8.txt {}").command
+    ('antiword', '-m', 'UTF-8.txt', '{}')
+    """
+
+    ending: str
+    """Of the name, in lower case, without its dot."""
+    command: tuple[str, ...]
+    """The program and its arguments; in these, {} stands for the file's path."""
+
+    @classmethod
+    def of(cls, text: str) -> Converter:
+        """The converter that EXT=COMMAND names. Raises ValueError for what is none."""
+        ending, _, command = text.partition("=")
+        ending = ending.strip().lstrip(".").lower()
+        if not ending or "/" in ending or not command.strip():
+            raise ValueError(f"{text!r} is no EXT=COMMAND such as 'doc=antiword {{}}'")
+        try:
+            return cls(ending, tuple(shlex.split(command)))
+        except ValueError as error:
+            raise ValueError(f"{text!r}: {str(error).lower()}") from None
+
+    def __str__(self) -> str:
+        """EXT=COMMAND."""
+        return f"{self.ending}={shlex.join(self.command)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What decides the answer of a scan or a comparison. Wrong values raise ValueError."""
+
+    recipe: Recipe = field(default_factory=Recipe)
+    similarity: float = SIMILARITY
+    """Exact cosine from which two documents are near-duplicates."""
+    k: int | None = None
+    """Bits within which two documents are near-duplicates, when nothing verifies; None: see
+    `distance`."""
+    verified: bool = True
+    """Whether exact similarities decide. A `k` that is given decides by itself."""
+    linkage: str = "star"
+    encoding: str | None = None
+    """Decode every plain text as this, instead of detecting."""
+    formats: tuple[str, ...] = FORMATS
+    """The documents whose text is extracted."""
+    converters: tuple[Converter, ...] = ()
+    """Programs that extract others; they come before `formats`."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be, and let a `k` that is given decide."""
+        if not 0 < self.similarity <= 1:
+            raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
+        if self.k is not None and not 0 <= self.k <= self.recipe.bits:
+            raise ValueError(f"k must be from 0 to the {self.recipe.bits} bits, not {self.k}")
+        if self.linkage not in LINKAGES:
+            raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {self.linkage!r}")
+        if unknown := next((name for name in self.formats if name not in FORMATS), None):
+            raise ValueError(f"formats must be among {', '.join(FORMATS)}, not {unknown!r}")
+        object.__setattr__(self, "verified", self.verified and self.k is None)
+
+    @property
+    def distance(self) -> int:
+        """`k` if it is given, else what `similarity` stands for.
+
+        Where nothing verifies, no more than what keeps unrelated texts apart.
+        """
+        if self.k is not None:
+            return self.k
+        bits = self.recipe.bits
+        k = threshold(self.similarity, bits)
+        return k if self.verified else min(k, chance_distance(UNRELATED, bits, CHANCE))
