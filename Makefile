@@ -49,7 +49,7 @@ test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (bu
 
 spark: $(SPARK)/installed ## run the tests of Spark on two cores; without Java 17, install it if that can be
 	.ci/java
-	$(SPARK)/bin/python -m pytest -n 0 tests/test_spark.py tests/test_spark_missing.py simdup/spark
+	$(SPARK)/bin/python -m pytest -n 2 tests/test_spark.py tests/test_spark_missing.py simdup/spark
 
 lint: $(VENV)/developing ## check style
 	$(BIN)/ruff check

@@ -106,9 +106,9 @@ def skewed_texts(n=20_000, seed=1):
     """Rows of a crawl: many are equal, many nearly so, some form chains, most are alone."""
     random_, words = random.Random(seed), [f"w{i}" for i in range(3000)]
     equal = [random_.choices(words, k=50) for _ in range(3)]
-    rows = [equal[0]] * (n // 16) + [equal[1]] * (n // 40) + [equal[2]] * 3
+    rows = [equal[0]] * (n // 12) + [equal[1]] * (n // 25) + [equal[2]] * 3
     versions = random_.choices(words, k=120)
-    for _ in range(n // 12):
+    for _ in range(n // 20):
         rows.append([*versions])
         rows[-1][random_.randrange(120)] = random_.choice(words)
     for _ in range(n // 400):
