@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from simdup.corpora import Fault, Flaw
 from simdup.errors import InputError
 from simdup.rows.parsed import Parsed, RowError, names
-from simdup.rows.streams import BLOCK, LONGEST_ROW, Lines, changed, lines_of
+from simdup.rows.streams import BLOCK, LONGEST_ROW, Lines, Streamed, changed, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -130,30 +130,13 @@ def _lines(detail: str, feed: _Feed) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CommaSeparated:
+class CommaSeparated(Streamed):
     """A CSV file."""
 
-    file: Packed
-    field: str
     columns: tuple[str, ...]
     header: bytes
 
     form: ClassVar[str] = "csv"
-
-    @property
-    def path(self) -> str:
-        """Where the file is."""
-        return self.file.path
-
-    @property
-    def is_seekable(self) -> bool:
-        """Whether rows are read again by their offset."""
-        return self.file.is_seekable
-
-    @property
-    def size(self) -> int:
-        """About how many bytes are in it."""
-        return self.file.content
 
     def chunks(self) -> Iterator[Chunk]:
         """All rows, parsed: where a record ends, only parsing tells."""

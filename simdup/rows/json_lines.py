@@ -13,7 +13,7 @@ import numpy as np
 
 from simdup.corpora import Fault
 from simdup.rows.parsed import Parsed, RowError, left_in, names
-from simdup.rows.streams import Lines, changed, lines_of
+from simdup.rows.streams import Lines, Streamed, changed, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.rows.parsed import Chunk
-    from simdup.rows.streams import Packed
 
     Indices = NDArray[np.int64]
 
@@ -91,29 +90,11 @@ def row_in(line: bytes) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonLines:
+class JsonLines(Streamed):
     """A file of JSON Lines."""
-
-    file: Packed
-    field: str
 
     form: ClassVar[str] = "jsonl"
     columns: ClassVar[None] = None
-
-    @property
-    def path(self) -> str:
-        """Where the file is."""
-        return self.file.path
-
-    @property
-    def is_seekable(self) -> bool:
-        """Whether rows are read again by their offset."""
-        return self.file.is_seekable
-
-    @property
-    def size(self) -> int:
-        """About how many bytes are in it."""
-        return self.file.content
 
     def chunks(self) -> Iterator[Chunk]:
         """All lines, to be parsed elsewhere."""

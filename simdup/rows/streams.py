@@ -189,6 +189,30 @@ _UNPACKED = {"": _plain, ".gz": _gunzipped, ".zst": _unzstd}
 
 
 @dataclass(frozen=True, slots=True)
+class Streamed:
+    """A file of rows, one after the other: what its formats have in common."""
+
+    file: Packed
+    field: str
+    """The one that is the text."""
+
+    @property
+    def path(self) -> str:
+        """Where the file is."""
+        return self.file.path
+
+    @property
+    def is_seekable(self) -> bool:
+        """Whether rows are read again by their offset."""
+        return self.file.is_seekable
+
+    @property
+    def size(self) -> int:
+        """About how many bytes are in it."""
+        return self.file.content
+
+
+@dataclass(frozen=True, slots=True)
 class Lines:
     """Some consecutive lines of a file."""
 

@@ -25,19 +25,18 @@ from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from corpus import SHARES, make_rows
-from report import fresh, options, peak_memory, reported
+from report import Clock, fresh, options, peak_memory, reported
 
 import simdup
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from report import Report
 
-Item = TypeVar("Item")
 Pair = tuple[int, int]
 
 # Phases of a run and their columns.
@@ -61,26 +60,6 @@ COLUMNS = {
     "recall": ".4f",
 }
 NAME_WIDTH = 41
-
-
-class Clock:
-    """Progress that nobody sees: how long each phase took, in seconds."""
-
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-
-    def __call__(
-        self,
-        items: Iterable[Item],
-        label: str,
-        total: float | None,  # noqa: ARG002
-        amount: Callable[[Item], float] | None = None,  # noqa: ARG002
-    ) -> Iterator[Item]:
-        began = perf_counter()
-        try:
-            yield from items
-        finally:
-            self.seconds[label] += perf_counter() - began
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections import Counter, defaultdict
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -22,21 +22,19 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from corpus import make_file, make_tree
-from report import Report, fresh, measured, options, peak_memory, reported
+from report import Clock, Report, fresh, measured, options, peak_memory, reported
 
 from simdup import scan
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from simdup.records import Group, ScanResult
-
-Item = TypeVar("Item")
 
 PHASES = ("walk", "read", "search", "verify")
 
@@ -60,26 +58,6 @@ LARGEST = 10
 
 # Characters of the first column, in tables of scans and in those of what they found.
 NAME_WIDTH, FOUND_WIDTH = 10, 32
-
-
-class Clock:
-    """Progress that nobody sees: how long each phase took, in seconds."""
-
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-
-    def __call__(
-        self,
-        items: Iterable[Item],
-        label: str,
-        total: float | None,  # noqa: ARG002
-        amount: Callable[[Item], float] | None = None,  # noqa: ARG002
-    ) -> Iterator[Item]:
-        began = perf_counter()
-        try:
-            yield from items
-        finally:
-            self.seconds[label] += perf_counter() - began
 
 
 @dataclass(frozen=True, slots=True)
