@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import math
 import os
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -109,6 +112,39 @@ def test_ids_are_what_the_rows_have(run, write):
     shown = run("corpus", "scan", "rows.jsonl", "--id-field", "id", "--format", "text").out
     assert b"\x1b" not in shown
     assert b"\\x1b[31m  (rows.jsonl:5)" in shown
+
+
+@pytest.mark.parametrize(
+    ("called", "shown"),
+    [
+        (date(2024, 2, 29), "2024-02-29"),
+        (
+            {"of": [date(2024, 2, 29), None], "by": b"\xff\x00"},
+            {"of": ["2024-02-29", None], "by": "ff00"},
+        ),
+        ([Decimal("1.50")], ["1.50"]),
+        (math.nan, "NaN"),
+        ([-math.inf, 0.5], ["-Infinity", 0.5]),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_ids_that_json_has_no_kind_for_are_in_words(run, called, shown):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow.parquet import write_table  # noqa: PLC0415
+
+    write_table(pa.table({"id": [called] * 2, "text": [TEXTS["a"]] * 2}), "rows.parquet")
+
+    ended = run("corpus", "scan", "rows.parquet", "--id-field", "id")
+    _, group = (json.loads(line, parse_constant=pytest.fail) for line in ended.out.splitlines())
+    assert [each["id"] for each in group["members"]] == [shown, shown]
+
+
+def test_an_id_that_is_no_number_is_valid_json(run, write):
+    row = f'{{"id": {{"\\ud800": [NaN, "\\udfff"]}}, "text": "{TEXTS["a"]}"}}\n'
+    ended = run("corpus", "scan", write("rows.jsonl", row * 2), "--id-field", "id")
+
+    _, group = lines(ended)
+    assert group["representative"] == {"\\ud800": ["NaN", "\\udfff"]}
 
 
 def test_groups_for_people(run, rows):

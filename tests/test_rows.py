@@ -537,6 +537,20 @@ def test_columns_of_other_kinds_of_strings():
 
 
 @pytest.mark.usefixtures("folder")
+def test_values_that_python_has_no_kind_for_are_in_arrows_words():
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow.parquet import write_table  # noqa: PLC0415
+
+    for value, kind, shown in (
+        (1, pa.timestamp("ns"), "1970-01-01 00:00:00.000000001"),
+        (1 << 30, pa.date32(), "<value out of range: 1073741824>"),
+    ):
+        write_table(pa.table({"text": ["a"], "at": pa.array([value], kind)}), "a.parquet")
+        (found,) = table("a.parquet").values("at", np.array([1]), np.array([0]))
+        assert str(found) == shown
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_column_without_strings_is_an_error():
     pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
     from pyarrow.parquet import write_table  # noqa: PLC0415

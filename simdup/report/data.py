@@ -187,8 +187,8 @@ def skipped_fields(skipped: Skipped) -> dict[str, Any]:
 
 
 def dumps(value: dict[str, Any], indent: int | None = None) -> str:
-    """A value as JSON."""
-    return json.dumps(value, ensure_ascii=False, indent=indent)
+    """A value as JSON, which has no number that is none. Raises ValueError for one."""
+    return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
 
 
 def csv_line(values: Iterable[object]) -> str:

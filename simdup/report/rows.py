@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,6 +23,9 @@ COLUMNS = ("group", "kind", "representative", "similarity", "distance", "id", "p
 
 # Rows of each kind of which a person is told where they are, before the rest is counted.
 MOST_WARNINGS = 10
+
+# Halves of surrogate pairs, which UTF-8 has no place for.
+_STRAY = re.compile("[\ud800-\udfff]")
 
 
 class NamedGroup(NamedTuple):
@@ -133,14 +138,31 @@ def _named(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[NamedGro
 
 
 def as_value(value: Any) -> Any:  # noqa: ANN401
-    """An id as JSON has it; what it has no kind for, as Parquet has dates, in words."""
-    if isinstance(value, (str, int, float, bool, type(None), list, dict)):
-        return printable(value) if isinstance(value, str) and _is_stray(value) else value
-    return printable(str(value))
+    """An id as JSON has it; what it has no kind for, as Parquet has dates, in words.
+
+    >>> from datetime import date
+    >>> as_value({"of": (date(2024, 2, 29), bytes(2), float("nan"))})
+    {'of': ['2024-02-29', '0000', 'NaN']}
+    """
+    if isinstance(value, (int, type(None))):
+        return value
+    if isinstance(value, str):
+        return _STRAY.sub(_shown, value)
+    # By way of JSON, for an id may be nested deeper than functions are.
+    text = json.dumps(value, ensure_ascii=False, default=_in_words)
+    return json.loads(_STRAY.sub(_escaped, text), parse_constant=str)
 
 
-def _is_stray(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+def _in_words(value: object) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _shown(stray: re.Match[str]) -> str:
+    return printable(stray[0])
+
+
+def _escaped(stray: re.Match[str]) -> str:
+    return "\\" + printable(stray[0])
 
 
 def json_header(balance: Balance) -> str:

@@ -83,8 +83,9 @@ class Parquet:
                 asked = numbers[first:last]
                 try:
                     yield from _picked(file, group, field, asked - begin)
-                except _errors():
-                    raise changed(self.path) from None
+                except _errors() as error:
+                    what = f"column {field!r} of row group {group}: {_line(error)}"
+                    raise InputError(f"{self.path!r}: {what}") from None
 
     def head(self) -> bytes:
         """Nothing."""
@@ -188,11 +189,20 @@ def _picked(file: ParquetFile, group: int, field: str, places: Indices) -> Itera
     for batch in _batches(file, group, [field]) if len(places) else ():
         last = int(np.searchsorted(places, begin + len(batch)))
         if last > first:
-            values = _texts(batch.column(0).take(places[first:last] - begin))
-            yield from values
+            yield from _values(batch.column(0).take(places[first:last] - begin))
         begin, first = begin + len(batch), last
         if first == len(places):
             return
+
+
+def _values(column: pa.Array) -> list[Any]:
+    """Its values; in Arrow's words those that Python has no kind for, as nanoseconds."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    try:
+        return _texts(column)
+    except (ValueError, OverflowError, LookupError):
+        return list(column.cast(pa.string()).to_pylist())
 
 
 def _errors() -> tuple[type[Exception], ...]:
