@@ -526,6 +526,20 @@ def test_damage_in_another_column_is_an_error_where_rows_are_kept(write):
         list(opened.kept(np.empty(0, np.int64)))
 
 
+def test_a_damaged_column_of_ids_is_an_error_that_names_it(write):
+    data = bytearray(as_parquet(["a b c"] * 400, 100, use_dictionary=False))
+    meta = pytest.importorskip("pyarrow.parquet").ParquetFile(io.BytesIO(data)).metadata
+    column = meta.row_group(1).column(0)
+    begin = column.data_page_offset
+    data[begin : begin + column.total_compressed_size] = bytes(column.total_compressed_size)
+
+    opened = table(write("a.parquet", bytes(data)))
+    _, numbers, offsets, _ = read(opened)
+    assert list(opened.values("id", numbers[:100], offsets[:100])) == list(range(100))
+    with pytest.raises(InputError, match=r"^'a.parquet': column 'id' of row group 1: ."):
+        list(opened.values("id", numbers, offsets))
+
+
 @pytest.mark.usefixtures("folder")
 def test_columns_of_other_kinds_of_strings():
     pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")

@@ -74,7 +74,10 @@ class Parquet:
                 number = end
 
     def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:  # noqa: ARG002
-        """A column of some rows, as `corpora.Table`: read again where one is wanted."""
+        """A column of some rows, as `corpora.Table`: read again where one is wanted.
+
+        Raises InputError also where it is damaged, or has values that nothing can show.
+        """
         with _opened(self.file) as file:
             end = 1
             for group in range(file.num_row_groups):
