@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
+#: What a row has for a field that is not there, where null is None.
+LACKING = object()
+
 #: Which row of a group stays.
 KEEPS = ("first", "longest")
 
@@ -84,7 +87,7 @@ class Table(Protocol):
         """What it is: "jsonl", "csv" or "parquet"."""
 
     def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
-        """A field of some rows, these in rising order; None where a row has none.
+        """A field of some rows, these in rising order; LACKING where a row has none.
 
         Raises InputError when the file is not what it was.
         """
@@ -128,6 +131,17 @@ class Rows:
     def tables_of(self, rows: Indices) -> Indices:
         """The index of the table of each of these rows."""
         return np.searchsorted(self.begins, rows, side="right") - 1
+
+    def places(self, rows: Indices) -> list[tuple[str, int]]:
+        """The file of each of these rows, and its number there."""
+        paths = (self.tables[index].path for index in self.tables_of(rows).tolist())
+        return list(zip(paths, self.numbers[rows].tolist(), strict=True))
+
+
+class Place(str):
+    """What a row goes by that lacks an id: its file and number, as "rows.jsonl:7"."""
+
+    __slots__ = ()
 
 
 class RowGroup(NamedTuple):

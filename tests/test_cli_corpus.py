@@ -114,6 +114,29 @@ def test_ids_are_what_the_rows_have(run, write):
     assert b"\\x1b[31m  (rows.jsonl:5)" in shown
 
 
+def test_rows_that_lack_an_id_are_named_by_file_and_line_and_counted(run, write):
+    text = TEXTS["a"]
+    found = [{"text": text}, {"text": text, "id": None}, {"text": text, "id": "x"}]
+    write("rows.jsonl", "".join(json.dumps(each) + "\n" for each in found))
+
+    ended = run("corpus", "scan", "rows.jsonl", "--id-field", "id")
+    _, group = lines(ended)
+    assert [each["id"] for each in group["members"]] == ["rows.jsonl:1", None, "x"]
+    assert ended.err.decode().splitlines()[0] == (
+        "simdup: 1 row of groups without a field 'id'; named by file and row"
+    )
+    assert run("corpus", "scan", "rows.jsonl", "--id-field", "id", "-q").err == b""
+
+
+def test_an_id_that_no_row_has_is_one_line(run, rows):
+    ended = run("corpus", "scan", rows, "--id-field", "id")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == (
+        "simdup: 'rows.jsonl': no row has a field 'id'; there are: text, url\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("called", "shown"),
     [

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.corpora import Fault, Flaw
+from simdup.corpora import LACKING, Fault, Flaw
 from simdup.errors import ExtraMissingError, InputError
 from simdup.rows import comma_separated, parquet, streams, tables
 from simdup.rows.json_lines import JsonChunk
@@ -298,11 +298,29 @@ def test_a_text_with_half_a_surrogate_pair_comes_back(write):
     assert list(table("a.jsonl").values("text", numbers, offsets)) == texts
 
 
-def test_a_field_that_a_row_lacks_is_nothing(write):
-    opened = table(write("a.jsonl", b'{"text": "a"}\n{"text": "b", "id": 0}\n'))
+def test_a_field_that_a_row_lacks_is_not_null(write):
+    opened = table(
+        write("a.jsonl", b'{"text": "a"}\n{"text": "b", "id": 0}\n{"text": "c", "id": null}')
+    )
     _, numbers, offsets, _ = read(opened)
 
-    assert list(opened.values("id", numbers, offsets)) == [None, 0]
+    assert list(opened.values("id", numbers, offsets)) == [LACKING, 0, None]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.JSONL.gz", "a.ndjson.zst"])
+def test_a_field_of_ids_that_no_row_has_is_an_error(write, name):
+    pack = {"l": bytes, "z": gzip.compress, "t": zstd}[name[-1]]
+    write(name, pack(b'{"text": "a"}\n{\n\n{"id": 1, "text": "b"}\n'))
+
+    assert table(name, wanted="id").field == "text"
+    with pytest.raises(InputError) as caught:
+        table(name, wanted="url")
+    assert str(caught.value) == f"{name!r}: no row has a field 'url'; there are: text"
+
+
+def test_a_file_without_rows_lacks_no_field(write):
+    for content in (b"", b"\n", b"{\n"):
+        assert table(write("a.jsonl", content), wanted="url").field == "text"
 
 
 @given(

@@ -10,10 +10,11 @@ import click
 from simdup.cli.options import linkage_option, row_options, settings_from
 from simdup.cli.output import writer
 from simdup.cli.terminal import progress, tell
-from simdup.corpora import KEEPS
+from simdup.corpora import KEEPS, Place
 from simdup.corpus.keep import check_target, rewritten
 from simdup.corpus.scan import identities, scan_tables
 from simdup.report import rows
+from simdup.report.words import count
 from simdup.rows.tables import FORMS, tables
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _on_this_machine(
     write = writer(target, as_utf8=form == "jsonl")
     result = scan_tables(opened, settings, options["jobs"], progress(quiet=options["quiet"]))
     if keep is None:
-        write(FORMATS[form](result, _ids(result, options["id_field"])))
+        write(FORMATS[form](result, _ids(result, options["id_field"], quiet=options["quiet"])))
     else:
         write(rewritten(result, keep, target))
     return result.balance
@@ -192,8 +193,16 @@ def _on_spark(files: tuple[str, ...], settings: Settings, options: dict[str, Any
     )
 
 
-def _ids(result: CorpusResult, field: str | None) -> list[Any] | None:
-    return None if field is None else identities(result, field)
+def _ids(result: CorpusResult, field: str | None, *, quiet: bool) -> list[Any] | None:
+    """What the members of groups are called; told is how many have no such field."""
+    if field is None:
+        return None
+    ids = identities(result, field)
+    lacking = sum(isinstance(each, Place) for each in ids)
+    if lacking and not quiet:
+        rows_ = count(lacking, "row")
+        tell(f"simdup: {rows_} of groups without a field {field!r}; named by file and row")
+    return ids
 
 
 def _refuse_overwriting(files: tuple[str, ...], target: str | None) -> None:

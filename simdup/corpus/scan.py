@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.candidates import SIEVE_FROM, widened
-from simdup.corpora import CorpusResult
+from simdup.corpora import LACKING, CorpusResult, Place
 from simdup.corpus.again import RowsAgain, values
 from simdup.corpus.collect import Prints, collected, text_digests
 from simdup.corpus.groups import grouped, texts_of
@@ -51,8 +51,8 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
     """The groups of near-duplicate rows of some files, which are one corpus.
 
     The names of files end in .jsonl or .csv (.gz or .zst may follow) or .parquet. What
-    `text_field` has is compared; that `id_field` exists is seen to, where a file says which
-    fields it has. `jobs` processes make fingerprints; None takes all cores where that pays.
+    `text_field` has is compared; that `id_field` is a column, or some row of JSON Lines has it,
+    is seen to. `jobs` processes make fingerprints; None takes all cores where that pays.
     Raises InputError for a file that cannot be read or changes meanwhile, ExtraMissingError
     where one needs the extra `corpus`, TooManyPairsError.
     """
@@ -116,14 +116,20 @@ def group_texts(
 
 
 def identities(result: CorpusResult, field: str) -> list[Any]:
-    """What a field has for each member of the groups, in their order, read again."""
+    """What a field has for each member of the groups, in their order, read again.
+
+    A row that lacks the field has a `corpora.Place` instead.
+    """
     members = result.groups.members
     order = np.argsort(members)
     found: list[Any] = [None] * len(members)
-    for place, value in zip(
-        order.tolist(), values(result.rows, members[order], field), strict=True
+    for index, value, (path, row) in zip(
+        order.tolist(),
+        values(result.rows, members[order], field),
+        result.rows.places(members[order]),
+        strict=True,
     ):
-        found[place] = value
+        found[index] = Place(f"{path}:{row}") if value is LACKING else value
     return found
 
 

@@ -128,10 +128,7 @@ def _named(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[NamedGro
     begin = 0
     for group in result.groups:
         end = begin + len(group.rows)
-        rows = np.array(group.rows)
-        tables = result.rows.tables_of(rows).tolist()
-        paths = [result.rows.tables[index].path for index in tables]
-        places = list(zip(paths, result.rows.numbers[rows].tolist(), strict=True))
+        places = result.rows.places(np.array(group.rows))
         names = [f"{path}:{row}" for path, row in places] if ids is None else ids[begin:end]
         yield NamedGroup(group, places, names)
         begin = end

@@ -5,22 +5,25 @@ Lines without anything but white space are no rows.
 
 from __future__ import annotations
 
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from simdup.corpora import Fault
+from simdup.corpora import LACKING, Fault
+from simdup.errors import InputError
 from simdup.rows.parsed import Parsed, RowError, left_in, names
 from simdup.rows.streams import Lines, Streamed, changed, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from numpy.typing import NDArray
 
     from simdup.rows.parsed import Chunk
+    from simdup.rows.streams import Packed
 
     Indices = NDArray[np.int64]
 
@@ -109,7 +112,7 @@ class JsonLines(Streamed):
         lines = self._at(offsets) if self.file.is_seekable else self._numbered(numbers)
         for line in lines:
             try:
-                yield row_in(line).get(field)
+                yield row_in(line).get(field, LACKING)
             except RowError:
                 raise changed(self.path) from None
 
@@ -150,3 +153,36 @@ class JsonLines(Streamed):
             ]
             if kept:
                 yield b"\n".join([*kept, b""]), len(kept)
+
+
+def json_lines(file: Packed, field: str, wanted: str | None) -> JsonLines:
+    """The table of a file. Raises InputError if there are rows, and none has a wanted field."""
+    if wanted is not None:
+        _check_that_some_row_has(wanted, file)
+    return JsonLines(file, field)
+
+
+def _check_that_some_row_has(wanted: str, file: Packed) -> None:
+    """Read up to the first row that does. Raises InputError."""
+    first: list[str] | None = None
+    with closing(_objects(file)) as rows:
+        for row in rows:
+            if wanted in row:
+                return
+            first = list(row) if first is None else first
+    if first is not None:
+        raise InputError(f"{file.path!r}: no row has a field {wanted!r}; {names(first)}")
+
+
+def _objects(file: Packed) -> Generator[dict[str, Any]]:
+    """The rows, without those that are broken."""
+    for line in _lines(file):
+        with suppress(RowError):
+            yield row_in(line)
+
+
+def _lines(file: Packed) -> Iterator[bytes]:
+    """The lines with anything on them, without those that are too long."""
+    for each in lines_of(file.blocks()):
+        if isinstance(each, Lines):
+            yield from (line for line in each.data.split(b"\n") if not is_blank(line))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from simdup.errors import ExtraMissingError, InputError
 from simdup.rows.comma_separated import comma_separated
-from simdup.rows.json_lines import JsonLines
+from simdup.rows.json_lines import json_lines
 from simdup.rows.parquet import parquet
 from simdup.rows.streams import PACKINGS, packed
 
@@ -43,8 +43,8 @@ def tables(
 ) -> tuple[ReadableTable, ...]:
     """The tables of some files, each opened once to see that it can be read.
 
-    `field` has the texts; the field `wanted` is looked for as well where a file says what it
-    has. Raises InputError for a file that cannot be read, or is there twice,
+    `field` has the texts; the field `wanted` is looked for as well: one of the columns, or what
+    some row of JSON Lines has. Raises InputError for a file that cannot be read, or is there twice,
     ExtraMissingError for one that needs the extra `corpus`.
     """
     found: dict[tuple[int, int], str] = {}
@@ -60,7 +60,7 @@ def tables(
             raise InputError(f"{path!r}: the same file as {found[place]!r}")
         found[place] = path
         if form == "jsonl":
-            made.append(JsonLines(file, field))
+            made.append(json_lines(file, field, wanted))
         elif form == "csv":
             made.append(comma_separated(file, field, wanted))
         elif find_spec("pyarrow") is None:
