@@ -368,6 +368,16 @@ def test_a_file_that_cannot_be_read_is_one_line_and_nothing_is_written(
     assert not Path("out").exists()
 
 
+def test_what_is_not_packed_leaves_the_old_output(run, write):
+    write("clean.jsonl", "old")
+
+    write("rows.jsonl.gz", ROWS)
+    ended = run("corpus", "scan", "rows.jsonl.gz", "--keep", "first", "-o", "clean.jsonl")
+    assert ended.code == 2
+    assert ended.err == b"simdup: 'rows.jsonl.gz': not a gzip file; name it without .gz\n"
+    assert Path("clean.jsonl").read_text("utf-8") == "old"
+
+
 def test_a_missing_or_locked_file_is_one_line(run, rows, refused):
     missing = run("corpus", "scan", rows, "gone.jsonl")
     refused(rows)

@@ -394,17 +394,27 @@ def test_a_whole_packed_file_may_end_between_two_rows(write):
     assert [(flaw.row, flaw.rows) for flaw in flaws] == [(3, 0)]
 
 
-@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.csv.gz"])
-def test_what_is_not_packed_says_so(write, name):
-    if name.endswith("zst"):
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [("a.jsonl.gz", "gzip"), ("a.jsonl.zst", "zstandard"), ("a.csv.gz", "gzip")],
+)
+def test_what_is_not_packed_is_an_error(write, name, tool):
+    if tool == "zstandard":
         pytest.importorskip("zstandard", reason="needs the extra 'corpus'")
-    write(name, b"plain\n" * 9)
 
-    if "csv" in name:
-        with pytest.raises(InputError, match="no header of columns"):
-            table(name)
-    else:
-        assert [flaw.fault for flaw in read(table(name))[3]] == [Fault.CUT_SHORT]
+    for content in (b"plain\n" * 9, b"x", bytes(20)):
+        with pytest.raises(InputError) as caught:
+            table(write(name, content))
+        end = os.path.splitext(name)[1]
+        assert str(caught.value) == f"{name!r}: not a {tool} file; name it without {end}"
+
+
+def test_what_is_packed_may_be_empty_or_begin_with_a_frame_to_be_skipped(write):
+    skipped = b"\x5e\x2a\x4d\x18" + (3).to_bytes(4, "little") + b"any"
+
+    assert read(table(write("a.jsonl.gz", b"")))[0] == []
+    assert read(table(write("b.jsonl.zst", skipped + zstd(as_json()))))[0] == TEXTS
+    assert read(table(write("a.jsonl.zst", b"")))[0] == []
 
 
 # CSV

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import stat
 import zlib
 from dataclasses import dataclass
@@ -37,6 +38,11 @@ _BOM = b"\xef\xbb\xbf"
 #: How a file may be packed, by the end of its name.
 PACKINGS = (".gz", ".zst")
 
+# How what is packed begins; the frames of zstandard that begin otherwise have no content.
+_HEADS = {
+    ".gz": re.compile(rb"\x1f\x8b"),
+    ".zst": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
+}
 
 # What a packed file raises that is not whole, and a disk that fails.
 _BROKEN = (EOFError, zlib.error, OSError)
@@ -94,10 +100,17 @@ class Packed:
 
 
 def packed(path: str, packing: str) -> Packed:
-    """The file, looked at. Raises InputError if it cannot be opened, ExtraMissingError."""
+    """The file, looked at. Raises InputError if it cannot be opened or is not packed so.
+
+    ExtraMissingError if unpacking needs the extra `corpus`.
+    """
     if packing == ".zst" and find_spec("zstandard") is None:
         raise ExtraMissingError(f"{path!r}: .zst", "corpus")
     with opened(path) as file:
+        head = file.read(4)
+        if packing and head and not _HEADS[packing].match(head):
+            tool = {".gz": "gzip", ".zst": "zstandard"}[packing]
+            raise InputError(f"{path!r}: not a {tool} file; name it without {packing}")
         return Packed(path, packing, status_of(file))
 
 
