@@ -268,6 +268,31 @@ def test_a_line_that_is_no_row_is_a_flaw_with_its_place(write, line, fault, deta
     assert detail is None or flaws[0].detail == detail
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        json.dumps([{"text": "a"}, {"text": "b"}]),
+        json.dumps([{"text": "a"}, {"text": "b"}], indent=1),
+        '\ufeff\n  [{"text": "a"},\n{"text": "b"}]\n',
+        "[]",
+        "[",
+    ],
+)
+@pytest.mark.parametrize("longest", [10, 1 << 27])
+def test_an_array_is_an_error(write, array, longest, monkeypatch, small_blocks):  # noqa: ARG001
+    monkeypatch.setattr(streams, "LONGEST_ROW", longest)
+    with pytest.raises(InputError) as caught:
+        table(write("a.json", array))
+    assert str(caught.value) == "'a.json': a JSON array, not JSON Lines; jq -c '.[]' makes them"
+
+
+def test_a_list_among_rows_is_a_broken_row(write):
+    texts, _, _, flaws = flaws_of(write, "[1, 2]", '{"text": "x"}')
+
+    assert texts == ["x"]
+    assert flaws == [Flaw(1, 1, Fault.BROKEN, "a list, not an object")]
+
+
 def test_of_many_fields_some_are_named(write):
     row = json.dumps({f"f{i:02}": i for i in range(30)})
 

@@ -15,7 +15,7 @@ import numpy as np
 from simdup.corpora import LACKING, Fault
 from simdup.errors import InputError
 from simdup.rows.parsed import Parsed, RowError, left_in, names
-from simdup.rows.streams import Lines, Streamed, changed, lines_of
+from simdup.rows.streams import CutShortError, Lines, Streamed, changed, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 # How JSON calls what Python reads it as.
 _KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "an object"}
+
+# What may stand before the first row: a byte-order mark and white space.
+_BLANK = b"\xef\xbb\xbf \t\r\n"
 
 _decode = JSONDecoder().decode
 
@@ -156,10 +159,34 @@ class JsonLines(Streamed):
 
 
 def json_lines(file: Packed, field: str, wanted: str | None) -> JsonLines:
-    """The table of a file. Raises InputError if there are rows, and none has a wanted field."""
+    """The table of a file.
+
+    Raises InputError for an array, and if there are rows, of which none has a wanted field.
+    """
+    if _is_array(file):
+        raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
     if wanted is not None:
         _check_that_some_row_has(wanted, file)
     return JsonLines(file, field)
+
+
+def _is_array(file: Packed) -> bool:
+    """Whether it opens a list on a line that is no JSON by itself, or the only one."""
+    with suppress(CutShortError), closing(file.blocks()) as blocks:
+        begins = (block.lstrip(_BLANK) for block in blocks)
+        if not next(filter(None, begins), b"").startswith(b"["):
+            return False
+    with closing(_lines(file)) as lines:
+        first, second = next(lines, b""), next(lines, None)
+    return second is None or not _is_json(first)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        _decode(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _check_that_some_row_has(wanted: str, file: Packed) -> None:
@@ -181,7 +208,7 @@ def _objects(file: Packed) -> Generator[dict[str, Any]]:
             yield row_in(line)
 
 
-def _lines(file: Packed) -> Iterator[bytes]:
+def _lines(file: Packed) -> Generator[bytes]:
     """The lines with anything on them, without those that are too long."""
     for each in lines_of(file.blocks()):
         if isinstance(each, Lines):

@@ -88,7 +88,7 @@ class Packed:
             raise changed(self.path)
         return file
 
-    def blocks(self) -> Iterator[bytes]:
+    def blocks(self) -> Generator[bytes]:
         """Its content. Raises CutShortError where it cannot be unpacked, InputError if it changed.
 
         That it did not is checked before and after.
