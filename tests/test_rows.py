@@ -461,7 +461,6 @@ def test_records_may_have_several_lines_and_are_numbered_by_their_first(write):
         (b'1,a,"b\nc"', Fault.COLUMNS, "3 instead of 2, to line 4"),
         (b"1,\xff", Fault.NOT_UTF8, ""),
         (b'1,"a"b', Fault.BROKEN, "',' expected after '\"'"),
-        (b'1,"a\nb" c', Fault.BROKEN, "',' expected after '\"', to line 4"),
     ],
 )
 def test_a_record_that_is_no_row_is_a_flaw_with_its_place(write, record, fault, detail):
@@ -472,21 +471,37 @@ def test_a_record_that_is_no_row_is_a_flaw_with_its_place(write, record, fault, 
     assert flaws == [Flaw(3, 1, fault, detail)]
 
 
-def test_a_quote_that_is_never_closed_says_how_far_it_goes(write):
-    texts, _, _, flaws = read(table(write("a.csv", b'id,text\n0,x\n1,"oh\n2,y\n3,z\n')))
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+def test_a_stray_quote_costs_its_line_alone(write, end, small_blocks):  # noqa: ARG001
+    data = b'id,text\n0,x\n1,"oh\n2,y\n\n3,"z\nz"\n4,""\n5,"ah\n6,' + b"x" + end
+    opened = table(write("a.csv", data))
+    texts, numbers, offsets, flaws = read(opened)
 
-    assert texts == ["x"]
-    assert flaws == [Flaw(3, 1, Fault.BROKEN, "unexpected end of data, to line 5")]
+    assert texts == ["x", "y", "z\nz", "", "x"]
+    early, never = "',' expected after '\"' on line 6", "a quote is never closed"
+    assert flaws == [Flaw(3, 1, Fault.BROKEN, early), Flaw(9, 1, Fault.BROKEN, never)]
+    assert list(opened.values("text", numbers, offsets)) == texts
+    kept = b"".join(part for part, _ in opened.kept(np.array([3, 9])))
+    assert kept == b'0,x\n2,y\n3,"z\nz"\n4,""\n6,x' + (end or b"\n")
 
 
-def test_a_field_that_is_too_long_ends_there_and_the_limit_is_put_back(write, monkeypatch):
+def test_as_many_stray_quotes_as_lines_are_read_in_no_time(write):
+    texts, _, _, flaws = read(table(write("a.csv", b"id,text\n" + b'1,"oh\n' * 50_000 + b"2,y\n")))
+
+    assert (texts, len(flaws)) == (["y"], 50_000)
+
+
+def test_a_quote_that_is_not_closed_for_long_costs_its_line_and_the_limit_is_put_back(
+    write, monkeypatch
+):
     monkeypatch.setattr(comma_separated, "LONGEST_ROW", 20)
     before = csv.field_size_limit()
     data = b'id,text\n1,"' + b"oh no\n" * 9 + b"2,y\n"
 
-    texts, _, _, flaws = read(table(write("a.csv", data)))
-    assert texts == ["y"]
-    assert "field larger than field limit" in flaws[0].detail
+    texts, numbers, _, flaws = read(table(write("a.csv", data)))
+    assert (texts, numbers.tolist()) == (["y"], [11])
+    assert flaws[0] == Flaw(2, 1, Fault.BROKEN, "a quote is not closed within 128 MB")
+    assert [flaw.row for flaw in flaws] == list(range(2, 11))
     assert csv.field_size_limit() == before
 
 

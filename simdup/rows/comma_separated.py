@@ -1,11 +1,13 @@
 """CSV as RFC 4180 has it, in UTF-8, with a header: a record a row, one column the text.
 
-Records may go over several lines. Lines without anything on them are no rows.
+Records may go over several lines. Lines without anything on them are no rows. Where quotes are
+wrong only the first line is refused, so that a stray one does not take other rows with it.
 """
 
 from __future__ import annotations
 
 import csv
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -29,6 +31,13 @@ if TYPE_CHECKING:
 ROWS = 4096
 
 
+# What `csv` says, by its beginning, of a quote that takes all that follows, or too much of it.
+_WORDS = {
+    "unexpected end of data": "a quote is never closed",
+    "field larger than field limit": f"a quote is not closed within {LONGEST_ROW >> 20} MB",
+}
+
+
 class Record(NamedTuple):
     """A row, or what stands where one should."""
 
@@ -45,6 +54,7 @@ class _Feed:
 
     def __init__(self, lines: Iterable[Lines | Flaw]) -> None:
         self.lines = _single(lines)
+        self.again = deque[tuple[bytes | Flaw, int, int]]()
         self.taken: list[bytes] = []
         self.number = self.offset = 0
         self.is_broken = False
@@ -53,11 +63,18 @@ class _Feed:
         """Forget the previous record."""
         self.taken, self.is_broken = [], False
 
+    def refuse_first(self) -> None:
+        """End the record with its first line; the others are read again."""
+        first, *others = self.taken
+        again = Lines(b"".join(others), self.number + 1, self.offset + len(first))
+        self.again.extendleft(reversed(list(_single([again]))))
+        self.taken = [first]
+
     def __iter__(self) -> _Feed:
         return self
 
     def __next__(self) -> str:
-        line, number, offset = next(self.lines)
+        line, number, offset = self.again.popleft() if self.again else next(self.lines)
         if not self.taken:
             self.number, self.offset = number, offset
         if isinstance(line, Flaw):
@@ -99,7 +116,7 @@ def records(lines: Iterable[Lines | Flaw]) -> Iterator[Record]:
         except RowError as error:
             found = error
         except csv.Error as error:
-            found = RowError(Fault.BROKEN, _lines(str(error), feed))
+            found = RowError(Fault.BROKEN, _broken(str(error), feed))
         if not found:
             continue
         columns = columns or len(found) if isinstance(found, list) else columns
@@ -119,6 +136,16 @@ def _next(reader: Iterator[list[str]]) -> list[str]:
         return next(reader)
     finally:
         csv.field_size_limit(before)
+
+
+def _broken(error: str, feed: _Feed) -> str:
+    """What is wrong; the lines that the record took besides its first are free again."""
+    words = next((own for begin, own in _WORDS.items() if error.startswith(begin)), error)
+    if len(feed.taken) < 2:
+        return words
+    last = feed.number + len(feed.taken) - 1
+    feed.refuse_first()
+    return words if words in _WORDS.values() else f"{words} on line {last}"
 
 
 def _lines(detail: str, feed: _Feed) -> str:
