@@ -114,6 +114,30 @@ def test_ids_are_what_the_rows_have(run, write):
     assert b"\\x1b[31m  (rows.jsonl:5)" in shown
 
 
+@pytest.mark.parametrize(
+    ("called", "shown"),
+    [(True, "true"), (None, "null"), ({"a": [1.5]}, '{"a": [1.5]}'), ("a b", "a b"), (7, "7")],
+)
+def test_ids_in_tables_and_texts_are_as_in_json(run, write, called, shown):
+    write("rows.jsonl", (json.dumps({"id": called, "text": TEXTS["a"]}) + "\n") * 2)
+    options = ("corpus", "scan", "rows.jsonl", "--id-field", "id", "--format")
+
+    table = list(csv.DictReader(run(*options, "csv").out.decode().splitlines()))
+    assert [row["id"] for row in table] == [shown, shown]
+    assert f" {shown}  (rows.jsonl:1)" in run(*options, "text").out.decode()
+
+
+@pytest.mark.usefixtures("folder")
+def test_bytes_are_hexadecimal_in_tables(run):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow.parquet import write_table  # noqa: PLC0415
+
+    write_table(pa.table({"id": [b"\xff\0"] * 2, "text": [TEXTS["a"]] * 2}), "rows.parquet")
+
+    out = run("corpus", "scan", "rows.parquet", "--id-field", "id", "--format", "csv").out
+    assert b",ff00,rows.parquet,1\n" in out
+
+
 def test_rows_that_lack_an_id_are_named_by_file_and_line_and_counted(run, write):
     text = TEXTS["a"]
     found = [{"text": text}, {"text": text, "id": None}, {"text": text, "id": "x"}]

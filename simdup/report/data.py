@@ -186,7 +186,7 @@ def skipped_fields(skipped: Skipped) -> dict[str, Any]:
     }
 
 
-def dumps(value: dict[str, Any], indent: int | None = None) -> str:
+def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401
     """A value as JSON, which has no number that is none. Raises ValueError for one."""
     return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
 

@@ -71,7 +71,7 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
         alike, closeness = _closeness(group, position, bits) if position else ("", "")
         is_place = name == f"{path}:{row}"
         place = "" if is_place else f"  ({printable(path)}:{row})"
-        yield f"  {alike:>7}  {closeness:<8} {printable(str(name))}{place}"
+        yield f"  {alike:>7}  {closeness:<8} {_in_a_word(name)}{place}"
     yield ""
 
 
@@ -116,7 +116,7 @@ def csv_lines(named: NamedGroup) -> Iterator[str]:
                 int(position == 0),
                 "" if similarity is None else f"{similarity:.6f}",
                 group.distances[position],
-                printable(str(name)),
+                _in_a_word(name),
                 printable(path),
                 row,
             )
@@ -148,6 +148,12 @@ def as_value(value: Any) -> Any:  # noqa: ANN401
     # By way of JSON, for an id may be nested deeper than functions are.
     text = json.dumps(value, ensure_ascii=False, default=_in_words)
     return json.loads(_STRAY.sub(_escaped, text), parse_constant=str)
+
+
+def _in_a_word(name: Any) -> str:  # noqa: ANN401
+    """An id outside JSON: a string as it is, others as JSON has them."""
+    value = as_value(name)
+    return printable(value if isinstance(value, str) else dumps(value))
 
 
 def _in_words(value: object) -> str:
