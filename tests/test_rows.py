@@ -619,6 +619,19 @@ def test_columns_of_other_kinds_of_strings():
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_name_with_a_dot_is_a_column_and_no_path():
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow.parquet import write_table  # noqa: PLC0415
+
+    columns = {"a": [{"b": "x"}], "a.b": ["y"], "c": [{"d": 1}], "c.d": [2]}
+    write_table(pa.table(columns), "a.parquet")
+
+    opened = table("a.parquet", field="a.b", wanted="c.d")
+    assert read(opened)[0] == ["y"]
+    assert list(opened.values("c.d", np.array([1]), np.array([0]))) == [2]
+
+
+@pytest.mark.usefixtures("folder")
 def test_values_that_python_has_no_kind_for_are_in_arrows_words():
     pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
     from pyarrow.parquet import write_table  # noqa: PLC0415

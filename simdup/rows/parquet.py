@@ -65,7 +65,7 @@ class Parquet:
                 end = number + file.metadata.row_group(group).num_rows
                 try:
                     for batch in _batches(file, group, [self.field]):
-                        yield _parsed(batch, number)
+                        yield _parsed(_column(batch, self.field), number)
                         number += len(batch)
                 except _errors() as error:
                     detail = f"row group {group}: {_line(error)}"
@@ -154,10 +154,15 @@ def _batches(file: ParquetFile, group: int, columns: list[str] | None) -> Iterat
     return batches
 
 
-def _parsed(batch: pa.RecordBatch, number: int) -> Parsed:
-    """The texts of a batch whose first row has this number."""
+def _column(batch: pa.RecordBatch, field: str) -> pa.Array:
+    """The column itself: asked for "a.b", Arrow also reads what a column "a" has as "b"."""
+    return batch.column(batch.schema.get_field_index(field))
+
+
+def _parsed(column: pa.Array, number: int) -> Parsed:
+    """The texts of a column whose first row has this number."""
     parsed = Parsed()
-    for row, text in enumerate(_texts(batch.column(0)), number):
+    for row, text in enumerate(_texts(column), number):
         if isinstance(text, str):
             parsed.add(text, row, 0)
         elif text is None:
@@ -192,7 +197,7 @@ def _picked(file: ParquetFile, group: int, field: str, places: Indices) -> Itera
     for batch in _batches(file, group, [field]) if len(places) else ():
         last = int(np.searchsorted(places, begin + len(batch)))
         if last > first:
-            yield from _values(batch.column(0).take(places[first:last] - begin))
+            yield from _values(_column(batch, field).take(places[first:last] - begin))
         begin, first = begin + len(batch), last
         if first == len(places):
             return
