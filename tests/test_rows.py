@@ -581,6 +581,16 @@ def test_a_damaged_row_group_is_refused_and_the_others_are_read(write, packing):
     assert list(opened.values("text", numbers[250:252], numbers[250:252])) == found[250:252]
 
 
+def test_a_page_that_its_checksum_does_not_fit_is_refused(write):
+    texts = [f"text {i}" for i in range(400)]
+    options = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    data = as_parquet(texts, 100, **options)
+
+    found, _, _, flaws = read(table(write("a.parquet", data.replace(b"text 150", b"tent 150", 1))))
+    assert found == texts[:100] + texts[200:]
+    assert [flaw[:3] for flaw in flaws] == [(101, 100, Fault.UNREADABLE)]
+
+
 def test_damage_in_another_column_is_an_error_where_rows_are_kept(write):
     data = bytearray(as_parquet(["a b c"] * 400, 100, use_dictionary=False))
     meta = pytest.importorskip("pyarrow.parquet").ParquetFile(io.BytesIO(data)).metadata

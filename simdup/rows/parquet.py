@@ -133,7 +133,9 @@ def _opened(file: Packed) -> Iterator[ParquetFile]:
 
     with file.open() as source:
         try:
-            content = ParquetFile(source, pre_buffer=False, buffer_size=BUFFER)
+            content = ParquetFile(
+                source, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True
+            )
         except _errors() as error:
             raise InputError(f"{file.path!r}: {_line(error)}") from None
         yield content
