@@ -381,6 +381,19 @@ def test_a_line_that_is_too_long_is_a_flaw_and_takes_no_memory(monkeypatch):
     ]
 
 
+@pytest.mark.parametrize("size", range(1, 12))
+def test_the_longest_line_is_as_long_in_blocks_of_any_size(monkeypatch, size):
+    monkeypatch.setattr(streams, "LONGEST_ROW", 10)
+    data = b"0123456789\n01234567890\n0123456789\n" + b"x" * 33 + b"\nlast\n01234567890"
+    blocks = [data[at : at + size] for at in range(0, len(data), size)]
+
+    found = list(lines_of(blocks))
+    whole = [each for each in found if isinstance(each, Lines)]
+    assert b"".join(each.data for each in whole) == b"0123456789\n0123456789\nlast\n"
+    assert all(data[each.offset :].startswith(each.data) for each in whole)
+    assert [each.row for each in found if isinstance(each, Flaw)] == [2, 4, 6]
+
+
 # Packed files
 
 

@@ -254,9 +254,9 @@ def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
             if at.offset == 0 and not (size or passed) and block.startswith(_BOM):
                 at, data = _At(1, len(_BOM)), block[len(_BOM) :]
             cut = data.rfind(b"\n") + 1
-            if cut and passed:
+            first = data.find(b"\n") + 1
+            if first and passed + size + first - 1 > LONGEST_ROW:
                 yield too_long(at.number)
-                first = data.index(b"\n") + 1
                 at = _At(at.number + 1, at.offset + passed + size + first)
                 parts, size, passed, data, cut = [], 0, 0, data[first:], cut - first
             if cut:
