@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LACKING = object()
 
 #: Which row of a group stays.
-KEEPS = ("first", "longest")
+KEEPS = ("first", "longest", "representative")
 
 
 class Fault(Enum):
@@ -194,17 +194,20 @@ class RowGroups:
     def dropped(self, keep: str, lengths: Indices) -> Indices:
         """The rows that go when one of each group stays, in order.
 
-        `keep` is "first", or "longest" for the one with the most characters, of several
-        the first. Raises ValueError for another word.
+        `keep` is "first", or "longest" for the one with the most characters, of several the
+        first; rows that go need not be like these. By star linkage all are like the
+        "representative". Raises ValueError for another word.
         """
         if keep not in KEEPS:
             raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
-        group = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        length = lengths[self.members] if keep == "longest" else np.zeros_like(self.members)
-        order = np.lexsort((self.members, -length, group))
-        goes = np.ones(len(order), bool)
+        members = self.members
+        if keep != "representative":
+            group = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+            length = lengths[members] if keep == "longest" else np.zeros_like(members)
+            members = members[np.lexsort((members, -length, group))]
+        goes = np.ones(len(members), bool)
         goes[self.offsets[:-1]] = False
-        return np.sort(self.members[order][goes])
+        return np.sort(members[goes])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,7 +237,7 @@ class Balance:
 
     @property
     def dropped(self) -> int:
-        """Rows that are like one that stays."""
+        """Rows of groups, but for the one of each that stays. See `RowGroups.dropped`."""
         return self.members - self.groups
 
     @property

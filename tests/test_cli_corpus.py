@@ -295,7 +295,9 @@ def test_found_groups_may_be_a_failure(run, rows, write):
 # Rows that stay
 
 
-@pytest.mark.parametrize(("keep", "stays"), [("first", "ace"), ("longest", "ace")])
+@pytest.mark.parametrize(
+    ("keep", "stays"), [("first", "ace"), ("longest", "ace"), ("representative", "ace")]
+)
 def test_rows_that_stay_are_written_as_they_were(run, rows, keep, stays):
     ended = run("corpus", "scan", rows, "--keep", keep, "--output", "clean.jsonl")
 

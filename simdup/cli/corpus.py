@@ -65,7 +65,8 @@ def corpus_command() -> None:
     "--keep",
     type=click.Choice(KEEPS),
     help="Write the rows that stay, in the format of the input, to --output: of each group the"
-    " first row or the longest text, and all rows without a group.",
+    " first row, the longest text or the representative, which by star linkage the others are like;"
+    " and all rows without a group.",
 )
 @click.option(
     "--format",

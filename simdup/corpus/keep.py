@@ -44,7 +44,7 @@ def check_target(tables: Sequence[Table], target: str) -> None:
 def rewritten(result: CorpusResult, keep: str, target: str = "") -> Iterator[bytes]:
     """The content of a file with the rows that stay, a part at a time.
 
-    `keep` is "first" or "longest": which row of a group stays. JSON lines and records of
+    `keep` is one of `corpora.KEEPS`: which row of a group stays. JSON lines and records of
     CSV are the very bytes of the input; Parquet keeps its schema. It is packed as the end of
     `target` says. Raises InputError when a file is not what it was.
     """
