@@ -356,6 +356,10 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
         (["-o", "rows.jsonl"], "--output 'rows.jsonl' is the input 'rows.jsonl'"),
         (["--keep", "first", "-o", "./rows.jsonl"], "--output './rows.jsonl' is the input"),
         (["--keep", "last", "-o", "out"], "'last' is not one of 'first', 'longest'"),
+        (["--keep", "first", "-o", "x.bz2"], "'x.bz2': rows are packed as .gz or .zst, or not at"),
+        (["--keep", "first", "-o", "x.jsonl.XZ"], "'x.jsonl.XZ': rows are packed as .gz or .zst"),
+        (["--keep", "first", "-o", "-"], "'-': name /dev/stdout, or a file so called ./-"),
+        (["-o", "-"], "'-': name /dev/stdout, or a file so called ./-"),
         (["-k", "3", "-s", "0.5"], "-k and --similarity are two thresholds; give one"),
         (["--bits", "12"], "bits must be a multiple of 8"),
         (["--encoding", "gbk"], "No such option"),
@@ -369,6 +373,7 @@ def test_wrong_usage_is_one_line_and_exits_with_2(run, rows, arguments, message)
     assert message in ended.err.decode()
     assert ended.err.count(b"\n") == 1
     assert Path(rows).read_text("utf-8") == ROWS
+    assert os.listdir() == [rows]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,8 @@ def writer(path: str | None, *, as_utf8: bool) -> Write:
     if path is None:
         encoding = "utf-8" if as_utf8 else sys.stdout.encoding or "utf-8"
         return lambda lines: _write(os.dup(sys.stdout.fileno()), lines, encoding, "stdout")
+    if path == "-":
+        raise InputError("'-': name /dev/stdout, or a file so called ./-")
     if not path or os.path.isdir(path):
         raise InputError(f"{path!r}: a folder; name a file")
     if _is_stream(path):

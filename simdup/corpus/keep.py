@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.errors import ExtraMissingError, InputError
-from simdup.rows.streams import changed
+from simdup.rows.streams import PACKINGS, changed
 from simdup.rows.tables import form_of
 
 if TYPE_CHECKING:
@@ -25,12 +26,18 @@ if TYPE_CHECKING:
 GROUP_ROWS, GROUP_BYTES = 1 << 17, 1 << 25
 
 
+# Ends of names that promise what would not be in the file.
+_NOT_WRITTEN = {".7z", ".br", ".bz2", ".lz", ".lz4", ".lzma", ".rar", ".tgz", ".xz", ".z", ".zip"}
+
+
 def check_target(tables: Sequence[Table], target: str) -> None:
     """Raise InputError unless the rows of all tables can go into one file of that name.
 
     ExtraMissingError where packing it needs the extra `corpus`.
     """
     first, form = tables[0], form_of(target)
+    if os.path.splitext(target.lower())[1] in _NOT_WRITTEN:
+        raise InputError(f"{target!r}: rows are packed as {' or '.join(PACKINGS)}, or not at all")
     for table in tables[1:]:
         if table.form != first.form or table.columns != first.columns:
             what = "format" if table.form != first.form else "columns"
