@@ -194,8 +194,10 @@ def test_what_is_no_file_is_refused(folder):
     os.mkfifo("b.csv")
 
     for path, reason in (
-        ("a.jsonl", "a folder; name its files, and rows are read more than once"),
-        ("b.csv", "no regular file, and rows are read more than once"),
+        ("a.jsonl", "a folder; name its files"),
+        ("b.csv", "no regular file, and rows are read more than once; name a file"),
+        ("-", "rows are read more than once; name a file"),
+        ("/dev/stdin", "rows are read more than once; name a file"),
         ("c.jsonl", "No such file or directory"),
         ("\0.jsonl", "no possible name of a file"),
     ):
@@ -247,7 +249,7 @@ def flaws_of(write, *lines):
         ('{"text": "a"} {}', Fault.BROKEN, "Extra data at column 15"),
         ('{"text": "a\tb"}', Fault.BROKEN, "Invalid control character at column 12"),
         ("[" * 100_000, Fault.BROKEN, "nested too deeply"),
-        ("1" * 5000, Fault.BROKEN, None),
+        ("1" * 5000, Fault.BROKEN, "a number of thousands of digits"),
         ("[1]", Fault.BROKEN, "a list, not an object"),
         ('"a"', Fault.BROKEN, "a string or null, not an object"),
         ("{}", Fault.NO_FIELD, "there are: none"),
@@ -265,7 +267,7 @@ def test_a_line_that_is_no_row_is_a_flaw_with_its_place(write, line, fault, deta
 
     assert (texts, numbers.tolist()) == (["x", "y"], [1, 3])
     assert [flaw[:3] for flaw in flaws] == [(2, 1, fault)]
-    assert detail is None or flaws[0].detail == detail
+    assert flaws[0].detail == detail
 
 
 @pytest.mark.parametrize(
@@ -474,6 +476,7 @@ def test_records_may_have_several_lines_and_are_numbered_by_their_first(write):
         (b'1,a,"b\nc"', Fault.COLUMNS, "3 instead of 2, to line 4"),
         (b"1,\xff", Fault.NOT_UTF8, ""),
         (b'1,"a"b', Fault.BROKEN, "',' expected after '\"'"),
+        (b"1,a\rb", Fault.BROKEN, r"a \r within a line; lines end in \n or \r\n"),
     ],
 )
 def test_a_record_that_is_no_row_is_a_flaw_with_its_place(write, record, fault, detail):
@@ -539,6 +542,14 @@ def test_records_are_kept_to_the_byte_and_the_last_one_gets_its_end(write, end):
     [
         (b"", "no header of columns (there is nothing in it)"),
         (b"\xff\xfe,text\n", "no header of columns (not UTF-8)"),
+        (
+            b"id,text\r1,a\r",
+            r"no header of columns (a \r within a line; lines end in \n or \r\n)",
+        ),
+        (
+            f"{'x' * 61},{'y' * 60}\n".encode(),
+            f"no column 'text'; there are: {'x' * 60}..., {'y' * 60}",
+        ),
         (b"id,body\n1,a\n", "no column 'text'; there are: body, id"),
         (b"text,text\n1,a\n", "more than one column 'text'; there are: text, text"),
     ],

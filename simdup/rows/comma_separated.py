@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 ROWS = 4096
 
 
-# What `csv` says, by its beginning, of a quote that takes all that follows, or too much of it.
+# What `csv` says, by its beginning, in words that need no knowledge of Python.
 _WORDS = {
     "unexpected end of data": "a quote is never closed",
     "field larger than field limit": f"a quote is not closed within {LONGEST_ROW >> 20} MB",
+    "new-line character seen": r"a \r within a line; lines end in \n or \r\n",
 }
 
 
@@ -145,7 +146,7 @@ def _broken(error: str, feed: _Feed) -> str:
         return words
     last = feed.number + len(feed.taken) - 1
     feed.refuse_first()
-    return words if words in _WORDS.values() else f"{words} on line {last}"
+    return f"{words} on line {last}" if words is error else words
 
 
 def _lines(detail: str, feed: _Feed) -> str:

@@ -88,8 +88,8 @@ def row_in(line: bytes) -> dict[str, Any]:
     except JSONDecodeError as error:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         raise RowError(Fault.BROKEN, f"{what} at column {error.colno}") from None
-    except ValueError as error:  # a number of thousands of digits
-        raise RowError(Fault.BROKEN, str(error)) from None
+    except ValueError:  # for Python a limit, see sys.set_int_max_str_digits
+        raise RowError(Fault.BROKEN, "a number of thousands of digits") from None
     if not isinstance(row, dict):
         raise RowError(Fault.BROKEN, f"{_KINDS.get(type(row), 'a string or null')}, not an object")
     return row

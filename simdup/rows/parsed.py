@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-# Names of fields that a message lists.
-MOST_NAMES = 10
+# Names of fields that a message lists, and characters of each.
+MOST_NAMES, LONGEST_NAME = 10, 60
 
 
 class RowError(Exception):
@@ -77,8 +77,12 @@ def names(fields: list[str]) -> str:
     >>> names(["id", "body"])
     'there are: body, id'
     """
-    shown = ", ".join(sorted(map(str, fields))[:MOST_NAMES]) or "none"
+    shown = ", ".join(map(_cut, sorted(map(str, fields))[:MOST_NAMES])) or "none"
     return f"there are: {shown}" + (", ..." if len(fields) > MOST_NAMES else "")
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
 
 
 def left_in(numbers: Indices, left_out: Indices) -> NDArray[np.bool_]:

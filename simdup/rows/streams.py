@@ -125,8 +125,10 @@ def opened(path: str) -> IO[bytes]:
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
-    what = "a folder; name its files" if os.path.isdir(path) else "no regular file"
-    raise InputError(f"{path!r}: {what}, and rows are read more than once")
+    what = "a folder; name its files"
+    if not os.path.isdir(path):
+        what = "no regular file, and rows are read more than once; name a file"
+    raise InputError(f"{path!r}: {what}")
 
 
 def status_of(file: IO[bytes]) -> Status:

@@ -26,6 +26,9 @@ FORMS = {
     ".parquet": "parquet",
 }
 
+# Names for what is open already, which may be a pipe.
+_STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
+
 
 def form_of(path: str) -> tuple[str | None, str]:
     """The format of a file and how it is packed, by its name; None where that does not tell.
@@ -51,6 +54,8 @@ def tables(
     made: list[ReadableTable] = []
     for each in paths:
         path = os.fspath(each)
+        if path == "-" or path.startswith(_STREAMS):
+            raise InputError(f"{path!r}: rows are read more than once; name a file")
         form, packing = form_of(path)
         if form is None or (form == "parquet" and packing):
             raise InputError(f"{path!r}: by its name no {_known()}")
