@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ import numpy as np
 from simdup.candidates import wanted
 from simdup.features import all_features, concatenated
 from simdup.fingerprint import features_of
-from simdup.hamming import UNRELATED, chance_distance, similarity_at, threshold
+from simdup.hamming import UNRELATED, chance_distance, similarity_at
+from simdup.read import SkipError, digest_of
 from simdup.records import SHORT, Answer, Document, Kind, Match, Reason, Skipped
 from simdup.verify import decide
 from simdup.walk import listed
@@ -110,12 +112,20 @@ def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:
 
 
 def what_became(document: Document) -> Skipped | None:
-    """Why the file of a document is not what was read, if so, as its size and time tell."""
-    (found,) = listed([document.path])
-    if isinstance(found, Skipped):
-        return found
-    now, then = (found, document.source)
+    """Why the file of a document is not what was read, if so.
+
+    Size and times tell; where they leave a doubt, its bytes do.
+    """
+    (now,) = listed([document.path])
+    if isinstance(now, Skipped):
+        return now
+    then = document.source
     is_same = (now.size, now.mtime_ns) == (then.size, then.mtime_ns)
+    if is_same and (now.inode, now.ctime_ns) != (then.inode, then.ctime_ns):
+        try:
+            is_same = digest_of(now) == document.bytes_digest
+        except SkipError as lost:
+            return lost.at(document.path)
     return None if is_same else Skipped(document.path, Reason.CHANGED)
 
 
@@ -128,11 +138,8 @@ def _most_similar_first(match: Match) -> tuple[int, float, int, str]:
 
 def _holds(distances: Numbers, exact: Similarities, settings: Settings) -> NDArray[np.bool_]:
     """Which documents are alike: by exact similarity if it is known, else by distance."""
-    bits = settings.recipe.bits
-    if settings.verified:
-        least, k = settings.similarity, threshold(settings.similarity, bits)
-    else:
-        least, k = similarity_at(settings.distance, bits), settings.distance
+    k = replace(settings, verified=False).distance  # no further than where chance would answer
+    least = settings.similarity if settings.verified else similarity_at(k, settings.recipe.bits)
     return np.where(np.isnan(exact), distances <= k, exact >= least)
 
 

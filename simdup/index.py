@@ -260,12 +260,27 @@ class Index:
         `is_any_alike`, it gives the nearest, however little they are alike. A text without a
         letter or digit is like nothing.
         """
+        found, _ = self.query_texts(texts, settings, top, is_any_alike=is_any_alike)
+        matches = {answer.question: answer.matches for answer in found}
+        names = map(str, range(len(texts)))
+        return tuple(Answer(name, matches.get(name, ())) for name in names)
+
+    def query_texts(
+        self,
+        texts: Sequence[str],
+        settings: Settings | None = None,
+        top: int | None = None,
+        *,
+        is_any_alike: bool = False,
+    ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
+        """What is like each of some texts, as `query_many`, and texts that cannot be asked for.
+
+        Both name a text by its place.
+        """
         wish = self._wish(settings, top, is_any_alike=is_any_alike)
         names = [str(place) for place in range(len(texts))]
-        questions, _ = of_texts(names, texts, wish.settings)
-        found = self._answers(questions, wish)
-        matches = {answer.question: answer.matches for answer in found}
-        return tuple(Answer(name, matches.get(name, ())) for name in names)
+        questions, skipped = of_texts(names, texts, wish.settings)
+        return self._answers(questions, wish), tuple(skipped)
 
     def query_files(
         self,
@@ -299,6 +314,8 @@ class Index:
         return self._answers(of_rows([row.tobytes().hex() for row in rows], rows), wish)
 
     def _wish(self, settings: Settings | None, top: int | None, *, is_any_alike: bool) -> Wish:
+        if top is not None and top < 1:
+            raise ValueError(f"top must be at least 1, not {top}")
         if is_any_alike and top is None:
             raise ValueError("the nearest are all documents, unless top says how many")
         own = self.settings if settings is None else self.settings_for(settings)

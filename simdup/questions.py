@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simdup.decode import damage
-from simdup.fingerprint import Fingerprinted, fingerprint_sources, without_degenerate
+from simdup.fingerprint import Fingerprinted, without_degenerate
+from simdup.local import How, fingerprint_all, tasks
 from simdup.read import digest
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.simhash import fingerprint_texts
@@ -54,10 +58,15 @@ def of_files(paths: Iterable[AnyPath], settings: Settings) -> tuple[Questions, l
                 sources.append(each)
             else:
                 skipped.append(each)
-    how = settings.recipe, settings.encoding, settings.formats, settings.converters
-    made = without_degenerate(fingerprint_sources(sources, *how), settings.recipe.bits)
-    names = tuple(document.path for document in made.documents)
-    return Questions(names, made.rows, made.documents), [*skipped, *made.skipped]
+    how = How(settings.recipe, settings.encoding, settings.formats, settings.converters)
+    documents, rows = list[Document](), [np.empty((0, how.recipe.bits // 8), np.uint8)]
+    for _, part in fingerprint_all(deque(tasks(sources)), how, 1):
+        made = without_degenerate(part, how.recipe.bits)
+        documents += made.documents
+        rows.append(made.rows)
+        skipped += made.skipped
+    names = tuple(document.path for document in documents)
+    return Questions(names, np.concatenate(rows), tuple(documents)), skipped
 
 
 def of_texts(

@@ -201,6 +201,15 @@ def _trouble(error: OSError | ValueError) -> SkipError:
     return SkipError(Reason.UNREADABLE, "no possible name of a file")
 
 
+def digest_of(source: Source) -> bytes:
+    """The `digest` of a file's bytes. Raises SkipError."""
+    of_bytes = blake2b(digest_size=16)
+    with closing(read_chunks(source)) as chunks:
+        for chunk in chunks:
+            of_bytes.update(chunk)
+    return of_bytes.digest()
+
+
 def digest(data: bytes) -> bytes:
     """128 bits that stand for the data: its BLAKE2b."""
     return blake2b(data, digest_size=16).digest()

@@ -253,6 +253,24 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Searched:
+    """How an index was searched for what is like some questions."""
+
+    settings: Settings
+    documents: int
+    """How many the index has."""
+    top: int | None
+    """So many of each answer were kept at most; None: all."""
+    k: int | None
+    """Documents within so many bits were looked at; None: the nearest, however far."""
+    wanted: int | None = None
+    """The distance that `similarity` asks for, with its margin; more than `k` if chance would
+    have brought too many. None where nothing verifies."""
+    recall: float | None = None
+    """The probability that a document just at the threshold was looked at, by theory."""
+
+
+@dataclass(frozen=True, slots=True)
 class IndexInfo:
     """What is in an index."""
 

@@ -107,7 +107,11 @@ def _compared_by_kernel(segments: Sequence[Segment], questions: Rows, k: int) ->
 
 
 def nearest(segments: Sequence[Segment], questions: Rows, count: int) -> Numbers:
-    """The `count` nearest fingerprints to each question, as `within`; of equals the first."""
+    """The `count` nearest fingerprints to each question, as `within`; of equally near the first.
+
+    All that are at no distance stay, however many: which of them are the same text is not to be
+    seen here.
+    """
     found = [np.empty((0, 3), np.int64)]
     documents = np.concatenate([np.empty(0, np.int64), *(each.documents for each in segments)])
     for index, parts in _passes(segments, questions):
@@ -118,7 +122,7 @@ def nearest(segments: Sequence[Segment], questions: Rows, count: int) -> Numbers
         near = np.flatnonzero(distances <= np.partition(distances, last)[last])
         same = np.full(len(near), index)
         rows = np.column_stack((same, documents[near], distances[near]))
-        found.append(in_order(rows)[:count])
+        found.append(in_order(rows)[: max(count, np.count_nonzero(rows[:, 2] == 0))])
     return np.concatenate(found)
 
 

@@ -83,7 +83,7 @@ def test_a_session_worked_by_hand(run, built, write):
         (["q", "other"], 0),
         (["other"], 1),
         (["--text", "other words"], 1),
-        (["--text", ""], 1),
+        (["--text", "?!"], 2),
         (["q", "gone"], 2),
         (["other", "gone"], 2),
         (["binary"], 2),
@@ -196,19 +196,47 @@ def test_stdin_is_in_the_encoding_that_the_index_names(simdup, run, write, simpl
     ended = simdup("query", "x", "-", input=data)
 
     assert ended.returncode == 0
-    assert b"100 %  text" in ended.stdout
+    assert b"100 %  bytes    big5 " in ended.stdout
 
 
 @pytest.mark.parametrize(
-    ("data", "code", "said"),
-    [(bytes(99), 2, b"simdup: '-': binary (NUL bytes)"), (b"", 1, b"0 documents found for 0 of 1")],
+    ("data", "said"),
+    [
+        (bytes(99), b"simdup: '-': binary (NUL bytes)\n"),
+        (b"", b"simdup: '-': empty (0 bytes)\n"),
+        (b"%PDF-1.7", b"simdup: '-': no text extracted"),
+    ],
 )
-def test_stdin_that_has_no_text_is_trouble_or_nothing(simdup, built, data, code, said):
-    ended = simdup("query", built, "-", input=data)
+def test_stdin_is_read_as_a_file_is(simdup, built, write, data, said):
+    write("q", words(1))
 
-    assert ended.returncode == code
+    ended = simdup("query", built, "-", "q", input=data)
+
+    assert ended.returncode == 2
     assert ended.stderr.startswith(said)
-    assert ended.stderr.count(b"\n") == 1
+    assert ended.stderr.count(b"\n") == 2
+    assert ended.stdout.startswith(b"q: 2 documents\n")
+
+
+def test_stdin_may_be_a_document_and_the_very_bytes_of_another(simdup, built):
+    page = f"<html><body><p>{words(1)}</p></body></html>".encode()
+
+    os.mkdir("temporary")
+    here = {"TMPDIR": os.path.abspath("temporary")}
+
+    assert b"100 %" in simdup("query", built, "-", input=page, environment=here).stdout
+    same = simdup("query", built, "-", input=Path("in/zh").read_bytes(), environment=here)
+    assert b"100 %  bytes " in same.stdout
+    assert os.listdir("temporary") == []
+
+
+def test_the_one_that_is_the_same_is_the_most_similar_one(asked, write):
+    write("in/0", words(1).upper())
+    write("q", words(1))
+
+    (answer,) = asked("q", "--top", "1")["answers"]
+
+    assert found(answer) == ["in/a"]
 
 
 def test_a_closed_stdin_is_one_line(simdup, built):
@@ -302,7 +330,8 @@ def test_json_has_every_field(asked, write):
 
     report = asked("q", "gone", code=2)
 
-    assert list(report)[-3:] == ["settings", "answers", "skipped"]
+    assert list(report)[-4:] == ["settings", "search", "answers", "skipped"]
+    assert list(report["search"]) == ["documents", "top", "k", "wanted", "recall"]
     assert {"schema_version", "tool", "version"} < {*report}
     (answer,) = report["answers"]
     assert list(answer) == ["question", "matches"]
@@ -340,6 +369,16 @@ def test_names_alone_end_in_nul_and_each_answer_in_one_more(run, built):
 
     names = [os.fsencode(at(f"in/{name}")) for name in "abc"]
     assert ended.out == b"\0".join([*names[:2], b"", b"", names[2], b"", b""])
+
+
+def test_the_nth_of_names_alone_answers_the_nth_question(simdup, built, write):
+    write("q", words(1))
+    write("empty", "")
+
+    ended = simdup("query", built, "-0", "gone", "-", "empty", "q", input=words(2).encode())
+
+    names = [os.fsencode(at(f"in/{name}")) for name in "abc"]
+    assert ended.stdout == b"\0".join([b"", names[2], b"", b"", *names[:2], b"", b""])
 
 
 @any_name

@@ -26,7 +26,7 @@ from simdup import index as room
 from simdup.answer import reach
 from simdup.catalogue.file import Catalogue
 from simdup.errors import InputError
-from simdup.hamming import similarity_at, threshold
+from simdup.hamming import similarity_at
 from simdup.index import Index
 from simdup.recipe import Recipe
 from simdup.records import SHORT, Changes, Kind, Reason, Skipped
@@ -353,7 +353,7 @@ class IndexAndDictionary(RuleBasedStateMachine):
                 texts, ends = [asked, known.text], (np.array([0]), np.array([1]))
                 exact = float(exact_similarities(texts, *ends, settings.recipe)[0])
             if settings.verified:
-                holds = distance <= threshold(settings.similarity, bits)
+                holds = distance <= replace(settings, verified=False).distance
                 holds = holds if exact is None else exact >= settings.similarity
             else:
                 holds = exact is None or exact >= similarity_at(settings.k, bits)
@@ -920,6 +920,45 @@ def test_an_exact_similarity_is_that_of_a_scan_and_an_estimate_what_the_distance
         change()
         (match,) = index.query_files(["in/a"])[0][0].matches[1:]
         assert (match.similarity, match.is_exact) == (similarity_at(match.distance, 256), False)
+
+
+def test_a_copy_that_is_other_bytes_of_the_same_size_and_time_is_none_for_certain(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+    times = os.stat("in/a").st_atime_ns, os.stat("in/a").st_mtime_ns
+    os.chmod("in/a", 0o600)
+    assert [m.is_exact for m in index.query_files(["in/a"])[0][0].matches] == [True]
+
+    write("q", FIRST)
+    write("in/a", FIRST.replace("w1x0", "w1y0"))
+    os.utime("in/a", ns=times)
+
+    assert [m.is_exact for m in index.query_files(["q"])[0][0].matches] == [False]
+    index.add(["q"])
+    assert [each.reason for each in index.scan().skipped] == [Reason.CHANGED]
+
+
+def test_an_estimate_decides_no_further_than_a_bare_scan(narrow, write):
+    bare, far = replace(NARROW, k=None, verified=False).distance, Settings(Recipe(bits=64))
+    first = fingerprint_texts([FIRST], far.recipe).rows[0]
+    for edits in range(60):
+        row = fingerprint_texts([words(1, edits=edits)], far.recipe).rows[0]
+        if bare < np.bitwise_count(first ^ row).sum() <= far.distance:
+            break
+    write("in/a", words(1, edits=edits))
+    narrow.add(["in"])
+    assert found(narrow.query(FIRST)) == ["in/a"]
+
+    Path("in/a").unlink()
+
+    assert narrow.query(FIRST) == ()
+    assert found(narrow.query(FIRST, top=1)) == ["in/a"]
+
+
+@pytest.mark.parametrize("top", [0, -1])
+def test_the_least_number_of_answers_is_one(index, top):
+    with pytest.raises(ValueError, match=f"^top must be at least 1, not {top}$"):
+        index.query(FIRST, top=top)
 
 
 def test_a_file_that_was_read_otherwise_before_is_compared_with_all_others_exactly(index, write):

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import replace
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 import numpy as np
@@ -20,18 +25,17 @@ from simdup.cli.options import (
 )
 from simdup.cli.output import writer
 from simdup.cli.terminal import look, tell
-from simdup.decode import NotText, decode, detect, forced
-from simdup.errors import InputError
 from simdup.index import Index
-from simdup.records import Answer
+from simdup.records import Answer, Searched, Skipped
 from simdup.report import answers
 from simdup.report.words import count, percent
-from simdup.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simdup.records import Skipped
+    from simdup.settings import Settings
+
+    Outcome: TypeAlias = Answer | Skipped
 
 NOTHING, TROUBLE = 1, 2
 
@@ -86,21 +90,25 @@ def query_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # 
     write = writer(options["target"], as_utf8=form.startswith("json"))
     has_threshold = options["similarity"] is not None or options["k"] is not None
     is_nearest = options["top"] is not None and not has_threshold
+    prints = [_row(written) for written in options["prints"]]
     with Index(file, given_from(options)) as index:
         settings = _settings(index, options)
         wish = {"settings": settings, "top": options["top"], "is_any_alike": is_nearest}
-        found, skipped = _asked(index, paths, options, wish)
-        documents = len(index)
+        outcomes = [*_of_files(index, paths, wish), *_of_texts(index, options["texts"], wish)]
+        outcomes += [answer for row in prints for answer in index.query_rows(row, **wish)]
+        searched = _searched(settings, len(index), options["top"], is_nearest=is_nearest)
+    found = [each for each in outcomes if isinstance(each, Answer)]
+    skipped = [each for each in outcomes if isinstance(each, Skipped)]
     if form == "null":
-        write(answers.render_null(found))
+        write(answers.render_null(outcomes))
     elif form == "text":
         write(answers.render(found, look=look(options["color"], options["target"])))
     else:
-        write(FORMATS[form](found, settings, skipped))
+        write(FORMATS[form](found, searched, skipped))
     if not options["quiet"]:
         for each in skipped:
             tell(f"simdup: {each}")
-        for line in _summary(found, settings, documents, is_nearest=is_nearest):
+        for line in _summary(found, searched):
             tell(line)
     if skipped:
         return TROUBLE
@@ -110,43 +118,65 @@ def query_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # 
 def _settings(index: Index, options: dict[str, Any]) -> Settings:
     """What is asked for, with the recipe of the index."""
     similarity, k = one_threshold(options)
-    recipe = index.settings.recipe
-    bits = recipe.bits if options["bits"] is None else options["bits"]
-    own = index.at(bits)
-    return Settings(own.recipe, similarity, k, not options["no_verify"])
+    own = index.at(index.settings.recipe.bits if options["bits"] is None else options["bits"])
+    return replace(own, similarity=similarity, k=k, verified=not options["no_verify"])
 
 
-def _asked(
-    index: Index, paths: tuple[str, ...], options: dict[str, Any], wish: dict[str, Any]
-) -> tuple[list[Answer], tuple[Skipped, ...]]:
-    """The answers to all that is asked for: files, standard input, texts, fingerprints."""
-    texts = list(options["texts"])
-    files = [path for path in paths if path != "-"]
-    found, skipped = index.query_files(files, **wish)
-    every = list(found)
-    names = list(texts)
-    if len(files) < len(paths):
-        texts.insert(0, _stdin(index.settings.encoding))
-        names.insert(0, "-")
-    answered = index.query_many(texts, **wish)
-    every += [Answer(name, each.matches) for name, each in zip(names, answered, strict=True)]
-    for print_ in options["prints"]:
-        every += index.query_rows(_row(print_), **wish)
-    return every, skipped
+def _searched(settings: Settings, documents: int, top: int | None, *, is_nearest: bool) -> Searched:
+    """How the index is searched."""
+    if is_nearest:
+        return Searched(settings, documents, top, None)
+    k = reach(settings, documents)
+    if not settings.verified:
+        return Searched(settings, documents, top, k)
+    bits, similarity = settings.recipe.bits, settings.similarity
+    return Searched(
+        settings, documents, top, k, wanted(similarity, bits), recall(similarity, bits, k)
+    )
 
 
-def _stdin(named: str | None) -> str:
-    """The text on standard input, in the encoding that the index names, or whatever it is.
+def _of_files(index: Index, paths: Sequence[str], wish: dict[str, Any]) -> list[Outcome]:
+    """What comes of each file, in their order; - is standard input."""
+    with _copied(paths) as files:
+        found, skipped = index.query_files(files, **wish)
+        return _in_order(paths, files, found, skipped)
 
-    Raises InputError.
-    """
+
+def _of_texts(index: Index, texts: Sequence[str], wish: dict[str, Any]) -> list[Outcome]:
+    """What comes of each text, in their order."""
+    found, skipped = index.query_texts(texts, **wish)
+    return _in_order(texts, [str(place) for place in range(len(texts))], found, skipped)
+
+
+@contextmanager
+def _copied(paths: Sequence[str]) -> Iterator[list[str]]:
+    """The same paths, with a copy of standard input for -, so that it is read as any file is."""
+    if "-" not in paths:
+        yield [*paths]
+        return
     if not sys.stdin.readable():
         raise click.UsageError("- reads stdin, which is closed")
-    data = sys.stdin.buffer.read()
-    encoding = detect(data) if named is None else forced(named)
-    if isinstance(encoding, NotText):
-        raise InputError(f"'-': binary ({encoding.detail})")
-    return decode(data, encoding)
+    with NamedTemporaryFile(prefix="simdup-") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield [copy.name if path == "-" else path for path in paths]
+
+
+def _in_order(
+    asked: Sequence[str],
+    names: Sequence[str],
+    found: Sequence[Answer],
+    skipped: Sequence[Skipped],
+) -> list[Outcome]:
+    """What came of each question, called as it was asked; the index called it by its name."""
+    waiting, lost = deque(found), {each.path: each for each in skipped}
+    outcomes: list[Outcome] = []
+    for question, name in zip(asked, names, strict=True):
+        if waiting and waiting[0].question == name:
+            outcomes.append(replace(waiting.popleft(), question=question))
+        else:
+            outcomes.append(replace(lost[name], path=question))
+    return outcomes
 
 
 def _row(written: str) -> np.ndarray:
@@ -157,22 +187,18 @@ def _row(written: str) -> np.ndarray:
         raise click.UsageError(f"--fingerprint {written!r}: not hexadecimal digits") from None
 
 
-def _summary(
-    found: list[Answer], settings: Settings, documents: int, *, is_nearest: bool
-) -> list[str]:
+def _summary(found: Sequence[Answer], searched: Searched) -> list[str]:
     matches = sum(len(answer.matches) for answer in found)
     answered = sum(bool(answer.matches) for answer in found)
     lines = [
         f"{count(matches, 'document')} found for {answered:,} of {count(len(found), 'question')},"
-        f" among {documents:,}"
+        f" among {searched.documents:,}"
     ]
-    bits = settings.recipe.bits
-    k, want = reach(settings, documents), wanted(settings.similarity, bits)
-    if settings.verified and k < want and not is_nearest:
-        chance = recall(settings.similarity, bits, k)
+    k, want, chance = searched.k, searched.wanted, searched.recall
+    if k is not None and want is not None and k < want:
         lines.append(
             f"looked within {k} instead of {want} bits, since chance would bring too many: a"
-            f" document just {percent(settings.similarity)} alike is found with probability"
-            f" {chance:.0%}; an index of more --bits avoids this"
+            f" document just {percent(searched.settings.similarity)} alike is found with"
+            f" probability {chance:.0%}; an index of more --bits avoids this"
         )
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from simdup.records import Kind
+from simdup.records import Answer, Kind
 from simdup.report.columns import width
 from simdup.report.data import (
     csv_line,
@@ -22,9 +22,8 @@ from simdup.report.words import count, percent, size
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simdup.records import Answer, Match, Skipped
+    from simdup.records import Match, Searched, Skipped
     from simdup.report.look import Look
-    from simdup.settings import Settings
 
 COLUMNS = ("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path")
 
@@ -57,13 +56,12 @@ def _line(match: Match, look: Look) -> str:
 
 
 def render_json(
-    found: Sequence[Answer], settings: Settings, skipped: Sequence[Skipped]
+    found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]
 ) -> Iterator[str]:
     """One JSON object, indented, always valid UTF-8."""
     yield dumps(
-        tool()
+        _header(searched)
         | {
-            "settings": settings_fields(settings),
             "answers": [_answer(each) for each in found],
             "skipped": [skipped_fields(each) for each in skipped],
         },
@@ -72,10 +70,10 @@ def render_json(
 
 
 def render_jsonl(
-    found: Sequence[Answer], settings: Settings, skipped: Sequence[Skipped]
+    found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]
 ) -> Iterator[str]:
     """A JSON object a line: the header, then every answer, then everything skipped."""
-    yield dumps({"type": "query"} | tool() | {"settings": settings_fields(settings)})
+    yield dumps({"type": "query"} | _header(searched))
     for answer in found:
         yield dumps({"type": "answer"} | _answer(answer))
     for each in skipped:
@@ -102,12 +100,28 @@ def render_csv(found: Sequence[Answer], *_: object) -> Iterator[str]:
             )
 
 
-def render_null(found: Sequence[Answer]) -> Iterator[bytes]:
-    """The very bytes of names, each ended by NUL; each answer by one more."""
-    for answer in found:
-        for match in answer.matches:
+def render_null(outcomes: Sequence[Answer | Skipped]) -> Iterator[bytes]:
+    """The very bytes of names, each ended by NUL; each answer by one more, also that there is none.
+
+    So that the n-th answer is that to the n-th question.
+    """
+    for each in outcomes:
+        for match in each.matches if isinstance(each, Answer) else ():
             yield os.fsencode(match.document.path) + b"\0"
         yield b"\0"
+
+
+def _header(searched: Searched) -> dict[str, Any]:
+    return tool() | {
+        "settings": settings_fields(searched.settings),
+        "search": {
+            "documents": searched.documents,
+            "top": searched.top,
+            "k": searched.k,
+            "wanted": searched.wanted,
+            "recall": searched.recall,
+        },
+    }
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
