@@ -5,16 +5,14 @@ walk -> what the index knows -> fingerprints -> batches
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections import deque
-from contextlib import suppress
-from dataclasses import asdict, replace
-from functools import lru_cache
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,13 +23,13 @@ from simdup.catalogue.changes import (
     set_places,
     take_out,
 )
-from simdup.catalogue.contents import at_or_under, documents, every_number, in_folder, places
+from simdup.catalogue.contents import at_or_under, documents, every_number, in_folder
 from simdup.database import files_of
 from simdup.entries import status
-from simdup.errors import InputError
 from simdup.fast import load_if_worth
 from simdup.fingerprint import without_degenerate
 from simdup.local import How, fingerprint_all, tasks
+from simdup.places import Places, whole
 from simdup.read import edition
 from simdup.records import Changes, Document, Reason, Skipped, Source
 from simdup.walk import Filters, walk
@@ -61,8 +59,6 @@ class Gathering:
         self.catalogue, self.how, self.jobs, self.progress = catalogue, how, jobs, progress
         self.changes = Changes()
         self.skipped: list[Skipped] = []
-        # Whether what has not changed is read too, because other readers have read it.
-        self.reads_all = False
         # Documents that were found again, and by path those of them that have changed.
         self.met: list[int] = []
         self.changed: dict[bytes, int] = {}
@@ -70,92 +66,48 @@ class Gathering:
 
     def add(self, paths: Sequence[str], filters: Filters) -> Changes:
         """Read what is under some paths, and what the index knows of it only if it changed."""
-        roots = [_whole(path) for path in paths]
+        roots = [whole(path) for path in paths]
         found = self.progress(walk(roots, filters), "walk", None)  # refuses what is not there
-        self._note_places(roots, json.dumps(asdict(filters)))
-        self._gather(found)
-        return replace(self.changes, skipped=tuple(self.skipped))
-
-    def _note_places(self, roots: Sequence[str], written: str) -> None:
-        """Remember where to look again, and with which filters."""
-
-        def wanted() -> dict[bytes, str | None]:
-            left = _without(places(self.catalogue), roots)
-            return left | {os.fsencode(root): written for root in roots}
-
-        if wanted() != places(self.catalogue):
+        before = Places.of(self.catalogue)
+        if before.with_roots(roots, filters) != before:
             with self.catalogue.writing():  # another process may have noted its own meanwhile
-                set_places(self.catalogue, wanted())
+                before = Places.of(self.catalogue)
+                set_places(self.catalogue, before.with_roots(roots, filters).known)
+        self._gather(found)
+        refiltered = tuple(before.with_other_filters(roots, filters))
+        return replace(self.changes, skipped=tuple(self.skipped), refiltered=refiltered)
 
     def update(self) -> Changes:
         """Read all places again, and drop documents that are no longer there.
 
         What other readers have read, or other editions of these, is read whether or not it has
-        changed; until all of it has been, the next update does the same.
+        changed.
         """
-        own = edition(self.how.encoding, self.how.formats, self.how.converters)
-        self.reads_all = self.catalogue.about.get("readers") != own
+        self._note_readers()
         with self.catalogue.reading():  # what another process adds meanwhile stays
-            known, before = places(self.catalogue), every_number(self.catalogue)
-        self._gather(self._found_again(known))
-        gone, is_any_unread = self._gone(np.setdiff1d(before, np.array(self.met, np.int64)))
+            places, before = Places.of(self.catalogue), every_number(self.catalogue)
+        walking = partial(self.progress, label="walk", total=None)
+        self._gather(places.found(walking, self._is_deleted_file))
+        gone = self._gone(np.setdiff1d(before, np.array(self.met, np.int64)))
         if len(gone):
             with self.catalogue.writing():
                 take_out(self.catalogue, gone)
                 forget_empty_folders(self.catalogue)
-        if self.reads_all and not is_any_unread:
-            with self.catalogue.writing():
-                set_about(self.catalogue, self.catalogue.about | {"readers": own})
         removed = self.changes.removed + len(gone)
         return replace(self.changes, removed=removed, skipped=tuple(self.skipped))
 
-    def remove(self, paths: Sequence[str]) -> Changes:
-        """Take out what is at or under some paths, and never add it again by an update.
-
-        Raises InputError for a path of which there is nothing.
-        """
-        numbers, roots, known = [np.empty(0, np.int64)], list[str](), places(self.catalogue)
-        for name in paths:
-            # A name that is no path is that of a text.
-            path = _whole(name)
-            under, named = (at_or_under(self.catalogue, os.fsencode(each)) for each in (path, name))
-            if len(under) or os.fsencode(path) in known:
-                roots.append(path)
-            elif not len(named):
-                raise InputError(f"{name!r}: there is nothing of it in the index")
-            numbers += [under, named]
-        gone = np.unique(np.concatenate(numbers))
-        with self.catalogue.writing():
-            take_out(self.catalogue, gone)
-            forget_empty_folders(self.catalogue)
-            left = _without(places(self.catalogue), roots)
-            encoded = (os.fsencode(path) for path in roots)
-            out: dict[bytes, str | None] = {
-                path: None for path in encoded if nearest_place(path, left) is not None
-            }
-            set_places(self.catalogue, left | out)
-        return Changes(removed=len(gone))
-
-    def _found_again(self, known: dict[bytes, str | None]) -> Iterator[Source | Skipped]:
-        """What is in the places of the index, each file for the place that is nearest above it."""
-        nearest = lru_cache(1 << 12)(lambda path: nearest_place(path, known))
-        by_filters: dict[str, list[bytes]] = {}
-        for path, written in known.items():
-            if written is not None and not self._is_deleted_file(path):
-                by_filters.setdefault(written, []).append(path)
-        for written, roots in by_filters.items():
-            found = walk([os.fsdecode(root) for root in roots], _filters(written))
-            for each in self.progress(found, "walk", None):
-                path = os.fsencode(each.path)
-                if isinstance(each, Skipped) and each.detail == each.path:
-                    continue  # met on the way from a place above
-                place = path if path in known else nearest(os.path.dirname(path))
-                if place is not None and known[place] == written:
-                    yield each
+    def _note_readers(self) -> None:
+        """From now on documents of lower numbers than the next are those of other readers."""
+        about = self.catalogue.about
+        own = edition(self.how.encoding, self.how.formats, self.how.converters)
+        if about.get("readers") != own:
+            with self.catalogue.writing():
+                read_from = self.catalogue.number("next")
+                set_about(self.catalogue, about | {"readers": own, "read_from": read_from})
 
     def _is_deleted_file(self, place: bytes) -> bool:
         """Whether nothing but a file was there; a folder may be a drive that is not there today."""
-        has_folder = os.path.isdir(os.path.dirname(place)) and not os.path.exists(place)
+        has_folder = os.path.isdir(os.path.dirname(place))
         return has_folder and not len(at_or_under(self.catalogue, os.path.join(place, b"")))
 
     def _gather(self, found: Iterable[Source | Skipped]) -> None:
@@ -189,7 +141,7 @@ class Gathering:
 
     def _unknown(self, found: Iterable[Source | Skipped]) -> Iterator[Source]:
         """The sources that are new or have changed."""
-        unchanged = 0
+        unchanged, read_from = 0, self.catalogue.about.get("read_from", 0)
         for folder, each_in in groupby(found, lambda each: os.path.dirname(each.path)):
             known = in_folder(self.catalogue, os.path.join(os.fsencode(folder), b""))
             for each in each_in:
@@ -200,7 +152,8 @@ class Gathering:
                 number, data = known.get(os.path.basename(path), (None, b""))
                 if number is not None:
                     self.met.append(number)
-                if data.startswith(status(each)) and not self.reads_all:
+                is_fresh = number is not None and number >= read_from
+                if is_fresh and data.startswith(status(each)):
                     unchanged += 1
                     continue
                 if number is not None:
@@ -221,11 +174,14 @@ class Gathering:
     def _put(self, batch: Sequence[Document], rows: Sequence[Rows]) -> None:
         documents = [self._unless_settled(each) for each in batch]
         with self.catalogue.writing():
-            replaced = put(self.catalogue, documents, np.concatenate(rows))
+            places = Places.of(self.catalogue)  # another process may have removed some meanwhile
+            kept = [place for place, each in enumerate(batch) if places.have(each.path)]
+            kept_rows = np.concatenate(rows)[kept]
+            replaced = put(self.catalogue, [documents[place] for place in kept], kept_rows)
         before = self.changes
         self.changes = replace(
             before,
-            added=before.added + len(batch) - replaced,
+            added=before.added + len(kept) - replaced,
             replaced=before.replaced + replaced,
         )
 
@@ -236,56 +192,18 @@ class Gathering:
             return document
         return replace(document, source=replace(source, ctime_ns=0))
 
-    def _gone(self, missed: Numbers) -> tuple[Numbers, bool]:
-        """Of documents that the walk has not met, those that it could have.
-
-        And whether any of the others, or of those that it has met, could not be read.
-        """
+    def _gone(self, missed: Numbers) -> Numbers:
+        """Of documents that the walk has not met, those that it could have."""
         trouble = {each.path for each in self.skipped if each.reason.is_trouble}
         inside = tuple(os.path.join(path, "") for path in trouble)
         with self.catalogue.reading():  # another process may have dropped some meanwhile
             there = np.intersect1d(missed, every_number(self.catalogue))
             known = documents(self.catalogue, there)
-        files = {n: each.path for n, each in known.items() if os.path.isabs(each.path)}
         gone = [
-            n for n, path in files.items() if path not in trouble and not path.startswith(inside)
+            number
+            for number, document in known.items()
+            if os.path.isabs(document.path)
+            and document.path not in trouble
+            and not document.path.startswith(inside)
         ]
-        unread = any(os.fsencode(path) in self.changed for path in trouble)
-        return np.array(gone, np.int64), unread or len(gone) < len(files)
-
-
-def _whole(path: str) -> str:
-    """The absolute path; nothing stays nothing, which is not the current folder."""
-    return os.path.abspath(path) if path else path
-
-
-def nearest_place(path: bytes, known: dict[bytes, str | None]) -> bytes | None:
-    """The place at or above a path that is nearest; None if there is none."""
-    while path not in known:
-        above = os.path.dirname(path)
-        if above == path:
-            return None
-        path = above
-    return path
-
-
-def _without(known: dict[bytes, str | None], roots: Sequence[str]) -> dict[bytes, str | None]:
-    """The places that are not at or under some roots."""
-    exact = {os.fsencode(root) for root in roots}
-    inside = tuple(os.path.join(root, b"") for root in exact)
-    return {
-        path: written
-        for path, written in known.items()
-        if path not in exact and not path.startswith(inside)
-    }
-
-
-def _filters(written: str) -> Filters:
-    """Filters from their JSON. Raises InputError if they are none of this simdup."""
-    with suppress(ValueError, TypeError, AttributeError):
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in json.loads(written).items()
-        }
-        return Filters(**values)
-    raise InputError(f"the filters of the index are damaged: {written!r}; build it anew")
+        return np.array(gone, np.int64)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from simdup.documents import match_documents
 from simdup.fast import is_worth, load
 from simdup.gather import Gathering
 from simdup.local import How
+from simdup.places import filters_in, remove
 from simdup.progress import silent
 from simdup.questions import Questions, Wish, of_files, of_rows, of_texts
 from simdup.read import edition
@@ -149,6 +150,7 @@ class Index:
                 reader.number("batches"),
                 tuple(path for path, written in named.items() if written is not None),
                 tuple(path for path, written in named.items() if written is None),
+                tuple(asdict(filters_in(each)) for each in named.values() if each is not None),
                 self._about,
             )
 
@@ -203,19 +205,19 @@ class Index:
             return put(writer, known, rows)
 
     def remove(self, paths: Sequence[AnyPath]) -> Changes:
-        """Take out what is at or under some paths, and texts by their names.
+        """Take out what is at or under some paths, or texts by their names.
 
         `update` does not add it again. Raises InputError for what is not in the index.
         """
         with closing(self._writer()) as writer:
-            named = [os.fspath(path) for path in paths]
-            return Gathering(writer, self._how(), 1, silent).remove(named)
+            return remove(writer, [os.fspath(path) for path in paths])
 
     def update(self, *, jobs: int | None = 1, progress: Progress = silent) -> Changes:
         """Look again at all that was added: read what is new or has changed, drop what is gone.
 
         All is read where a package that finds encodings or takes the text out of documents, or
-        simdup's own part of that, is not the one it was; see `is_outdated`.
+        simdup's own part of that, is not the one it was; see `is_outdated`. A place that is not
+        there is skipped, and what was in it stays.
         """
         how = self._how()
         with closing(self._writer()) as writer:

@@ -282,6 +282,8 @@ class IndexInfo:
     """What was added, and is looked at again by an update."""
     left_out: tuple[str, ...]
     """What was taken out of these places."""
+    filters: tuple[dict[str, Any], ...]
+    """Of each of `places`: see `walk.Filters`."""
     about: dict[str, Any]
     """How it was made: see `catalogue.about`."""
 
@@ -295,3 +297,6 @@ class Changes:
     removed: int = 0
     unchanged: int = 0
     skipped: tuple[Skipped, ...] = ()
+    refiltered: tuple[str, ...] = ()
+    """What had been added before with other filters, of which an update drops what these leave
+    out."""

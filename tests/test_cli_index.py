@@ -182,6 +182,22 @@ def test_info_is_a_line_for_each_thing(run, tree):
     assert ["left", f"out   {os.path.abspath('in/deep')}"] in lines
 
 
+def test_info_shows_filters_as_options(run, tree):
+    options = ["--include", "*.t x", "--include", "*.md", "--hidden", "--max-depth", "3"]
+    run("index", "build", "x", tree, *options)
+
+    (place,) = (line for line in run("index", "info", "x").out.splitlines() if b"place " in line)
+
+    assert place.endswith(b"/in --include '*.t x' --include '*.md' --hidden --max-depth 3")
+
+
+def test_other_filters_than_before_are_told(run, built):
+    ended = run("index", "add", built, "in", "--hidden")
+
+    assert (ended.code, ended.out) == (0, b"")
+    assert b"/in' had other filters; an update drops what these leave out\n" in ended.err
+
+
 def test_an_update_says_when_it_reads_all_again(run, built, monkeypatch):
     said = b"simdup: 'x' was read by other readers than those of today: all anew\n"
     assert said not in run("index", "update", built).err
@@ -203,7 +219,8 @@ def test_info_as_json_has_every_field(run, built):
     assert {*found} > {"path", "bytes", "documents", "batches", "places", "left_out", "made"}
     assert (found["path"], found["documents"], found["batches"]) == ("x", 2, 3)
     assert found["bytes"] == os.path.getsize("x")
-    assert found["places"] == [{"path": os.path.abspath("in")}]
+    ((place),) = found["places"]
+    assert (place["path"], place["filters"]["include"]) == (os.path.abspath("in"), [])
     assert found["left_out"] == [{"path": os.path.abspath("in/deep")}]
     assert found["made"]["bits"] == 256
 

@@ -21,7 +21,7 @@ FLOORS = [
     {"tokens", "extract", "saved", "shelf", "segments", "sieved", "rows"},
     {"read"},
     {"features", "labels", "catalogue"},
-    {"simhash", "verify"},
+    {"simhash", "verify", "places"},
     {"fingerprint", "texts"},
     {"local", "match"},
     {"collect", "compare", "documents", "gather", "questions", "corpus"},

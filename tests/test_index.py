@@ -21,7 +21,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from simdup import gather, local
+from simdup import gather, local, places
 from simdup import index as room
 from simdup.answer import reach
 from simdup.catalogue.file import Catalogue
@@ -209,11 +209,6 @@ class IndexAndDictionary(RuleBasedStateMachine):
 
     @rule()
     def update(self):
-        watched = [root for root, filters in self.places.items() if filters is not None]
-        if any(root not in self.files and root not in self.FOLDERS for root in watched):
-            with pytest.raises(InputError):
-                self.index.update()
-            return
         there = {name for name in self.files if self.is_watched(name)}
         expected = self.taken_in(there)
         gone = [at(name) for name in self.NAMES if name not in there and at(name) in self.known]
@@ -231,15 +226,14 @@ class IndexAndDictionary(RuleBasedStateMachine):
             with pytest.raises(InputError):
                 self.index.remove([name])
             return
-        if under or name in self.places:
+        if not named:
             self.forget_places(name)
             if self.place_of(name) is not None:
                 self.places[name] = None
-        for path in {*under, *named}:
+        for path in named or under:
             del self.known[path]
 
-        removed = len({*under, *named})
-        assert self.index.remove([name]) == Changes(removed=removed)
+        assert self.index.remove([name]) == Changes(removed=len(named or under))
 
     @rule(
         given=st.lists(st.tuples(st.sampled_from(TEXT_NAMES), st.sampled_from(sorted(TEXTS)))),
@@ -481,7 +475,7 @@ def test_what_other_readers_have_read_is_read_again(index, write, monkeypatch):
 
 
 @pytest.mark.parametrize("is_met", [True, False])
-def test_an_index_is_outdated_until_all_of_it_was_read(index, write, monkeypatch, is_met):
+def test_what_could_not_be_read_again_is_read_by_the_next_update(index, write, monkeypatch, is_met):
     def without(reading, *, path):
         def some(first, *rest):
             for each in reading(first, *rest):
@@ -505,12 +499,36 @@ def test_an_index_is_outdated_until_all_of_it_was_read(index, write, monkeypatch
         if is_met:
             without_one.setattr("simdup.local.fingerprint_sources", without_b)
         else:
-            without_one.setattr(gather, "walk", without(gather.walk, path="in/b"))
+            without_one.setattr("simdup.places.walk", without(places.walk, path="in/b"))
         assert index.update().replaced == 2
 
-    assert index.is_outdated
-    assert index.update().replaced == 3
     assert not index.is_outdated
+    again = index.update()
+    assert (again.replaced, again.unchanged) == (1, 2)
+    assert index.update().unchanged == 3
+
+
+def test_reading_all_again_goes_on_where_it_was_interrupted(index, write, monkeypatch):
+    monkeypatch.setattr(gather, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(local, "TASK_FILES", 1)
+    for name in "abc":
+        write(f"in/{name}", words(ord(name)))
+    index.add(["in"])
+    monkeypatch.setattr("simdup.decode.EDITION", 99)
+
+    def until_b(sources, *how):
+        if os.path.basename(sources[0].path) == "b":
+            raise KeyboardInterrupt
+        return real(sources, *how)
+
+    real = local.fingerprint_sources
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr("simdup.local.fingerprint_sources", until_b)
+        with pytest.raises(KeyboardInterrupt):
+            index.update()
+
+    changes = index.update()
+    assert (changes.replaced, changes.unchanged) == (2, 1)
 
 
 def test_who_read_an_index_of_old_is_not_known(index, write):
@@ -664,7 +682,7 @@ def test_what_is_gone_is_dropped_by_an_update_and_not_by_adding(index, write):
     assert by_sql(index.path, "SELECT count(*) FROM folders") == [(1,)]
 
 
-def test_a_place_that_vanished_is_refused_and_drops_nothing(index, write):
+def test_a_place_that_vanished_is_skipped_and_drops_nothing(index, write):
     """It may be a drive that is not there today."""
     write("in/a", FIRST)
     write("drive/b", words(2))
@@ -672,15 +690,15 @@ def test_a_place_that_vanished_is_refused_and_drops_nothing(index, write):
     index.add(["drive"], Filters(hidden=True))
     shutil.rmtree("drive")
     write("in/new", words(3))
-    batches = index.batches
 
-    with pytest.raises(InputError) as refused:
-        index.update()
+    changes = index.update()
 
-    assert str(refused.value) == f"{at('drive')!r}: No such file or directory"
-    assert (inside(index), index.batches) == (["drive/b", "in/a"], batches)
+    (skipped,) = changes.skipped
+    assert str(skipped) == f"{at('drive')!r}: not found (`simdup index remove` forgets it)"
+    assert (changes.added, changes.removed) == (1, 0)
+    assert inside(index) == ["drive/b", "in/a", "in/new"]
     index.remove(["drive"])
-    assert index.update().added == 1
+    assert index.update().skipped == ()
 
 
 def test_a_file_added_by_itself_is_dropped_when_it_is_gone_and_comes_back(index, write):
@@ -759,8 +777,8 @@ def test_what_is_not_in_it_cannot_be_taken_out(index, write):
 def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
     """`meanwhile(name)`: once, when that function has answered, another process adds `other`."""
 
-    def arranging(name):
-        real, is_done = getattr(gather, name), []
+    def arranging(module, name):
+        real, is_done = getattr(module, name), []
 
         def answering(catalogue):
             found = real(catalogue)
@@ -770,7 +788,7 @@ def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
                     another.add(["other"])
             return found
 
-        monkeypatch.setattr(gather, name, answering)
+        monkeypatch.setattr(module, name, answering)
 
     with closing(sqlite3.connect(place)) as log:  # while that is there, nobody waits for readers
         log.execute("PRAGMA journal_mode = WAL")
@@ -778,12 +796,12 @@ def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
         yield arranging
 
 
-@pytest.mark.parametrize("name", ["places", "every_number"])
-def test_what_another_process_adds_during_a_change_stays(index, write, meanwhile, name):
+@pytest.mark.parametrize(("module", "name"), [(places, "places"), (gather, "every_number")])
+def test_what_another_process_adds_during_a_change_stays(index, write, meanwhile, module, name):
     write("in/a", FIRST)
     write("other/b", words(2))
     index.add(["in"])
-    meanwhile(name)
+    meanwhile(module, name)
 
     write("in/c", words(3))
     index.update()
@@ -795,12 +813,75 @@ def test_what_another_process_adds_during_a_change_stays(index, write, meanwhile
 def test_places_that_two_processes_note_at_once_are_both_kept(index, write, meanwhile):
     write("in/a", FIRST)
     write("other/b", words(2))
-    meanwhile("places")
+    meanwhile(places, "places")
 
     index.add(["in"])
 
     assert index.info().places == (at("in"), at("other"))
     assert index.update().unchanged == 2
+
+
+def test_what_another_process_removes_during_an_update_stays_out(index, write, monkeypatch):
+    for name in ("in/a", "in/out/b", "in/out/c"):
+        write(name, words(ord(name[-1])))
+    index.add(["in"])
+    write("in/out/b", words(7))
+    write("in/d", words(8))
+    real = local.fingerprint_sources
+
+    def removing(sources, *how):
+        with Index(index.path) as another:
+            if any("out" in path for path in inside(another)):
+                another.remove(["in/out"])
+        return real(sources, *how)
+
+    monkeypatch.setattr("simdup.local.fingerprint_sources", removing)
+    changes = index.update()
+
+    assert (changes.added, changes.replaced) == (1, 0)
+    assert inside(index) == ["in/a", "in/d"]
+
+
+def test_a_file_in_two_places_of_other_filters_is_one_document(index, write):
+    write("in/a", FIRST)
+    os.mkdir("other")
+    os.link("in/a", "other/b")
+    index.add(["in"])
+    index.add(["other"], Filters(hidden=True))
+
+    changes = index.update()
+
+    assert inside(index) == ["in/a"]
+    assert [each.reason for each in changes.skipped] == [Reason.SAME_FILE]
+
+
+def test_a_way_up_from_a_link_is_that_of_the_file_system(index, write):
+    write("real/x", FIRST)
+    write("real/sub/y", words(2))
+    write("x", words(3))
+    os.symlink("real/sub", "link")
+
+    index.add(["link/../x", "real/../x"])
+
+    assert inside(index) == ["real/x", "x"]
+
+
+def test_a_text_of_the_name_of_a_folder_is_removed_alone(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+    index.add_texts(["in"], [words(2)])
+
+    assert index.remove(["in"]).removed == 1
+    assert inside(index) == ["in/a"]
+    assert index.remove(["in"]).removed == 1
+
+
+def test_what_is_added_again_with_other_filters_is_told(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+
+    assert index.add(["in"]).refiltered == ()
+    assert index.add(["in"], Filters(hidden=True)).refiltered == (at("in"),)
 
 
 # Texts by name

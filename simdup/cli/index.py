@@ -210,6 +210,8 @@ def _change(index: Index, change: Callable[[], Changes], *, quiet: bool) -> int:
         return INTERRUPTED
     if not quiet:
         warn_of(changes.skipped)
+        for place in changes.refiltered:
+            tell(f"simdup: {place!r} had other filters; an update drops what these leave out")
         tell(_summary(changes, len(index)))
     has_trouble = any(each.reason.is_trouble for each in changes.skipped)
     return TROUBLE_WITH_INPUT if has_trouble else 0

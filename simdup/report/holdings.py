@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shlex
+from typing import TYPE_CHECKING, Any
 
 from simdup.report.data import dumps, tool
 from simdup.report.names import as_json, printable
@@ -21,8 +22,8 @@ def render(info: IndexInfo) -> Iterator[str]:
     yield f"size       {size(info.bytes)}, {each:,.0f} bytes a document"
     batches = "1 batch" if info.batches == 1 else f"{info.batches:,} batches"
     yield f"documents  {info.documents:,}, changed by {batches}"
-    for place in info.places:
-        yield f"place      {printable(place)}"
+    for place, filters in zip(info.places, info.filters, strict=True):
+        yield f"place      {printable(place)}{printable(_options(filters))}"
     for place in info.left_out:
         yield f"left out   {printable(place)}"
     recipe = ", ".join(f"{name} {value}" for name, value in info.about["key"].items())
@@ -35,6 +36,17 @@ def render(info: IndexInfo) -> Iterator[str]:
     yield f"made by    simdup {printable(info.about['simdup'])}"
 
 
+def _options(filters: dict[str, Any]) -> str:
+    """Filters as they are written on the command line."""
+    written = ""
+    for name, value in filters.items():
+        option = f" --{name.replace('_', '-')}"
+        for each in value if isinstance(value, tuple) else (value,):
+            if each:
+                written += option if each is True else f"{option} {shlex.quote(str(each))}"
+    return written
+
+
 def render_json(info: IndexInfo) -> Iterator[str]:
     """One JSON object."""
     yield dumps(
@@ -44,7 +56,10 @@ def render_json(info: IndexInfo) -> Iterator[str]:
             "bytes": info.bytes,
             "documents": info.documents,
             "batches": info.batches,
-            "places": [as_json(place) for place in info.places],
+            "places": [
+                as_json(place) | {"filters": filters}
+                for place, filters in zip(info.places, info.filters, strict=True)
+            ],
             "left_out": [as_json(place) for place in info.left_out],
             "made": info.about,
         },
