@@ -16,12 +16,12 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simdup.answer import answered, reach, unsure
-from simdup.catalogue.about import about, settings_of, with_bits
+from simdup.catalogue.about import about, check, settings_of, with_bits
 from simdup.catalogue.blocks import looked_up
 from simdup.catalogue.changes import put
 from simdup.catalogue.contents import documents, everything, places, segments
@@ -31,7 +31,7 @@ from simdup.documents import match_documents
 from simdup.fast import is_worth, load
 from simdup.gather import Gathering
 from simdup.local import How
-from simdup.places import filters_in, remove
+from simdup.places import damaged_filters, filters_in, remove
 from simdup.progress import silent
 from simdup.questions import Questions, Wish, of_files, of_rows, of_texts
 from simdup.read import edition
@@ -77,8 +77,10 @@ class Index:
         self._given = settings or Settings()
         self._lock = threading.Lock()
         self._idle: list[Catalogue] = []
-        self._segments: dict[int, Segment] = {}
+        # Those that were read last, and of which file.
+        self._segments: tuple[object, dict[int, Segment]] = (None, {})
         self._compared = 0
+        self._about: dict[str, Any] = {}
         with self._reader() as reader:
             self._about = reader.about
 
@@ -93,6 +95,7 @@ class Index:
         """Let go of the file, in other threads when they have their answers."""
         with self._lock:
             idle, self._idle = self._idle, []
+            self._segments = (None, {})
         for reader in idle:
             reader.close()
 
@@ -157,7 +160,7 @@ class Index:
     def problems(self) -> list[str]:
         """What is wrong with the file, a line each; none if it is whole."""
         with self._reader() as reader, reader.reading():
-            return list(problems(reader))
+            return [*problems(reader), *damaged_filters(reader)]
 
     # Changing
 
@@ -394,17 +397,21 @@ class Index:
 
     def _loaded(self, reader: Catalogue, bits: int) -> list[Segment]:
         """The segments as they are now; what has not changed since the last time is not read."""
-        self._segments = loaded = segments(reader, self._segments)
+        identity, known = self._segments
+        loaded = segments(reader, known if identity == reader.identity else {})
+        self._segments = (reader.identity, loaded)
         return cut(list(loaded.values()), bits)
 
     @contextmanager
     def _reader(self) -> Iterator[Catalogue]:
-        """A connection that no other thread has meanwhile."""
+        """A connection that no other thread has meanwhile, to the file that is there now."""
         with self._lock:
             idle = self._idle
             reader = idle.pop() if idle else None
-        if reader is None:
-            reader = Catalogue.open(self.path)
+        if reader is None or not reader.is_there():
+            if reader is not None:
+                reader.close()
+            reader = self._opened()
         try:
             yield reader
         except BaseException:
@@ -416,6 +423,15 @@ class Index:
                 idle.append(reader)
         if not is_open:
             reader.close()
+
+    def _opened(self) -> Catalogue:
+        reader = Catalogue.open(self.path)
+        try:
+            check(self.path, reader.about, self._about)
+        except BaseException:
+            reader.close()
+            raise
+        return reader
 
     def _writer(self) -> Catalogue:
         return Catalogue.open(self.path, to_write=True)

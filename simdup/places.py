@@ -136,10 +136,10 @@ def whole(path: str) -> str:
     return os.path.abspath(path) if path else path
 
 
-def filters_in(written: str | None) -> Filters:
+def filters_in(written: str) -> Filters:
     """Filters from their JSON. Raises InputError if they are none of this simdup."""
-    with suppress(ValueError, TypeError, AttributeError):
-        values: dict[str, Any] = json.loads(written or "")
+    with suppress(ValueError, TypeError, AttributeError, LookupError):
+        values: dict[str, Any] = json.loads(written)
         if all(_fits(values[each.name], getattr(DEFAULTS, each.name)) for each in fields(Filters)):
             named: dict[str, Any] = {
                 name: tuple(value) if isinstance(value, list) else value
@@ -147,6 +147,16 @@ def filters_in(written: str | None) -> Filters:
             }
             return Filters(**named)
     raise InputError(f"the filters of the index are damaged: {written!r}; build it anew")
+
+
+def damaged_filters(catalogue: Catalogue) -> Iterator[str]:
+    """What is wrong with the filters of places, a line each."""
+    for written in Places.of(catalogue).known.values():
+        try:
+            if written is not None:
+                filters_in(written)
+        except InputError as wrong:
+            yield str(wrong)
 
 
 def _fits(value: object, usual: object) -> bool:

@@ -794,7 +794,7 @@ def test_no_index_is_made_where_there_is_something(place, make):
     with pytest.raises(InputError) as refused:
         Catalogue.make(place, about(Settings()))
 
-    problem = "there is a file already; `simdup index add` adds to an index"
+    problem = "there is a file already; `simdup index add` and `update` go on with an index"
     assert str(refused.value) == f"{place!r}: {problem}"
     after = os.stat(place)
     assert (after.st_mtime_ns, after.st_size, after.st_ino) == (

@@ -10,7 +10,7 @@ import sys
 import threading
 import unicodedata
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -840,6 +840,52 @@ def test_what_another_process_removes_during_an_update_stays_out(index, write, m
 
     assert (changes.added, changes.replaced) == (1, 0)
     assert inside(index) == ["in/a", "in/d"]
+
+
+def test_an_index_that_takes_the_place_of_another_is_asked_from_then_on(index, place):
+    index.add_texts(["a", "b"], [words(1), words(2)])
+    assert found(index.query(words(1))) == ["a"]
+    with Index.create(f"{place}-2") as other:
+        other.add_texts(["c", "d"], [words(2), words(1)])
+
+    os.replace(f"{place}-2", place)
+
+    assert [m.document.path for m in index.query(words(1), top=1)] == ["d"]
+    assert len(index.query_many([words(2), words(1)], Settings(k=40))) == 2
+    os.unlink(place)
+    with pytest.raises(InputError, match="there is no index"):
+        index.query(words(1))
+    with Index.create(place) as new:
+        new.add_texts(["e"], [words(1)])
+    assert [m.document.path for m in index.query(words(1), top=1)] == ["e"]
+    os.unlink(place)
+    Index.create(place, NARROW).close()
+    with pytest.raises(InputError, match="made in another way has taken its place; open it anew"):
+        index.query(words(1))
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        *("5", "{", "{}", "null", '{"include": "abc"}'),
+        *(json.dumps({"max_depth": each}) for each in ("5", -1, True, 1.5)),
+        *(json.dumps({"include": each}) for each in ("abc", [1], None)),
+        *(json.dumps({"min_size": each}) for each in (None, "1")),
+        json.dumps({"hidden": 1}),
+    ],
+)
+def test_filters_of_somebody_else_may_be_anything(index, write, filters):
+    write("in/a", FIRST)
+    index.add(["in"])
+    usual = json.dumps(asdict(DEFAULTS) | json.loads(filters)) if ":" in filters else filters
+    with closing(sqlite3.connect(index.path)) as file, file:
+        file.execute("UPDATE places SET filters = ?", [usual])
+
+    for asking in (index.update, index.info):
+        with pytest.raises(InputError, match=r"^the filters of the index are damaged: "):
+            asking()
+    (problem,) = index.problems()
+    assert problem.startswith("the filters of the index are damaged: ")
 
 
 def test_a_file_in_two_places_of_other_filters_is_one_document(index, write):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from enum import Enum
+from secrets import token_hex
 from typing import Any
 
 from simdup.catalogue.file import explained
@@ -19,6 +20,8 @@ from simdup.read import edition
 from simdup.recipe import HashKind, Recipe
 from simdup.settings import Settings
 
+# What decides how they are made.
+_MADE = ("bits", "recipe", "key", "encoding", "formats", "convert")
 _RECIPE = ("features", "ngram", "top", "weights", "hash", "bits")
 
 # How an option of a recipe is called on the command line, where it is not as in its key.
@@ -30,6 +33,7 @@ def about(settings: Settings) -> dict[str, Any]:
     recipe = settings.recipe
     named = {name: getattr(recipe, name) for name in _RECIPE}
     return {
+        "id": token_hex(8),  # an index that is built anew has another
         "simdup": version("simdup"),
         "bits": recipe.bits,
         "recipe": {k: v.value if isinstance(v, Enum) else v for k, v in named.items()},
@@ -39,6 +43,29 @@ def about(settings: Settings) -> dict[str, Any]:
         "convert": [str(each) for each in settings.converters],
         "readers": edition(settings.encoding, settings.formats, settings.converters),
     }
+
+
+def check(path: str, written: dict[str, Any], before: dict[str, Any]) -> None:
+    """Raise InputError for what was not written down by `about`, or is not made as `before`."""
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "simdup": str,
+        "recipe": dict,
+        "key": dict,
+        "formats": list,
+        "convert": list,
+        "encoding": (str, type(None)),
+    }
+    with explained(path):
+        for name, kind in kinds.items():
+            if not isinstance(written[name], kind):
+                raise TypeError(f"{name} {written[name]!r}")
+        if not all(isinstance(each, str) for each in (*written["formats"], *written["convert"])):
+            raise TypeError("formats or converters that are no names")
+        if not isinstance(written.get("read_from", 0), int):
+            raise TypeError(f"read_from {written['read_from']!r}")
+    if before and any(written[name] != before[name] for name in _MADE):
+        other = "an index that is made in another way has taken its place"
+        raise InputError(f"{path!r}: {other}; open it anew")
 
 
 def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings:

@@ -67,12 +67,15 @@ class Catalogue:
     def __init__(self, path: str, connection: sqlite3.Connection) -> None:
         self.path, self.connection = path, connection
         with explained(path):
+            self.place = place_of(path)
             about = dict(self.ask("SELECT name, value FROM about"))
             self.about: dict[str, Any] = json.loads(about["about"])
             bits = self.about["bits"]
             if type(bits) is not int or bits < 8 or bits % 8:
                 raise ValueError(f"fingerprints of {bits!r} bits")
             self.width = bits // 8
+            # Two that are built after each other may lie in the same place.
+            self.identity = (*self.place, str(self.about.get("id")))
 
     @classmethod
     def make(cls, path: str, about: dict[str, Any]) -> None:
@@ -88,10 +91,12 @@ class Catalogue:
     @classmethod
     def open(cls, path: str, *, to_write: bool = False) -> Catalogue:
         """Open the file. Raises InputError if it is none, or of a newer simdup."""
-        if not os.path.exists(path):
-            raise InputError(f"{path!r}: there is no index; `simdup index build` makes one")
         with explained(path):
-            is_empty = os.path.getsize(path) == 0
+            try:
+                is_empty = os.path.getsize(path) == 0
+            except FileNotFoundError:
+                none = "there is no index; `simdup index build` makes one"
+                raise InputError(f"{path!r}: {none}") from None
             if problem := SORT.problem(Path(path)) or (is_empty and f"not {SORT.name} of simdup"):
                 raise InputError(f"{path!r}: {problem}")
             connection = _connected(path, to_write=to_write)
@@ -100,6 +105,13 @@ class Catalogue:
         except BaseException:
             connection.close()
             raise
+
+    def is_there(self) -> bool:
+        """Whether the file still has its name, and no other one has taken it."""
+        try:
+            return place_of(self.path) == self.place
+        except OSError:
+            return False
 
     def close(self) -> None:
         """Let go of the file; a writer leaves it in one piece, without a log beside it."""
@@ -164,6 +176,12 @@ class Catalogue:
         return sum(each.stat().st_size for each in files_of(Path(self.path)) if each.exists())
 
 
+def place_of(path: str) -> tuple[int, int]:
+    """Which file it is: device and inode. Raises OSError."""
+    status = os.stat(path)
+    return status.st_dev, status.st_ino
+
+
 def _fill(path: str, about: dict[str, Any]) -> None:
     """Make an empty file an index, at once. Raises sqlite3.Error."""
     blocks = range(BLOCKS if about["bits"] == BLOCKED_BITS else 0)
@@ -226,7 +244,7 @@ def explained(path: str) -> Iterator[None]:
     except _NOT_AS_IT_SHOULD_BE as error:
         raise InputError(f"{path!r}: damaged ({error}); build it anew") from None
     except FileExistsError:
-        there = "there is a file already; `simdup index add` adds to an index"
+        there = "there is a file already; `simdup index add` and `update` go on with an index"
         raise InputError(f"{path!r}: {there}") from None
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None
