@@ -1888,7 +1888,7 @@ CHANGES = {
     "add, in a batch": ("add all new", "simdup.catalogue.changes:_write:2", 4, 10),
     "update, in a batch": ("update all", "simdup.catalogue.changes:_write:1", 2, 8),
     "update, at the end": ("update all", "simdup.gather:take_out:1", 3, 9),
-    "remove": ("remove all in", "simdup.gather:take_out:1", 2, 8),
+    "remove": ("remove all in", "simdup.places:take_out:1", 2, 8),
 }
 
 
