@@ -22,7 +22,7 @@ from simdup.cli.options import (
 )
 from simdup.cli.output import writer
 from simdup.cli.page import page_options, page_writer
-from simdup.cli.scan_index import refuse_beside_index, scan_index
+from simdup.cli.scan_index import features_of, refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
 from simdup.errors import InterruptedScan
 from simdup.report import data, fdupes, text
@@ -115,10 +115,12 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
       simdup scan ~/docs
       simdup scan new/ --against archive/ --similarity 0.8 --format json
     """
+    file = options["index_file"]
+    if file is not None:
+        options["features"] = features_of(file, options)
     settings = settings_from(options, options.pop("linkage"))
     filters = filters_from(options)
     form, null, quiet = options["form"], options["null"], options["quiet"]
-    file = options["index_file"]
     if file is None:
         paths, are_files = _paths(paths, options["files_from"], null=null)
     else:

@@ -31,6 +31,15 @@ def refuse_beside_index(paths: tuple[str, ...]) -> None:
         raise click.UsageError(f"--index groups what is in the index; leave out {what}")
 
 
+def features_of(file: str, options: dict[str, Any]) -> str:
+    """What votes: what the user says, or what voted when the index was built."""
+    given = click.get_current_context().get_parameter_source
+    if given("features") is ParameterSource.COMMANDLINE:
+        return str(options["features"])
+    with Index(file) as index:
+        return str(index.info().about["recipe"].get("features"))
+
+
 def scan_index(
     file: str, settings: Settings, show: Progress, ignored: Iterable[tuple[bytes, bytes]]
 ) -> ScanResult:
@@ -50,4 +59,4 @@ def scan_index(
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    return getattr(value, "value", value)
+    return ",".join(map(str, value)) if isinstance(value, tuple) else getattr(value, "value", value)
