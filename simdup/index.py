@@ -24,14 +24,14 @@ from simdup.answer import answered, reach, unsure
 from simdup.catalogue.about import about, check, settings_of, with_bits
 from simdup.catalogue.blocks import looked_up
 from simdup.catalogue.changes import put
-from simdup.catalogue.contents import documents, everything, places, segments
+from simdup.catalogue.contents import documents, everything, segments
 from simdup.catalogue.file import Catalogue
 from simdup.catalogue.integrity import problems
 from simdup.documents import match_documents
 from simdup.fast import is_worth, load
 from simdup.gather import Gathering
 from simdup.local import How
-from simdup.places import damaged_filters, filters_in, remove
+from simdup.places import Places, damaged_filters, remove
 from simdup.progress import silent
 from simdup.questions import Questions, Wish, of_files, of_rows, of_texts
 from simdup.read import edition
@@ -145,7 +145,8 @@ class Index:
     def info(self) -> IndexInfo:
         """What is in it, and how large it is."""
         with self._reader() as reader, reader.reading():
-            named = {os.fsdecode(path): written for path, written in places(reader).items()}
+            noted = Places.of(reader)
+            named = {os.fsdecode(path): written for path, written in noted.known.items()}
             return IndexInfo(
                 self.path,
                 reader.size(),
@@ -153,7 +154,7 @@ class Index:
                 reader.number("batches"),
                 tuple(path for path, written in named.items() if written is not None),
                 tuple(path for path, written in named.items() if written is None),
-                tuple(asdict(filters_in(each)) for each in named.values() if each is not None),
+                tuple(asdict(noted.filters(each)) for each in named.values() if each is not None),
                 self._about,
             )
 

@@ -29,36 +29,39 @@ if TYPE_CHECKING:
 class Places:
     """What was added, and what was taken out of it."""
 
+    index: str
+    """The path of the index."""
     known: dict[bytes, str | None]
     """The filters of each as JSON; None for what was taken out."""
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Places:
         """Those of an index."""
-        return cls(places(catalogue))
+        return cls(catalogue.path, places(catalogue))
 
     def with_roots(self, roots: Sequence[str], filters: Filters) -> Places:
         """These and others; what was at or under the others is one with them now."""
         written = json.dumps(asdict(filters))
-        return Places(self._without(roots).known | {os.fsencode(root): written for root in roots})
+        added: dict[bytes, str | None] = {os.fsencode(root): written for root in roots}
+        return Places(self.index, self._without(roots).known | added)
 
     def less(self, roots: Sequence[str]) -> Places:
         """These without others, which stay out of what they lie in."""
         left = self._without(roots)
         encoded = (os.fsencode(root) for root in roots)
-        return Places(left.known | {path: None for path in encoded if left.above(path) is not None})
+        out: dict[bytes, str | None] = {path: None for path in encoded if left.above(path)}
+        return Places(self.index, left.known | out)
 
     def _without(self, roots: Sequence[str]) -> Places:
         """Those that are not at or under some roots."""
         exact = {os.fsencode(root) for root in roots}
         inside = tuple(os.path.join(root, b"") for root in exact)
-        return Places(
-            {
-                path: written
-                for path, written in self.known.items()
-                if path not in exact and not path.startswith(inside)
-            }
-        )
+        left = {
+            path: written
+            for path, written in self.known.items()
+            if path not in exact and not path.startswith(inside)
+        }
+        return Places(self.index, left)
 
     def above(self, path: bytes) -> bytes | None:
         """The place at or above a path that is nearest; None if there is none."""
@@ -73,8 +76,21 @@ class Places:
         """Those of some roots that were added before, with other filters."""
         for root in roots:
             written = self.known.get(os.fsencode(root))
-            if written is not None and filters_in(written) != filters:
+            if written is not None and self.filters(written) != filters:
                 yield root
+
+    def filters(self, written: str) -> Filters:
+        """Filters from their JSON. Raises InputError if they are none of this simdup."""
+        with suppress(ValueError, TypeError, AttributeError, LookupError):
+            values: dict[str, Any] = json.loads(written)
+            usual = {each.name: getattr(DEFAULTS, each.name) for each in fields(Filters)}
+            if all(_fits(values[name], usual[name]) for name in usual):
+                named: dict[str, Any] = {
+                    name: tuple(value) if isinstance(value, list) else value
+                    for name, value in values.items()
+                }
+                return Filters(**named)
+        raise InputError(f"{self.index!r}: damaged (filters {written!r}); build it anew")
 
     def have(self, path: str) -> bool:
         """Whether a path is in what was added, and was not taken out."""
@@ -102,7 +118,7 @@ class Places:
             there = [root for root in roots if os.path.exists(root)]
             gone = (root for root in roots if not os.path.exists(root))
             yield from (_not_there(root) for root in gone if not is_deleted(root))
-            for each in walking(walk(list(map(os.fsdecode, there)), filters_in(written))):
+            for each in walking(walk(list(map(os.fsdecode, there)), self.filters(written))):
                 path = os.fsencode(each.path)
                 if isinstance(each, Skipped) and each.detail == each.path:
                     continue  # met on the way from a place above
@@ -136,25 +152,13 @@ def whole(path: str) -> str:
     return os.path.abspath(path) if path else path
 
 
-def filters_in(written: str) -> Filters:
-    """Filters from their JSON. Raises InputError if they are none of this simdup."""
-    with suppress(ValueError, TypeError, AttributeError, LookupError):
-        values: dict[str, Any] = json.loads(written)
-        if all(_fits(values[each.name], getattr(DEFAULTS, each.name)) for each in fields(Filters)):
-            named: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value
-                for name, value in values.items()
-            }
-            return Filters(**named)
-    raise InputError(f"the filters of the index are damaged: {written!r}; build it anew")
-
-
 def damaged_filters(catalogue: Catalogue) -> Iterator[str]:
     """What is wrong with the filters of places, a line each."""
-    for written in Places.of(catalogue).known.values():
+    noted = Places.of(catalogue)
+    for written in noted.known.values():
         try:
             if written is not None:
-                filters_in(written)
+                noted.filters(written)
         except InputError as wrong:
             yield str(wrong)
 

@@ -882,10 +882,10 @@ def test_filters_of_somebody_else_may_be_anything(index, write, filters):
         file.execute("UPDATE places SET filters = ?", [usual])
 
     for asking in (index.update, index.info):
-        with pytest.raises(InputError, match=r"^the filters of the index are damaged: "):
+        with pytest.raises(InputError, match=r"index': damaged \(filters "):
             asking()
     (problem,) = index.problems()
-    assert problem.startswith("the filters of the index are damaged: ")
+    assert problem.startswith(f"{index.path!r}: damaged (filters ")
 
 
 def test_a_file_in_two_places_of_other_filters_is_one_document(index, write):
