@@ -35,6 +35,7 @@ from simdup.verify import exact_similarities
 
 pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 from pyspark.errors import PySparkException
 
@@ -643,6 +644,23 @@ def test_columns_of_parquet_stay_as_they_are(run, folder, on_spark):
     kept = on_spark.read.parquet(str(folder / "out"))
     assert kept.schema == frame.schema
     assert sorted(map(tuple, kept.collect())) == [row for row in TABLE if row[0] != "c"]
+
+
+def test_rows_of_parquet_keep_their_times_folders_and_packing(run, folder):
+    texts = ["one two three four five six"] * 2 + ["of another row"]
+    at = pa.array([1_700_000_000_000_001] * 3, pa.timestamp("us", tz="UTC"))
+    (folder / "a b" / "lang=01").mkdir(parents=True)
+    table = pa.table({"text": texts, "at": at})
+    parquet.write_table(table, folder / "a b" / "lang=01" / "a.parquet", compression="zstd")
+
+    options = ("corpus", "scan", "a b", "--input-format", "parquet", "--keep", "first")
+    assert run(*options, *SPARK, "--output", "out").code == 0
+    (written,) = (folder / "out").glob("part-*")
+    kept = parquet.ParquetFile(written)
+    assert kept.schema_arrow.field("at").type == at.type
+    assert kept.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert kept.read().column("at")[0] == at[0]
+    assert kept.read().column("lang").to_pylist() == ["01", "01"]
 
 
 def test_files_of_parquet_may_have_other_columns_and_rows_no_id(run, folder, on_spark):

@@ -31,6 +31,7 @@ from simdup.report.rows import (
     text_lines,
 )
 from simdup.spark.arrow import runs
+from simdup.spark.files import packing
 from simdup.spark.frames import Found, dropped, found
 from simdup.spark.readers import strings
 from simdup.spark.texts import numbered, settled
@@ -196,7 +197,7 @@ def write_kept(scanned: Scanned, keep: str, target: str) -> None:
     seen = Observation("kept")
     records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
     if scanned.files.form == "parquet":
-        records.write.parquet(target)
+        records.write.parquet(target, compression=packing(scanned.files.frame))
     elif scanned.files.form == "csv":
         headed = records.mapInArrow(_with_header(scanned.files.header), "value string")
         headed.write.text(target)

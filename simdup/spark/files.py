@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 # then, and executors come and go.
 LEAST_PARTS = "spark.sql.files.minPartitionNum"
 
+# How Parquet may be packed that is written as it was, as Spark calls it.
+PACKINGS = {
+    **{name: name.lower() for name in ("GZIP", "LZ4_RAW", "SNAPPY", "ZSTD")},
+    "UNCOMPRESSED": "none",
+}
+PACKING = "spark.sql.parquet.compression.codec"
+
 # What is known of a row besides what its reader takes.
 CARRIED = ("file", "position")
 
@@ -155,6 +162,23 @@ def _check_columns(frame: DataFrame, text: str, name: str | None) -> None:
     kind = frame.schema[text].dataType.simpleString()
     if kind != "string":
         raise InputError(f"column {text!r} has no strings, but is {kind}")
+
+
+def packing(frame: DataFrame) -> str | None:
+    """How the first column of the first of some Parquet files is packed, by its footer.
+
+    None where Spark is to decide: somebody has set it, or there is nothing to go by.
+    """
+    session, paths = frame.sparkSession, frame._jdf.inputFiles()  # noqa: SLF001
+    if session.conf.get(PACKING, None) is not None or not len(paths):
+        return None
+    java, conf = session._jvm, session._jsc.hadoopConfiguration()  # noqa: SLF001
+    path = java.org.apache.hadoop.fs.Path(java.java.net.URI(paths[0]))
+    parquet = java.org.apache.parquet.hadoop
+    file = parquet.ParquetFileReader.open(parquet.util.HadoopInputFile.fromPath(path, conf))
+    groups = file.getFooter().getBlocks()
+    file.close()
+    return PACKINGS.get(groups[0].getColumns()[0].getCodec().name()) if len(groups) else None
 
 
 def _split_columns() -> list[Column]:

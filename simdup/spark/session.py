@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 # What Spark 4 runs on.
 JAVA = 17
 
+# What holds unless somebody has set it, so that the rows that stay are what they were: times are
+# not written as 96 bits without a zone, and values in names of folders stay strings (01 is not 1).
+DEFAULTS = {
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+}
+
 NEEDS = f"Spark needs Java {JAVA} or newer"
 ADVICE = f"install it (Debian: apt-get install openjdk-{JAVA}-jre-headless) or set JAVA_HOME"
 
@@ -49,13 +56,17 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     with TemporaryFile() as told:
         try:
             with _stderr_to(told.fileno()):
-                return builder.getOrCreate()
+                session = builder.getOrCreate()
         except (PySparkException, Py4JError) as error:
             told.seek(0)
             why = _problem(told.read().decode("utf-8", "replace"))
             if why is None or isinstance(error, Py4JError):  # Java runs, and says it itself
                 why = reason(error)
             raise InputError(f"Spark does not start on {master!r}: {why}") from None
+    for name, value in DEFAULTS.items():
+        if session.conf.get(name, None) is None:
+            session.conf.set(name, value)
+    return session
 
 
 @contextmanager
