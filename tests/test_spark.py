@@ -7,8 +7,10 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -708,6 +710,25 @@ def test_a_master_that_is_none_is_one_line(simdup, write):
     assert (ended.returncode, ended.stdout) == (2, b"")
     assert ended.stderr.startswith(b"simdup: Spark does not start on 'local[x]': ")
     assert ended.stderr.count(b"\n") == 1
+
+
+def test_an_interrupt_is_one_line_and_leaves_no_folder(write, folder):
+    """A Spark of its own, which Ctrl-C stops while it writes."""
+    rows = (json.dumps({"text": f"{place} {place * place} of so many"}) for place in range(150_000))
+    write("rows.jsonl", "\n".join(rows))
+    options = ("--bits", "64", "-k", "0", "--no-verify", "--keep", "first", "--output", "out")
+    program = (sys.executable, "-m", "simdup", "corpus", "scan", "rows.jsonl", *SPARK, *options)
+
+    process = subprocess.Popen(program, cwd=folder, stderr=subprocess.PIPE, start_new_session=True)
+    patience = time.monotonic() + 120
+    while not (folder / "out" / "_temporary").exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (130, b"simdup: interrupted\n")
+    assert not (folder / "out").exists()
 
 
 @pytest.mark.usefixtures("on_spark")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import time
+import warnings
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from py4j.protocol import Py4JError
@@ -15,7 +18,7 @@ from simdup.spark.files import read
 from simdup.spark.session import is_submitted, reason, start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -57,12 +60,14 @@ def run(  # noqa: PLR0913  (one argument an option)
         if keep is not None:
             opened.check_one_form()
         scanned = scan(opened, settings)
-        if keep is not None and place is not None:
-            write_kept(scanned, keep, place)
-        elif place is not None:
-            report(scanned, form).write.text(place)
-        else:
+        if place is None:
             write(line["value"] for line in report(scanned, form).toLocalIterator())
+        else:
+            with _whole_or_nothing(session, place):
+                if keep is not None:
+                    write_kept(scanned, keep, place)
+                else:
+                    report(scanned, form).write.text(place)
     except (PySparkException, Py4JError) as error:
         raise InputError(reason(error)) from None
     return scanned.balance
@@ -83,9 +88,46 @@ def _located(session: SparkSession, path: str) -> str:
 
 def _check_target(session: SparkSession, place: str, target: str | None) -> None:
     """Raise InputError if there is something already: Spark would say so after the work."""
-    path = session._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001  (there is no other way)
-    system = path.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001
+    path, system = _opened(session, place)
     if system.exists(path):
         raise InputError(f"{target!r} is there already; name a new folder")
     if not system.mkdirs(path.getParent()):
         raise InputError(f"{target!r}: nothing can be written there")
+
+
+@contextmanager
+def _whole_or_nothing(session: SparkSession, place: str) -> Iterator[None]:
+    """Remove the folder, which was not there, where writing it does not come to its end."""
+    path, system = _opened(session, place)
+    try:
+        yield
+    except BaseException as error:
+        with suppress(Py4JError):
+            if isinstance(error, KeyboardInterrupt):
+                _stop(session)
+            _remove(path, system)
+        raise
+
+
+def _stop(session: SparkSession) -> None:
+    """End all work: tasks would go on and write."""
+    with warnings.catch_warnings():
+        # That Java was asked something else just then, and did not stop cleanly.
+        warnings.simplefilter("ignore")
+        session.stop()
+
+
+def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
+    """Remove a folder, again while a task that is being ended still writes to it."""
+    away = 0
+    for _ in range(50):
+        away = 0 if system.delete(path, True) else away + 1  # noqa: FBT003  (Java takes no names)
+        if away == 5:
+            return
+        time.sleep(0.1)
+
+
+def _opened(session: SparkSession, place: str) -> tuple[Any, Any]:
+    """A path and its file system, as Hadoop has them."""
+    path = session._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001  (there is no other way)
+    return path, path.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001

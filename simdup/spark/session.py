@@ -6,8 +6,10 @@ import logging
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
@@ -66,7 +68,19 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
     for name, value in DEFAULTS.items():
         if session.conf.get(name, None) is None:
             session.conf.set(name, value)
+    _leave_interrupts()
     return session
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C is KeyboardInterrupt and nothing else, as before there was a session.
+
+    PySpark's own handler asks Java in the middle of another question, which fails, and py4j
+    tells that to the root logger, which prints where it has no handler.
+    """
+    logging.getLogger().addHandler(logging.NullHandler())
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @contextmanager
