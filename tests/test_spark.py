@@ -665,6 +665,28 @@ def test_rows_of_parquet_keep_their_times_folders_and_packing(run, folder):
     assert kept.read().column("lang").to_pylist() == ["01", "01"]
 
 
+def test_folders_may_be_named_for_what_their_rows_have(run, write):
+    for place in ("in/lang=01/a.jsonl", "in/lang=02/more/b.jsonl", "in/_below/c.jsonl"):
+        write(place, '{"text": "one two"}\n')
+
+    ended = run("corpus", "scan", "in", "--input-format", "jsonl", *SPARK)
+    assert ended.code == 0
+    assert ended.err.endswith(b"\n2 rows in = 1 kept + 1 dropped + 0 refused\n")
+
+
+@pytest.mark.parametrize(
+    ("taken", "lost"),
+    [("in/a.jsonl", "in/more/b.jsonl"), ("in/lang=1/a.jsonl", "in/b.jsonl")],
+)
+def test_a_file_that_spark_passes_over_in_a_folder_is_named(run, write, taken, lost):
+    for place in (taken, lost):
+        write(place, '{"text": "one two"}\n')
+
+    ended = run("corpus", "scan", "in", "--input-format", "jsonl", *SPARK)
+    assert (ended.code, ended.out, ended.err.count(b"\n")) == (2, b"", 1)
+    assert f"{lost}': Spark passes over it".encode() in ended.err
+
+
 def test_files_of_parquet_may_have_other_columns_and_rows_no_id(run, folder, on_spark):
     text = "the same text in both of the files"
     for name, kind in (("a", "text string, id string"), ("b", "text string, url string")):

@@ -121,9 +121,17 @@ def _check_names(session: SparkSession, paths: Mapping[str, str]) -> None:
         name = os.path.basename(called)
         if name.startswith(("_", ".")) and name not in {".", ".."}:
             raise InputError(f"{called!r}: Spark passes over names that begin with _ or .")
+    files = session.read.format("binaryFile")
+    taken = files.load(list(paths)).select("path")
+    every = files.option("recursiveFileLookup", "true").load(list(paths)).select("path")
+    lost = every.join(taken, "path", "left_anti").orderBy("path").first()
+    if lost is not None:
+        why = "of a folder it takes the files, or else folders called name=value"
+        raise InputError(
+            f"{_path_of(lost['path'])!r}: Spark passes over it ({why}); name each folder"
+        )
     if len(paths) > 1:
-        every = session.read.format("binaryFile").load(list(paths)).select("path")
-        twice = every.groupBy("path").count().where("count > 1").orderBy("path").first()
+        twice = taken.groupBy("path").count().where("count > 1").orderBy("path").first()
         if twice is not None:
             raise InputError(f"{_path_of(twice['path'])!r}: named twice")
 
