@@ -761,6 +761,8 @@ def test_an_interrupt_is_one_line_and_leaves_no_folder(write, folder):
         (("two.jsonl", "./two.jsonl"), b"a file is named twice"),
         (("two.jsonl", "t*.jsonl"), b"two.jsonl': named twice"),
         (("r[1].jsonl",), b"'r[1].jsonl': Spark takes this name for a pattern; rename the file"),
+        (("x/ab:c.jsonl",), b"'x/ab:c.jsonl': Spark takes no names with a colon; rename the file"),
+        (("d:ef/gone.jsonl",), b"/d:ef/gone.jsonl"),
         ((b"\xff.jsonl",), b"Spark takes only names in UTF-8"),
         (("cut.csv.gz",), b"'cut.csv.gz': cut short"),
         (("gone.jsonl",), b"gone.jsonl"),
@@ -768,14 +770,15 @@ def test_an_interrupt_is_one_line_and_leaves_no_folder(write, folder):
         (("folder",), b"'folder': its name does not say what it is; give --input-format"),
         (("rows.csv",), b"'rows.csv': no column 'text'; there are: body, id"),
         (("two.jsonl", "--output", "folder"), b"'folder' is there already; name a new folder"),
-        (("two.jsonl", "--output", "x:/y"), b"No FileSystem for scheme"),
+        (("two.jsonl", "--output", "xy:/z"), b"No FileSystem for scheme"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(run, write, arguments, said):
     write("two.jsonl", '{"text": "one two"}\n{"text": "one two"}\n')
     write("rows.csv", "id,body\n1,one two\n")
     write("cut.csv.gz", gzip.compress(b"id,text\n" + b"1,one two\n" * 9)[:-4])
-    for name in ("folder/rows.jsonl", "_rows.jsonl", "r[1].jsonl", "r1.jsonl", b"\xff.jsonl"):
+    passed_over = ("folder/rows.jsonl", "_rows.jsonl", "r[1].jsonl")
+    for name in (*passed_over, "r1.jsonl", "x/ab:c.jsonl", b"\xff.jsonl"):
         write(name, "{}")
 
     ended = run("corpus", "scan", *arguments, *SPARK)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from simdup.corpora import Balance
     from simdup.settings import Settings
+
+# How a name begins that says on what system it is; of one letter it is a folder's, perhaps.
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 # What stands for other names than its own.
 PATTERN = set("*?[]{}\\")
@@ -80,7 +83,10 @@ def _located(session: SparkSession, path: str) -> str:
     """
     if any("\ud800" <= character <= "\udfff" for character in path):
         raise InputError(f"{path!r}: Spark takes only names in UTF-8")
-    is_here = session.sparkContext.master.startswith("local") and not urlsplit(path).scheme
+    is_one_machine = session.sparkContext.master.startswith("local")
+    is_here = is_one_machine and (ADDRESS.match(path) is None or os.path.exists(path))
+    if is_here and ":" in os.path.basename(path):
+        raise InputError(f"{path!r}: Spark takes no names with a colon; rename the file")
     if is_here and set(path) & PATTERN and os.path.exists(path):
         raise InputError(f"{path!r}: Spark takes this name for a pattern; rename the file")
     return os.path.abspath(path) if is_here else path
