@@ -460,6 +460,35 @@ def test_columns_may_have_any_name(on_spark):
     assert [row["representative"] for row in found] == ["a.b", "a.b"]
 
 
+@pytest.mark.parametrize("is_sensitive", ["false", "true"])
+def test_names_of_columns_may_differ_in_case_alone(on_spark, is_sensitive):
+    before = on_spark.conf.get("spark.sql.caseSensitive")
+    rows = [(1, 7, "a b c", "x"), (2, 7, "a b c", "y")]
+    frame = on_spark.createDataFrame(rows, "id int, ID int, Text string, text string")
+    on_spark.conf.set("spark.sql.caseSensitive", is_sensitive)
+
+    try:
+        kept = spark.deduplicate(frame, "Text")
+        assert kept.schema == frame.schema
+        assert kept.collect() == [rows[0]]
+        assert spark.groups(frame, "text").collect() == []
+    finally:
+        on_spark.conf.set("spark.sql.caseSensitive", before)
+    with pytest.raises(ValueError, match="there is more than one column 'id' among id, id, text"):
+        spark.fingerprints(frame.select("id", "id", "text"))
+
+
+def test_columns_of_parquet_may_differ_in_case_alone(run, folder):
+    same = ["one two three four"] * 2
+    parquet.write_table(pa.table({"text": same, "Text": ["a", "b"]}), folder / "a.parquet")
+
+    assert run("corpus", "scan", "a.parquet", "--text-field", "Text", *SPARK).out.count(b"\n") == 1
+    options = ("--keep", "first", "--output", "out")
+    assert run("corpus", "scan", "a.parquet", *options, *SPARK).code == 0
+    kept = parquet.read_table(folder / "out")
+    assert kept.to_pylist() == [{"text": same[0], "Text": "a"}]
+
+
 def test_wrong_columns_are_named(frame_of):
     frame = frame_of(["a"])
 

@@ -16,7 +16,7 @@ from simdup.records import Kind
 from simdup.settings import Settings
 from simdup.spark.arrow import rows_of
 from simdup.spark.match import Matching
-from simdup.spark.prints import Source, Strings, column, printed, quoted
+from simdup.spark.prints import Source, Strings, column, printed
 from simdup.spark.texts import distinct_texts
 from simdup.spark.verify import Originals
 
@@ -121,8 +121,9 @@ def deduplicate(
     if keep not in KEEPS:
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
     matched = found(_source(df, text, id), settings or Settings())
-    ids = dropped(matched, keep).withColumnRenamed("id", "dropped")
-    return df.join(ids, df[quoted(id)] == ids["dropped"], "left_anti")
+    ids, rows = dropped(matched, keep), _by_place(df)
+    own = column(str(df.columns.index(id)))
+    return rows.join(ids, own == F.col("id"), "left_anti").toDF(*df.columns)
 
 
 def found(source: Source, settings: Settings) -> Found:
@@ -151,12 +152,19 @@ def dropped(found: Found, keep: str) -> DataFrame:
 def _source(df: DataFrame, text: str, id: str) -> Source:  # noqa: A002
     """The rows of a DataFrame. Raises ValueError unless it has these columns, and text in one."""
     for name in (text, id):
-        if name not in df.columns:
-            raise ValueError(f"there is no column {name!r} among {', '.join(df.columns)}")
+        if df.columns.count(name) != 1:
+            what = "more than one" if name in df.columns else "no"
+            raise ValueError(f"there is {what} column {name!r} among {', '.join(df.columns)}")
     kind = df.schema[text].dataType.simpleString()
     if kind != "string":
         raise ValueError(f"column {text!r} must hold strings, not {kind}")
-    return Source(df.select(column(id).alias("id"), column(text).alias("text")), Strings())
+    own, words = (column(str(df.columns.index(name))) for name in (id, text))
+    return Source(_by_place(df).select(own.alias("id"), words.alias("text")), Strings())
+
+
+def _by_place(df: DataFrame) -> DataFrame:
+    """The frame with columns called 0, 1, ...: for Spark names may differ in case alone."""
+    return df.toDF(*map(str, range(len(df.columns))))
 
 
 def prepared(source: Source, settings: Settings) -> tuple[Texts, Matching]:

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 JAVA = 17
 
 # What holds unless somebody has set it, so that the rows that stay are what they were: times are
-# not written as 96 bits without a zone, and values in names of folders stay strings (01 is not 1).
+# not written as 96 bits without a zone, values in names of folders stay strings (01 is not 1), and
+# `text` and `Text` are two columns.
 DEFAULTS = {
+    "spark.sql.caseSensitive": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
