@@ -452,6 +452,25 @@ def test_ids_that_stand_twice_are_named(on_spark):
         spark.groups(frame, "words", "key")
 
 
+def test_ids_without_an_order_are_refused(on_spark):
+    frame = on_spark.createDataFrame(
+        [([{"a": 1}], "a b c")], "id array<map<string,int>>, text string"
+    )
+
+    with pytest.raises(
+        ValueError, match="ids are array<map<string,int>>, of which none is the low"
+    ):
+        spark.groups(frame)
+
+
+def test_what_spark_says_is_one_line_however_columns_are_called(on_spark):
+    with pytest.raises(PySparkException) as raised:
+        on_spark.range(1).select("`of two\nlines`")
+    said = session.reason(raised.value)
+    assert "`of two lines`" in said
+    assert re.search(r" SQLSTATE: \w{5}$", said)
+
+
 def test_columns_may_have_any_name(on_spark):
     rows = [("a.b", "one two three"), ("c", "one two three")]
     frame = on_spark.createDataFrame(rows, "`the id.` string, `a``text` string")

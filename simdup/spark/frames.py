@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 from pyspark.sql.window import Window
 
 from simdup.corpora import KEEPS
@@ -22,6 +23,7 @@ from simdup.spark.verify import Originals
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
     from simdup.records import Candidates
     from simdup.spark.arrow import Batches
@@ -169,6 +171,9 @@ def _by_place(df: DataFrame) -> DataFrame:
 
 def prepared(source: Source, settings: Settings) -> tuple[Texts, Matching]:
     """The distinct texts of some rows, and what is to match them. Raises as `pairs`."""
+    kind = source.frame.schema["id"].dataType
+    if not _has_order(kind):
+        raise ValueError(f"ids are {kind.simpleString()}, of which none is the lowest; give others")
     texts = distinct_texts(source, settings)
     originals = Originals(
         texts.frame.select("number", "id", "text_digest"),
@@ -179,6 +184,15 @@ def prepared(source: Source, settings: Settings) -> tuple[Texts, Matching]:
         settings.recipe,
     )
     return texts, Matching(texts, originals, settings)
+
+
+def _has_order(kind: DataType) -> bool:
+    """Whether Spark can tell which of two such values is the lower one."""
+    if isinstance(kind, StructType):
+        return all(_has_order(each.dataType) for each in kind.fields)
+    if isinstance(kind, ArrayType):
+        return _has_order(kind.elementType)
+    return not isinstance(kind, (MapType, VariantType))
 
 
 def _leading(texts: Texts, led: DataFrame, settings: Settings) -> DataFrame:

@@ -117,11 +117,19 @@ def reason(error: Exception) -> str:
     lines = (line.removeprefix(": ").strip() for line in text.splitlines())
     # What py4j says first is which of its calls failed.
     said = (line for line in lines if line and not line.startswith("An error occurred while"))
-    first = next(said, type(error).__name__)
+    first = _to_state(text, next(said, type(error).__name__))
     causes = re.findall(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception): .+)$", text, re.MULTILINE)
     if causes and (first.endswith(":") or "NO_HINT" in first):
         first = f"{first} {causes[-1]}"
     return own[-1] if own else first
+
+
+def _to_state(text: str, first: str) -> str:
+    """What Spark says beginning with that line, to its SQLSTATE, in one: names may have more."""
+    whole = re.compile(r".*?SQLSTATE: \w{5}", re.DOTALL).match(text, max(0, text.find(first)))
+    if whole is None or "\n\tat " in whole[0] or "[" not in first:
+        return first
+    return " ".join(whole[0].split()) if "SQLSTATE" not in first else first
 
 
 def java_problem() -> str | None:
