@@ -816,6 +816,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_folder(write, folder):
         (("gone.jsonl",), b"gone.jsonl"),
         (("two.jsonl", "rows.csv"), b"'two.jsonl' is jsonl and 'rows.csv' csv: not one corpus"),
         (("folder",), b"'folder': its name does not say what it is; give --input-format"),
+        (("empty.csv", "rows.csv", "--text-field", "body"), b"simdup: 'empty.csv': no header of"),
         (("rows.csv",), b"'rows.csv': no column 'text'; there are: body, id"),
         (("two.jsonl", "--output", "folder"), b"'folder' is there already; name a new folder"),
         (("two.jsonl", "--output", "xy:/z"), b"No FileSystem for scheme"),
@@ -824,6 +825,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_folder(write, folder):
 def test_what_cannot_be_done_is_one_line(run, write, arguments, said):
     write("two.jsonl", '{"text": "one two"}\n{"text": "one two"}\n')
     write("rows.csv", "id,body\n1,one two\n")
+    write("empty.csv", "")
     write("cut.csv.gz", gzip.compress(b"id,text\n" + b"1,one two\n" * 9)[:-4])
     passed_over = ("folder/rows.jsonl", "_rows.jsonl", "r[1].jsonl")
     for name in (*passed_over, "r1.jsonl", "x/ab:c.jsonl", b"\xff.jsonl"):

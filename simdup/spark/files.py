@@ -138,6 +138,11 @@ def _check_names(session: SparkSession, paths: Mapping[str, str]) -> None:
 
 def _whole_files(session: SparkSession, paths: Mapping[str, str], wanted: CsvFiles) -> Files:
     content = session.read.format("binaryFile").load(list(paths))
+    empty = _empty(content)
+    if empty is not None:
+        raise InputError(
+            f"{_called(empty, paths)!r}: no header of columns (there is nothing in it)"
+        )
     files = content.select(F.col("_metadata.file_path").alias("path"), "content")
     counted = files.mapInArrow(wanted.counted, COUNTS).collect()
     splits, found = _in_order(session, counted, paths)
@@ -148,6 +153,15 @@ def _whole_files(session: SparkSession, paths: Mapping[str, str], wanted: CsvFil
     columns = {name: by_name[name]["columns"] for name in found}
     header = by_name[found[0]]["header"] if found else ""
     return Files("csv", tuple(paths.values()), frame, splits, found, source, columns, header)
+
+
+def _empty(content: DataFrame) -> str | None:
+    """The first file without a byte, of which there is no row in this frame of whole files."""
+    named = content._jdf.inputFiles()  # noqa: SLF001  (an array of Java's)
+    if len(named) == content.count():
+        return None
+    there = {_path_of(row["file_path"]) for row in content.select("_metadata.file_path").collect()}
+    return next((uri for uri in sorted(named) if _path_of(uri) not in there), None)
 
 
 def _form_of(paths: Iterable[str]) -> str:
