@@ -27,6 +27,7 @@ from simdup import (
 )
 from simdup.candidates import wanted
 from simdup.cli import submit
+from simdup.corpora import KEEPS
 from simdup.corpus.scan import group_texts
 from simdup.groups import components, leaders
 from simdup.hamming import paired_distances, similarity_at
@@ -432,7 +433,9 @@ def test_deduplicating_keeps_one_of_each_group_and_all_rows_that_are_not_compare
     assert first.columns == odd_rows.columns
     assert {tuple(row) for row in first.collect()} == {*ROWS} - {ROWS[0]}
     assert {tuple(row) for row in longest.collect()} == {*ROWS} - {ROWS[0]}
-    with pytest.raises(ValueError, match="keep must be one of first, longest, not 'last'"):
+    with pytest.raises(
+        ValueError, match="keep must be one of first, longest, representative, not 'last'"
+    ):
         spark.deduplicate(odd_rows, keep="last")
 
 
@@ -442,6 +445,16 @@ def test_the_longest_of_a_group_is_kept(on_spark):
 
     assert [row["id"] for row in spark.deduplicate(frame).collect()] == [1]
     assert [row["id"] for row in spark.deduplicate(frame, keep="longest").collect()] == [2]
+
+
+def test_the_representative_of_a_group_may_be_neither_the_first_nor_the_longest(on_spark):
+    words = [f"w{place}" for place in range(40)]
+    texts = [[*words[:24], *"abcdefghijkl"], words, [*words[16:], *["of another text"] * 12]]
+    rows = [(place, " ".join(text)) for place, text in enumerate(texts)]
+    frame = on_spark.createDataFrame(rows, "id int, text string")
+
+    for place, keep in enumerate(("first", "representative", "longest")):
+        assert [row["id"] for row in spark.deduplicate(frame, keep=keep).collect()] == [place]
 
 
 def test_ids_that_stand_twice_are_named(on_spark):
@@ -604,7 +617,7 @@ def test_the_command_reports_what_the_local_engine_reports(run, two_files, folde
 
 
 @pytest.mark.usefixtures("in_parts")
-@pytest.mark.parametrize("keep", ["first", "longest"])
+@pytest.mark.parametrize("keep", KEEPS)
 def test_the_rows_that_stay_are_those_that_the_local_engine_keeps(run, two_files, folder, keep):
     options = ("corpus", "scan", *two_files, "--keep", keep)
 

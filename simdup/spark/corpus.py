@@ -187,8 +187,8 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
 def write_kept(scanned: Scanned, keep: str, target: str) -> None:
     """Write the rows that stay to a folder, in the form of the input.
 
-    `keep` says which row of a group stays: "first" or "longest". Raises InputError if other
-    rows are written than were to stay.
+    `keep` says which row of a group stays, as in `frames.deduplicate`. Raises InputError if
+    other rows are written than were to stay.
     """
     refused = [fault.value for fault in Fault if fault.is_refused]
     broken = scanned.found.rows.where(_verdict().isin(refused)).select("id")

@@ -116,9 +116,10 @@ def deduplicate(
 ) -> DataFrame:
     """The rows of the DataFrame without those that repeat another: one of each group is left.
 
-    Of a group `keep` leaves the row with the lowest id ("first") or with the most characters,
-    of several the lowest id ("longest"). Rows without a fingerprint stay. The frame is computed
-    more than once, and must give the same ids each time. Raises as `pairs`.
+    Of a group `keep` leaves the row with the lowest id ("first"), with the most characters, of
+    several the lowest id ("longest"), or the "representative", which by star linkage all others
+    are like. Rows without a fingerprint stay. The frame is computed more than once, and must
+    give the same ids each time. Raises as `pairs`.
     """
     if keep not in KEEPS:
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
@@ -145,6 +146,8 @@ def found(source: Source, settings: Settings) -> Found:
 
 def dropped(found: Found, keep: str) -> DataFrame:
     """The ids of all rows of groups but the one of each that is kept."""
+    if keep == "representative":
+        return found.groups.where("id != representative").select("id")
     sized = found.groups.join(found.rows.select("id", "length"), "id")
     order = ["id"] if keep == "first" else [F.desc("length"), "id"]
     place = F.row_number().over(Window.partitionBy("representative").orderBy(*order))
