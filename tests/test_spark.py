@@ -809,9 +809,28 @@ def test_an_interrupt_is_one_line_and_leaves_no_folder(write, folder):
         assert time.monotonic() < patience
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, b"simdup: interrupted\n")
     assert not (folder / "out").exists()
+
+
+def test_an_interrupt_while_java_starts_leaves_no_java(write, folder):
+    write("rows.jsonl", '{"text": "one two"}\n')
+    program = (sys.executable, "-m", "simdup", "corpus", "scan", "rows.jsonl", *SPARK)
+
+    process = subprocess.Popen(program, cwd=folder, stderr=subprocess.PIPE, start_new_session=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        process.kill()
+        pytest.skip("this system does not say who is whose child")
+    while not children.read_text():
+        time.sleep(0.01)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+
+    # Whoever is left holds the pipe.
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, b"simdup: interrupted\n")
 
 
 @pytest.mark.usefixtures("on_spark")

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 # How a name begins that says on what system it is; of one letter it is a folder's, perhaps.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
+# What Spark calls it that there is something already.
+TAKEN = "PATH_ALREADY_EXISTS"
+
 # What stands for other names than its own.
 PATTERN = set("*?[]{}\\")
 
@@ -103,7 +106,10 @@ def _check_target(session: SparkSession, place: str, target: str | None) -> None
 
 @contextmanager
 def _whole_or_nothing(session: SparkSession, place: str) -> Iterator[None]:
-    """Remove the folder, which was not there, where writing it does not come to its end."""
+    """Remove the folder, which was not there, where writing it does not come to its end.
+
+    One that somebody else has made meanwhile stays.
+    """
     path, system = _opened(session, place)
     try:
         yield
@@ -111,7 +117,8 @@ def _whole_or_nothing(session: SparkSession, place: str) -> Iterator[None]:
         with suppress(Py4JError):
             if isinstance(error, KeyboardInterrupt):
                 _stop(session)
-            _remove(path, system)
+            if not isinstance(error, PySparkException) or error.getCondition() != TAKEN:
+                _remove(path, system)
         raise
 
 

@@ -12,9 +12,10 @@ import sys
 import threading
 from contextlib import contextmanager
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError
+from pyspark import java_gateway
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -59,7 +60,7 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
         builder = builder.config(name, value)
     with TemporaryFile() as told:
         try:
-            with _stderr_to(told.fileno()):
+            with _stderr_to(told.fileno()), _no_java_left():
                 session = builder.getOrCreate()
         except (PySparkException, Py4JError) as error:
             told.seek(0)
@@ -83,6 +84,29 @@ def _leave_interrupts() -> None:
     logging.getLogger().addHandler(logging.NullHandler())
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def _no_java_left() -> Iterator[None]:
+    """An interrupt ends the Java that is just being started too.
+
+    It looks for whoever started it in a folder that PySpark has removed by then, and stays.
+    """
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def noted(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
+        begun.append(subprocess.Popen(*arguments, **options))  # noqa: S603  (PySpark's own)
+        return begun[-1]
+
+    before, java_gateway.Popen = java_gateway.Popen, noted
+    try:
+        yield
+    except KeyboardInterrupt:
+        for each in begun:
+            each.kill()
+        raise
+    finally:
+        java_gateway.Popen = before
 
 
 @contextmanager
