@@ -204,7 +204,7 @@ def test_stdin_is_in_the_encoding_that_the_index_names(simdup, run, write, simpl
     [
         (bytes(99), b"simdup: '-': binary (NUL bytes)\n"),
         (b"", b"simdup: '-': empty (0 bytes)\n"),
-        (b"%PDF-1.7", b"simdup: '-': no text extracted"),
+        (b"PK\3\4 mimetypeapplication/epub+zip", b"simdup: '-': no text extracted"),
     ],
 )
 def test_stdin_is_read_as_a_file_is(simdup, built, write, data, said):
