@@ -615,27 +615,25 @@ def test_a_page_that_its_checksum_does_not_fit_is_refused(write):
     assert [flaw[:3] for flaw in flaws] == [(101, 100, Fault.UNREADABLE)]
 
 
-def test_damage_in_another_column_is_an_error_where_rows_are_kept(write):
+def with_damaged_ids():
+    """Parquet of four row groups, with nothing but zeros for the ids of the second."""
     data = bytearray(as_parquet(["a b c"] * 400, 100, use_dictionary=False))
     meta = pytest.importorskip("pyarrow.parquet").ParquetFile(io.BytesIO(data)).metadata
     column = meta.row_group(1).column(0)
     begin = column.data_page_offset
     data[begin : begin + column.total_compressed_size] = bytes(column.total_compressed_size)
+    return bytes(data)
 
-    opened = table(write("a.parquet", bytes(data)))
+
+def test_damage_in_another_column_is_an_error_where_rows_are_kept(write):
+    opened = table(write("a.parquet", with_damaged_ids()))
     assert len(read(opened)[0]) == 400
     with pytest.raises(InputError, match="row group 1: "):
         list(opened.kept(np.empty(0, np.int64)))
 
 
 def test_a_damaged_column_of_ids_is_an_error_that_names_it(write):
-    data = bytearray(as_parquet(["a b c"] * 400, 100, use_dictionary=False))
-    meta = pytest.importorskip("pyarrow.parquet").ParquetFile(io.BytesIO(data)).metadata
-    column = meta.row_group(1).column(0)
-    begin = column.data_page_offset
-    data[begin : begin + column.total_compressed_size] = bytes(column.total_compressed_size)
-
-    opened = table(write("a.parquet", bytes(data)))
+    opened = table(write("a.parquet", with_damaged_ids()))
     _, numbers, offsets, _ = read(opened)
     assert list(opened.values("id", numbers[:100], offsets[:100])) == list(range(100))
     with pytest.raises(InputError, match=r"^'a.parquet': column 'id' of row group 1: ."):
