@@ -11,22 +11,22 @@
 from __future__ import annotations
 
 import os
-import threading
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.answer import answered, reach, unsure
-from simdup.catalogue.about import about, check, settings_of, with_bits
+from simdup.catalogue.about import about, settings_of, with_bits
 from simdup.catalogue.blocks import looked_up
 from simdup.catalogue.changes import put
-from simdup.catalogue.contents import documents, everything, segments
+from simdup.catalogue.contents import documents, everything
 from simdup.catalogue.file import Catalogue
 from simdup.catalogue.integrity import problems
+from simdup.catalogue.readers import Readers
 from simdup.documents import match_documents
 from simdup.fast import is_worth, load
 from simdup.gather import Gathering
@@ -37,19 +37,19 @@ from simdup.questions import Questions, Wish, of_files, of_rows, of_texts
 from simdup.read import edition
 from simdup.records import Answer, Changes, IndexInfo, ScanResult, Skipped, Stats
 from simdup.search import pairs_within
-from simdup.segments import cut, nearest, within
+from simdup.segments import nearest, within
 from simdup.settings import Settings
 from simdup.walk import DEFAULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from simdup.hamming import Rows
     from simdup.progress import Progress
     from simdup.records import Document, Match
-    from simdup.segments import Numbers, Segment
+    from simdup.segments import Numbers
     from simdup.walk import Filters
 
     AnyPath = str | os.PathLike[str]
@@ -75,14 +75,8 @@ class Index:
         """
         self.path = os.fspath(path)
         self._given = settings or Settings()
-        self._lock = threading.Lock()
-        self._idle: list[Catalogue] = []
-        # Those that were read last, and of which file.
-        self._segments: tuple[object, dict[int, Segment]] = (None, {})
+        self._readers = Readers(self.path)
         self._compared = 0
-        self._about: dict[str, Any] = {}
-        with self._reader() as reader:
-            self._about = reader.about
 
     @classmethod
     def create(cls, path: AnyPath, settings: Settings | None = None) -> Index:
@@ -93,11 +87,7 @@ class Index:
 
     def close(self) -> None:
         """Let go of the file, in other threads when they have their answers."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-            self._segments = (None, {})
-        for reader in idle:
-            reader.close()
+        self._readers.close()
 
     def __enter__(self) -> Index:  # noqa: PYI034  (Self is new in Python 3.11)
         return self
@@ -107,13 +97,13 @@ class Index:
 
     def __len__(self) -> int:
         """How many documents are in it."""
-        with self._reader() as reader:
+        with self._readers.one() as reader:
             return len(reader)
 
     @property
     def batches(self) -> int:
         """How many batches have changed it."""
-        with self._reader() as reader:
+        with self._readers.one() as reader:
             return reader.number("batches")
 
     @cached_property
@@ -122,7 +112,7 @@ class Index:
 
         Raises InputError if this simdup, with these dictionaries, would make others.
         """
-        return settings_of(self.path, self._about, self._given)
+        return settings_of(self.path, self._readers.about, self._given)
 
     def settings_for(self, asked: Settings) -> Settings:
         """What is asked, with the recipe of the index, cut to the bits that are asked for.
@@ -144,7 +134,7 @@ class Index:
 
     def info(self) -> IndexInfo:
         """What is in it, and how large it is."""
-        with self._reader() as reader, reader.reading():
+        with self._readers.one() as reader, reader.reading():
             noted = Places.of(reader)
             named = {os.fsdecode(path): written for path, written in noted.known.items()}
             return IndexInfo(
@@ -155,12 +145,12 @@ class Index:
                 tuple(path for path, written in named.items() if written is not None),
                 tuple(path for path, written in named.items() if written is None),
                 tuple(asdict(noted.filters(each)) for each in named.values() if each is not None),
-                self._about,
+                self._readers.about,
             )
 
     def problems(self) -> list[str]:
         """What is wrong with the file, a line each; none if it is whole."""
-        with self._reader() as reader, reader.reading():
+        with self._readers.one() as reader, reader.reading():
             return [*problems(reader), *damaged_filters(reader)]
 
     # Changing
@@ -203,7 +193,7 @@ class Index:
 
         Raises ValueError for rows that are not one of its size for each document.
         """
-        if rows.shape != (len(known), self._about["bits"] // 8):
+        if rows.shape != (len(known), self._readers.about["bits"] // 8):
             raise ValueError(f"rows of {rows.shape} for {len(known)} documents")
         with closing(self._writer()) as writer, writer.writing():
             return put(writer, known, rows)
@@ -226,7 +216,7 @@ class Index:
         how = self._how()
         with closing(self._writer()) as writer:
             changes = Gathering(writer, how, jobs, progress).update()
-            self._about = writer.about
+            self._readers.about = writer.about
         return changes
 
     @property
@@ -236,7 +226,9 @@ class Index:
         They may be found a little less alike than they are; `update` reads them all again.
         """
         how = self._how()
-        return self._about.get("readers") != edition(how.encoding, how.formats, how.converters)
+        return self._readers.about.get("readers") != edition(
+            how.encoding, how.formats, how.converters
+        )
 
     # Asking
 
@@ -329,7 +321,7 @@ class Index:
 
     def _answers(self, questions: Questions, wish: Wish) -> tuple[Answer, ...]:
         """What is like each question: of the documents near it, or of the nearest."""
-        with self._reader() as reader, reader.reading():
+        with self._readers.one() as reader, reader.reading():
             near = self._near(reader, questions.rows, wish)
             known = documents(reader, np.unique(near[:, 1]))
         return answered(questions, near, known, wish)
@@ -337,14 +329,14 @@ class Index:
     def _near(self, reader: Catalogue, rows: Rows, wish: Wish) -> Numbers:
         bits = wish.settings.recipe.bits
         if wish.is_any_alike and wish.top is not None:
-            return nearest(self._loaded(reader, bits), rows, wish.top)
+            return nearest(self._readers.loaded(reader, bits), rows, wish.top)
         k = reach(wish.settings, len(reader))
         if bits == 8 * reader.width and len(rows) <= LOOKED_UP:
             found = looked_up(reader, rows, k)
             if found is not None:
                 return found
         self._note_work(len(rows) * len(reader) * -(-bits // 64))
-        return within(self._loaded(reader, bits), rows, k)
+        return within(self._readers.loaded(reader, bits), rows, k)
 
     def pairs(self, k: int, bits: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
         """The paths of all documents, and every pair of them within k bits: (m, 3).
@@ -385,8 +377,8 @@ class Index:
     def _everything(self, bits: int) -> tuple[list[Document], Rows]:
         """All documents in the order of their numbers, and their fingerprints."""
         width = self.at(bits).recipe.bits // 8
-        with self._reader() as reader, reader.reading():
-            known, rows = everything(reader, self._loaded(reader, 8 * reader.width))
+        with self._readers.one() as reader, reader.reading():
+            known, rows = everything(reader, self._readers.loaded(reader, 8 * reader.width))
         return known, rows[:, :width]
 
     def _note_work(self, words: int) -> None:
@@ -395,44 +387,6 @@ class Index:
         if is_worth(words=self._compared):
             load()
             self._compared = 0
-
-    def _loaded(self, reader: Catalogue, bits: int) -> list[Segment]:
-        """The segments as they are now; what has not changed since the last time is not read."""
-        identity, known = self._segments
-        loaded = segments(reader, known if identity == reader.identity else {})
-        self._segments = (reader.identity, loaded)
-        return cut(list(loaded.values()), bits)
-
-    @contextmanager
-    def _reader(self) -> Iterator[Catalogue]:
-        """A connection that no other thread has meanwhile, to the file that is there now."""
-        with self._lock:
-            idle = self._idle
-            reader = idle.pop() if idle else None
-        if reader is None or not reader.is_there():
-            if reader is not None:
-                reader.close()
-            reader = self._opened()
-        try:
-            yield reader
-        except BaseException:
-            reader.close()
-            raise
-        with self._lock:
-            is_open = idle is self._idle
-            if is_open:
-                idle.append(reader)
-        if not is_open:
-            reader.close()
-
-    def _opened(self) -> Catalogue:
-        reader = Catalogue.open(self.path)
-        try:
-            check(self.path, reader.about, self._about)
-        except BaseException:
-            reader.close()
-            raise
-        return reader
 
     def _writer(self) -> Catalogue:
         return Catalogue.open(self.path, to_write=True)
