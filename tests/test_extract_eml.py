@@ -44,6 +44,64 @@ def test_what_a_mail_shows(source, expected):
             text(source)
 
 
+def forwarded(own=None, disposition="inline"):
+    """A mail with another one in it, below a text of its own or without one."""
+    parts = [] if own is None else [f"Content-Type: text/plain\n\n{own}"]
+    parts.append(
+        f"Content-Type: message/rfc822\nContent-Disposition: {disposition}\n\n"
+        "Subject: lunch\nContent-Type: text/html\n\n<p>At noon."
+    )
+    inner = "".join(f"--b\n{part}\n" for part in parts)
+    head = "Subject: Fwd: lunch\nContent-Type: multipart/mixed; boundary=b\n\n"
+    return f"{head}{inner}--b--\n".encode()
+
+
+@pytest.mark.parametrize("disposition", ["inline", "attachment"])
+def test_a_mail_within_a_mail_is_not_its_text(disposition):
+    assert text(forwarded("See below.", disposition)) == "Fwd: lunch\nSee below."
+
+
+@pytest.mark.parametrize("own", [None, "", " \n"])
+@pytest.mark.parametrize("disposition", ["inline", "attachment"])
+def test_a_mail_without_a_body_is_read_as_the_mail_within_it(own, disposition):
+    assert text(forwarded(own, disposition)) == "Fwd: lunch\nlunch\nAt noon."
+
+
+def test_a_mail_that_is_nothing_but_another_mail():
+    source = b"Subject: a\nContent-Type: message/rfc822\n\nSubject: b\n\nc"
+
+    assert text(source) == "a\nb\nc"
+
+
+def test_parts_of_an_attachment_are_not_the_text_of_a_mail():
+    source = b"""Subject: a
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: multipart/alternative; boundary=c
+Content-Disposition: attachment
+
+--c
+Content-Type: text/plain
+
+attached
+--c--
+--b
+Content-Type: message/delivery-status
+
+Status: 5.1.1
+
+Action: failed
+--b
+Content-Type: text/plain
+
+own
+--b--
+"""
+
+    assert text(source) == "a\nown"
+
+
 def nested(depth):
     part = b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n'
     return b"".join([b"Subject: a\n", *(part % (n, n) for n in range(depth)), b"\ntext"])

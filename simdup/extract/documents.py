@@ -48,7 +48,7 @@ UNGUARDED, UNGUARDED_BYTES = frozenset({Format.HTML, Format.RTF}), 1 << 20
 _PACKAGES = {Format.PDF: "pypdfium2"}
 
 #: Raised whenever the same document begins to give another text.
-EDITION = 1
+EDITION = 2
 
 # Of a file, what tells its format; a zip file may need more.
 HEAD = 1 << 16
