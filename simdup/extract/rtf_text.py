@@ -69,7 +69,10 @@ class _State:
     is_hidden: bool = False
     is_fonts: bool = False
     """Within the table of fonts, whose encodings are taken down."""
-    font: int = -1
+    is_unseen: bool = False
+    """Set in characters that are not shown."""
+    font: int | None = None
+    """The number of one that was chosen; None: the file's default."""
     fallback: int = 1
     """Characters after \\u that stand for it in older readers."""
 
@@ -83,9 +86,16 @@ def text(data: bytes) -> str:
     if not data.startswith(b"{\\rtf"):
         raise NotReadable("damaged: no RTF")
     reader = _Reader()
-    for token in _TOKEN.finditer(data):
+    position = 0
+    while token := _TOKEN.search(data, position):
         reader.read(token)
+        position = token.end() + _binary(token)
     return unless_empty(reader.text())
+
+
+def _binary(token: re.Match[bytes]) -> int:
+    r"""Number of bytes after a token that are no RTF, as `\bin` says."""
+    return max(int(token["number"] or 0), 0) if token["word"] == b"bin" else 0
 
 
 class _Reader:
@@ -93,7 +103,8 @@ class _Reader:
 
     def __init__(self) -> None:
         self._state, self._outer = _State(), list[_State]()
-        self._encodings = {-1: forced("cp1252")}
+        self._ansi, self._encodings = forced("cp1252"), dict[int | None, Encoding]()
+        self._default_font: int | None = None
         self._text, self._bytes = Gathered(), bytearray()
         self._fallback_left = 0
 
@@ -144,8 +155,14 @@ class _Reader:
             self._change(replace(state, fallback=max(number, 0)))
         elif word == b"f":
             self._change(replace(state, font=number))
+        elif word == b"deff":
+            self._default_font = number
+        elif word == b"v":
+            self._change(replace(state, is_unseen=number != 0))
+        elif word == b"plain":
+            self._change(replace(state, font=None, is_unseen=False))
         elif word == b"ansicpg":
-            self._encodings[-1] = _encoding(f"cp{number}", self._encodings[-1])
+            self._ansi = _encoding(f"cp{number}", self._ansi)
         elif word == b"fcharset" and state.is_fonts and number in _CHARSETS:
             self._encodings[state.font] = forced(_CHARSETS[number])
         elif word in _HIDDEN:
@@ -157,18 +174,22 @@ class _Reader:
         """Collect bytes of text, but for those that an older reader shows."""
         skipped = min(self._fallback_left, len(found))
         self._fallback_left -= skipped
-        if not self._state.is_hidden:
+        if not self._is_hidden():
             self._bytes += found[skipped:]
 
     def _add(self, found: str) -> None:
-        if found and not self._state.is_hidden:
+        if found and not self._is_hidden():
             self._decode_bytes()
             self._text.add(found)
+
+    def _is_hidden(self) -> bool:
+        return self._state.is_hidden or self._state.is_unseen
 
     def _decode_bytes(self) -> None:
         """Turn the bytes collected into text, by the font they are set in or by the file."""
         if self._bytes:
-            encoding = self._encodings.get(self._state.font, self._encodings[-1])
+            font = self._default_font if self._state.font is None else self._state.font
+            encoding = self._encodings.get(font, self._ansi)
             self._text.add(decode(bytes(self._bytes), encoding))
             self._bytes.clear()
 
