@@ -42,6 +42,7 @@ class Fault(Enum):
     COLUMNS = "wrong number of columns"
     TOO_LONG = "too long"
     CUT_SHORT = "file cut short"
+    JUNK = "junk after its end"  # of what is packed
     UNREADABLE = "unreadable"
     EMPTY = "nothing to compare"  # null, or without a letter or digit
     DEGENERATE = "fingerprint all 0 or all 1"
@@ -58,7 +59,7 @@ class Flaw(NamedTuple):
     row: int
     """As `Rows.numbers`."""
     rows: int
-    """How many from there on; 0 where the file ends before its end, between two rows."""
+    """How many from there on; what is lost at the end of a packed file counts as one."""
     fault: Fault
     detail: str = ""
 
@@ -222,8 +223,7 @@ class Balance:
     members: int
     """Rows that are in a group."""
     faults: dict[Fault, int]
-    """How many rows were not compared, by reason, most first; 0 of a file that ends between
-    two."""
+    """How many rows were not compared, by reason, most first."""
     faulty: tuple[Faulty, ...]
     """The first of them."""
     candidates: Candidates | None

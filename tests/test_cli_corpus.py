@@ -428,6 +428,18 @@ def test_a_packed_file_cut_short_is_said_and_the_rest_is_done(run, write):
     assert Path("clean.jsonl").read_bytes().startswith(ROWS.encode()[:70])
 
 
+def test_junk_after_a_packed_file_is_said_and_counted(run, write):
+    write("rows.jsonl.gz", gzip.compress(b'{"text": "one two three"}\n') + b"junk\n" * 9)
+
+    ended = run("corpus", "scan", "rows.jsonl.gz", "--keep", "first", "-o", "clean.jsonl")
+    assert ended.code == 3
+    assert (
+        b"rows.jsonl.gz:2: junk after its end (not a gzip file from here on; what comes after is"
+        b" lost); refused\n" in ended.err
+    )
+    assert b"2 rows in = 1 kept + 0 dropped + 1 refused (1 junk after its end)" in ended.err
+
+
 def test_output_is_tried_before_the_work(run, rows, monkeypatch):
     monkeypatch.setattr("simdup.cli.corpus.scan_tables", None)
 

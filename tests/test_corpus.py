@@ -291,14 +291,18 @@ def test_rows_without_text_are_no_trouble(write):
     assert (result.balance.kept, result.balance.dropped, result.balance.refused_rows) == (3, 1, 0)
 
 
-def test_a_packed_file_that_ends_between_two_rows_is_trouble_and_no_row(write):
+@pytest.mark.parametrize(
+    ("lost", "junk", "fault"), [(4, b"", Fault.CUT_SHORT), (0, b"junk\n" * 9, Fault.JUNK)]
+)
+def test_what_is_lost_at_the_end_of_a_packed_file_is_one_row_refused(write, lost, junk, fault):
     data = gzip.compress(as_json(TEXTS).encode())
-    result = scan_rows([write("a.jsonl.gz", data[:-4])])
+    balance = (result := scan_rows([write("a.jsonl.gz", data[: len(data) - lost] + junk)])).balance
 
-    assert result.balance.has_trouble
-    assert result.faults == {Fault.CUT_SHORT: 0}
-    assert (result.balance.rows_in, result.balance.refused_rows) == (len(TEXTS), 0)
-    assert len(b"".join(rewritten(result, "first")).splitlines()) == result.balance.kept
+    assert balance.has_trouble
+    assert result.faults == {fault: 1}
+    assert (balance.rows_in, balance.refused_rows) == (len(TEXTS) + 1, 1)
+    assert balance.rows_in == balance.kept + balance.dropped + balance.refused_rows
+    assert len(b"".join(rewritten(result, "first")).splitlines()) == balance.kept
 
 
 def test_a_fingerprint_of_equal_bits_is_not_compared_and_stays(write):

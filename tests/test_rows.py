@@ -426,12 +426,55 @@ def test_a_packed_file_cut_short_is_read_to_there_and_said_to_be(write, pack, lo
     assert list(opened.values("text", numbers[-3:], offsets[-3:])) == found[-3:]
 
 
-def test_a_whole_packed_file_may_end_between_two_rows(write):
+def test_an_end_that_is_lost_between_two_rows_counts_as_one_row(write):
     data = as_json(["a", "b"])
     write("a.jsonl.gz", gzip.compress(data)[:-8])
 
-    _, _, _, flaws = read(table("a.jsonl.gz"))
-    assert [(flaw.row, flaw.rows) for flaw in flaws] == [(3, 0)]
+    texts, _, _, flaws = read(table("a.jsonl.gz"))
+    assert texts == ["a", "b"]
+    assert [(flaw.row, flaw.rows) for flaw in flaws] == [(3, 1)]
+
+
+JUNK = [b"x", b"junk\n" * 99, b"\0\0junk", b'{"text": "no row"}\n']
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("end", [b"\n", b""])
+@pytest.mark.parametrize("junk", JUNK)
+@pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.csv.gz"])
+def test_junk_after_a_packed_file_is_said_to_be_and_costs_no_row(write, name, junk, end):
+    data = as_csv() if name.startswith("a.csv") else as_json()
+    pack, tool = (zstd, "zstandard") if name.endswith("zst") else (gzip.compress, "gzip")
+    opened = table(write(name, pack(data.rstrip() + end) + junk))
+
+    texts, numbers, _, flaws = read(opened)
+    assert texts == TEXTS
+    assert [(flaw.rows, flaw.fault, flaw.detail) for flaw in flaws] == [
+        (1, Fault.JUNK, f"not a {tool} file from here on; what comes after is lost")
+    ]
+    assert flaws[0].row > numbers[-1]
+    assert sum(count for _, count in opened.kept(np.array([flaws[0].row]))) == len(TEXTS)
+
+
+@pytest.mark.parametrize("zeros", [1, 511, 5000])
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_zeros_after_a_packed_file_are_no_fault(write, pack, more, zeros):
+    name = "a.jsonl.gz" if pack is gzip.compress else "a.jsonl.zst"
+    path = write(name, pack(as_json()) + bytes(zeros) + pack(as_json()) * more)
+
+    texts, _, _, flaws = read(table(path))
+    assert (texts, flaws) == (TEXTS * (1 + more), [])
+
+
+def test_a_packed_file_that_is_damaged_within_is_cut_short(write):
+    texts = [os.urandom(20).hex() for _ in range(9999)]
+    data = bytearray(gzip.compress(as_json(texts)))
+    data[-5] ^= 1
+
+    found, _, _, flaws = read(table(write("a.jsonl.gz", bytes(data))))
+    assert found == texts[: len(found)]
+    assert [flaw.fault for flaw in flaws] == [Fault.CUT_SHORT]
 
 
 @pytest.mark.parametrize(

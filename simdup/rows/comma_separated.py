@@ -46,8 +46,6 @@ class Record(NamedTuple):
     offset: int
     fields: list[str] | RowError
     raw: bytes
-    rows: int = 1
-    """0 where the file ends before its end, between two rows."""
 
 
 class _Feed:
@@ -125,9 +123,7 @@ def records(lines: Iterable[Lines | Flaw]) -> Iterator[Record]:
             found = RowError(Fault.NOT_UTF8, _lines("", feed))
         elif isinstance(found, list) and len(found) != columns:
             found = RowError(Fault.COLUMNS, _lines(f"{len(found)} instead of {columns}", feed))
-        is_end = isinstance(found, RowError) and found.fault is Fault.CUT_SHORT
-        rows = int(bool(feed.taken)) if is_end else 1
-        yield Record(feed.number, feed.offset, found, b"".join(feed.taken), rows)
+        yield Record(feed.number, feed.offset, found, b"".join(feed.taken))
 
 
 def _next(reader: Iterator[list[str]]) -> list[str]:
@@ -169,9 +165,9 @@ class CommaSeparated(Streamed):
     def chunks(self) -> Iterator[Chunk]:
         """All rows, parsed: where a record ends, only parsing tells."""
         column, parsed, size = self.columns.index(self.field), Parsed(), 0
-        for number, offset, fields, raw, rows in self._rows():
+        for number, offset, fields, raw in self._rows():
             if isinstance(fields, RowError):
-                parsed.flaws.append(fields.at(number, rows))
+                parsed.flaws.append(fields.at(number))
             else:
                 parsed.add(fields[column], number, offset)
             size += len(raw)

@@ -27,9 +27,9 @@ class RowError(Exception):
         super().__init__(fault, detail)
         self.fault, self.detail = fault, detail
 
-    def at(self, row: int, rows: int = 1) -> Flaw:
+    def at(self, row: int) -> Flaw:
         """The record of it."""
-        return Flaw(row, rows, self.fault, self.detail)
+        return Flaw(row, 1, self.fault, self.detail)
 
 
 @dataclass(slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import stat
@@ -10,18 +9,19 @@ import zlib
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from simdup.corpora import Fault, Flaw
 from simdup.errors import ExtraMissingError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
 # Bytes that are handed on together: a task for a worker, which outweighs sending it.
 BLOCK = 1 << 20
 
-# Packed bytes that are unpacked at once. zstandard may make 30,000 times as much of them.
+# Packed bytes that are unpacked at once. zstandard may make 30,000 times as much of them. No
+# fewer than four, which is how long the mark of a packing is.
 PACKED = 1 << 12
 
 # What a packed file is taken to hold, times its size.
@@ -38,6 +38,8 @@ _BOM = b"\xef\xbb\xbf"
 #: How a file may be packed, by the end of its name.
 PACKINGS = (".gz", ".zst")
 
+_TOOLS = {".gz": "gzip", ".zst": "zstandard"}
+
 # How what is packed begins; the frames of zstandard that begin otherwise have no content.
 _HEADS = {
     ".gz": re.compile(rb"\x1f\x8b"),
@@ -45,11 +47,19 @@ _HEADS = {
 }
 
 # What a packed file raises that is not whole, and a disk that fails.
-_BROKEN = (EOFError, zlib.error, OSError)
+_BROKEN = (EOFError, OSError)
 
 
 class CutShortError(Exception):
     """What follows in a file cannot be unpacked; the message says why."""
+
+    fault = Fault.CUT_SHORT
+
+
+class JunkError(CutShortError):
+    """What was packed is whole, and something else follows."""
+
+    fault = Fault.JUNK
 
 
 class Status(NamedTuple):
@@ -109,8 +119,7 @@ def packed(path: str, packing: str) -> Packed:
     with opened(path) as file:
         head = file.read(4)
         if packing and head and not _HEADS[packing].match(head):
-            tool = {".gz": "gzip", ".zst": "zstandard"}[packing]
-            raise InputError(f"{path!r}: not a {tool} file; name it without {packing}")
+            raise InputError(f"{path!r}: not a {_TOOLS[packing]} file; name it without {packing}")
         return Packed(path, packing, status_of(file))
 
 
@@ -157,13 +166,17 @@ def _plain(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _gunzipped(file: IO[bytes]) -> Iterator[bytes]:
-    # Not `read`, which forgets what it has when the rest cannot be unpacked.
-    with gzip.GzipFile(fileobj=file) as content:
-        yield from _joined(iter(partial(content.read1, BLOCK), b""))
+    # Not the module gzip, which says the same of junk as of damage.
+    window = 16 + zlib.MAX_WBITS  # 16: with the header of gzip
+    begin = partial(zlib.decompressobj, window)
+    yield from _joined(_members(file, ".gz", begin, zlib.error))
 
 
 def _unzstd(file: IO[bytes]) -> Iterator[bytes]:
-    yield from _joined(_frames(file))
+    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  (an extra)
+
+    tool = ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+    yield from _joined(_members(file, ".zst", tool.decompressobj, ZstdError))
 
 
 def _joined(small: Iterator[bytes]) -> Iterator[bytes]:
@@ -176,28 +189,51 @@ def _joined(small: Iterator[bytes]) -> Iterator[bytes]:
             if size >= BLOCK:
                 yield b"".join(parts)
                 parts, size = [], 0
-    except _BROKEN:
+    except (*_BROKEN, JunkError):
         yield b"".join(parts)
         raise
     yield b"".join(parts)
 
 
-def _frames(file: IO[bytes]) -> Iterator[bytes]:
-    """What is in the frames of zstandard, in small parts. Raises EOFError for a broken one."""
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  (an extra)
+class _Unpacker(Protocol):
+    """Unpacks one member of a file, whatever the pieces that it is given."""
 
-    tool = ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-    frame = None
-    try:
-        while data := file.read(PACKED):
-            while data:
-                frame = frame or tool.decompressobj()
-                yield frame.decompress(data)
-                data, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
-    except ZstdError as error:
-        raise EOFError(str(error)) from None
-    if frame is not None:
-        raise EOFError("it ends inside a frame")
+    @property
+    def eof(self) -> bool:
+        """Whether its end has come."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What came after its end."""
+
+    def decompress(self, data: bytes, /) -> bytes:
+        """The content of the next piece."""
+
+
+def _members(
+    file: IO[bytes], packing: str, begin: Callable[[], _Unpacker], broken: type[Exception]
+) -> Iterator[bytes]:
+    """What is in the members of gzip, or the frames of zstandard, in small parts.
+
+    Zeros after a member are skipped. Raises JunkError where something else follows, EOFError
+    where a member is `broken` or lacks its end.
+    """
+    member, is_first = None, True
+    while data := file.read(PACKED):
+        while data := data if member else data.lstrip(b"\0"):
+            if member is None:
+                data += file.read(PACKED)  # the mark may be cut in two
+                if not _HEADS[packing].match(data):
+                    what = f"not a {_TOOLS[packing]} file"
+                    raise EOFError(what) if is_first else JunkError(f"{what} from here on")
+                member, is_first = begin(), False
+            try:
+                yield member.decompress(data)
+            except broken as error:
+                raise EOFError(str(error)) from None
+            data, member = (member.unused_data, None) if member.eof else (b"", member)
+    if member is not None:
+        raise EOFError("it ends inside what is packed")
 
 
 _UNPACKED = {"": _plain, ".gz": _gunzipped, ".zst": _unzstd}
@@ -247,9 +283,10 @@ class Lines:
 def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
     """The content in whole lines, without a byte-order mark.
 
-    A line that is too long is a flaw, and so is the end of what can be unpacked.
+    A line that is too long is a flaw, and so is whatever cannot be unpacked at the end.
     """
     at, parts, size, passed = _At(1, 0), list[bytes](), 0, 0
+    end: CutShortError | None = None
     try:
         for block in blocks:
             data = block
@@ -271,13 +308,14 @@ def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
             if size > LONGEST_ROW:
                 parts, size, passed = [], 0, passed + size
     except CutShortError as error:
-        lost = f"{error}; what comes after is lost"
-        yield Flaw(at.number, int(size + passed > 0), Fault.CUT_SHORT, lost)
-        return
-    if passed:
+        end = error
+    if passed and end is None:
         yield too_long(at.number)
-    elif size:
+    elif size and (end is None or end.fault is Fault.JUNK):
         yield Lines(b"".join(parts), *at)
+        at = _At(at.number + 1, at.offset + size)
+    if end is not None:
+        yield Flaw(at.number, 1, end.fault, f"{end}; what comes after is lost")
 
 
 class _At(NamedTuple):

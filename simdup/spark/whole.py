@@ -89,10 +89,13 @@ class CsvFiles:
                 yield path.as_py(), _File(called, columns, header, every)
 
     def _whole(self, file: _File) -> Iterator[Record]:
-        """The records. Raises InputError where the file is cut short."""
+        """The records. Raises InputError where the rest cannot be unpacked."""
         for record in file.records:
-            if isinstance(record.fields, RowError) and record.fields.fault is Fault.CUT_SHORT:
-                raise InputError(f"{file.called!r}: cut short ({record.fields.detail})")
+            lost = record.fields
+            if isinstance(lost, RowError) and lost.fault in {Fault.CUT_SHORT, Fault.JUNK}:
+                raise InputError(
+                    f"{file.called!r}: {lost.fault.value.removeprefix('file ')} ({lost.detail})"
+                )
             yield record
 
     def _row(self, file: _File, record: Record) -> tuple[object, ...]:
