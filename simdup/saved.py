@@ -44,6 +44,8 @@ Name = TypeVar("Name", bound=Enum)
 # Further from 1970 no file system goes, in seconds.
 _END_OF_TIME = 2.0**40
 
+_NOT_BLANK = re.compile(r"[^ \t\r\n]")
+
 
 class _WrongError(Exception):
     """What is wrong with the report, and where."""
@@ -99,8 +101,10 @@ class _Fields:
         return bool(self._of(key, (bool,), "true or false"))
 
     def count(self, key: str, most: int = 2**63 - 1) -> int:
-        """A whole number that is not negative."""
-        value = self._of(key, (int,), "a whole number")
+        """A whole number that is not negative; 1.0 is one, as some programs write it."""
+        value = self._of(key, (int, float), "a whole number")
+        if not _is_whole(value):
+            raise self.wrong(key, "must be a whole number")
         if not 0 <= value <= most:
             raise self.wrong(key, f"must be from 0 to {most}")
         return int(value)
@@ -119,9 +123,9 @@ class _Fields:
     def numbers(self, key: str) -> tuple[int, ...]:
         """A list of whole numbers."""
         values = self._of(key, (list,), "a list")
-        if not all(type(value) is int for value in values):
+        if not all(map(_is_whole, values)):
             raise self.wrong(key, "must be whole numbers")
-        return tuple(values)
+        return tuple(map(int, values))
 
     def share(self, key: str) -> float:
         """From 0 to 1; what rounding made of 1 is 1."""
@@ -162,18 +166,25 @@ class _Fields:
             raise self.wrong("path_base64", "is no base64") from None
 
 
+def _is_whole(value: object) -> bool:
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
+
+
 def _is_unicode(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _objects(data: bytes) -> _Fields:
-    """The report as one object, whether it was one or a line each."""
+    """The report as one object, whether it was one or JSON Lines."""
     try:
-        text = data.decode("utf-8-sig")
-        values = [json.loads(text)] if not _is_lines(text) else _lines(text)
+        values = list(_values(data.decode("utf-8-sig")))
     except (ValueError, RecursionError):
         raise _WrongError("it is no JSON") from None
-    header = _Fields(values[0], "")
+    (_, first), *others = values or [(1, None)]
+    is_lines = isinstance(first, dict) and first.get("type") == "scan"
+    if not values or (others and not is_lines):
+        raise _WrongError("it is no JSON")
+    header = _Fields(first, "")
     if header.has("tool") and header.text("tool") != "simdup":
         raise header.wrong("tool", "must be 'simdup'")
     version = header.count("schema_version")
@@ -181,27 +192,29 @@ def _objects(data: bytes) -> _Fields:
         raise _WrongError(
             f"schema_version {version} is of a newer simdup, {SCHEMA_VERSION} is the newest known"
         )
-    return _Fields(_joined(values), "") if len(values) > 1 or _is_lines(text) else header
+    return _Fields(first | _by_type(others), "") if is_lines else header
 
 
-def _is_lines(text: str) -> bool:
-    """Whether the text is JSON Lines: its first line is the header and whole."""
-    return text.lstrip().startswith('{"type": "scan"')
+def _values(text: str) -> Iterator[tuple[int, Any]]:
+    """Each value of JSON, and its line: of JSON Lines one a line, unless jq laid them out anew."""
+    decoder, line, passed = json.JSONDecoder(), 1, 0
+    while begin := _NOT_BLANK.search(text, passed):
+        at = begin.start()
+        line += text.count("\n", passed, at)
+        value, passed = decoder.raw_decode(text, at)
+        yield line, value
+        line += text.count("\n", at, passed)
 
 
-def _lines(text: str) -> list[object]:
-    return [json.loads(line) for line in text.split("\n") if line.strip()]
-
-
-def _joined(values: list[Any]) -> dict[str, Any]:
-    """One object from a header and the lines that follow. Lines that were cut off are missed."""
+def _by_type(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
+    """What follows the header of JSON Lines. Lines that were cut off are missed."""
     kinds: dict[object, list[Any]] = {"group": [], "skipped": []}
-    for place, value in enumerate(values[1:], 2):
+    for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
-        if kind not in kinds:
-            raise _WrongError(f"line {place} is of no known type")
+        if not isinstance(kind, str) or kind not in kinds:
+            raise _WrongError(f"line {line} is of no known type")
         kinds[kind].append(value)
-    return values[0] | {"groups": kinds["group"], "skipped": kinds["skipped"]}
+    return {"groups": kinds["group"], "skipped": kinds["skipped"]}
 
 
 def _result(fields: _Fields) -> ScanResult:

@@ -184,6 +184,36 @@ def test_a_field_that_cannot_be_is_named(result, path, value, message):
     assert "\n" not in line
 
 
+def as_floats(value):
+    """The same JSON with a point in every number."""
+    if isinstance(value, dict):
+        return {key: as_floats(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return list(map(as_floats, value))
+    return value if isinstance(value, (bool, str, type(None))) else float(value)
+
+
+# What jq and its like change of JSON.
+REWRITTEN = {
+    "jq -c": lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False),
+    "jq": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
+    "jq -S": lambda value: json.dumps(value, indent=2, sort_keys=True),
+    "jq --tab": lambda value: json.dumps(value, indent="\t").replace("\n", "\r\n"),
+    "other numbers": lambda value: json.dumps(as_floats(value)),
+}
+
+
+@pytest.mark.parametrize("form", RENDERED)
+@pytest.mark.parametrize("way", REWRITTEN)
+def test_a_result_that_another_program_wrote_again_is_read(result, form, way):
+    before = saved(result, form)
+    values = map(json.loads, before.splitlines() if form == "jsonl" else [before])
+    after = "".join(f"{REWRITTEN[way](value)}\n" for value in values).encode()
+
+    assert after != before
+    assert saved(load(after, "x")) == saved(load(before, "x"))
+
+
 def test_fields_that_are_new_are_passed_over(result):
     report = json.loads(saved(result))
     report["mood"] = report["groups"][0]["mood"] = report["stats"]["mood"] = "good"
@@ -209,6 +239,10 @@ def test_lines_that_were_cut_off_are_missed(result):
         load(b"".join(lines)[:-9], "x")
     with pytest.raises(InputError, match="line 2 is of no known type"):
         load(lines[0] + b'{"type": "mood"}\n', "x")
+    with pytest.raises(InputError, match="line 4 is of no known type"):
+        load(lines[0] + b'\n\n{"type": ["group"]}\n', "x")
+    with pytest.raises(InputError, match="no JSON"):
+        load(lines[1] + lines[0], "x")
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists))
