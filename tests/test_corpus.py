@@ -494,6 +494,21 @@ def test_parquet_keeps_its_schema_and_packing(folder):
     assert written.read().to_pylist() == whole.take(stays).to_pylist()
 
 
+def test_parquet_with_views_is_written_with_plain_columns(folder):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow import parquet  # noqa: PLC0415
+
+    schema = pa.schema([("text", pa.string_view()), ("more", pa.struct([("x", pa.binary_view())]))])
+    rows = [{"text": words(n), "more": {"x": bytes([n]) * 20}} for n in (1, 1, 2)]
+    parquet.write_table(pa.Table.from_pylist(rows, schema), "a.parquet")
+
+    result = scan_rows(["a.parquet"])
+    (folder / "out.parquet").write_bytes(b"".join(rewritten(result, "first", "out.parquet")))
+    written = parquet.read_table("out.parquet")
+    assert written.to_pylist() == rows[::2]
+    assert written.schema.field("text").type == pa.large_string()
+
+
 def test_large_parquet_files_are_written_in_row_groups(folder, monkeypatch):
     pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
     from pyarrow import parquet  # noqa: PLC0415

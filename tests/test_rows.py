@@ -694,6 +694,47 @@ def test_columns_of_other_kinds_of_strings():
 
 
 @pytest.mark.usefixtures("folder")
+def test_views_are_read_and_written_as_plain_columns(small_blocks):  # noqa: ARG001
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow.parquet import write_table  # noqa: PLC0415
+
+    text, binary = pa.string_view(), pa.binary_view()
+    values = {
+        "text": (["a" * 20, None, "b", "c"], text, pa.large_string()),
+        "bytes": ([b"x" * 20, None, b"\xff", b""], binary, pa.large_binary()),
+        "list": ([["x"], None, [], [None]], pa.list_(text), pa.list_(pa.large_string())),
+        "large": ([["x"], None, [], ["y"]], pa.large_list(text), pa.large_list(pa.large_string())),
+        "pair": ([["x", "y"]] * 4, pa.list_(text, 2), pa.list_(pa.large_string(), 2)),
+        "map": (
+            [[("x", b"y")], None, [], []],
+            *(
+                pa.map_(key, value)
+                for key, value in ((text, binary), (pa.large_string(), pa.large_binary()))
+            ),
+        ),
+        "struct": (
+            [{"x": b"y"}, None, {"x": None}, {"x": b""}],
+            *(pa.struct([pa.field("x", kind)]) for kind in (binary, pa.large_binary())),
+        ),
+        "number": ([1, 2, 3, 4], pa.int8(), pa.int8()),
+    }
+    schema = pa.schema([(name, kind) for name, (_, kind, _) in values.items()])
+    content = pa.table({name: column for name, (column, *_) in values.items()}, schema)
+    write_table(content, "a.parquet")
+
+    opened = table("a.parquet")
+    texts, numbers, offsets, flaws = read(opened)
+    kept = [batch for batch, _ in opened.kept(np.array([3]))]
+    assert (texts, [flaw.fault for flaw in flaws]) == (["a" * 20, "b", "c"], [Fault.EMPTY])
+    for name, (column, _, plain) in values.items():
+        assert list(opened.values(name, numbers, offsets)) == [column[n - 1] for n in numbers]
+        assert pa.Table.from_batches(kept, opened.columns)[name].to_pylist() == [
+            column[n] for n in (0, 1, 3)
+        ]
+        assert opened.columns.field(name).type == plain
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_name_with_a_dot_is_a_column_and_no_path():
     pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
     from pyarrow.parquet import write_table  # noqa: PLC0415

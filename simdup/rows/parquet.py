@@ -107,9 +107,9 @@ class Parquet:
                 try:
                     for batch in _batches(file, group, None):
                         stays = left_in(np.arange(begin, begin + len(batch)), left_out)
-                        begin += len(batch)
                         if stays.any():
                             yield batch.filter(pa.array(stays)), int(stays.sum())
+                        begin += len(batch)
                 except _errors() as error:
                     # Whatever is refused of a group is at its end.
                     if left_in(np.arange(begin, end), left_out).any():
@@ -148,12 +148,52 @@ def _packing(name: str) -> str:
 
 
 def _batches(file: ParquetFile, group: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+    """A row group in batches, without views."""
     about = file.metadata.row_group(group)
     rows = max(1, min(ROWS, BYTES * about.num_rows // max(1, about.total_byte_size)))
     batches: Iterator[pa.RecordBatch] = file.iter_batches(
         rows, row_groups=[group], columns=columns, use_threads=False
     )
-    return batches
+    for batch in batches:
+        plain = _without_views(batch.schema)
+        yield batch if plain == batch.schema else batch.cast(plain)
+
+
+def _without_views(schema: pa.Schema) -> pa.Schema:
+    """The schema with plain types for views, of which Arrow can neither take nor filter values."""
+    for place, field in enumerate(schema):
+        schema = schema.set(place, field.with_type(_plain(field.type)))
+    return schema
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type without views in it: each becomes the large type of strings or bytes."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    return _nested(kind) if pa.types.is_nested(kind) else kind
+
+
+def _nested(kind: pa.DataType) -> pa.DataType:
+    """The same of a type that has others in it."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    types = pa.types
+    inner = [kind.field(place) for place in range(kind.num_fields)]
+    inner = [field.with_type(_plain(field.type)) for field in inner]
+    if types.is_struct(kind):
+        return pa.struct(inner)
+    if types.is_map(kind):
+        entries = inner[0].type
+        return pa.map_(entries.field(0), entries.field(1), kind.keys_sorted)
+    if types.is_large_list(kind):
+        return pa.large_list(*inner)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(*inner, kind.list_size)
+    return pa.list_(*inner) if types.is_list(kind) else kind
 
 
 def _column(batch: pa.RecordBatch, field: str) -> pa.Array:
@@ -237,7 +277,7 @@ def parquet(file: Packed, field: str, wanted: str | None) -> Parquet:
     kind = schema.field(field).type
     if not _is_string(kind):
         raise InputError(f"{file.path!r}: column {field!r} is {kind}, and no text")
-    return Parquet(file, field, schema)
+    return Parquet(file, field, _without_views(schema))
 
 
 def _is_string(kind: pa.DataType) -> bool:
