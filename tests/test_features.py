@@ -8,6 +8,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from difficult import difficult_texts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,9 +20,7 @@ from simdup.recipe import Recipe
 from simdup.unicode import HAN, MARK, SINGLE, WORD, code_points, tables
 from simdup.words import cutter, idf
 
-TEXT = st.text(
-    st.sampled_from("ab1 ，。.\n中国人日が\u3099e\u0301กิ…½Aé\t-") | st.characters(), max_size=30
-)
+TEXT = difficult_texts()
 MIXED = (
     "SimHash 指纹：把一篇文档变成 64 个比特。Two texts, one fingerprint; 两篇文章相似，则指纹相近。"
     * 3

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from difficult import difficult_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,11 +19,7 @@ from simdup.recipe import Recipe
 pytest.importorskip("numba")
 KERNELS = fast.load()
 
-# All planes, lone surrogates, and much of what composes, reorders or folds to several.
-DIFFICULT = st.sampled_from(
-    "aZ9 \n.中文々かガ한글éß\u0301\u0308\u0345ﬁⅫ㍿\u1100\u1161\u0e01\u0e31\ufa6c\U0001d518"
-)
-texts = st.lists(st.text(st.characters() | DIFFICULT, max_size=40), max_size=8)
+texts = st.lists(difficult_texts(), max_size=8)
 recipes = st.builds(
     Recipe,
     ngram=st.sampled_from([1, 2, 3, 5, (1, 2), (2, 3), (1, 3, 4)]),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from difficult import difficult_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,9 +23,7 @@ from simdup.words import idf, keywords
 
 SEEDS = json.loads((Path(__file__).parents[1] / "fixtures/seed_vectors.json").read_text("utf-8"))
 WIDTHS = st.integers(1, 128).map(lambda n: 8 * n)
-TEXTS = st.lists(
-    st.text(st.sampled_from("ab中国日 ，.") | st.characters(), max_size=40), max_size=6
-)
+TEXTS = st.lists(difficult_texts(), max_size=6)
 
 
 def bits_of(row):

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from difficult import difficult_texts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,15 +16,6 @@ from simdup import unicode
 from simdup.unicode import code_points, fold, tables
 
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
-
-# Characters that compose, reorder, expand or change when folded.
-DIFFICULT = [
-    c
-    for c in EVERY
-    if unicodedata.decomposition(c)
-    or unicodedata.combining(c)
-    or (not "\ud800" <= c <= "\udfff" and c.casefold() != c)
-] + list("가각각\u1160\u11a7\u11c3")
 
 
 def exactly(text):
@@ -43,7 +35,7 @@ def test_every_code_point_folds_as_unicodedata_says():
         assert folded(texts) == [exactly(text) for text in texts]
 
 
-@given(st.lists(st.text(st.sampled_from(DIFFICULT) | st.characters(), max_size=8), max_size=5))
+@given(st.lists(difficult_texts(), max_size=5))
 def test_texts_of_difficult_characters_fold_as_unicodedata_says(texts):
     assert folded(texts) == [exactly(text) for text in texts]
 
@@ -101,7 +93,7 @@ def test_white_space_is_what_str_split_takes_for_it():
     assert spaces.tolist() == [c.isspace() for c in EVERY[:0x3001]]
 
 
-@given(st.text(st.sampled_from(DIFFICULT) | st.characters(), max_size=12))
+@given(difficult_texts())
 def test_a_text_cut_before_a_break_folds_as_a_whole(text):
     codes, _ = code_points([text])
     places = np.flatnonzero(tables(codes).breaks[codes[:-1]]).tolist()
