@@ -31,6 +31,17 @@ def test_recall_is_the_share_of_all_coin_rows():
     assert recall(0.5, 1024, 1024) == pytest.approx(1)
 
 
+def test_reaches_worked_by_hand():
+    # At similarity 0.5 a bit differs with probability 1/3: of 512 bits 170.7 differ on average,
+    # with a standard error of 10.7.
+    assert sieve(0.5, 512) == 170 + 22
+    assert wanted(0.5, 512) == 170 + 21
+    # At similarity 0 half of 16 bits differ, with a standard error of 2.
+    assert sieve(0.0, 16) == 8 + 4
+    assert wanted(0.0, 16) == 8 + 2  # the second error would bring too many pairs by chance
+    assert sieve(-1.0, 16) == wanted(-1.0, 16) == 16
+
+
 def reach(rows, k):
     """What `match` asks for: the affordable distance for all pairs of rows."""
     left, right, pairs = sample(len(rows))

@@ -168,6 +168,13 @@ def test_hong_kong_characters_choose_the_larger_big5():
     assert read(text.encode("big5hkscs")) == text
 
 
+def test_noise_that_hong_kong_has_characters_for_leaves_big5_what_it_is():
+    good = (TRADITIONAL * 2).encode("big5")
+
+    # Of this noise Taiwan's Big5 loses four characters, Hong Kong's one.
+    assert name(good[:188] + bytes.fromhex("bb8b90cdc1b094b6") + good[188:]) == "big5"
+
+
 def test_chinese_after_a_long_english_beginning_is_found():
     text = ENGLISH * 2000 + SIMPLIFIED
 
@@ -259,6 +266,14 @@ def test_stray_control_characters_do_not_make_a_text_binary(stray, codec):
     text = SIMPLIFIED + stray
 
     assert read(text.encode(codec)) == text
+
+
+@pytest.mark.parametrize("codec", ["gbk", "windows-1252"])
+def test_one_control_character_does_not_make_a_very_short_text_binary(codec):
+    text = {"gbk": "参见\a下文", "windows-1252": "été\a"}[codec]
+
+    assert read(text.encode(codec)) == text
+    assert detect(text.encode(codec) + b"\a\a").detail.endswith("control bytes")
 
 
 @pytest.mark.parametrize("codec", CODECS)

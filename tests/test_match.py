@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import simdup
 from simdup import Recipe, Settings, candidates, documents, match, scan
+from simdup.apart import Apart
 from simdup.errors import TooManyPairsError
+from simdup.features import all_features
+from simdup.progress import silent
+from simdup.simhash import fingerprint_texts
+from simdup.texts import Items, distinct_texts
 
 WORDS = [f"w{i}" for i in range(500)]
 
@@ -34,6 +41,31 @@ def tree(tmp_path):
         return tmp_path
 
     return write
+
+
+class Again:
+    """The features of texts that are held in memory."""
+
+    def __init__(self, texts, recipe):
+        self.texts, self.recipe = texts, recipe
+
+    def expect(self, texts):
+        """Nothing has to be prefetched."""
+
+    def features(self, texts):
+        return all_features([self.texts[i] for i in texts], self.recipe)
+
+
+def matched(texts, settings, rank=None, apart=()):
+    """What `match` finds among different texts, and how many of the pairs apart it met."""
+    made = fingerprint_texts(texts, settings.recipe)
+    rank = np.arange(len(texts)) if rank is None else np.array(rank)
+    items = Items(made.rows, made.counts, made.digests, rank, np.zeros(len(texts), bool))
+    pairs = np.array(apart, np.int64).reshape(-1, 2)
+    texts_apart = Apart(pairs, np.arange(len(pairs)), len(texts))
+    every = replace(distinct_texts(items, settings.recipe.bits), apart=texts_apart)
+    found = match.match(every, settings, Again(texts, settings.recipe), silent)
+    return found, texts_apart.met
 
 
 def groups(result, root):
@@ -101,7 +133,14 @@ def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
         simdup.hamming_distances(*_rows({"a": "one two three four", "b": "one two five six"}))[0, 0]
     )
     assert not scan([root], Settings(k=max(distance, 80))).groups
-    assert scan([root], Settings(k=128)).groups  # which stands for similarity 0
+    assert scan([root], Settings(k=128)).groups  # which every pair is within
+
+
+def test_short_texts_of_just_the_similarity_that_k_stands_for_are_alike():
+    settings = Settings(Recipe(features="tokens"), k=0)
+
+    found, _ = matched(["one two", "one two one two", "one two two"], settings)
+    assert [group.tolist() for group in found.groups] == [[0, 1]]
 
 
 def test_a_chain_is_cut_by_stars_and_kept_by_components(tree):
@@ -288,3 +327,56 @@ def test_more_equal_fingerprints_than_the_budget_are_found_by_their_first(tree, 
     result = scan([root], Settings(Recipe(bits=16)))
     assert [len(group.members) for group in result.groups] == [60]
     assert result.candidates.pairs < 60 * 59 / 2
+
+
+def test_of_equal_fingerprints_the_first_by_rank_stands_for_the_others(monkeypatch):
+    monkeypatch.setattr(match, "affordable", lambda *_: 0)
+    common = " ".join(f"w{i}" for i in range(4000))
+    texts = [f"{common} y{i}" for i in range(8)]
+    settings = Settings(Recipe(bits=16))
+
+    found, _ = matched(texts, settings, rank=[5, 7, 6, 0, 2, 1, 4, 3])
+    assert [group.tolist() for group in found.groups] == [[3, 5, 4, 7, 6, 0, 2, 1]]
+    assert found.candidates.pairs == 7
+
+
+def test_members_that_their_representative_left_behind_are_searched_again(monkeypatch):
+    def words(begin, end):
+        return [f"w{i}" for i in range(begin, end)]
+
+    first, hub = words(0, 100), words(40, 140)
+    left_behind = [[*first[:90], *(f"{name}{i}" for i in range(10))] for name in "xy"]
+    others = [[*words(100, 140), *words(40, 60), *(f"{c}{i}" for i in range(40))] for c in "abcd"]
+    texts = [" ".join(each) for each in (first, *left_behind, hub, *others)]
+    # The first search is narrow. In the second the hub takes the first, whom the two followed.
+    reaches = iter([50])
+    monkeypatch.setattr(match, "affordable", lambda _, __, ___, want: next(reaches, want))
+
+    found, _ = matched(texts, Settings(Recipe(ngram=1, bits=256), similarity=0.55))
+    assert [group.tolist() for group in found.groups] == [[1, 2], [3, 0, 4, 5, 6, 7]]
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_an_ignored_pair_counts_only_where_it_would_have_been_a_group(is_verified):
+    texts = [text(), text(60)]
+    alike = simdup.exact_similarities(texts, [0], [1])[0]
+    distance = int(simdup.hamming_distances(*_rows(dict(enumerate(texts))))[0, 0])
+    if is_verified:
+        near, far = Settings(similarity=alike), Settings(similarity=alike + 0.001)
+    else:
+        near, far = Settings(k=distance), Settings(k=distance - 1)
+
+    assert len(matched(texts, near)[0].groups) == 1
+    assert [matched(texts, each, apart=[(1, 0)])[1] for each in (near, far)] == [1, 0]
+    assert not matched(texts, near, apart=[(1, 0)])[0].groups
+    if is_verified:  # so it was looked at
+        assert matched(texts, far)[0].candidates.pairs == 1
+
+
+def test_an_ignored_pair_of_short_texts_counts_only_if_they_are_alike_too():
+    texts = ["one two three four", "one two five six"]
+
+    distance = int(simdup.hamming_distances(*_rows(dict(enumerate(texts))))[0, 0])
+
+    assert matched(texts, Settings(k=128), apart=[(0, 1)])[1] == 1
+    assert matched(texts, Settings(k=max(distance, 80)), apart=[(0, 1)])[1] == 0

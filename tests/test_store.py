@@ -474,6 +474,16 @@ def test_what_a_filter_leaves_out_is_not_forgotten(place, tree, filters):
     assert scanned(place, tree).stats.from_store == 10
 
 
+def test_what_is_under_a_root_that_is_away_itself_is_not_forgotten(place, tree):
+    scanned(place, tree)
+    os.rename(tree, "unplugged")
+
+    with opened(place) as store:
+        shelf_in(store, "recipe", WIDTH).finish([tree])
+
+    assert known_files(place) == 10
+
+
 def test_a_scan_elsewhere_forgets_nothing(place, tree, write):
     write("in more/a", "some other words")
     write("in0/b", "and others yet")
