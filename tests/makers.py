@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import html
-import os
 import re
-import shutil
-import subprocess
+import string
 import zipfile
 from email.message import EmailMessage
 from functools import cache
@@ -261,48 +259,70 @@ def many_pages(count):
     )
 
 
-# Where Debian's packages put Chinese fonts that reportlab can embed (it takes no CFF outlines).
-CHINESE_FONTS = (
-    "/usr/share/fonts/truetype/wqy/wqy-zenhei.ttc",
-    "/usr/share/fonts/truetype/wqy/wqy-microhei.ttc",
-    "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
-    "/usr/share/fonts/truetype/arphic/uming.ttc",
-)
+@cache
+def boxes():
+    """The name of a font for PDF, embedded: the same square for every character of ORIGINALS."""
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
+    pen = TTGlyphPen(None)
+    pen.moveTo((100, 0))
+    for corner in ((100, 800), (900, 800), (900, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
+    return embedded("boxes", pen.glyph())
 
 
 @cache
-def chinese_font():
-    """The name of a font for PDF: embedded if a TrueType one is installed, else only named."""
+def invisible():
+    """The name of a font for PDF, embedded, without outlines, as programs that scan paper use."""
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
+    return embedded("invisible", TTGlyphPen(None).glyph())
+
+
+def embedded(name, outline):
+    """The name of a font for PDF that draws every character of ORIGINALS in one way."""
+    from fontTools.fontBuilder import FontBuilder
+    from reportlab.pdfbase.pdfmetrics import registerFont
+    from reportlab.pdfbase.ttfonts import TTFont
+
+    characters = sorted(set(string.printable).union(*ORIGINALS.values()))
+    glyphs = [".notdef", *(f"u{ord(each):04X}" for each in characters)]
+    font = FontBuilder(1000, isTTF=True)
+    font.setupGlyphOrder(glyphs)
+    font.setupCharacterMap(dict(zip(map(ord, characters), glyphs[1:], strict=True)))
+    font.setupGlyf(dict.fromkeys(glyphs, outline))
+    font.setupHorizontalMetrics(dict.fromkeys(glyphs, (1000, 100)))
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    font.setupNameTable({"familyName": name, "styleName": "Regular"})
+    font.setupOS2()
+    font.setupPost()
+    out = BytesIO()
+    font.save(out)
+    registerFont(TTFont(name, BytesIO(out.getvalue())))
+    return name
+
+
+@cache
+def only_named(*, is_vertical=False):
+    """The name of a Chinese font for PDF that is not embedded: a machine may have none for it."""
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
     from reportlab.pdfbase.pdfmetrics import registerFont
-    from reportlab.pdfbase.ttfonts import TTFError, TTFont
 
-    for path in filter(os.path.exists, (*CHINESE_FONTS, *listed_fonts())):
-        try:
-            registerFont(TTFont("Chinese", path))
-        except TTFError:
-            continue
-        return "Chinese"
-    registerFont(UnicodeCIDFont("STSong-Light"))
-    return "STSong-Light"
+    font = UnicodeCIDFont("STSong-Light", isVertical=is_vertical)
+    font.name = font.fontName = "vertical" if is_vertical else "horizontal"
+    registerFont(font)
+    return font.name
 
 
-def listed_fonts():
-    """The files of other Chinese TrueType fonts, as fontconfig lists them."""
-    if not shutil.which("fc-list"):
-        return []
-    command = ["fc-list", ":lang=zh-cn:fontformat=TrueType", "--format", "%{file}\n"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return sorted(set(done.stdout.split()))
+def printed(text, chinese=boxes):
+    """A PDF of a text as word processors print it: 30 lines a page, wrapped, and numbered.
 
-
-def printed(text):
-    """A PDF of a text as word processors print it: 30 lines a page, wrapped, and numbered."""
+    What Helvetica lacks is in the font that `chinese` names.
+    """
     from reportlab.pdfgen.canvas import Canvas
 
-    font = (
-        "Helvetica" if text.encode("cp1252", "ignore").decode("cp1252") == text else chinese_font()
-    )
+    font = "Helvetica" if text.encode("cp1252", "ignore").decode("cp1252") == text else chinese()
     out = BytesIO()
     canvas = Canvas(out, pagesize=(595, 842))
     lines = [part for line in text.split("\n") for part in wrapped(line)]

@@ -114,7 +114,7 @@ def test_every_original_is_one_group_in_whatever_format_it_is_written(run, write
     pdf = count.pop("pdf", 0)
     assert count == {ending: 48 for ending in WRITTEN if ending != "pdf"}
     if find_spec("pypdfium2"):
-        assert pdf >= 0.95 * 48
+        assert pdf == 48
         assert found["stats"]["skipped"] == {}
     else:
         assert found["stats"]["skipped"] == {"reader not installed": 48}
@@ -182,15 +182,10 @@ def test_a_second_scan_reads_no_document_again(run, folder_of_one_text, monkeypa
     assert again["groups"] == first["groups"]
 
 
-def in_every_font(text):
-    """Without white space, and without characters that many a Chinese font lacks."""
-    return "".join(text.split()).encode("gbk", "ignore").decode("gbk")
-
-
 @pytest.mark.parametrize("name", makers.ORIGINALS)
 def test_a_pdf_is_its_source(name, readers):
     pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
-    text = makers.ORIGINALS[name]
+    text = makers.ORIGINALS[name].replace("𠅤", "")  # reportlab tells readers it is U+2016
 
     found, kind = readers.text(makers.printed(text), "a.pdf")
 
@@ -198,7 +193,7 @@ def test_a_pdf_is_its_source(name, readers):
     own = found.replace("A running header", "").replace("- 1 -", "")
     if name.startswith("en"):
         assert own.split() == text.split()
-    assert in_every_font(own) == in_every_font(text)
+    assert "".join(own.split()) == "".join(text.split())
 
 
 # --- what must not get through ---

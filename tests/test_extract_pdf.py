@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 
 import makers
@@ -87,6 +88,97 @@ def test_words_parted_by_a_page_end_are_joined():
     pages = [[*BODY[0], "and so the last word is sepa-"], ["rated from itself", *BODY[1]]]
 
     assert "is separated from itself" in words(text(makers.pdf(pages, "Header", "{}")))
+
+
+LINES = ["镇上的人过河改坐面包车，两块钱。", "a b", "不用等谁谁 by night", "桥一座……"]
+
+
+def drawn(draw, font, text=LINES):
+    """A PDF with a page that `draw(canvas, lines)` draws in a font."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = BytesIO()
+    canvas = Canvas(out, pagesize=(400, 600))
+    canvas.setFont(font, 11)
+    draw(canvas, text)
+    canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def lines_whole(canvas, lines):
+    for row, line in enumerate(lines):
+        canvas.drawString(40, 500 - 20 * row, line)
+
+
+def in_parts(canvas, lines, parts="."):
+    """Each part of a line is a text of its own; most programs that print Chinese do this."""
+    for row, line in enumerate(lines):
+        for part in re.finditer(parts, line):
+            before = canvas.stringWidth(line[: part.start()])
+            canvas.drawString(40 + before, 500 - 20 * row, part.group())
+
+
+def in_scripts(canvas, lines):
+    in_parts(canvas, lines, "[ -~]+|[^ -~]+")
+
+
+def with_a_pen_of_no_width(canvas, lines):
+    canvas.setLineWidth(0)
+    in_parts(canvas, lines)
+
+
+def turned(canvas, lines):
+    canvas.rotate(90)
+    canvas.translate(0, -500)
+    lines_whole(canvas, lines)
+
+
+def scaled(canvas, lines):
+    canvas.scale(40, 40)
+    canvas.translate(0, -9)
+    canvas.setFont(canvas._fontname, 0.3)  # noqa: SLF001
+    for row, line in enumerate(lines):
+        canvas.drawString(1, 20 - row, line[:1])
+        canvas.drawString(1 + canvas.stringWidth(line[:1]), 20 - row, line[1:])
+
+
+def in_a_form(canvas, lines):
+    font = canvas._fontname  # noqa: SLF001
+    canvas.beginForm("inner")
+    canvas.setFont(font, 11)
+    in_parts(canvas, lines)
+    canvas.endForm()
+    canvas.beginForm("outer")
+    canvas.doForm("inner")
+    canvas.endForm()
+    canvas.doForm("outer")
+
+
+@pytest.mark.parametrize("font", [makers.boxes, makers.invisible, makers.only_named])
+@pytest.mark.parametrize(
+    "draw",
+    [lines_whole, in_parts, in_scripts, with_a_pen_of_no_width, turned, scaled, in_a_form],
+)
+def test_text_is_found_whatever_its_font_draws_and_wherever_that_is(draw, font):
+    assert text(drawn(draw, font())).split("\n") == LINES
+
+
+def test_a_column_of_a_font_that_is_only_named_is_found():
+    data = drawn(lines_whole, makers.only_named(is_vertical=True), LINES[:1])
+
+    assert text(data) == LINES[0]
+
+
+@pytest.mark.parametrize("name", makers.ORIGINALS)
+def test_a_text_printed_in_a_font_that_is_only_named_is_its_source(name):
+    source = makers.ORIGINALS[name].encode("gbk", "ignore").decode("gbk")
+
+    found = text(makers.printed(source, makers.only_named))
+
+    own = found.replace("A running header", "").replace("- 1 -", "")
+    assert own.split() == source.split() or name.startswith("zh")
+    assert "".join(own.split()) == "".join(source.split())
 
 
 def refused(data):

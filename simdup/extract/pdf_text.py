@@ -13,14 +13,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from contextlib import closing
+from ctypes import c_float
 from dataclasses import dataclass
 from itertools import islice
+from math import hypot
 from typing import TYPE_CHECKING, Any
 
 from simdup.extract.plain import NotReadable, check_length, unless_empty, unwrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 # Pages of a book; R's manual has 3,500. A page costs 2 ms or more, even an empty one.
 MOST_PAGES = 10_000
@@ -34,6 +36,11 @@ _NUMBER = re.compile(r"\d{1,5}")
 MOST_NUMBERS = 6
 # Characters of one line differ by less than this from each other in height, in points.
 _LEVEL = 3
+
+# PDFium leaves out text whose box is narrower than this, in points.
+_NARROWEST = 0.01
+# A form may contain forms; texts that lie deeper than this are left as they are.
+_MOST_LEVELS = 15
 
 # PDFium puts this for a hyphen that parts a word, and brings to it what follows: the rest of
 # the word, or at the end of a page its footer. Where nothing follows it leaves the hyphen.
@@ -93,6 +100,7 @@ def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 
 
 def _lines(page: Any, number: int) -> list[_Line]:  # noqa: ANN401
     """The lines of a page as PDFium orders them, those at its edges with keys."""
+    _give_boxes(page)
     with closing(page.get_textpage()) as text_page:
         found = list(_LINE.finditer(text_page.get_text_range()))
         heights = {} if page.get_rotation() else _heights(text_page, found)
@@ -104,6 +112,48 @@ def _lines(page: Any, number: int) -> list[_Line]:  # noqa: ANN401
     for index in _outermost({index: y - bottom for index, y in heights.items()}, margin):
         lines[index] = _at_edge("_", found[index].group(), number)
     return lines
+
+
+def _give_boxes(page: Any) -> None:  # noqa: ANN401
+    """Give a box as high as its font to each text of a page whose glyphs have none.
+
+    Glyphs have no boxes if a Chinese font is only named in the file and no font of this
+    machine has them, or if they are meant to be invisible. PDFium then takes a column, or a
+    character that is drawn by itself, to be zero wide and leaves it out, and cannot tell
+    which lines other such texts are on. To PDFium a box includes the stroke around it.
+    """
+    from pypdfium2 import raw  # noqa: PLC0415
+
+    left, bottom, right, top, size = (c_float() for _ in range(5))
+    matrix = raw.FS_MATRIX()
+    for each in _texts(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, page.raw):
+        raw.FPDFPageObj_GetBounds(each, left, bottom, right, top)
+        if min(right.value - left.value, top.value - bottom.value) < _NARROWEST:
+            raw.FPDFTextObj_GetFontSize(each, size)
+            raw.FPDFPageObj_GetMatrix(each, matrix)
+            raw.FPDFPageObj_SetStrokeWidth(each, size.value * hypot(matrix.c, matrix.d))
+            raw.FPDFTextObj_SetTextRenderMode(each, raw.FPDF_TEXTRENDERMODE_STROKE)
+            raw.FPDFPageObj_Transform(each, 1, 0, 0, 1, 0, 0)  # has the box computed anew
+
+
+def _texts(
+    count: Callable[[Any], int], get: Callable[[Any, int], Any], holder: object, level: int = 0
+) -> Iterator[Any]:
+    """The text objects of a page or form, as PDFium's handles.
+
+    pypdfium2's own `get_objects` takes twice as long.
+    """
+    from pypdfium2 import raw  # noqa: PLC0415
+
+    for index in range(count(holder)):
+        found = get(holder, index)
+        kind = raw.FPDFPageObj_GetType(found)
+        if kind == raw.FPDF_PAGEOBJ_TEXT:
+            yield found
+        elif kind == raw.FPDF_PAGEOBJ_FORM and level < _MOST_LEVELS:
+            yield from _texts(
+                raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, found, level + 1
+            )
 
 
 def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  # noqa: ANN401
