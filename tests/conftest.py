@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from patience import LONG
 
 from simdup.cli import main
 
@@ -124,7 +125,7 @@ def simdup(folder):
         command = [sys.executable, "-m", "simdup", *arguments]
         environment = os.environ | (environment or {})
         return subprocess.run(
-            command, cwd=folder, env=environment, check=False, timeout=60, **options
+            command, cwd=folder, env=environment, check=False, timeout=LONG, **options
         )
 
     return running

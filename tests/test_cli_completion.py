@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import LONG
 
 from simdup.cli import COMMANDS
 from simdup.cli.completion import SHELLS
@@ -62,7 +63,7 @@ def shell(folder):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
-            timeout=60,
+            timeout=LONG,
         )
         assert not done.stderr, done.stderr.decode()
         return done.stdout.decode().splitlines()

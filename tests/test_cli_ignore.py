@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import LONG
 
 
 @pytest.fixture
@@ -358,7 +359,7 @@ def test_adding_at_the_same_time_loses_no_pair(folder, write, place, english):
         for name in names[1:]
     ]
 
-    assert [each.wait(60) for each in adding] == [0] * 5
+    assert [each.wait(LONG) for each in adding] == [0] * 5
     assert len(place.read_bytes().splitlines()) == 5
 
 

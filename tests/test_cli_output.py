@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import LONG, SOON
 
 OLD = b"the old report\n"
 has_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
@@ -399,15 +400,14 @@ def is_at_work(process):
 
 def interrupt_when(process, condition, later_s=0.0):
     """What is written and said after Ctrl-C some seconds after the condition holds."""
-    patience = time.monotonic() + 20
+    patience = time.monotonic() + LONG
     while not condition():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < patience
         time.sleep(0.01)
     time.sleep(later_s)
     os.killpg(process.pid, signal.SIGINT)
-    # A second is promised; two more are for a busy machine.
-    return process.communicate(timeout=3)
+    return process.communicate(timeout=SOON)
 
 
 @has_proc

@@ -9,10 +9,11 @@ from collections import Counter
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import makers
 import pytest
+from patience import patient
 
 from simdup.extract import documents, guarded
 from simdup.extract.formats import Format
@@ -222,11 +223,11 @@ def test_a_zip_file_of_a_million_members_is_not_listed():
     member = b"PK\x01\x02" + bytes(24) + b"\1" + bytes(17) + b"a"
     end = b"PK\x05\x06" + bytes(4) + b"\xff\xff\xff\xff" + (47 * 10**6).to_bytes(4, "little")
     data = b"PK\x03\x04" + bytes(26) + member * 10**6 + end + (30).to_bytes(4, "little") + bytes(2)
-    began = perf_counter()
+    began = process_time()
 
     assert documents.kind(data, "a.zip") is None
     assert documents.kind(data, "a.docx") is Format.DOCX
-    assert perf_counter() - began < 2
+    assert process_time() - began < patient(2)
 
 
 def test_any_damage_to_a_zip_file_is_no_error():

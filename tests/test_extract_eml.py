@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from time import perf_counter
+from time import process_time
 
 import makers
 import pytest
+from patience import patient
 
 from simdup.extract.eml_text import text
 from simdup.extract.plain import NotReadable
@@ -109,11 +110,11 @@ def nested(depth):
 
 @pytest.mark.parametrize("depth", [50, 1000, 100_000])
 def test_parts_in_parts(depth):
-    begin = perf_counter()
+    begin = process_time()
     if depth == 50:
         assert text(nested(depth)) == "a\ntext"
     else:
         with pytest.raises(NotReadable):
             text(nested(depth))
 
-    assert perf_counter() - begin < 5
+    assert process_time() - begin < patient(5)

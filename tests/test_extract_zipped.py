@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import zipfile
 from io import BytesIO
-from time import perf_counter
+from time import process_time
 
 import makers
 import pytest
+from patience import patient
 
 from simdup.extract import zipped
 from simdup.extract.plain import NotReadable
@@ -161,10 +162,10 @@ def test_entities_cannot_be_declared(declared, used):
         {"content.xml": f"<?xml version='1.0'?>{declared}<x {ODT_NS}><text:p>a{used}</text:p></x>"},
         "application/vnd.oasis.opendocument.text",
     )
-    begin = perf_counter()
+    begin = process_time()
 
     assert refused(zipped.odf_text, data) == "XML that declares entities"
-    assert perf_counter() - begin < 5
+    assert process_time() - begin < patient(5)
 
 
 @pytest.mark.parametrize(
@@ -211,10 +212,10 @@ def test_entities_cannot_be_declared_in_what_lists_the_members_either(reader, de
 
 def test_a_member_that_unpacks_to_too_much():
     data = makers.zipped({"content.xml": b"<x>" + b" " * 20_000_000})
-    begin = perf_counter()
+    begin = process_time()
 
     assert refused(zipped.odf_text, data) == "unpacks to too much"
-    assert perf_counter() - begin < 5
+    assert process_time() - begin < patient(5)
 
 
 def test_members_that_unpack_to_too_much_together():

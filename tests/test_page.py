@@ -11,6 +11,7 @@ from shutil import which
 
 import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
+from patience import LONG, patient
 from test_report_html import group, page_of, result
 
 from simdup.records import Reason, Skipped
@@ -98,7 +99,7 @@ def opened(browser):
 
     def opening(address, **options):
         contexts.append(browser.new_context(**options))
-        contexts[-1].set_default_timeout(5000)
+        contexts[-1].set_default_timeout(LONG * 1000)
         page = contexts[-1].new_page()
         page.on("console", lambda message: troubles.append(message.text))
         page.on("pageerror", lambda error: troubles.append(str(error)))
@@ -534,7 +535,7 @@ def test_long_texts_that_have_little_in_common_are_compared_soon(page):
         [left, right],
     )
 
-    assert seconds < 20
+    assert seconds < patient(20)
 
 
 @pytest.mark.skipif(AXE is None, reason="no axe-core: name its axe.min.js in SIMDUP_AXE")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import LONG
 
 import simdup.match
 from simdup import (
@@ -803,13 +804,13 @@ def test_an_interrupt_is_one_line_and_leaves_no_folder(write, folder):
     program = (sys.executable, "-m", "simdup", "corpus", "scan", "rows.jsonl", *SPARK, *options)
 
     process = subprocess.Popen(program, cwd=folder, stderr=subprocess.PIPE, start_new_session=True)
-    patience = time.monotonic() + 120
+    patience = time.monotonic() + LONG
     while not (folder / "out" / "_temporary").exists():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < patience
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=LONG)
     assert (process.returncode, err) == (130, b"simdup: interrupted\n")
     assert not (folder / "out").exists()
 
@@ -829,7 +830,7 @@ def test_an_interrupt_while_java_starts_leaves_no_java(write, folder):
     process.send_signal(signal.SIGINT)
 
     # Whoever is left holds the pipe.
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=LONG)
     assert (process.returncode, err) == (130, b"simdup: interrupted\n")
 
 
