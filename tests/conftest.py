@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,6 +70,19 @@ def _own_store(tmp_path_factory, monkeypatch):
     """No test reads or fills the store, or the list of ignored pairs, of whoever runs it."""
     monkeypatch.setenv("SIMDUP_CACHE", str(tmp_path_factory.mktemp("cache") / "store.sqlite3"))
     monkeypatch.setenv("SIMDUP_IGNORED", str(tmp_path_factory.mktemp("data") / "ignored.jsonl"))
+
+
+def is_gone(pid):
+    """Whether a process has ended, or is only waited for; asked for thirty seconds."""
+    for _ in range(300):
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text()
+        except OSError:
+            return True
+        if status.rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.1)
+    return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import re
+import time
+from pathlib import Path
 
 from simdup.extract import guarded
 from simdup.extract.formats import Format
@@ -14,13 +16,38 @@ def shout(data):
     return data.decode().upper()
 
 
-def hang(_data):
+def hang(data):
+    say_that_it_began(data)
     while True:
         pass
 
 
-def hang_in_c(_data):
+def hang_in_c(data):
+    say_that_it_began(data)
     re.match("(a|a)*b", "a" * 60)
+
+
+def say_that_it_began(data):
+    """Make the file that the data names, if they name one."""
+    if data.startswith(b"/"):
+        Path(data.decode()).touch()
+
+
+def doze(_data):
+    time.sleep(99)
+
+
+def nap(data):
+    time.sleep(2)
+    return data.decode()
+
+
+def compute(data):
+    """Half a second of processor time."""
+    end = time.process_time() + 0.5
+    while time.process_time() < end:
+        pass
+    return data.decode()
 
 
 def crash(_data):
@@ -40,9 +67,13 @@ def refuse(_data):
 
 
 READERS = dict(
-    zip(Format, (shout, hang, hang_in_c, crash, take_memory, stumble, refuse), strict=False)
+    zip(
+        Format,
+        (shout, hang, hang_in_c, crash, take_memory, stumble, refuse, doze, nap, compute),
+        strict=False,
+    )
 )
 
 
-def serve():
-    guarded.serve(READERS)
+def serve(*, is_tied):
+    guarded.serve(READERS, is_tied=is_tied)

@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
-from patience import LONG, SOON, patient
+from conftest import is_gone
+from patience import LONG
 
 from simdup.extract import convert
 from simdup.extract.guarded import ReaderFailed
@@ -90,50 +91,80 @@ def test_what_gives_no_text_is_not_readable(code, reason, monkeypatch):
     assert caught.value.reason.startswith(f"{sys.executable} {reason[:12]}")
 
 
-def test_a_program_that_hangs_is_ended_with_what_it_started(tmp_path):
-    pid, seconds = tmp_path / "pid", patient(2)
-    shell = f"sleep {2 * LONG:.0f} & echo $! >{shlex.quote(str(pid))}; wait"
-    began = time.monotonic()
-
-    with pytest.raises(ReaderFailed, match=f"took longer than {seconds:g} s"):
-        convert.converted(
-            Converter.of(f"old=sh -c {shlex.quote(shell)}"), b"", "a.old", seconds=seconds
-        )
-
-    assert time.monotonic() - began < LONG
-    assert is_gone(int(pid.read_text()))
+@pytest.fixture
+def sleeper(tmp_path):
+    """A converter that starts a program that sleeps, and the file that both write their ids to."""
+    say = f"open({str(tmp_path / 'ids')!r}, 'a').write(f'{{os.getpid()}} ')"
+    inner = f"import os, time; {say}; time.sleep(99)"
+    start = f"subprocess.Popen([sys.executable, '-c', {inner!r}])"
+    outer = f"import os, subprocess, sys, time; {say}; {start}; time.sleep(99)"
+    return converter(outer), tmp_path / "ids"
 
 
-def is_gone(pid):
-    """Whether a process has ended, or is only waited for, or soon will be."""
-    patience = time.monotonic() + SOON
-    while time.monotonic() < patience:
-        try:
-            status = Path(f"/proc/{pid}/stat").read_text()
-        except OSError:
-            return True
-        if status.rpartition(")")[2].split()[0] == "Z":
-            return True
-        time.sleep(0.1)
-    return False
+def ids_in(path):
+    """The ids of two processes, once both are in the file."""
+    patience = time.monotonic() + LONG
+    while not path.exists() or len(path.read_text().split()) < 2:
+        assert time.monotonic() < patience
+        time.sleep(0.05)
+    return [int(each) for each in path.read_text().split()]
 
 
-def test_a_process_that_is_told_to_end_ends_its_program(tmp_path):
-    pid = tmp_path / "pid"
-    code = f"import os, time; open({str(pid)!r}, 'w').write(str(os.getpid())); time.sleep(99)"
+def test_a_program_that_hangs_is_ended_with_what_it_started(sleeper):
+    command, ids = sleeper
+
+    with pytest.raises(ReaderFailed, match="took longer than 10 seconds"):
+        convert.converted(command, b"", "a.old", seconds=1)
+
+    assert all(is_gone(each) for each in ids_in(ids))
+
+
+def test_a_program_may_wait_for_longer_than_its_processor_time():
+    waits = converter("import time; time.sleep(2); print('one two')")
+
+    assert convert.converted(waits, b"", "a.old", seconds=1) == "one two"
+
+
+@pytest.mark.parametrize("code", ["while True: pass", "import os; os.fork()\nwhile True: pass"])
+def test_a_program_that_computes_for_too_long_is_ended(code, monkeypatch):
+    monkeypatch.setattr(convert, "PATIENCE", 1000)
+
+    with pytest.raises(ReaderFailed, match="took more than 1 seconds of processor time"):
+        convert.converted(converter(code), b"", "a.old", seconds=1)
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda each: each.name
+)
+def test_a_process_that_ends_ends_its_program_and_what_that_started(sleeper, number):
+    command, ids = sleeper
     script = (
         "from simdup.extract import convert; from simdup.settings import Converter\n"
-        f"convert.converted(Converter.of({str(converter(code))!r}), b'', 'a.old')"
+        f"convert.converted(Converter.of({str(command)!r}), b'', 'a.old')"
     )
-    process = subprocess.Popen([sys.executable, "-c", script])
-    while not (pid.exists() and pid.read_text()):
-        assert process.poll() is None
-        time.sleep(0.05)
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+    started = ids_in(ids)
 
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
 
-    assert process.wait(LONG) == 128 + signal.SIGTERM
-    assert is_gone(int(pid.read_text()))
+    assert process.wait(LONG) == -number
+    assert all(is_gone(each) for each in started)
+
+
+def test_no_process_is_left_of_a_program_that_has_ended():
+    code = "import os; print(os.getppid(), os.getpid())"
+
+    found = convert.converted(converter(code), b"", "a.old")
+
+    assert all(is_gone(int(each)) for each in found.split())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc")
+def test_a_program_finds_signals_as_if_nothing_were_between():
+    found = convert.converted(Converter.of("old=cat /proc/self/status"), b"", "a.old")
+
+    (ignored,) = (line for line in found.split("\n") if line.startswith("SigIgn"))
+    assert int(ignored.split()[1], 16) == 0
 
 
 def test_a_program_that_is_gone_is_said_by_name():

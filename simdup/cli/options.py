@@ -202,7 +202,7 @@ _CONVERT = click.option(
     multiple=True,
     metavar="EXT=COMMAND",
     help="Files that end in .EXT: what COMMAND prints is their text. {} in it is the file's path;"
-    " without one it reads the file from stdin. No shell; 60 seconds a file.",
+    " without one it reads the file from stdin. No shell; 60 s of processor time a file.",
 )
 
 

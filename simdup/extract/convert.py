@@ -2,6 +2,10 @@
 
 The program is started without a shell, and gets the file's path in place of `{}`, or its
 bytes on standard input where the command has no `{}`. What it prints is the text.
+
+It ends with this process, and with it whatever it started, even if this one is killed: a
+small process between the two waits for that. Windows has no such groups of processes; there
+only the program itself is ended, and only by a process that is not killed.
 """
 
 from __future__ import annotations
@@ -9,20 +13,21 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from contextlib import contextmanager, suppress
+from math import ceil
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING
 
 from simdup.decode import NotText, decode, detect
-from simdup.extract.guarded import SECONDS, ReaderFailed
+from simdup.extract.guarded import PATIENCE, SECONDS, ReaderFailed
 from simdup.extract.plain import LONGEST_TEXT, NotReadable, unless_empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import FrameType
 
     from simdup.settings import Converter
 
@@ -31,6 +36,35 @@ PLACE = "{}"
 
 # Of what a program prints, at least this many bytes are one character.
 MOST_BYTES = 4 * LONGEST_TEXT
+
+# Between this process and the program: it starts the program, ends with its exit code, and
+# ends the whole group when nobody is at the other end of the lifeline. It forks, which is safe
+# in a process without threads, as ours may not be. What it undoes is what Python does at its
+# start: the program is to find the signals as they were.
+_KEEPER = """
+import _thread, os, resource, signal, sys
+lifeline, seconds = int(sys.argv[1]), int(sys.argv[2])
+def keep():
+    os.read(lifeline, 1)
+    os.killpg(0, signal.SIGKILL)
+try:
+    program = os.fork()
+    if program == 0:
+        for each in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(each, signal.SIG_DFL)
+        most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        if most == resource.RLIM_INFINITY or most > seconds:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))
+        os.set_inheritable(lifeline, False)
+        os.execvp(sys.argv[3], sys.argv[3:])
+    os.closerange(0, 3)
+    _thread.start_new_thread(keep, ())
+    code = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+except OSError as error:
+    os.write(lifeline, error.strerror.encode())
+    code = 127
+os._exit(code if code >= 0 else 128 - code)
+"""
 
 
 def converter_for(path: str, converters: Sequence[Converter]) -> Converter | None:
@@ -47,9 +81,9 @@ def converted(converter: Converter, data: bytes, path: str, seconds: float = SEC
             file.write(data)
             file.seek(0)
         try:
-            code, output = _run(_words(converter, path), file.fileno(), complaints, seconds)
+            code, output = _run(_words(converter, path), file, complaints, seconds)
         except OSError as error:
-            raise ReaderFailed(f"cannot run {program!r}: {error.strerror}") from None
+            raise ReaderFailed(f"cannot run {program!r}: {error.strerror or error}") from None
         if code != 0:
             complaints.seek(0)
             raise NotReadable(f"{program} failed: {_last_line(complaints.read(1 << 16), code)}")
@@ -73,40 +107,73 @@ def _words(converter: Converter, path: str) -> list[str]:
     return [word.replace(PLACE, os.path.abspath(path)) for word in converter.command]
 
 
-def _run(command: list[str], source: int, complaints: object, seconds: float) -> tuple[int, bytes]:
-    """The exit code of a program and what it printed; 0 for one that printed too much.
+def _run(
+    command: list[str], source: IO[bytes], complaints: IO[bytes], seconds: float
+) -> tuple[int, bytes]:
+    """The exit code of a program and what it printed. Raises OSError if it cannot be started.
 
-    Raises ReaderFailed if it takes too long.
+    Raises NotReadable if it prints too much, ReaderFailed if it takes too long.
     """
-    process = subprocess.Popen(  # noqa: S603  (the user named it)
-        command,
-        stdin=source,
-        stdout=subprocess.PIPE,
-        stderr=complaints,  # type: ignore[call-overload]
-        start_new_session=True,
-    )
     late = threading.Event()
 
     def end() -> None:
         late.set()
         _kill(process)
 
-    timer = threading.Timer(seconds, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        with _cleaned_up_when_terminated():
+    with _started(command, source, complaints, seconds) as process:
+        timer = threading.Timer(PATIENCE * seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
             output = process.stdout.read(MOST_BYTES + 1) if process.stdout else b""
             if len(output) > MOST_BYTES:
                 raise NotReadable(f"{command[0]} printed more than {MOST_BYTES:,} bytes")
             code = process.wait()
-    finally:
-        timer.cancel()
-        _kill(process)
-        process.communicate()
+        finally:
+            timer.cancel()
     if late.is_set():
-        raise ReaderFailed(f"{command[0]} took longer than {seconds:g} s")
+        raise ReaderFailed(f"{command[0]} took longer than {PATIENCE * seconds:g} seconds")
+    if hasattr(signal, "SIGXCPU") and code == 128 + signal.SIGXCPU:
+        raise ReaderFailed(f"{command[0]} took more than {seconds:g} seconds of processor time")
     return code, output
+
+
+@contextmanager
+def _started(
+    command: list[str], source: IO[bytes], complaints: IO[bytes], seconds: float
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that may use so many seconds of processor time; it ends with the block.
+
+    Raises OSError, perhaps only at the end of the block, if it cannot be started.
+    """
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            keeper = _keeper(theirs.fileno(), seconds)
+            process = subprocess.Popen(  # noqa: S603  (the user named it)
+                [*keeper, *command],
+                stdin=source,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                pass_fds=[theirs.fileno()] if keeper else [],
+                start_new_session=True,
+            )
+        try:
+            yield process
+        finally:
+            _kill(process)
+            process.communicate()
+        if trouble := ours.recv(1 << 10):
+            raise OSError(trouble.decode())
+
+
+def _keeper(lifeline: int, seconds: float) -> list[str]:
+    """The command that a program's own is appended to; nothing where processes cannot fork."""
+    if not hasattr(os, "fork"):
+        return []
+    # Isolated: a module in the current folder is not imported. UTF-8: names stay as they are.
+    mode = ("-I", "-S", "-X", f"utf8={sys.flags.utf8_mode}")
+    return [sys.executable, *mode, "-c", _KEEPER, str(lifeline), str(ceil(seconds))]
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -116,23 +183,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-
-
-@contextmanager
-def _cleaned_up_when_terminated() -> Iterator[None]:
-    """What is under way in the block is cleaned up when this process is told to end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def leave(number: int, _: FrameType | None) -> NoReturn:
-        sys.exit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _last_line(complaints: bytes, code: int) -> str:

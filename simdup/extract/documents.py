@@ -14,6 +14,7 @@ from simdup.installed import version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
+    from typing import NoReturn
 
     from simdup.settings import Converter
 
@@ -121,9 +122,9 @@ def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> s
     return f"{EDITION}: {', '.join((*sorted(formats), *versions, *programs))}"
 
 
-def serve() -> None:
+def serve(*, is_tied: bool) -> NoReturn:
     """Be the process of a `Guard`."""
-    guarded.serve(READERS)
+    guarded.serve(READERS, is_tied=is_tied)
 
 
 def _missing(found: Format) -> str | None:
