@@ -114,11 +114,20 @@ def sample_between(n: int, m: int) -> tuple[Indices, Indices, int]:
     return random.integers(0, max(n, 1), size), random.integers(0, max(m, 1), size), n * m
 
 
-def recall(similarity: float, bits: int, k: int) -> float:
-    """The probability that two texts of this similarity are within k bits.
+def recall(similarity: float, bits: int, k: int, wide: int | None = None) -> float:
+    """The probability that two texts of this similarity become candidates.
+
+    They must be within k of `bits` bits and, where fingerprints have `wide` bits to sort out
+    chance candidates, within `sieve` of those. The first `bits` of the wide bits are the
+    same ones, so only the further bits differ independently.
 
     >>> round(recall(0.0, 8, 4), 8)
     0.63671875
     """
-    p = np.array([bit_probability(similarity)])
-    return float(within_probabilities(p, bits)[0, min(k, bits)])
+    p, k = np.array([bit_probability(similarity)]), min(k, bits)
+    within = within_probabilities(p, bits)[0, : k + 1]
+    if wide is None or wide <= bits:
+        return float(within[-1])
+    left = sieve(similarity, wide) - np.arange(k + 1)
+    further = within_probabilities(p, wide - bits)[0, np.clip(left, 0, wide - bits)]
+    return float(np.diff(within, prepend=0) @ np.where(left >= 0, further, 0))

@@ -175,7 +175,8 @@ class _Matching:
             if is_settled or (leader == before).all():
                 break
             active = np.unique(leader)
-        found = Candidates(reach, want, recall(similarity, self.bits, reach), decided)
+        wide = 8 * self.texts.wide.shape[1]
+        found = Candidates(reach, want, recall(similarity, self.bits, reach, wide), decided)
         return leader, np.concatenate(known), np.concatenate(values), found
 
     def _affordable(self, active: Indices, want: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import comb
 
 import numpy as np
 import pytest
@@ -40,6 +41,45 @@ def test_reaches_worked_by_hand():
     assert sieve(0.0, 16) == 8 + 4
     assert wanted(0.0, 16) == 8 + 2  # the second error would bring too many pairs by chance
     assert sieve(-1.0, 16) == wanted(-1.0, 16) == 16
+
+
+@pytest.mark.parametrize(("bits", "similarity"), [(8, 0.3), (16, 0.7), (32, 0.45)])
+def test_recall_with_a_sieve_is_the_share_of_all_pairs_of_distances(bits, similarity):
+    """Of the first bits and of the further ones, which differ independently."""
+    wide, p = 48, bit_probability(similarity)
+    k, most = wanted(similarity, bits), sieve(similarity, wide)
+
+    expected = sum(
+        comb(bits, d) * comb(wide - bits, e) * p ** (d + e) * (1 - p) ** (wide - d - e)
+        for d in range(k + 1)
+        for e in range(wide - bits + 1)
+        if d + e <= most
+    )
+    assert recall(similarity, bits, k, wide) == pytest.approx(expected)
+    assert recall(similarity, bits, k, wide) < recall(similarity, bits, k)
+
+
+@pytest.mark.parametrize("bits", [64, 128, 256])
+def test_recall_with_a_sieve_is_what_simulated_fingerprints_have(bits):
+    wide, similarity, n = candidates.SIEVE_BITS, 0.45, 200_000
+    k, most = wanted(similarity, bits), sieve(similarity, wide)
+
+    random, p = np.random.default_rng(3), bit_probability(similarity)
+    first, further = random.binomial(bits, p, n), random.binomial(wide - bits, p, n)
+    found = ((first <= k) & (first + further <= most)).mean()
+    # Five standard errors of that share.
+    assert recall(similarity, bits, k, wide) == pytest.approx(found, abs=5 * (0.25 / n) ** 0.5)
+
+
+def test_the_sieve_costs_256_bits_almost_a_hundredth_of_true_pairs():
+    k = wanted(0.45, 256)
+
+    assert round(recall(0.45, 256, k), 3) == 0.915
+    assert round(recall(0.45, 256, k, 512), 3) == 0.907
+
+
+def test_a_sieve_of_no_further_bits_costs_nothing():
+    assert recall(0.45, 512, 180, 512) == recall(0.45, 512, 180)
 
 
 def reach(rows, k):

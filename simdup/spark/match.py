@@ -126,7 +126,8 @@ class Matching:
             active = self.texts.frame.join(led.select("number"), "number", "left_anti")
             active = settled(active, GROUPED)
             count = active.count()
-        return Matched(led, Candidates(reach, want, recall(similarity, self.bits, reach), decided))
+        share = recall(similarity, self.bits, reach, self.texts.bits)
+        return Matched(led, Candidates(reach, want, share, decided))
 
     def _followed(self, led: DataFrame, new: DataFrame) -> tuple[DataFrame, int, int]:
         """Who is led now; how many had a leader that got one, and how many of them lost it."""
