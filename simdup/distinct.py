@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.hamming import words
+from simdup.hamming import hamming_distances, words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.hamming import Rows
+
+#: Distinct rows of which all pairs are compared for a diameter: a quarter of a second at 256 bits.
+MOST_COMPARED = 1 << 13
+
+# Distinct rows compared at once, and those of them that a bound is tried from.
+BLOCK, CENTRES = 1 << 10, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +65,32 @@ def joint_rows(left: Rows, right: Rows) -> tuple[int, DistinctRows]:
     members = np.concatenate((a.members, len(left) + b.members))
     offsets = np.concatenate((a.offsets, len(left) + b.offsets[1:]))
     return len(a.rows), DistinctRows(np.concatenate((a.rows, b.rows)), members, offsets)
+
+
+def diameter(rows: Rows) -> tuple[int, bool]:
+    """The largest distance between any two rows, in bits, and whether it is exact.
+
+    Of more than MOST_COMPARED distinct rows it is a bound that no distance exceeds: the way
+    between the two farthest rows by way of a third, the shortest of several.
+
+    >>> diameter(np.uint8([[0b0000_0111], [0], [0], [0b1000_0000]]))
+    (4, True)
+    """
+    distinct = distinct_rows(rows).rows
+    if len(distinct) > MOST_COMPARED:
+        return _bound(distinct), False
+    parts = [distinct[begin : begin + BLOCK] for begin in range(0, len(distinct), BLOCK)]
+    return max(
+        int(hamming_distances(a, b).max()) for index, a in enumerate(parts) for b in parts[index:]
+    ), True
+
+
+def _bound(rows: Rows) -> int:
+    """By the triangle inequality: the two largest distances to one row, added up."""
+    centres = rows[:: -(-len(rows) // CENTRES)]
+    largest = np.zeros((len(centres), 2), np.uint16)
+    for begin in range(0, len(rows), MOST_COMPARED):
+        distances = hamming_distances(centres, rows[begin : begin + MOST_COMPARED])
+        both = np.column_stack((largest, distances))
+        largest = np.partition(both, -2, axis=1)[:, -2:]
+    return min(int(largest.sum(axis=1).min()), 8 * rows.shape[1])

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.apart import Apart
+from simdup.distinct import diameter
 from simdup.fingerprint import features_of
-from simdup.hamming import diameter, paired_distances
+from simdup.hamming import paired_distances
 from simdup.match import match
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.texts import Items, Texts, distinct_texts
@@ -205,7 +206,8 @@ def _group(
     ]
     made[1:] = sorted(made[1:], key=_closest_first)
     weakest = max((member.kind for member in made), key=_STRENGTH.__getitem__)
-    return Group(0, weakest, diameter(rows), tuple(made))
+    most, is_exact = diameter(rows)
+    return Group(0, weakest, most, tuple(made), is_exact)
 
 
 def _closest_first(member: Member) -> tuple[int, float, int, str]:

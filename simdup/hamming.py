@@ -132,11 +132,3 @@ def chance_distance(similarity: float, bits: int, probability: float) -> int:
     """
     within = within_probabilities(np.array([bit_probability(similarity)]), bits)[0]
     return max(0, int(np.searchsorted(within, probability, side="right")) - 1)
-
-
-def diameter(rows: Rows, block: int = 1024) -> int:
-    """The largest distance between any two rows, in bits; 0 for one row."""
-    parts = [rows[begin : begin + block] for begin in range(0, len(rows), block)]
-    return max(
-        int(hamming_distances(a, b).max()) for index, a in enumerate(parts) for b in parts[index:]
-    )

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.distinct import diameter
 from simdup.errors import InputError
-from simdup.hamming import diameter
 from simdup.records import Kind
 
 if TYPE_CHECKING:
@@ -138,4 +138,5 @@ def _parted(group: Group, pairs: set[frozenset[bytes]], met: set[frozenset[bytes
     kept = (first, *(each for each, pair in zip(others, own, strict=True) if pair not in pairs))
     weakest = max((each.kind for each in kept), key=[*Kind].index)
     rows = np.array([list(each.fingerprint) for each in kept], np.uint8)
-    return replace(group, members=kept, kind=weakest, diameter=diameter(rows))
+    most, is_exact = diameter(rows)
+    return replace(group, members=kept, kind=weakest, diameter=most, is_diameter_exact=is_exact)

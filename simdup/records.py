@@ -157,8 +157,10 @@ class Group:
     kind: Kind
     """The weakest kind among its members."""
     diameter: int
-    """The largest distance between any two members, in bits."""
+    """No two members are further apart than this, in bits."""
     members: tuple[Member, ...]
+    is_diameter_exact: bool = True
+    """Whether two members are that far apart; of a very large group it is a bound."""
 
 
 @dataclass(frozen=True, slots=True)

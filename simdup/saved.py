@@ -290,7 +290,12 @@ def _group(fields: _Fields, bits: int) -> Group:
     if len(members) < 2:
         raise fields.wrong("members", "must be two or more")
     return Group(
-        fields.count("id"), fields.choice("kind", Kind), fields.count("diameter", bits), members
+        fields.count("id"),
+        fields.choice("kind", Kind),
+        fields.count("diameter", bits),
+        members,
+        # Reports that are older than the field have exact diameters.
+        fields.truth("diameter_exact") if fields.has("diameter_exact") else True,
     )
 
 

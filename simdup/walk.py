@@ -166,14 +166,21 @@ def _marked(found: Found) -> Found:
 
 def _any_is_inside(roots: list[str], references: list[str]) -> bool:
     """Whether a root lies in a reference root. Raises InputError where it is one itself."""
+    outer = {os.path.realpath(reference) for reference in references}
     is_inside = False
-    for root in roots:
-        for reference in references:
-            inner, outer = os.path.realpath(root), os.path.realpath(reference)
-            if inner == outer:
-                raise InputError(f"{root!r}: is to be compared with itself; leave out --against")
-            is_inside |= os.path.commonpath((inner, outer)) == outer
+    for root in roots if outer else ():
+        inner = os.path.realpath(root)
+        if inner in outer:
+            raise InputError(f"{root!r}: is to be compared with itself; leave out --against")
+        is_inside |= any(parent in outer for parent in _parents(inner))
     return is_inside
+
+
+def _parents(path: str) -> Iterator[str]:
+    """The folders that an absolute path lies in, from the inside out."""
+    while (parent := os.path.dirname(path)) != path:
+        yield parent
+        path = parent
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from simdup.hamming import (
     bit_probability,
     chance_distance,
-    diameter,
     hamming_distances,
     paired_distances,
     similarity_at,
@@ -52,11 +51,6 @@ def test_distances_match_the_oracle(rows):
     assert paired_distances(rows, every, every[::-1]).tolist() == [
         oracle(a, b) for a, b in zip(rows, rows[::-1], strict=True)
     ]
-
-
-@given(fingerprints().filter(len), st.integers(1, 5))
-def test_the_diameter_is_the_largest_distance(rows, block):
-    assert diameter(rows, block) == max(oracle(a, b) for a in rows for b in rows)
 
 
 def test_different_widths_are_refused_by_name():

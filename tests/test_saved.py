@@ -52,12 +52,14 @@ def test_a_report_that_is_older_than_a_field_is_read(result):
     old = json.loads(saved(result))
     del old["stats"]["ignored"]
     for group in old["groups"]:
+        del group["diameter_exact"]
         for each in group["members"]:
             del each["text_digest"]
 
     again = load(json.dumps(old).encode(), "x")
 
     assert again.stats.ignored == 0
+    assert all(group.is_diameter_exact for group in again.groups)
     assert {member.document.text_digest for group in again.groups for member in group.members} == {
         b""
     }
@@ -78,6 +80,15 @@ def test_saving_it_again_changes_nothing(result):
     once = saved(result)
 
     assert json.loads(saved(load(once, "x"))) == json.loads(once)
+
+
+@pytest.mark.parametrize("form", RENDERED)
+def test_a_diameter_that_is_a_bound_comes_back_as_one(result, form):
+    groups = tuple(replace(group, is_diameter_exact=False) for group in result.groups)
+
+    again = load(saved(replace(result, groups=groups), form), "x")
+    assert [group.is_diameter_exact for group in again.groups] == [False] * len(groups)
+    assert [group.diameter for group in again.groups] == [group.diameter for group in groups]
 
 
 def test_a_name_of_any_bytes_comes_back(result):

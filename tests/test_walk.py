@@ -725,3 +725,18 @@ def test_without_pathspec_all_else_works(monkeypatch):
     make("x", ".gitignore")
 
     assert taken(walk(["."])) == ["./x"]
+
+
+def test_each_root_and_reference_is_resolved_once(monkeypatch):
+    make(*(f"{side}{i}/a.txt" for side in "lr" for i in range(20)))
+    resolved, realpath = [], os.path.realpath
+
+    def counting(path):
+        resolved.append(path)
+        return realpath(path)
+
+    monkeypatch.setattr("os.path.realpath", counting)
+    sides = [[f"{side}{i}" for i in range(20)] for side in "lr"]
+    found = list(walk(sides[0], references=sides[1]))
+    assert len(found) == 40
+    assert len(resolved) <= 40

@@ -149,6 +149,7 @@ def _group(group: Group, settings: Settings) -> dict[str, Any]:
         "id": group.id,
         "kind": group.kind.value,
         "diameter": group.diameter,
+        "diameter_exact": group.is_diameter_exact,
         "members": members,
     }
 
