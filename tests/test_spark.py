@@ -614,7 +614,9 @@ def test_the_command_reports_what_the_local_engine_reports(run, two_files, folde
     assert without_seconds(there.err) == without_seconds(local.err)
     written = run(*options, *SPARK, "--output", "out", "--quiet")
     assert (written.code, written.out, written.err) == (3, b"", b"")
-    assert without_seconds(b"".join(parts_of(folder / "out", ".txt"))) == without_seconds(local.out)
+    parts = parts_of(folder / "out", ".txt" if form == "text" else f".{form}")
+    assert without_seconds(b"".join(parts)) == without_seconds(local.out)
+    assert len(parts) == len(parts_of(folder / "out", ""))
 
 
 @pytest.mark.usefixtures("in_parts")
@@ -625,9 +627,33 @@ def test_the_rows_that_stay_are_those_that_the_local_engine_keeps(run, two_files
     local = run(*options, "--output", "local.jsonl")
     there = run(*options, *SPARK, "--output", "out")
     assert without_seconds(there.err) == without_seconds(local.err)
-    kept = [line for part in parts_of(folder / "out", ".txt") for line in part.splitlines()]
+    kept = [line for part in parts_of(folder / "out", ".jsonl") for line in part.splitlines()]
     expected = (folder / "local.jsonl").read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
     assert sorted(line.removeprefix(b"\xef\xbb\xbf") for line in kept) == sorted(expected)
+
+
+@pytest.fixture
+def gzipped(on_spark):
+    """Hadoop is told to pack what is written as lines."""
+    output = "mapreduce.output.fileoutputformat.compress"
+    conf = {output: "true", f"{output}.codec": "org.apache.hadoop.io.compress.GzipCodec"}
+    for name, value in conf.items():
+        on_spark.conf.set(name, value)
+    yield
+    for name in conf:
+        on_spark.conf.unset(name)
+
+
+@pytest.mark.usefixtures("gzipped")
+def test_parts_that_are_packed_are_named_for_both(run, write, folder):
+    write("rows.jsonl", '{"text": "one two three"}\n{"text": "one two three"}\n')
+
+    assert (
+        run("corpus", "scan", "rows.jsonl", "--keep", "first", *SPARK, "--output", "out").code == 0
+    )
+    written = [gzip.decompress(part) for part in parts_of(folder / "out", ".jsonl.gz")]
+    assert b"".join(written) == b'{"text": "one two three"}\n'
+    assert len(written) == len(parts_of(folder / "out", ""))
 
 
 TABLE = [
@@ -679,7 +705,7 @@ def test_records_of_csv_stay_as_they_are(run, csv_files, folder):
     there = run(*options, *SPARK, "--output", "out")
     assert without_seconds(there.err) == without_seconds(local.err)
     header = b"id,text,id.`2"
-    written = parts_of(folder / "out", ".txt")
+    written = parts_of(folder / "out", ".csv")
     assert all(not part or part.startswith(header + b"\r\n") for part in written)
     kept = sorted(line for part in written for line in part.splitlines() if line != header)
     expected = (folder / "local.csv").read_bytes().splitlines()
@@ -719,7 +745,7 @@ def test_rows_of_parquet_keep_their_times_folders_and_packing(run, folder):
 
     options = ("corpus", "scan", "a b", "--input-format", "parquet", "--keep", "first")
     assert run(*options, *SPARK, "--output", "out").code == 0
-    (written,) = (folder / "out").glob("part-*")
+    (written,) = (folder / "out").glob("part-*.parquet")
     kept = parquet.ParquetFile(written)
     assert kept.schema_arrow.field("at").type == at.type
     assert kept.metadata.row_group(0).column(0).compression == "ZSTD"

@@ -74,6 +74,7 @@ def run(  # noqa: PLR0913  (one argument an option)
                     write_kept(scanned, keep, place)
                 else:
                     report(scanned, form).write.text(place)
+                _name_parts(session, place, form if keep is None else opened.form)
     except (PySparkException, Py4JError) as error:
         raise InputError(reason(error)) from None
     return scanned.balance
@@ -120,6 +121,22 @@ def _whole_or_nothing(session: SparkSession, place: str) -> Iterator[None]:
             if not isinstance(error, PySparkException) or error.getCondition() != TAKEN:
                 _remove(path, system)
         raise
+
+
+def _name_parts(session: SparkSession, place: str, form: str) -> None:
+    """Give files of JSON Lines and CSV their ending: Spark calls all that it writes as lines .txt.
+
+    Raises InputError where one cannot be renamed.
+    """
+    if form not in {"jsonl", "csv"}:
+        return
+    path, system = _opened(session, place)
+    for status in system.listStatus(path):
+        name = status.getPath().getName()
+        if name.startswith("part-"):
+            renamed, _ = _opened(session, f"{place}/{name.replace('.txt', f'.{form}', 1)}")
+            if not system.rename(status.getPath(), renamed):
+                raise InputError(f"{place!r}: {name} cannot be renamed there")
 
 
 def _stop(session: SparkSession) -> None:
