@@ -7,7 +7,8 @@ chardet's statistics for the encodings of one country. Each stage answers None f
 
 `decode` and `decode_chunks` give the same text for the same bytes, however
 these are cut. Decoding never fails: what cannot be read becomes U+FFFD, and
-`damage` counts it.
+`damage` counts it. NULs at the very end are padding and no part of the text; one
+elsewhere is a byte that cannot be read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 #: Raised whenever the same bytes begin to be taken for another encoding or text.
-EDITION = 1
+EDITION = 2
 
 LOST = "\ufffd"  # what Unicode puts in place of a character that could not be read
 _BOM = "\ufeff"
@@ -67,6 +68,9 @@ _CODECS = {
     "euc-jp": "euc_jis_2004",
 }
 
+# Bytes of a character at least, where these are more than one.
+_UNITS = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
+
 # Not for files: escapes that can spell lone surrogates, and names of hosts. Nor is
 # ISO-2022, whose decoders in Python raise on damaged bytes though told to replace.
 _REFUSED = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode"}
@@ -105,6 +109,10 @@ _MOST_CONTROLS = 0.02
 _EVERYDAY = ("gb2312", "big5", "shift_jis", "euc_kr", "cp1252", "cp1250", "cp1251", "cp1253")
 _LEAST_EVERYDAY = 0.85
 _UTF16_SAMPLE = 1 << 10
+
+# NULs within a text, as a share of its bytes: random bytes have 0.4 %. A run as long as this is
+# no stray byte but the layout of a format; a tar archive of texts has one of 100 in each header.
+_MOST_NULS, _LONG_RUN = 0.001, 8
 
 # Share of characters lost, in UTF-8 that was damaged.
 _MOST_LOST = 0.05
@@ -159,12 +167,22 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
     >>> detect(bytes(8))
     NotText(detail='NUL bytes')
     """
+    unpadded = head.rstrip(b"\0")
     return (
         _by_signature(head)
         or _by_mark(head)
-        or _as_utf8(head, complete=complete)
-        or _as_utf16(head)
-        or _as_binary(head)
+        or _as_utf8(unpadded or head, complete=complete)
+        or _as_utf16(head[: len(unpadded) + len(unpadded) % 2])
+        or _unless_nuls(unpadded)
+        or _of_bytes(unpadded.replace(b"\0", b""), complete=complete)
+    )
+
+
+def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
+    """The encoding of what has no mark and no NULs, or why it is no text."""
+    return (
+        _as_utf8(head, complete=complete)
+        or _unless_controls(head, _MOST_CONTROLS)
         or _as_damaged_utf8(head)
         or _as_east_asian(head)
         or _by_statistics(head)
@@ -193,7 +211,8 @@ def decode(data: bytes, encoding: Encoding) -> str:
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
     """The same text in pieces, from a file read in chunks of any size."""
-    pieces = _pieces(chunks, _decoder(encoding.name))
+    unpadded = _unpadded(chunks, _UNITS.get(encoding.name, 1))
+    pieces = _pieces(unpadded, _decoder(encoding.name))
     for first in filter(None, pieces):
         yield first.removeprefix(_BOM)
         break
@@ -228,20 +247,42 @@ def _decoder(name: str) -> codecs.IncrementalDecoder:
     return codecs.getincrementaldecoder(_CODECS.get(name, name))("replace")
 
 
+def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
+    """The same bytes without NULs at their end, but for those of the last `unit` of a character.
+
+    Those that come meanwhile are counted and not kept, however many they are.
+    """
+    size = held = 0
+    for chunk in chunks:
+        content = chunk.rstrip(b"\0")
+        if content:
+            yield from _nuls(held)
+            yield content
+            size, held = size + held + len(content), 0
+        held += len(chunk) - len(content)
+    yield from _nuls(min(held, -size % unit))
+
+
+def _nuls(count: int) -> Iterator[bytes]:
+    """So many NULs, in pieces."""
+    for begin in range(0, count, _LONG):
+        yield bytes(min(_LONG, count - begin))
+
+
 def _pieces(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder) -> Iterator[str]:
-    """Decoded chunks with newlines unified; the last piece is what was held back."""
+    """Decoded chunks with newlines unified and no NULs; the last piece is what was held back."""
     newlines = IncrementalNewlineDecoder(decoder, translate=True)
     for chunk in chunks:
-        yield newlines.decode(chunk)
-    yield newlines.decode(b"", final=True)
+        yield newlines.decode(chunk).replace("\0", LOST)
+    yield newlines.decode(b"", final=True).replace("\0", LOST)
 
 
 def _by_mark(head: bytes) -> Encoding | NotText | None:
-    """The encoding of a byte order mark, if what follows has no NUL characters."""
+    """The encoding of a byte order mark, if what follows has no more NULs than a text may."""
     name = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if name is None:
         return None
-    if "\0" in _decoder(name).decode(head):
+    if _has_nuls(_decoder(name).decode(head).removeprefix(_BOM)):
         return NotText("NUL characters")
     return Encoding(name, 1.0)
 
@@ -271,7 +312,7 @@ def _as_utf16(head: bytes) -> Encoding | None:
     orders = ("utf-16-le", "utf-16-be")
     shares = {name: _everyday(sample.decode(name, "replace")) for name in orders}
     name = max(orders, key=shares.__getitem__)
-    if shares[name] < _LEAST_EVERYDAY or "\0" in head.decode(name, "replace"):
+    if shares[name] < _LEAST_EVERYDAY or _has_nuls(head.decode(name, "replace")):
         return None
     return Encoding(name, shares[name])
 
@@ -283,11 +324,19 @@ def _everyday(text: str) -> float:
     return max(map(len, kept)) / max(len(text), 1)
 
 
-def _as_binary(head: bytes) -> NotText | None:
-    """Binary if there is a NUL anywhere, or more control bytes than text has."""
-    if b"\0" in head:
-        return NotText("NUL bytes")
-    return _unless_controls(head, _MOST_CONTROLS)
+def _unless_nuls(unpadded: bytes) -> NotText | None:
+    """Binary if there are more NULs than damage leaves in a text, many at once, or no others."""
+    is_stray = unpadded.count(b"\0") <= _MOST_NULS * len(unpadded)
+    if unpadded and is_stray and bytes(_LONG_RUN) not in unpadded:
+        return None
+    return NotText("NUL bytes")
+
+
+def _has_nuls(text: str) -> bool:
+    """Whether a text in UTF-16 or UTF-32 has more NULs than `_unless_nuls` allows."""
+    if "\0" not in text:
+        return False
+    return _unless_nuls(text.rstrip("\0").encode("utf-8", "replace")) is not None
 
 
 def _unless_controls(head: bytes, most: float) -> NotText | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import io
 import random
 import subprocess
 import sys
+import tarfile
 from itertools import pairwise
 
 import pytest
@@ -233,12 +235,100 @@ def test_a_replacement_character_in_the_file_counts_as_damage():
     assert damage(read("one \ufffd two \ufffd".encode())) == 2
 
 
+PARAGRAPHS = {
+    "utf-8": SIMPLIFIED,
+    "utf-8-sig": TRADITIONAL,
+    "ascii": ENGLISH * 3,
+    "gb18030": SIMPLIFIED,
+    "big5": TRADITIONAL,
+    "shift_jis": JAPANESE,
+    "cp1252": FRENCH,
+    "utf-16": SIMPLIFIED,
+    "utf-16-le": ENGLISH * 8,
+    "utf-16-be": SIMPLIFIED * 4 + "一",
+    "utf-32": RUSSIAN,
+}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 58, 512, 100_000])
+@pytest.mark.parametrize("codec", PARAGRAPHS)
+def test_nuls_at_the_end_are_no_part_of_a_text(codec, count):
+    text = PARAGRAPHS[codec]
+    data = text.encode(codec)
+
+    assert detect(data + bytes(count)) == detect(data)
+    assert read(data + bytes(count)) == read(data) == text
+
+
+@pytest.mark.parametrize("word", ["a", "hello", "two words", "你好", "1\n"])
+@pytest.mark.parametrize("count", [1, 2, 3, 58])
+def test_nuls_after_a_word_are_no_part_of_it(word, count):
+    assert read(word.encode() + bytes(count)) == word
+
+
+@pytest.mark.parametrize("codec", [*PARAGRAPHS][:9])
+def test_a_stray_nul_within_a_long_text_is_a_damaged_byte(codec):
+    text = PARAGRAPHS[codec] * 60
+    data = text.encode(codec)
+    clean = [f"{line}\n" for line in text.split("\n")]
+    middle = len("".join(clean[: len(clean) // 2]).encode(codec)) if len(clean) > 1 else 60
+    nul = "\0".encode(codec.removesuffix("-sig") if codec != "utf-16" else "utf-16-le")
+
+    damaged = data[:middle] + nul + data[middle:]
+    assert detect(damaged).name == detect(data).name
+    assert damage(read(damaged)) == 1
+    assert read(damaged).replace("\ufffd", "") == text
+
+
+def test_stray_nuls_are_few_and_alone():
+    text = ENGLISH.encode() * 100
+    spread = b"\0".join(text[at : at + 1500] for at in range(0, len(text), 1500))
+
+    assert damage(read(spread)) == spread.count(b"\0") == 4
+    assert damage(read(text[:1000] + bytes(6) + text[1000:] + bytes(9))) == 6
+    assert detect(text[:1000] + bytes(8) + text[1000:]) == NotText("NUL bytes")
+    assert detect(text[:1000] + bytes(512) + text[1000:]) == NotText("NUL bytes")
+
+
+def tar(*texts):
+    """An archive of some texts."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for number, text in enumerate(texts):
+            about = tarfile.TarInfo(f"{number}.txt")
+            about.size = len(text)
+            archive.addfile(about, io.BytesIO(text))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        bytes(1),
+        bytes(100_000),
+        b"key=value\0" * 9 + bytes(40),
+        tar(ENGLISH.encode() * 20_000),
+        tar(*[SIMPLIFIED.encode()] * 9),
+        b"\0".join([b"./notes/one.txt"] * 900),
+        ENGLISH.encode() + b"\0" + ENGLISH.encode(),
+        bytes(9) + ENGLISH.encode() * 2000,
+        codecs.BOM_UTF8 + bytes(9),
+    ],
+)
+@pytest.mark.parametrize("complete", [True, False])
+def test_what_has_nuls_by_design_is_binary(data, complete):
+    found = detect(data, complete=complete)
+
+    assert isinstance(found, NotText)
+    assert found.detail in {"NUL bytes", "NUL characters"}
+
+
 @pytest.mark.parametrize(
     ("data", "detail"),
     [
         (b"%PDF-1.7\nplain as it looks", "PDF"),
         (b"\x7fELF\x02\x01\x01" + bytes(9), "ELF"),
-        (ENGLISH.encode() * 2000 + bytes(512), "NUL bytes"),
+        (ENGLISH.encode() * 2000 + bytes(512) + ENGLISH.encode(), "NUL bytes"),
         ("\ufeffone\0two".encode("utf-16-le"), "NUL characters"),
         (b"\x01\x02\x03\x04abcdef", "40 % control bytes"),
         (SIMPLIFIED.encode("gbk")[:90] + b"\x01" * 10, "10 % control bytes"),
@@ -305,7 +395,20 @@ def test_a_marked_text_comes_back_from_chunks_of_one_byte(text, codec):
 
     back = "".join(decode_chunks(chunks, encoding))
 
-    assert back == f"x{text}".replace("\r\n", "\n").replace("\r", "\n")
+    whole = f"x{text}".rstrip("\0").replace("\r\n", "\n").replace("\r", "\n")
+    assert back == whole.replace("\0", "\ufffd")
+
+
+@given(st.text(max_size=20), st.integers(0, 9), st.text(max_size=20), st.integers(0, 9))
+@pytest.mark.parametrize("codec", ["utf-8", "gb18030", "utf-16-le", "utf-16-be", "utf-32-be"])
+def test_nuls_are_damage_within_a_text_and_nothing_at_its_end(codec, left, within, right, after):
+    left, right = (text.replace("\0", "").replace("\r", "") for text in (left, right))
+    data = f"x{left}{chr(0) * within}y{right}".encode(codec) + bytes(after)
+    cut = [data[at : at + 3] for at in range(0, len(data), 3)]
+
+    for chunks in (cut, [data]):
+        found = "".join(decode_chunks(chunks, forced(codec)))
+        assert found == f"x{left}{chr(0xFFFD) * within}y{right}"
 
 
 # Bytes that meet often in no real file: parts of marks, surrogates, lead bytes, controls.

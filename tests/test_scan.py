@@ -46,6 +46,42 @@ def tree(write, english, simplified):
     return "in"
 
 
+@pytest.mark.parametrize("count", [1, 58, 512, 3000])
+def test_a_text_with_nuls_at_its_end_is_identical_text(
+    write, english, simplified, monkeypatch, count
+):
+    write("in/a", english)
+    write("in/a-padded", english.encode() + bytes(count))
+    write("in/b", simplified.encode("gbk"))
+    write("in/b-padded", simplified.encode("gbk") + bytes(count))
+
+    whole = scan(["in"])
+    monkeypatch.setattr(reading_room, "WHOLE", 600)
+    monkeypatch.setattr(reading_room, "HEAD", 100)
+    monkeypatch.setattr(reading_room, "CHUNK", 100)
+    streamed = scan(["in"])
+
+    for result in (whole, streamed):
+        assert sorted(grouped(result)) == [["in/a", "in/a-padded"], ["in/b", "in/b-padded"]]
+        assert {group.kind for group in result.groups} == {Kind.IDENTICAL_TEXT}
+        assert {document.damaged for document in result.documents} == {0}
+        assert result.skipped == ()
+
+
+def test_stray_nuls_within_a_text_are_shown_as_damage(write, english):
+    text = english.encode() * 9
+    write("in/a", text)
+    write("in/b", text[:2000] + bytes(1) + text[2000:])
+
+    result = scan(["in"])
+
+    assert [group.kind for group in result.groups] == [Kind.NEAR]
+    assert {document.path: document.damaged for document in result.documents} == {
+        "in/a": 0,
+        "in/b": 1,
+    }
+
+
 def test_worked_by_hand(tree):
     result = scan([tree])
 
