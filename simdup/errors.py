@@ -2,6 +2,7 @@
 
     SimdupError
     |-- InputError         a path or a file that was named cannot be used
+    |   `-- home.NoHomeError
     |-- ExtraMissingError  an option needs a package that is not installed
     `-- TooManyPairsError  more pairs than the caller allowed
     KeyboardInterrupt
@@ -13,7 +14,11 @@ the report. A wrong argument is a ValueError.
 
 from __future__ import annotations
 
+from errno import EMFILE, ENFILE, ENOMEM
 from typing import Any
+
+# What the system says of a file when something else is at fault: descriptors or memory are out.
+SHORTAGES = frozenset({EMFILE, ENFILE, ENOMEM})
 
 
 class SimdupError(Exception):

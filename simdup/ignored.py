@@ -18,6 +18,7 @@ import numpy as np
 
 from simdup.distinct import diameter
 from simdup.errors import InputError
+from simdup.home import home
 from simdup.records import Kind
 
 if TYPE_CHECKING:
@@ -52,15 +53,18 @@ class IgnoredPair:
 
 
 def default_place() -> Path:
-    """Where this user's pairs are: SIMDUP_IGNORED, or in the system's place for data."""
+    """Where this user's pairs are: SIMDUP_IGNORED, or in the system's place for data.
+
+    Raises NoHomeError.
+    """
     if named := os.environ.get("SIMDUP_IGNORED"):
         return Path(named)
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        base = Path(os.environ.get("LOCALAPPDATA") or home() / "AppData" / "Local")
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
+        base = home() / "Library" / "Application Support"
     else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+        base = Path(os.environ.get("XDG_DATA_HOME") or home() / ".local" / "share")
     return base / "simdup" / "ignored.jsonl"
 
 

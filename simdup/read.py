@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from simdup.decode import Encoding, NotText, decode, detect
 from simdup.decode import edition as edition_of_texts
+from simdup.errors import SHORTAGES
 from simdup.extract.documents import NotInstalled
 from simdup.extract.documents import edition as edition_of_documents
 from simdup.extract.guarded import ReaderFailed
@@ -194,6 +195,9 @@ def _check(source: Source, descriptor: int) -> None:
 
 
 def _trouble(error: OSError | ValueError) -> SkipError:
+    """Why a file is skipped. Raises the error again if no file is at fault."""
+    if isinstance(error, OSError) and error.errno in SHORTAGES:
+        raise error
     if isinstance(error, OSError) and error.errno in {ENOENT, ENOTDIR}:
         return SkipError(Reason.VANISHED)
     if isinstance(error, OSError):

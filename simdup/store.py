@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from simdup.database import WAIT, Sort, files_of, patiently
 from simdup.errors import InputError
+from simdup.home import home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -46,15 +47,18 @@ CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 
 
 def default_place() -> Path:
-    """Where the store of this user is: SIMDUP_CACHE, or in the system's place for caches."""
+    """Where the store of this user is: SIMDUP_CACHE, or in the system's place for caches.
+
+    Raises NoHomeError.
+    """
     if named := os.environ.get("SIMDUP_CACHE"):
         return Path(named)
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        base = Path(os.environ.get("LOCALAPPDATA") or home() / "AppData" / "Local")
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        base = home() / "Library" / "Caches"
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home() / ".cache")
     return base / "simdup" / "store.sqlite3"
 
 

@@ -30,7 +30,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
-from simdup.errors import InputError
+from simdup.errors import SHORTAGES, InputError
 from simdup.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
 from simdup.records import Reason, Skipped, Source
 
@@ -356,6 +356,9 @@ def _status(path: str, *, follow: bool) -> os.stat_result | Skipped:
 
 
 def _trouble(path: str, error: OSError | ValueError) -> Skipped:
+    """Why a path is skipped. Raises the error again if no path is at fault."""
+    if isinstance(error, OSError) and error.errno in SHORTAGES:
+        raise error
     vanished = isinstance(error, FileNotFoundError)
     return Skipped(path, Reason.VANISHED if vanished else Reason.UNREADABLE, _cause(error))
 

@@ -877,3 +877,27 @@ def test_quiet_keeps_warnings_of_the_store_too(run, write):
 
         assert ended.code == 0
         assert ended.err.count(b"\n") == lines
+
+
+def test_without_a_home_folder_a_scan_does_without_store_and_list(run, write, english, monkeypatch):
+    def unknown(number):
+        raise KeyError(number)
+
+    for name in ("HOME", "SIMDUP_CACHE", "SIMDUP_IGNORED", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    write("in/a", english)
+    write("in/b", english)
+
+    ended, quiet, cache = run("scan", "in"), run("scan", "in", "-q"), run("cache", "info")
+
+    warning, summary = ended.err.decode().splitlines()
+    assert warning == (
+        "simdup: this user has no home folder; set HOME, or name the file (--cache, --ignored);"
+        " going on without the store and the list of ignored pairs"
+    )
+    assert (ended.code, summary[:7]) == (0, "1 group")
+    assert (quiet.code, quiet.err, quiet.out) == (0, b"", ended.out)
+    line = b"simdup: this user has no home folder; set HOME, or name the file\n"
+    assert (cache.code, cache.err) == (2, line)
+    assert (run("ignore", "list").code, run("ignore", "list").err) == (2, line)

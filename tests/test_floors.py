@@ -10,8 +10,8 @@ import pytest
 import simdup
 
 FLOORS = [
-    {"errors", "installed", "progress", "unicode", "hashing", "hamming", "east_asian"},
-    {"recipe", "gitignore", "metrics", "kernels", "fast", "database", "distinct"}
+    {"errors", "memory", "installed", "progress", "unicode", "hashing", "hamming", "east_asian"},
+    {"recipe", "gitignore", "home", "metrics", "kernels", "fast", "database", "distinct"}
     | {"buckets", "apart"},
     {"settings", "pool"},
     {"records", "measured"},

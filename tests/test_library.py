@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 import types
 from importlib.resources import files
 
@@ -22,8 +24,8 @@ def test_all_names_are_there_sorted_and_documented():
 def test_all_is_everything_public():
     public = {
         name
-        for name, value in vars(simdup).items()
-        if not name.startswith("_") and not isinstance(value, types.ModuleType)
+        for name in dir(simdup)
+        if not name.startswith("_") and not isinstance(getattr(simdup, name), types.ModuleType)
     }
 
     assert public == set(simdup.__all__)
@@ -136,3 +138,30 @@ def test_an_index_that_is_no_text_is_refused(i, message):
 def test_one_text_instead_of_several_is_refused():
     with pytest.raises(TypeError, match="texts must be a sequence of texts, not one text"):
         simdup.fingerprint_texts("a text")
+
+
+def test_importing_the_package_imports_nothing_else():
+    code = (
+        "import sys, simdup; print([n for n in sys.modules if n.startswith(('simdup.', 'numpy'))])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+    assert done.stdout == b"[]\n"
+
+
+def test_every_public_name_is_there_and_listed():
+    code = (
+        "import simdup; assert {*simdup.__all__} <= {*dir(simdup)};"
+        " from simdup import *; import simdup.scan, simdup.compare, simdup.evaluate;"
+        " assert all(map(callable, map(vars(simdup).get, simdup.__all__)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+
+    assert done.returncode == 0
+
+
+def test_a_name_that_is_not_public_is_an_error():
+    with pytest.raises(AttributeError, match="module 'simdup' has no attribute 'nothing'"):
+        simdup.nothing  # noqa: B018

@@ -91,7 +91,7 @@ def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
 
 
 def test_small_scans_start_no_worker(sources, monkeypatch):
-    monkeypatch.setattr("simdup.pool.ProcessPoolExecutor", never)
+    monkeypatch.setattr("simdup.pool._Worker", never)
 
     ((_, made),) = fingerprint_all(deque(tasks(sources)), How(RECIPE))
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from concurrent.futures.process import BrokenProcessPool
 from time import sleep
+from types import ModuleType
 
 import pytest
 
@@ -65,6 +68,38 @@ def test_an_error_reaches_the_caller():
     assert [next(made) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match="not 3"):
         next(made)
+
+
+def test_an_error_says_where_in_the_worker_it_arose():
+    with pytest.raises(ValueError, match="not 3") as caught:
+        list(results(failing, [(3,)], 1))
+
+    assert "in failing" in str(caught.value.__cause__)
+
+
+def test_what_a_worker_cannot_import_is_an_error(monkeypatch):
+    nowhere = ModuleType("nowhere")
+    exec("def function(): pass", nowhere.__dict__)
+    monkeypatch.setitem(sys.modules, "nowhere", nowhere)
+
+    with pytest.raises(ModuleNotFoundError, match="No module named 'nowhere'"):
+        list(results(nowhere.function, [(), ()], 2))
+
+
+def test_no_thread_is_needed(monkeypatch):
+    def failing_start(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", failing_start)
+
+    assert list(results(doubled, ((number,) for number in range(9)), 2)) == [*range(0, 18, 2)]
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 22])
+def test_tasks_and_results_of_any_size_pass(size):
+    tasks = [(bytes(size) * 2,) for _ in range(9)]
+
+    assert [len(each) for each in results(bytes.upper, tasks, 2)] == 9 * [2 * size]
 
 
 def test_a_worker_that_dies_is_an_error():

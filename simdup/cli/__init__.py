@@ -14,8 +14,8 @@ import click
 
 from simdup.cli.completion import answer, asked
 from simdup.cli.terminal import INTERRUPTED, tell
-from simdup.cli.version import version_lines
 from simdup.errors import SimdupError
+from simdup.memory import check_that_numpy_loads
 from simdup.report.names import printable
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
       simdup compare draft.txt final.txt --diff
     """
     if version:
+        from simdup.cli.version import version_lines  # noqa: PLC0415  imports numpy: see `main`
+
         click.echo("\n".join(version_lines(is_verbose=verbose)))
         context.exit()
     if verbose:
@@ -73,24 +75,29 @@ def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the program and exit; whatever is wrong is one line on stderr."""
+    """Run the program and exit; whatever is wrong is one line on stderr.
+
+    Commands are imported here and not before, and numpy with them: that may fail for want of
+    memory, and Python would exit with 1, which means "found".
+    """
     _open_what_is_closed()
     try:
+        check_that_numpy_loads()
         code = _run(sys.argv[1:] if arguments is None else list(arguments))
+    except BrokenPipeError:
+        code = 0  # whoever read the output has enough
+    except KeyboardInterrupt:
+        code = _complain("interrupted", INTERRUPTED)
     except click.exceptions.NoArgsIsHelpError as nothing:
         tell(nothing.format_message())
         code = TROUBLE
     except click.ClickException as wrong:
         code = _complain(wrong.format_message() + _hint(wrong), wrong.exit_code)
-    except BrokenPipeError:
-        code = 0  # whoever read the output has enough
-    except KeyboardInterrupt:
-        code = _complain("interrupted", INTERRUPTED)
-    except (SimdupError, ValueError) as wrong:
-        code = _complain(str(wrong), TROUBLE)
-    except OSError as error:
-        where = f"{error.filename!r}: " if error.filename else ""
-        code = _complain(f"{where}{error.strerror or error}", TROUBLE)
+    except Exception as error:
+        line = _trouble(error)
+        if line is None:
+            raise
+        code = _complain(line, TROUBLE)
     _let_go()
     sys.exit(code)
 
@@ -123,6 +130,28 @@ def _let_go() -> None:
             stream.flush()
         except OSError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _trouble(error: Exception) -> str | None:
+    """What is wrong, in a line; None for a fault of our own."""
+    match error:
+        case SimdupError() | ValueError():
+            return str(error)
+        case OSError():
+            where = f"{error.filename!r}: " if error.filename else ""
+            return f"{where}{error.strerror or error}"
+        case MemoryError():
+            return "out of memory"
+        case ImportError():
+            return f"cannot be loaded: {_root(error)}"
+        case RuntimeError() if "start new thread" in str(error):  # Python's words for it
+            return "cannot start a thread: too many processes run, or memory is out"
+    return None
+
+
+def _root(error: BaseException) -> BaseException:
+    """The error that was the cause of the others: numpy explains its own at length."""
+    return error if error.__cause__ is None else _root(error.__cause__)
 
 
 def _hint(wrong: click.ClickException) -> str:

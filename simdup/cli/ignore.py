@@ -16,6 +16,7 @@ from simdup.cli.output import writer
 from simdup.cli.terminal import tell
 from simdup.compare import document_at
 from simdup.errors import InputError
+from simdup.home import NoHomeError
 from simdup.ignored import IgnoredPair, default_place, line_of, lines_in, pairs_in
 from simdup.report.columns import padded, width
 from simdup.report.names import printable
@@ -60,10 +61,10 @@ def ignored_from(options: dict[str, Any]) -> list[tuple[bytes, bytes]]:
 
 
 def _known(named: str | None) -> list[IgnoredPair]:
-    """The pairs in a list; none where the default one is not there yet."""
+    """The pairs in a list; none where the default one is not there yet, or has no place."""
     try:
         return pairs_in(default_place() if named is None else Path(named))
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, NoHomeError):
         if named is not None:
             raise
         return []

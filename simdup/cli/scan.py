@@ -25,6 +25,7 @@ from simdup.cli.page import page_options, page_writer
 from simdup.cli.scan_index import features_of, refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
 from simdup.errors import InterruptedScan
+from simdup.home import NoHomeError
 from simdup.report import data, fdupes, text
 from simdup.report.words import count, summary
 from simdup.scan import scan
@@ -180,7 +181,13 @@ def _as_it_is(document: Document) -> Document:
 def _store(named: str | None, *, is_wanted: bool, quiet: bool) -> Store | None:
     if named is not None and not is_wanted:
         raise click.UsageError("--cache and --no-cache exclude each other")
-    return store_at(named, quiet=quiet) if is_wanted else None
+    try:
+        return store_at(named, quiet=quiet) if is_wanted else None
+    except NoHomeError as error:
+        if not quiet:
+            lost = "going on without the store and the list of ignored pairs"
+            tell(f"simdup: {error} (--cache, --ignored); {lost}")
+        return None
 
 
 def _interruption(store: Store | None) -> str:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.progress import silent
-from simdup.report.look import Look
 from simdup.report.names import printable
 
 if TYPE_CHECKING:
     from simdup.progress import Progress
     from simdup.records import Skipped
+    from simdup.report.look import Look
 
 # Exit code after Ctrl-C: 128 and the number of the signal, as for programs that it kills.
 INTERRUPTED = 130
@@ -34,6 +34,8 @@ def look(color: str, target: str | None = None) -> Look:
     `color` is one of COLOR. Only on a terminal are lines fitted to its width, which the
     variable COLUMNS overrules.
     """
+    from simdup.report.look import Look  # noqa: PLC0415  imports numpy: see `main`
+
     is_terminal = target is None and sys.stdout.isatty()
     # The console of Windows may show the codes instead of obeying them. https://no-color.org
     takes_colours = is_terminal and os.name != "nt" and os.environ.get("TERM") != "dumb"
