@@ -21,7 +21,7 @@ from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.texts import Items, Texts, distinct_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -51,7 +51,7 @@ class Matches:
     """Pairs of texts that would have counted, but were not to."""
 
 
-def match_documents(  # noqa: PLR0913  (the last two have an answer)
+def match_documents(  # noqa: PLR0913  (the last three have an answer)
     documents: Sequence[Document],
     rows: Rows,
     settings: Settings,
@@ -59,12 +59,14 @@ def match_documents(  # noqa: PLR0913  (the last two have an answer)
     shelf: Shelf | None = None,
     *,
     ignored: Iterable[tuple[bytes, bytes]] = (),
+    without_text: Sequence[Document] = (),
 ) -> Matches:
     """The groups of some documents, most similar first.
 
     `rows` may be wider than the settings' bits: their first bits are the fingerprints,
     and all of them sort out candidates that are near by chance. Similarities that `shelf`
     knows are not computed again. `ignored` are pairs of digests of texts that are none.
+    Documents `without_text` are grouped by their bytes alone.
     """
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
     texts = distinct_texts(_items(documents, rows, pairs), settings.recipe.bits)
@@ -72,7 +74,10 @@ def match_documents(  # noqa: PLR0913  (the last two have an answer)
     again = _Again(documents, texts, settings)
     known = None if shelf is None else _Remembered(shelf, again.changed)
     matched = match(texts, settings, again, progress, known)
-    groups = _groups(documents, texts, matched, {skipped.path for skipped in again.changed})
+    gone = {skipped.path for skipped in again.changed}
+    are_references = any(each.source.is_reference for each in chain(documents, without_text))
+    copies = _copies(without_text, settings, are_references=are_references)
+    groups = _in_order((*_groups(documents, texts, matched, gone), *copies))
     changed = tuple(dict.fromkeys(again.changed))
     return Matches(groups, matched.candidates, changed, texts.apart.met)
 
@@ -157,21 +162,40 @@ def _ranks(documents: Sequence[Document]) -> Indices:
     return rank
 
 
+def _copies(
+    documents: Sequence[Document], settings: Settings, *, are_references: bool
+) -> Iterator[Group]:
+    """Groups of documents without text that have the same bytes.
+
+    Where there are references at all, a group has some of them, the first of all, and others.
+    """
+    by_bytes: dict[bytes, list[Document]] = {}
+    for index in np.argsort(_ranks(documents)).tolist():
+        by_bytes.setdefault(documents[index].bytes_digest, []).append(documents[index])
+    row, alike = bytes(settings.recipe.bits // 8), 1.0 if settings.verified else None
+    for same in by_bytes.values():
+        same.sort(key=lambda document: not document.source.is_reference)
+        if are_references and same[0].source.is_reference == same[-1].source.is_reference:
+            continue
+        made = [Member(each, row, Kind.IDENTICAL_BYTES, 0, alike) for each in same]
+        made[1:] = sorted(made[1:], key=_closest_first)
+        yield Group(0, Kind.IDENTICAL_BYTES, 0, tuple(made))
+
+
+def _in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups with more than one member, most similar first, numbered from 1."""
+    whole = sorted((each for each in groups if len(each.members) > 1), key=_most_similar_first)
+    return tuple(replace(each, id=number) for number, each in enumerate(whole, 1))
+
+
 def _groups(
     documents: Sequence[Document], texts: Texts, matched: Matched, gone: Container[str]
-) -> tuple[Group, ...]:
-    """Groups of documents from groups of texts, most similar first, numbered from 1.
-
-    Documents whose paths are in `gone` are left out, and groups of which no two are left.
-    """
+) -> Iterator[Group]:
+    """Groups of documents from groups of texts, without documents whose paths are in `gone`."""
     alike = [None if np.isnan(value) else value for value in matched.alike.tolist()]
     ends = np.cumsum([0, *map(len, matched.groups)]).tolist()
-    made = (
-        _group(documents, texts, members, alike[begin:end], gone)
-        for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True)
-    )
-    whole = sorted((each for each in made if len(each.members) > 1), key=_most_similar_first)
-    return tuple(replace(each, id=number) for number, each in enumerate(whole, 1))
+    for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True):
+        yield _group(documents, texts, members, alike[begin:end], gone)
 
 
 def _group(

@@ -2,7 +2,8 @@
 
 An entry is what the file system said, a letter, then what was made of the file. For a
 document its confidence, damage, features and digests, the fingerprint (if it is kept there)
-and the encoding's name; for a file that was skipped the reason and its detail.
+and the encoding's name; for a file that was skipped the reason and its detail, and before them
+of a document without text the digest of its bytes and the encoding's name.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ import struct
 import sys
 from typing import TYPE_CHECKING, TypeAlias
 
-from simdup.records import Document, Reason, Skipped, Source
+from simdup.records import Document, Reason, Skipped, Source, without_text
 
 if TYPE_CHECKING:
     Outcome: TypeAlias = Document | Skipped
 
 _STATUS = struct.Struct("<Qqqq")
 _DOCUMENT = struct.Struct("<dqq16s16s16s")
-_IS_DOCUMENT, _IS_SKIPPED = b"d", b"s"
+_IS_DOCUMENT, _IS_SKIPPED, _IS_WITHOUT_TEXT = b"d", b"s", b"t"
+_DIGEST = 16
 
 
 def entry(source: Source, outcome: Outcome, row: bytes) -> bytes:
@@ -41,7 +43,10 @@ def status_in(data: bytes) -> tuple[int, int, int, int]:
 def _content(made: Outcome, row: bytes) -> bytes:
     """The part of a record that says what was made of the file."""
     if isinstance(made, Skipped):
-        return _IS_SKIPPED + f"{made.reason.value}\n{made.detail}".encode()
+        why = f"{made.reason.value}\n{made.detail}"
+        if made.file is None:
+            return _IS_SKIPPED + why.encode()
+        return _IS_WITHOUT_TEXT + made.file.bytes_digest + f"{made.file.encoding}\n{why}".encode()
     numbers = _DOCUMENT.pack(
         made.confidence,
         made.damaged,
@@ -59,6 +64,10 @@ def made_of(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | N
     if data[at - 1 : at] == _IS_SKIPPED:
         reason, _, detail = data[at:].decode().partition("\n")
         return Skipped(source.path, Reason(reason), detail), None
+    if data[at - 1 : at] == _IS_WITHOUT_TEXT:
+        encoding, reason, detail = data[at + _DIGEST :].decode().split("\n", 2)
+        file = without_text(source, encoding, data[at : at + _DIGEST])
+        return Skipped(source.path, Reason(reason), detail, file), None
     confidence, damaged, features, *digests = _DOCUMENT.unpack_from(data, at)
     if digests[0] == digests[1]:
         digests[1] = digests[0]  # one object for plain UTF-8, as when it is read

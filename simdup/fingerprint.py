@@ -29,7 +29,7 @@ from simdup.read import (
     read_text,
 )
 from simdup.recipe import FeatureKind
-from simdup.records import Document, Reason, Skipped, Source
+from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.simhash import Fingerprints, are_degenerate, fingerprint_chunks, fingerprint_texts
 
 if TYPE_CHECKING:
@@ -104,7 +104,10 @@ def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
     if document.features == 0:
         is_keyword = recipe.features is FeatureKind.KEYWORDS
         detail = "no keyword" if is_keyword else "no letter or digit"
-        return Skipped(document.path, Reason.EMPTY, detail)
+        source, encoding = document.source, document.encoding
+        is_text = document.format == "text"
+        file = None if is_text else without_text(source, encoding, document.bytes_digest)
+        return Skipped(document.path, Reason.EMPTY, detail, file)
     return document
 
 

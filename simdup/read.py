@@ -21,7 +21,7 @@ from simdup.extract.documents import NotInstalled
 from simdup.extract.documents import edition as edition_of_documents
 from simdup.extract.guarded import ReaderFailed
 from simdup.extract.plain import NotReadable
-from simdup.records import Reason, Skipped, Source
+from simdup.records import Reason, Skipped, Source, without_text
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -54,13 +54,13 @@ class Text:
 class SkipError(Exception):
     """Carries the reason why one file is skipped up to where the next one is read."""
 
-    def __init__(self, reason: Reason, detail: str = "") -> None:
+    def __init__(self, reason: Reason, detail: str = "", file: Document | None = None) -> None:
         super().__init__(reason, detail)
-        self.reason, self.detail = reason, detail
+        self.reason, self.detail, self.file = reason, detail, file
 
     def at(self, path: str) -> Skipped:
         """The record of it."""
-        return Skipped(path, self.reason, self.detail)
+        return Skipped(path, self.reason, self.detail, self.file)
 
 
 def edition(
@@ -125,16 +125,24 @@ def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
     try:
         found = readers.text(data, source.path)
     except NotInstalled as missing:
-        raise SkipError(Reason.MISSING_EXTRA, missing.reason) from None
+        file = _without_text(data, source, readers)
+        raise SkipError(Reason.MISSING_EXTRA, missing.reason, file) from None
     except ReaderFailed as failed:
         raise SkipError(Reason.UNREADABLE, failed.reason) from None
     except NotReadable as trouble:
-        raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
+        file = _without_text(data, source, readers)
+        raise SkipError(Reason.UNEXTRACTED, trouble.reason, file) from None
     if found is None:
         return None
     text, kind = found
     of_text = digest(text.encode("utf-8", "surrogatepass"))
     return Text(text, Encoding(kind, 1.0), digest(data), of_text)
+
+
+def _without_text(data: bytes, source: Source, readers: Readers) -> Document:
+    """What is known of a document that has no text for us."""
+    kind = readers.kind(data, source.path) or ""  # always known of what a reader has refused
+    return without_text(source, kind, digest(data))
 
 
 def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:

@@ -6,7 +6,7 @@ whose rows stand in the order of their documents.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,8 @@ class Skipped:
     reason: Reason
     detail: str = ""
     """What was found, for a reader: "31 % control bytes", "Permission denied"; may be empty."""
+    file: Document | None = field(default=None, compare=False)
+    """A document that was read and has no text (see `without_text`); None: any other file."""
 
     def __str__(self) -> str:
         """One line: which file, and why. The name as `repr`, since it may hold a newline."""
@@ -135,6 +137,14 @@ class Document:
         if self.bytes_digest == other.bytes_digest:
             return Kind.IDENTICAL_BYTES
         return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
+
+
+def without_text(source: Source, encoding: str, bytes_digest: bytes) -> Document:
+    """A document of which the bytes are known and the text is not, or says nothing.
+
+    It has no fingerprint; nothing but a document of the same bytes is like it.
+    """
+    return Document(source, encoding, 1.0, 0, 0, bytes_digest, bytes_digest, bytes_digest)
 
 
 @dataclass(frozen=True, slots=True)

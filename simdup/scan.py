@@ -73,7 +73,13 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             collection.collect(sources, jobs, progress, is_list=are_files)
             made = collection.fingerprinted()
             matches = match_documents(
-                made.documents, made.rows, settings, progress, shelf, ignored=ignored
+                made.documents,
+                made.rows,
+                settings,
+                progress,
+                shelf,
+                ignored=ignored,
+                without_text=[each.file for each in made.skipped if each.file is not None],
             )
         if shelf is not None:
             shelf.finish([] if are_files else [os.fspath(each) for each in (*roots, *references)])

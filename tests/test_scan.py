@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import makers
 import numpy as np
 import pytest
 
@@ -14,8 +16,11 @@ from simdup import read as reading_room
 from simdup.errors import InputError
 from simdup.recipe import Recipe
 from simdup.records import Kind, Reason
+from simdup.report import data, text
+from simdup.saved import load
 from simdup.scan import scan
 from simdup.settings import Settings
+from simdup.store import Store
 from simdup.walk import Filters
 
 
@@ -80,6 +85,93 @@ def test_stray_nuls_within_a_text_are_shown_as_damage(write, english):
         "in/a": 0,
         "in/b": 1,
     }
+
+
+@pytest.fixture
+def textless(write, english):
+    """Two copies each of documents without a text, and of files that are none."""
+    empty, signs = makers.docx_of(""), makers.docx_of("<w:p><w:r><w:t>* * *</w:t></w:r></w:p>")
+    for copy in ("in/one", "in/two"):
+        write(f"{copy}/text", english)
+        write(f"{copy}/empty.docx", empty)
+        write(f"{copy}/signs.docx", signs)
+        write(f"{copy}/zero", b"")
+        write(f"{copy}/signs.txt", "* * *")
+        write(f"{copy}/binary", bytes(99))
+    write("in/one/other.docx", makers.docx_of("<w:p/>"))
+    write("in/one/z/empty-copy.docx", empty)
+    return "in"
+
+
+COPIES = [
+    ["in/one/empty.docx", "in/two/empty.docx", "in/one/z/empty-copy.docx"],
+    ["in/one/text", "in/two/text"],
+    ["in/one/signs.docx", "in/two/signs.docx"],
+]
+
+
+@pytest.mark.parametrize("how", [{}, {"verified": False}, {"k": 200}, {"linkage": "components"}])
+def test_documents_without_text_are_grouped_by_their_bytes_alone(textless, how):
+    result = scan([textless], Settings(**how))
+
+    assert sorted(map(sorted, grouped(result))) == sorted(map(sorted, COPIES))
+    assert {group.kind for group in result.groups} == {Kind.IDENTICAL_BYTES}
+    assert [group.id for group in result.groups] == [1, 2, 3]
+    assert len(result.documents) == result.stats.fingerprinted == 2
+    assert result.stats.found == len(result.documents) + len(result.skipped) == 14
+    assert {skipped.path: skipped.reason.value for skipped in result.skipped} == {
+        f"in/{name}": reason
+        for reason, names in {
+            "no text extracted": [
+                "one/empty.docx",
+                "two/empty.docx",
+                "one/other.docx",
+                "one/z/empty-copy.docx",
+            ],
+            "empty": [
+                f"{copy}/{name}"
+                for copy in ("one", "two")
+                for name in ("signs.docx", "zero", "signs.txt")
+            ],
+            "binary": ["one/binary", "two/binary"],
+        }.items()
+        for name in names
+    }
+
+
+@pytest.mark.parametrize("form", [data.render_json, data.render_jsonl])
+def test_groups_of_documents_without_text_are_saved_and_shown_again(textless, form):
+    result = scan([textless])
+    saved = "".join(f"{line}\n" for line in form(result)).encode()
+
+    again = load(saved, "x")
+    assert grouped(again) == grouped(result)
+    assert list(text.render(again)) == list(text.render(result))
+    assert any("in/two/empty.docx  (no text to compare)" in line for line in text.render(result))
+
+
+@pytest.mark.usefixtures("textless")
+def test_documents_without_text_are_grouped_across_references_alone():
+    across = scan(["in/one"], against=["in/two"])
+    assert sorted(grouped(across)) == [
+        ["in/two/empty.docx", "in/one/empty.docx", "in/one/z/empty-copy.docx"],
+        ["in/two/signs.docx", "in/one/signs.docx"],
+        ["in/two/text", "in/one/text"],
+    ]
+    assert grouped(scan(["in/one/z"], against=["in/one/other.docx"])) == []
+    Path("in/two/empty.docx").unlink()
+    assert "in/one/empty.docx" not in str(grouped(scan(["in/one"], against=["in/two"])))
+
+
+def test_a_store_knows_documents_without_text(textless, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr("simdup.shelf.SETTLED_NS", -(10**18))
+    plain = scan([textless])
+    for known in (0, 14):
+        with closing(Store(tmp_path_factory.getbasetemp() / "store.sqlite3", pytest.fail)) as store:
+            result = scan([textless], store=store)
+
+        assert result.stats.from_store == known
+        assert (result.groups, result.skipped) == (plain.groups, plain.skipped)
 
 
 def test_worked_by_hand(tree):

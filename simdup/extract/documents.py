@@ -93,6 +93,13 @@ class Readers:
             return True
         return format_of(head, path) in self._formats
 
+    def kind(self, data: bytes, path: str) -> str | None:
+        """The format of a document, as `records.Document.encoding` has it; None if it is none."""
+        if converter := convert.converter_for(path, self._converters):
+            return f".{converter.ending}"
+        found = kind(data, path)
+        return found.value if found in self._formats else None
+
     def text(self, data: bytes, path: str) -> tuple[str, str] | None:
         """The text of a document and its format, as `records.Document.encoding` has it.
 

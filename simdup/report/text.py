@@ -62,7 +62,7 @@ def _remarks(document: Document) -> str:
     if document.damaged:
         remarks.append(f"{count(document.damaged, 'character')} damaged")
     if document.is_short:
-        remarks.append("short")
+        remarks.append("short" if document.features else "no text to compare")
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 
