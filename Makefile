@@ -5,7 +5,7 @@ PLAIN := .venv-plain
 SPARK := .venv-spark
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-plain check lint types format spark accuracy bench fuzz clean
+.PHONY: help demo test test-plain check lint types format spark accuracy bench fuzz mutants clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -92,6 +92,10 @@ fuzz: $(VENV)/developing ## look for bytes that break decoding, fingerprints, na
 		mkdir -p .fuzz/$$target && $(BIN)/python tests/fuzz/fuzz.py $$target \
 			-max_total_time=$(FUZZ_SECONDS) .fuzz/$$target tests/fuzz/corpus || exit 1; \
 	done
+
+# MUTANTS="--module tokens --sample 40" tries some; what tests/mutants/accepted.txt has may survive.
+mutants: $(VENV)/developing ## change the code in one place at a time, and see that tests notice (hours)
+	$(BIN)/python tests/mutants/mutants.py $(MUTANTS)
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(PLAIN) $(SPARK) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .fuzz

@@ -51,7 +51,7 @@ def leaders(pairs: Indices, n: int, linkage: str, rank: Indices, sizes: Indices)
     if linkage not in LINKAGES:
         raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
     neighbours, offsets = _adjacency(pairs, n)
-    degree = sizes - 1
+    degree = sizes.copy()
     np.add.at(degree, np.repeat(np.arange(n), np.diff(offsets)), sizes[neighbours])
     order = np.lexsort((rank, -degree))
     if linkage == "star":

@@ -51,6 +51,19 @@ def test_a_chain_worked_by_hand():
     assert [g.tolist() for g in group(chain, 5, "components")] == [[1, 0, 2, 3, 4]]
 
 
+def test_no_representative_takes_a_member_of_another():
+    pairs = np.array([[0, 1], [0, 2], [2, 3]])
+
+    assert [g.tolist() for g in group(pairs, 4)] == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_further_columns_of_pairs_are_ignored(linkage):
+    pairs = np.array([[0, 1, 2, 4], [2, 3, 1, 0]])
+
+    assert [g.tolist() for g in group(pairs, 5, linkage)] == [[0, 1], [2, 3]]
+
+
 def test_the_one_with_most_neighbours_stands_for_the_group():
     pairs = np.array([[0, 3], [1, 3], [2, 3]])
 
@@ -100,10 +113,12 @@ def test_the_order_of_pairs_does_not_matter(graph, linkage, random):
 
 
 def test_each_goes_to_its_closest_and_the_rest_stays():
-    pairs = np.array([[0, 3], [0, 4], [1, 4], [1, 3]])
+    pairs = np.array([[0, 4], [0, 5], [1, 5], [1, 4], [2, 4], [2, 5]])
 
-    found = closest(pairs, np.array([0.5, 0.9, 0.7, 0.7]), 5, np.array([0, 1, 2, 4, 3]))
-    assert found.tolist() == [4, 4, 2, 3, 4]
+    found = closest(
+        pairs, np.array([0.5, 0.9, 0.7, 0.7, 0.7, 0.7]), 6, np.array([0, 1, 2, 3, 5, 4])
+    )
+    assert found.tolist() == [5, 5, 5, 3, 4, 5]
 
 
 def test_a_long_chain_is_one_component():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simdup import fast, tokens
-from simdup.hashing import span_hashes
+from simdup.hashing import span_hashes, string_hashes
 from simdup.recipe import Recipe
 from simdup.unicode import code_points
 
@@ -57,3 +57,33 @@ def test_texts_without_a_token_stand_between_others(tokens_of):
         ids("中", "国"),
         [],
     ]
+
+
+@pytest.mark.parametrize("bits", [8, 56, 64, 72, 120, 128])
+def test_the_low_bits_of_string_hashes_vote_from_the_first_bit_on(bits):
+    texts = ["one two", "三"]
+    codes, offsets = code_points(["one", "two", "三"])
+    high, low = string_hashes(codes, offsets[:-1], offsets[1:] - 1)
+    numbers = [int(a) << 64 | int(b) for a, b in zip(high, low, strict=True)]
+
+    found = tokens.tokens(texts, Recipe(features="tokens", hash="string", bits=bits)).hashes
+    words = 1 if bits <= 64 else 2
+    assert found.shape == (3, words)
+    assert [int.from_bytes(row.astype(">u8").tobytes(), "big") for row in found] == [
+        (number & (1 << bits) - 1) << (64 * words - bits) for number in numbers
+    ]
+
+
+@pytest.mark.parametrize("hash_kind", ["mix64", "string", "blake2b"])
+def test_tokens_that_are_cut_and_joined_keep_their_hashes(hash_kind):
+    recipe = Recipe(features="tokens", hash=hash_kind, bits=128)
+    whole = tokens.tokens(["a b c d"], recipe)
+
+    again = whole.slice(0, 1).followed_by(whole.slice(1, 4)).slice(1, 3)
+    expected = tokens.tokens(["b c"], recipe)
+    assert again.ids.tolist() == expected.ids.tolist()
+    assert again.offsets.tolist() == expected.offsets.tolist() == [0, 2]
+    if hash_kind == "mix64":
+        assert again.hashes is expected.hashes is None
+    else:
+        assert again.hashes.tolist() == expected.hashes.tolist()
