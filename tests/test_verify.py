@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simdup import fast
 from simdup import verify as module
 from simdup.features import Features, all_features
 from simdup.recipe import Recipe
@@ -32,6 +33,16 @@ def test_worked_by_hand():
     found = exact_similarities(["a b c d", "a b c e", "x y"], [0, 0, 1], [1, 2, 1], Recipe())
 
     assert found.tolist() == pytest.approx([2 / 3, 0, 1])
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice(monkeypatch, is_compiled):
+    kernels = fast.load() if is_compiled else None
+    monkeypatch.setattr(module, "ready", lambda: kernels)
+    texts = ["x y", "a b c d", "a b c e", "a b"]
+
+    found = exact_similarities(texts, [1, 2, 1, 3, 1, 2], [2, 1, 3, 1, 0, 1], Recipe())
+    assert found.tolist() == pytest.approx([2 / 3, 2 / 3, 1 / sqrt(3), 1 / sqrt(3), 0, 2 / 3])
 
 
 @pytest.mark.parametrize("kind", ["shingles", "words", "tokens"])
@@ -96,6 +107,33 @@ def test_candidates_that_fit_are_loaded_once():
     for _ in decide(i, j, counts, load, at_once=30):
         pass
     assert sorted(loads) == list(range(6))
+
+
+def loads(pairs, n, at_once):
+    """What is loaded to decide pairs of n documents that have ten features each."""
+    i, j = np.array(pairs).T
+    loaded = []
+
+    def load(documents):
+        loaded.append(documents.tolist())
+        ids = np.arange(10 * len(documents), dtype=np.uint64)
+        return Features(ids, None, np.arange(0, len(ids) + 1, 10))
+
+    list(decide(i, j, np.full(n, 10), load, at_once))
+    return loaded
+
+
+def test_documents_that_hang_together_and_fit_are_in_one_block():
+    chains = [(0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (7, 8)]
+
+    assert loads(chains, 9, at_once=80) == [[0, 1, 2, 3, 4, 5], [6, 7, 8]]
+    assert loads(chains, 9, at_once=60) == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    assert loads([(0, 2), (1, 3), (2, 4), (3, 5)], 6, at_once=60) == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_documents_that_hang_together_and_do_not_fit_are_split():
+    assert loads([(0, 1), (1, 2)], 3, at_once=40) == [[0, 1], [2]]
+    assert loads([(0, 1), (2, 3), (3, 4)], 5, at_once=40) == [[0, 1], [2, 3], [4]]
 
 
 def test_of_another_block_only_what_is_asked_for_is_loaded():
