@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simdup.opening import open_to_read
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -98,8 +100,7 @@ def files_of(path: Path) -> list[Path]:
 def _header(path: Path) -> bytes:
     """The first bytes of a file; none if there is no file, or none that can be read."""
     try:
-        # O_NONBLOCK: a FIFO must not hang; reading from one gives nothing, or an error.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_to_read(path)  # reading from a FIFO gives nothing, or an error
     except OSError:
         return b""
     try:

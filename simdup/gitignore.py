@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from simdup.errors import ExtraMissingError
+from simdup.opening import open_to_read
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -66,7 +67,7 @@ def read_rules(folder: str, start: int) -> Rules:
 
 def _read_gitignore(path: str) -> bytes:
     """What it holds; nothing if it is not a regular file. A link is an error, as for git."""
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    file = open_to_read(path, follow=False)
     try:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):

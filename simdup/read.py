@@ -21,6 +21,7 @@ from simdup.extract.documents import NotInstalled
 from simdup.extract.documents import edition as edition_of_documents
 from simdup.extract.guarded import ReaderFailed
 from simdup.extract.plain import NotReadable
+from simdup.opening import open_to_read
 from simdup.records import Reason, Skipped, Source, without_text
 
 if TYPE_CHECKING:
@@ -174,8 +175,7 @@ def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
     A file that is no longer what the walk saw, before or after it is read, is skipped.
     """
     try:
-        # O_NONBLOCK: a FIFO that took the file's place must not hang the scan.
-        descriptor = os.open(source.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        descriptor = open_to_read(source.path)  # a FIFO may have taken the file's place
     except (OSError, ValueError) as error:
         raise _trouble(error) from None
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
@@ -21,9 +20,6 @@ from simdup.ignored import IgnoredPair, default_place, line_of, lines_in, pairs_
 from simdup.report.columns import padded, width
 from simdup.report.names import printable
 from simdup.report.words import count
-
-if sys.platform != "win32":
-    import fcntl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -206,10 +202,12 @@ def _changing(path: Path, *, is_named: bool) -> Iterator[None]:
     """The folder of a list is there, and no other simdup changes a list in it meanwhile."""
     if not is_named:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if sys.platform == "win32":
+    try:
+        import fcntl  # noqa: PLC0415  not on Windows
+    except ImportError:
         yield
         return
-    descriptor = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+    descriptor = os.open(path.parent, os.O_RDONLY)
     try:
         with suppress(OSError):  # of a file system that has no locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -49,7 +49,7 @@ def _is_stream(path: str) -> bool:
 
 def _append(path: str, lines: Lines) -> None:
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None
     _write(descriptor, lines, "utf-8", repr(path))
@@ -65,7 +65,8 @@ def _replace(path: str, lines: Lines) -> None:
     except OSError as error:
         raise InputError(f"{path!r}: cannot write there ({error.strerror})") from None
     try:
-        os.fchmod(descriptor, _mode(path))
+        if hasattr(os, "fchmod"):  # where it is not there, files have no such modes
+            os.fchmod(descriptor, _mode(path))
         _write(descriptor, lines, "utf-8", repr(path))
         os.replace(temporary, path)
     except BaseException:

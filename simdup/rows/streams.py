@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
 
 from simdup.corpora import Fault, Flaw
 from simdup.errors import ExtraMissingError, InputError
+from simdup.opening import open_to_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -126,8 +127,7 @@ def packed(path: str, packing: str) -> Packed:
 def opened(path: str) -> IO[bytes]:
     """The file, opened. Raises InputError if it cannot be, or is no regular file."""
     try:
-        # O_NONBLOCK: opening a FIFO must not hang.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_to_read(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "no possible name of a file"
         raise InputError(f"{path!r}: {reason}") from None

@@ -1,0 +1,24 @@
+"""Opening files that nobody vouches for, on every system."""
+
+from __future__ import annotations
+
+import os
+from errno import ELOOP
+
+# Opening a FIFO must not wait for who writes to it, and a terminal must not become ours; Windows
+# must not change line ends. A system that lacks a flag has no need of it.
+_FLAGS = os.O_RDONLY
+for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
+    _FLAGS |= getattr(os, _name, 0)
+
+
+def open_to_read(path: str | os.PathLike[str], *, follow: bool = True) -> int:
+    """The descriptor of a file, which may be of any kind. Raises OSError and ValueError.
+
+    `follow` says whether a link is followed, and is an error otherwise.
+    """
+    if follow:
+        return os.open(path, _FLAGS)
+    if not hasattr(os, "O_NOFOLLOW") and os.path.islink(path):
+        raise OSError(ELOOP, os.strerror(ELOOP), path)
+    return os.open(path, _FLAGS | getattr(os, "O_NOFOLLOW", 0))
