@@ -113,6 +113,8 @@ _UTF16_SAMPLE = 1 << 10
 # NULs within a text, as a share of its bytes: random bytes have 0.4 %. A run as long as this is
 # no stray byte but the layout of a format; a tar archive of texts has one of 100 in each header.
 _MOST_NULS, _LONG_RUN = 0.001, 8
+# NULs that are handed on together where many stand before the end of a file.
+_NULS_AT_ONCE = 1 << 16
 
 # Share of characters lost, in UTF-8 that was damaged.
 _MOST_LOST = 0.05
@@ -248,9 +250,9 @@ def _decoder(name: str) -> codecs.IncrementalDecoder:
 
 
 def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
-    """The same bytes without NULs at their end, but for those of the last `unit` of a character.
+    """The same bytes without the NULs at the end, except those within the last `unit` of bytes.
 
-    Those that come meanwhile are counted and not kept, however many they are.
+    NULs that may turn out to be at the end are counted and not kept, however many they are.
     """
     size = held = 0
     for chunk in chunks:
@@ -265,8 +267,8 @@ def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
 
 def _nuls(count: int) -> Iterator[bytes]:
     """So many NULs, in pieces."""
-    for begin in range(0, count, _LONG):
-        yield bytes(min(_LONG, count - begin))
+    for begin in range(0, count, _NULS_AT_ONCE):
+        yield bytes(min(_NULS_AT_ONCE, count - begin))
 
 
 def _pieces(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder) -> Iterator[str]:

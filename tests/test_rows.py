@@ -7,6 +7,8 @@ import gzip
 import io
 import json
 import os
+import zlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -454,6 +456,39 @@ def test_junk_after_a_packed_file_is_said_to_be_and_costs_no_row(write, name, ju
     ]
     assert flaws[0].row > numbers[-1]
     assert sum(count for _, count in opened.kept(np.array([flaws[0].row]))) == len(TEXTS)
+
+
+def test_a_last_row_that_is_too_long_is_refused_beside_the_junk_after_it(write, monkeypatch):
+    monkeypatch.setattr(streams, "LONGEST_ROW", 40)
+    monkeypatch.setattr(streams, "BLOCK", 16)
+    write("a.jsonl.gz", gzip.compress(as_json(["a"]) + b'{"text": "' + b"x" * 99) + b"junk")
+
+    texts, _, _, flaws = read(table("a.jsonl.gz"))
+    assert texts == ["a"]
+    assert [(flaw.row, flaw.fault) for flaw in flaws] == [(2, Fault.TOO_LONG), (3, Fault.JUNK)]
+
+
+def test_many_small_members_are_read_a_few_at_a_time(write, monkeypatch):
+    sizes = []
+
+    class Unpacker:
+        def __init__(self, **options):
+            self._real = zlib.decompressobj(**options)
+
+        def decompress(self, data):
+            sizes.append(len(data))
+            return self._real.decompress(data)
+
+        eof = property(lambda self: self._real.eof)
+        unused_data = property(lambda self: self._real.unused_data)
+
+    monkeypatch.setattr(streams, "zlib", SimpleNamespace(**vars(zlib)))
+    monkeypatch.setattr(streams.zlib, "decompressobj", lambda wbits: Unpacker(wbits=wbits))
+    data = as_json(["a"] * 5000)
+    members = b"".join(gzip.compress(line) for line in data.splitlines(keepends=True))
+
+    assert len(read(table(write("a.jsonl.gz", members)))[0]) == 5000
+    assert max(sizes) <= streams.PACKED + streams.MARK
 
 
 @pytest.mark.parametrize("zeros", [1, 511, 5000])

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 # Bytes that are handed on together: a task for a worker, which outweighs sending it.
 BLOCK = 1 << 20
 
-# Packed bytes that are unpacked at once. zstandard may make 30,000 times as much of them. No
-# fewer than four, which is how long the mark of a packing is.
+# Packed bytes that are unpacked at once. zstandard may make 30,000 times as much of them.
 PACKED = 1 << 12
 
 # What a packed file is taken to hold, times its size.
@@ -38,6 +37,9 @@ _BOM = b"\xef\xbb\xbf"
 
 #: How a file may be packed, by the end of its name.
 PACKINGS = (".gz", ".zst")
+
+# Bytes that tell how a file is packed; no more than PACKED.
+MARK = 4
 
 _TOOLS = {".gz": "gzip", ".zst": "zstandard"}
 
@@ -118,7 +120,7 @@ def packed(path: str, packing: str) -> Packed:
     if packing == ".zst" and find_spec("zstandard") is None:
         raise ExtraMissingError(f"{path!r}: .zst", "corpus")
     with opened(path) as file:
-        head = file.read(4)
+        head = file.read(MARK)
         if packing and head and not _HEADS[packing].match(head):
             raise InputError(f"{path!r}: not a {_TOOLS[packing]} file; name it without {packing}")
         return Packed(path, packing, status_of(file))
@@ -222,7 +224,8 @@ def _members(
     while data := file.read(PACKED):
         while data := data if member else data.lstrip(b"\0"):
             if member is None:
-                data += file.read(PACKED)  # the mark may be cut in two
+                if len(data) < MARK:
+                    data += file.read(PACKED)
                 if not _HEADS[packing].match(data):
                     what = f"not a {_TOOLS[packing]} file"
                     raise EOFError(what) if is_first else JunkError(f"{what} from here on")
@@ -309,10 +312,9 @@ def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
                 parts, size, passed = [], 0, passed + size
     except CutShortError as error:
         end = error
-    if passed and end is None:
-        yield too_long(at.number)
-    elif size and (end is None or end.fault is Fault.JUNK):
-        yield Lines(b"".join(parts), *at)
+    is_whole = end is None or end.fault is Fault.JUNK
+    if is_whole and (passed or size):
+        yield too_long(at.number) if passed else Lines(b"".join(parts), *at)
         at = _At(at.number + 1, at.offset + size)
     if end is not None:
         yield Flaw(at.number, 1, end.fault, f"{end}; what comes after is lost")
