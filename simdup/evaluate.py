@@ -15,6 +15,7 @@ import numpy as np
 
 from simdup.candidates import wanted
 from simdup.features import all_features
+from simdup.given import check_whole, number_list, tuple_of
 from simdup.groups import components
 from simdup.hamming import paired_distances
 from simdup.labels import DUPLICATE, UNJUDGED, Labels, labelled_clusters, labelled_pairs, own_table
@@ -50,7 +51,7 @@ STEPS = np.arange(1, 101) / 100
 def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     pairs: AnyPath | None = None,
     recipes: Sequence[Recipe] = (Recipe(),),
-    sizes: Sequence[int] = SIZES,
+    sizes: Iterable[int] | None = None,
     *,
     clusters: AnyPath | None = None,
     similarity: float = SIMILARITY,
@@ -61,6 +62,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
 ) -> Evaluation:
     """How accurately recipes tell duplicates from others, at several sizes in bits.
 
+    `sizes` default to SIZES, or with a `k` to those of them that have at least k bits.
     The labels are those of a table of `pairs` (None: simdup's own), or all pairs of a
     table of `clusters`. `similarity` decides verified scans, and `k` or what
     `similarity` stands for decides bare ones. Figures are means over `draws`
@@ -71,10 +73,11 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     began = perf_counter()
     if pairs is not None and clusters is not None:
         raise ValueError("pairs and clusters are two kinds of labels; give one")
+    listed_sizes = _sizes(sizes, k)
     settings = [
         [Settings(each, similarity, k, verified=False) for each in same]
-        for recipe in recipes
-        for same in sized(recipe, sizes)
+        for recipe in tuple_of(recipes, "recipes", Recipe)
+        for same in sized(recipe, listed_sizes)
     ]
     if not settings or not all(settings):
         raise ValueError("there is no recipe with any of these sizes")
@@ -96,6 +99,18 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
         tuple(rows),
         perf_counter() - began,
     )
+
+
+def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
+    """The sizes that are given, else the usual ones in which texts can be k bits apart."""
+    if given is not None:
+        return number_list(given, "sizes")
+    if k is None:
+        return [*SIZES]
+    check_whole(k, "k")
+    if k > SIZES[-1]:
+        raise ValueError(f"k is {k}, but the usual sizes have {SIZES[-1]} bits at most; give sizes")
+    return [size for size in SIZES if size >= k]
 
 
 def sized(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:

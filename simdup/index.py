@@ -30,6 +30,7 @@ from simdup.catalogue.readers import Readers
 from simdup.documents import match_documents
 from simdup.fast import is_worth, load
 from simdup.gather import Gathering
+from simdup.given import check_type, path_list, text_list
 from simdup.local import How
 from simdup.places import Places, damaged_filters, remove
 from simdup.progress import silent
@@ -157,32 +158,33 @@ class Index:
 
     def add(
         self,
-        paths: Sequence[AnyPath],
+        paths: AnyPath | Iterable[AnyPath],
         filters: Filters = DEFAULTS,
         *,
         jobs: int | None = 1,
         progress: Progress = silent,
     ) -> Changes:
-        """Add the documents under some paths; those that have changed replace what they were.
+        """Add the documents under some paths, or under a single one.
 
-        `update` will look there again, with the same filters.
+        Those that have changed replace what they were. `update` will look there again, with
+        the same filters.
         """
         how = self._how()
         with closing(self._writer()) as writer:
-            named = [os.fspath(path) for path in paths]
-            return Gathering(writer, how, jobs, progress).add(named, filters)
+            return Gathering(writer, how, jobs, progress).add(path_list(paths), filters)
 
-    def add_texts(self, names: Sequence[str], texts: Sequence[str]) -> Changes:
+    def add_texts(self, names: Iterable[str], texts: Iterable[str]) -> Changes:
         """Add texts that are no files, by names of their own, in one batch.
 
         They are not kept: what is like them is told by fingerprints alone. Raises ValueError
         for a name that is empty, an absolute path, or no possible name of a file.
         """
-        for name in names:
+        called, every_text = text_list(names, "names"), text_list(texts)
+        for name in called:
             os.fsencode(name)
-        if wrong := [name for name in names if not name or os.path.isabs(name)]:
+        if wrong := [name for name in called if not name or os.path.isabs(name)]:
             raise ValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
-        questions, skipped = of_texts(names, texts, self.settings)
+        questions, skipped = of_texts(called, every_text, self.settings)
         known = [each for each in questions.documents if each is not None]
         replaced = self.put(known, questions.rows)
         added = len({each.path for each in known}) - replaced
@@ -198,13 +200,13 @@ class Index:
         with closing(self._writer()) as writer, writer.writing():
             return put(writer, known, rows)
 
-    def remove(self, paths: Sequence[AnyPath]) -> Changes:
+    def remove(self, paths: AnyPath | Iterable[AnyPath]) -> Changes:
         """Take out what is at or under some paths, or texts by their names.
 
         `update` does not add it again. Raises InputError for what is not in the index.
         """
         with closing(self._writer()) as writer:
-            return remove(writer, [os.fspath(path) for path in paths])
+            return remove(writer, path_list(paths))
 
     def update(self, *, jobs: int | None = 1, progress: Progress = silent) -> Changes:
         """Look again at all that was added: read what is new or has changed, drop what is gone.
@@ -241,11 +243,12 @@ class Index:
         is_any_alike: bool = False,
     ) -> tuple[Match, ...]:
         """The documents that are like a text, most similar first; see `query_many`."""
+        check_type(text, "text", str)
         return self.query_many([text], settings, top, is_any_alike=is_any_alike)[0].matches
 
     def query_many(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         settings: Settings | None = None,
         top: int | None = None,
         *,
@@ -258,14 +261,15 @@ class Index:
         `is_any_alike`, it gives the nearest, however little they are alike. A text without a
         letter or digit is like nothing.
         """
-        found, _ = self.query_texts(texts, settings, top, is_any_alike=is_any_alike)
+        asked = text_list(texts)
+        found, _ = self.query_texts(asked, settings, top, is_any_alike=is_any_alike)
         matches = {answer.question: answer.matches for answer in found}
-        names = map(str, range(len(texts)))
+        names = map(str, range(len(asked)))
         return tuple(Answer(name, matches.get(name, ())) for name in names)
 
     def query_texts(
         self,
-        texts: Sequence[str],
+        texts: Iterable[str],
         settings: Settings | None = None,
         top: int | None = None,
         *,
@@ -276,13 +280,14 @@ class Index:
         Both name a text by its place.
         """
         wish = self._wish(settings, top, is_any_alike=is_any_alike)
-        names = [str(place) for place in range(len(texts))]
-        questions, skipped = of_texts(names, texts, wish.settings)
+        asked = text_list(texts)
+        names = [str(place) for place in range(len(asked))]
+        questions, skipped = of_texts(names, asked, wish.settings)
         return self._answers(questions, wish), tuple(skipped)
 
     def query_files(
         self,
-        paths: Iterable[AnyPath],
+        paths: AnyPath | Iterable[AnyPath],
         settings: Settings | None = None,
         top: int | None = None,
         *,

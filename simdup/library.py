@@ -13,6 +13,7 @@ import numpy as np
 from simdup.errors import InputError
 from simdup.fast import load_if_worth
 from simdup.fingerprint import rows_of_sources
+from simdup.given import path_list, text_list
 from simdup.local import tasks
 from simdup.recipe import Recipe, default_bits
 from simdup.records import Skipped, Source
@@ -22,13 +23,13 @@ from simdup.walk import listed
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
 
 def fingerprint_texts(
-    texts: Sequence[str],
+    texts: Iterable[str],
     bits: int | None = None,
     features: str = "shingles",
     **options: Any,  # noqa: ANN401
@@ -43,15 +44,13 @@ def fingerprint_texts(
     >>> bool((a == b).all()), a.shape
     (True, (8,))
     """
-    if isinstance(texts, str):
-        raise TypeError("texts must be a sequence of texts, not one text; put it into a list")
-    recipe = _recipe(bits, features, options)
-    load_if_worth(characters=sum(map(len, texts)))
-    return _fingerprint_texts(texts, recipe).rows
+    recipe, listed_texts = _recipe(bits, features, options), text_list(texts)
+    load_if_worth(characters=sum(map(len, listed_texts)))
+    return _fingerprint_texts(listed_texts, recipe).rows
 
 
 def fingerprint_files(
-    paths: Iterable[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     bits: int | None = None,
     features: str = "shingles",
     *,
@@ -60,12 +59,12 @@ def fingerprint_files(
 ) -> NDArray[np.uint8]:
     """The SimHash of every file's text: (n, bits // 8), in the order of the paths.
 
-    Each file is decoded by its own encoding, or by `encoding`. A text without a letter
-    or digit has all zeros. Raises InputError for the first file that is missing, a
-    folder, unreadable or binary; `scan` skips such files.
+    A single path is a list of one. Each file is decoded by its own encoding, or by
+    `encoding`. A text without a letter or digit has all zeros. Raises InputError for the
+    first file that is missing, a folder, unreadable or binary; `scan` skips such files.
     """
     recipe = _recipe(bits, features, options)
-    found = [next(iter(listed([path]))) for path in paths]
+    found = [next(iter(listed([path]))) for path in path_list(paths)]
     for each in found:
         if isinstance(each, Skipped):
             raise InputError(str(each))
@@ -75,7 +74,7 @@ def fingerprint_files(
 
 
 def exact_similarities(
-    texts: Sequence[str],
+    texts: Iterable[str],
     i: ArrayLike,
     j: ArrayLike,
     features: str = "shingles",
@@ -89,9 +88,9 @@ def exact_similarities(
     >>> exact_similarities(["a b c", "a b d", "e f"], [0, 0], [1, 2]).round(2).tolist()
     [0.5, 0.0]
     """
-    recipe = _recipe(None, features, options)
-    left, right = (_indices(each, len(texts)) for each in (i, j))
-    return _exact_similarities(texts, left, right, recipe)
+    recipe, listed_texts = _recipe(None, features, options), text_list(texts)
+    left, right = (_indices(each, len(listed_texts)) for each in (i, j))
+    return _exact_similarities(listed_texts, left, right, recipe)
 
 
 def _indices(values: ArrayLike, n: int) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from simdup.decode import damage
 from simdup.fingerprint import Fingerprinted, without_degenerate
+from simdup.given import path_list
 from simdup.local import How, fingerprint_all, tasks
 from simdup.read import digest
 from simdup.records import Document, Reason, Skipped, Source
@@ -49,10 +50,12 @@ class Questions:
     """The texts, unless they are files, or only fingerprints are known."""
 
 
-def of_files(paths: Iterable[AnyPath], settings: Settings) -> tuple[Questions, list[Skipped]]:
+def of_files(
+    paths: AnyPath | Iterable[AnyPath], settings: Settings
+) -> tuple[Questions, list[Skipped]]:
     """Files as questions, and those that cannot be asked for, with the reason."""
     skipped, sources = list[Skipped](), list[Source]()
-    for path in paths:
+    for path in path_list(paths):
         for each in listed([path]):  # alone: a file that is asked for twice is answered twice
             if isinstance(each, Source):
                 sources.append(each)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from simdup.candidates import widened
 from simdup.collect import Collection
 from simdup.documents import Matches, match_documents
 from simdup.errors import InterruptedScan
+from simdup.given import path_list
 from simdup.progress import silent
 from simdup.read import edition
 from simdup.records import ScanResult, Skipped, Source, Stats
@@ -24,6 +24,7 @@ from simdup.shelf import shelf_in
 from simdup.walk import DEFAULTS, listed, walk
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
 
     from simdup.progress import Progress
@@ -35,18 +36,18 @@ if TYPE_CHECKING:
 
 
 def scan(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
-    paths: Iterable[AnyPath],
+    paths: AnyPath | Iterable[AnyPath],
     settings: Settings | None = None,
     filters: Filters = DEFAULTS,
     *,
-    against: Iterable[AnyPath] = (),
+    against: AnyPath | Iterable[AnyPath] = (),
     are_files: bool = False,
     jobs: int | None = 1,
     store: Store | None = None,
     ignored: Iterable[tuple[bytes, bytes]] = (),
     progress: Progress = silent,
 ) -> ScanResult:
-    """The groups of near-duplicate documents under some paths.
+    """The groups of near-duplicate documents under some paths, or a single one.
 
     `against` are folders or files of reference: then only pairs between one of them
     and one of the others count. With `are_files` the paths are a list of files, of
@@ -60,7 +61,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     """
     began = perf_counter()
     settings = settings or Settings()
-    roots, references = list(paths), list(against)
+    roots, references = path_list(paths), path_list(against, "against")
     find = listed if are_files else walk
     found = progress(find(roots, filters, references=references), "walk", None)
     shelf = None if store is None else _shelf(store, settings)
@@ -82,7 +83,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
                 without_text=[each.file for each in made.skipped if each.file is not None],
             )
         if shelf is not None:
-            shelf.finish([] if are_files else [os.fspath(each) for each in (*roots, *references)])
+            shelf.finish([] if are_files else [*roots, *references])
     except KeyboardInterrupt:
         seconds = perf_counter() - began
         raise InterruptedScan(_result(collection, skipped, None, seconds)) from None

@@ -8,6 +8,13 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
+from simdup.given import (
+    check_number,
+    check_truth,
+    check_type,
+    check_whole,
+    tuple_of,
+)
 from simdup.hamming import UNRELATED, chance_distance, threshold
 from simdup.recipe import Recipe
 
@@ -79,6 +86,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, and let a `k` that is given decide."""
+        self._check_types()
         if not 0 < self.similarity <= 1:
             raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
         if self.k is not None and not 0 <= self.k <= self.recipe.bits:
@@ -88,6 +96,18 @@ class Settings:
         if unknown := next((name for name in self.formats if name not in FORMATS), None):
             raise ValueError(f"formats must be among {', '.join(FORMATS)}, not {unknown!r}")
         object.__setattr__(self, "verified", self.verified and self.k is None)
+
+    def _check_types(self) -> None:
+        """Raise TypeError for a value of a wrong type, by name."""
+        check_type(self.recipe, "recipe", Recipe)
+        check_number(self.similarity, "similarity")
+        if self.k is not None:
+            check_whole(self.k, "k")
+        check_truth(self.verified, "verified")
+        if self.encoding is not None:
+            check_type(self.encoding, "encoding", str)
+        object.__setattr__(self, "formats", tuple_of(self.formats, "formats", str))
+        object.__setattr__(self, "converters", tuple_of(self.converters, "converters", Converter))
 
     @property
     def distance(self) -> int:

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from simdup.errors import SHORTAGES, InputError
 from simdup.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
+from simdup.given import check_truth, check_whole, tuple_of
 from simdup.records import Reason, Skipped, Source
 
 if TYPE_CHECKING:
@@ -104,6 +105,17 @@ class Filters:
 
     Files are not asked for theirs: on an overlay file system it differs from their folder's.
     """
+
+    def __post_init__(self) -> None:
+        """Refuse values of a wrong type, by name."""
+        for name in ("include", "exclude"):
+            object.__setattr__(self, name, tuple_of(getattr(self, name), name, str))
+        for name in ("hidden", "noise", "gitignore", "follow_symlinks", "one_file_system"):
+            check_truth(getattr(self, name), name)
+        check_whole(self.min_size, "min_size")
+        for name in ("max_depth", "max_size"):
+            if getattr(self, name) is not None:
+                check_whole(getattr(self, name), name)
 
 
 DEFAULTS = Filters()

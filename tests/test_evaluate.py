@@ -854,7 +854,8 @@ def test_unrelated_texts_are_hardly_ever_found(own):
         ({"precision": 1.5}, "precision must be above 0 and at most 1, not 1.5"),
         ({"precision": NAN}, "precision must be above 0 and at most 1, not nan"),
         ({"similarity": 0}, "similarity must be above 0 and at most 1, not 0"),
-        ({"k": 17}, "k must be from 0 to the 16 bits, not 17"),
+        ({"sizes": (16, 64), "k": 17}, "k must be from 0 to the 16 bits, not 17"),
+        ({"k": 257}, "k is 257, but the usual sizes have 256 bits at most; give sizes"),
         ({"k": -1}, "k must be from 0 to the 16 bits, not -1"),
     ],
 )
@@ -877,3 +878,16 @@ def test_broken_labels_name_the_table_and_the_line(table, english):
     assert str(refused.value) == (
         "'pairs.csv', line 2: 'gone': not found (No such file or directory)"
     )
+
+
+def test_a_k_takes_the_usual_sizes_that_have_as_many_bits(mixed):
+    found = evaluate(mixed.saved(), k=20)
+
+    assert [row.settings.recipe.bits for row in found.rows] == [32, 64, 128, 256]
+
+
+def test_sizes_may_come_from_a_generator_for_several_recipes(mixed):
+    recipes = [Recipe(), Recipe(ngram=1)]
+
+    found = evaluate(mixed.saved(), recipes, (size for size in (16, 64)))
+    assert [row.settings.recipe.bits for row in found.rows] == [16, 64, 16, 64]

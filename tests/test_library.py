@@ -135,11 +135,6 @@ def test_an_index_that_is_no_text_is_refused(i, message):
         simdup.exact_similarities(["a", "b"], i, [0])
 
 
-def test_one_text_instead_of_several_is_refused():
-    with pytest.raises(TypeError, match="texts must be a sequence of texts, not one text"):
-        simdup.fingerprint_texts("a text")
-
-
 def test_importing_the_package_imports_nothing_else():
     code = (
         "import sys, simdup; print([n for n in sys.modules if n.startswith(('simdup.', 'numpy'))])"
@@ -165,3 +160,151 @@ def test_every_public_name_is_there_and_listed():
 def test_a_name_that_is_not_public_is_an_error():
     with pytest.raises(AttributeError, match="module 'simdup' has no attribute 'nothing'"):
         simdup.nothing  # noqa: B018
+
+
+def once(values):
+    """What can be read a single time."""
+    return (value for value in values)
+
+
+TEXTS = ["the cat sat on the mat", "the dog", "The cat sat on the mat!", "a text"]
+
+
+def test_texts_may_come_from_a_generator():
+    rows = simdup.fingerprint_texts(once(TEXTS))
+
+    assert rows.tolist() == simdup.fingerprint_texts(TEXTS).tolist()
+    assert simdup.group_texts(once(TEXTS)).members.tolist() == [0, 2]
+    assert simdup.exact_similarities(once(TEXTS), [0, 0], [1, 2])[1] == 1
+
+
+def test_an_index_takes_generators_and_single_paths(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(TEXTS[0], "utf-8")
+    with simdup.Index.create(tmp_path / "x") as index:
+        assert index.add_texts(once("abc"), once(TEXTS[:3])).added == 3
+        assert index.add(path).added == 1
+        assert index.add(str(path)).added == 0
+        found = [[m.document.path for m in each.matches] for each in index.query_many(once(TEXTS))]
+        assert sorted(found[0]) == sorted(found[2])
+        assert {"a", "c", str(path)} == set(found[0])
+        answers, skipped = index.query_texts(once(TEXTS[:2]))
+        assert (len(answers), skipped) == (2, ())
+        assert len(index.query_files(path)[0]) == len(index.query_files(once([path]))[0]) == 1
+        assert index.remove(path).removed == 1
+
+
+def test_a_single_path_is_one_path(tmp_path):
+    for name in ("docs/a", "docs/b", "old/c"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(TEXTS[0], "utf-8")
+    (tmp_path / "rows.jsonl").write_text('{"text": "the cat"}\n' * 3, "utf-8")
+    docs, old = tmp_path / "docs", tmp_path / "old"
+
+    for path in (docs, str(docs), bytes(docs), [docs], once([docs])):
+        assert [len(group.members) for group in simdup.scan(path).groups] == [2]
+    (group,) = simdup.scan(str(docs), against=str(old)).groups
+    assert len(group.members) == 3
+    for path in (docs / "a", str(docs / "a"), once([docs / "a"])):
+        assert simdup.fingerprint_files(path).shape == (1, 32)
+    for path in (tmp_path / "rows.jsonl", str(tmp_path / "rows.jsonl")):
+        assert len(simdup.scan_rows(path).rows) == 3
+
+
+STRING = "must be a list of strings, not the string 'docs'; put it into a list"
+WRONG = {
+    "texts of fingerprint_texts": (simdup.fingerprint_texts, f"texts {STRING}"),
+    "texts of group_texts": (simdup.group_texts, f"texts {STRING}"),
+    "texts of exact_similarities": (
+        lambda value: simdup.exact_similarities(value, [0], [1]),
+        f"texts {STRING}",
+    ),
+    "include": (lambda value: simdup.Filters(include=value), f"include {STRING}"),
+    "exclude": (lambda value: simdup.Filters(exclude=value), f"exclude {STRING}"),
+    "hidden": (
+        lambda value: simdup.Filters(hidden=value),
+        "hidden must be True or False, not string 'docs'",
+    ),
+    "max_size": (
+        lambda value: simdup.Filters(max_size=value),
+        "max_size must be a whole number, not string 'docs'",
+    ),
+    "formats": (lambda value: simdup.Settings(formats=value), f"formats {STRING}"),
+    "converters": (
+        lambda value: simdup.Settings(converters=[value]),
+        "converters[0] must be a Converter, not string 'docs'",
+    ),
+    "recipe": (simdup.Settings, "recipe must be a Recipe, not string 'docs'"),
+    "similarity": (
+        lambda value: simdup.Settings(similarity=value),
+        "similarity must be a number, not string 'docs'",
+    ),
+    "k": (
+        lambda value: simdup.Settings(k=value),
+        "k must be a whole number, not string 'docs'",
+    ),
+    "verified": (
+        lambda value: simdup.Settings(verified=value),
+        "verified must be True or False, not string 'docs'",
+    ),
+    "sizes": (
+        lambda value: simdup.evaluate(sizes=value),
+        "sizes must be a list of whole numbers, not the string 'docs'; put it into a list",
+    ),
+    "k of evaluate": (
+        lambda value: simdup.evaluate(k=value),
+        "k must be a whole number, not string 'docs'",
+    ),
+    "recipes": (
+        lambda value: simdup.evaluate(recipes=value),
+        "recipes must be a list of Recipe objects, not the string 'docs'; put it into a list",
+    ),
+    "paths of scan": (
+        lambda value: simdup.scan([value, 5]),
+        "paths[1] must be a path, not int 5",
+    ),
+    "against": (
+        lambda value: simdup.scan(value, against=7),
+        "against must be a list of paths, not int 7",
+    ),
+    "paths of fingerprint_files": (
+        lambda value: simdup.fingerprint_files({value: 1}.values()),
+        "paths[0] must be a path, not int 1",
+    ),
+    "files": (
+        lambda value: simdup.scan_rows(len(value)),
+        "files must be a list of paths, not int 4",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG.values(), ids=list(WRONG))
+def test_a_wrong_type_is_refused_by_name(call, message):
+    with pytest.raises(TypeError) as caught:
+        call("docs")
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("query", (["docs"],), "text must be a string, not list ['docs']"),
+        ("query_many", ("docs",), f"texts {STRING}"),
+        ("query_texts", ("docs",), f"texts {STRING}"),
+        ("query_files", (3,), "paths must be a list of paths, not int 3"),
+        ("add", ([None],), "paths[0] must be a path, not None"),
+        ("remove", (3,), "paths must be a list of paths, not int 3"),
+        ("add_texts", ("docs", ["a"]), f"names {STRING}"),
+        ("add_texts", (["a"], "docs"), f"texts {STRING}"),
+    ],
+)
+def test_a_wrong_type_for_an_index_is_refused_by_name(tmp_path, method, arguments, message):
+    with simdup.Index.create(tmp_path / "x") as index, pytest.raises(TypeError) as caught:
+        getattr(index, method)(*arguments)
+    assert str(caught.value) == message
+
+
+def test_lists_are_as_good_as_tuples_in_settings_and_filters():
+    assert simdup.Filters(include=["*.md"]) == simdup.Filters(include=("*.md",))
+    assert simdup.Settings(formats=["pdf"]) == simdup.Settings(formats=("pdf",))
+    assert simdup.Filters(exclude=once(["a"])).exclude == ("a",)

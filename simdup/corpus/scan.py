@@ -19,6 +19,7 @@ from simdup.corpus.collect import Prints, collected, text_digests
 from simdup.corpus.groups import grouped, texts_of
 from simdup.fast import load_if_worth
 from simdup.features import all_features
+from simdup.given import text_list
 from simdup.progress import silent
 from simdup.rows.tables import tables
 from simdup.settings import Settings
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
-    files: Iterable[str | os.PathLike[str]],
+    files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     settings: Settings | None = None,
     *,
     text_field: str = "text",
@@ -50,9 +51,10 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
 ) -> CorpusResult:
     """The groups of near-duplicate rows of some files, which are one corpus.
 
-    The names of files end in .jsonl or .csv (.gz or .zst may follow) or .parquet. What
-    `text_field` has is compared; that `id_field` is a column, or some row of JSON Lines has it,
-    is seen to. `jobs` processes make fingerprints; None takes all cores where that pays.
+    A single file is a list of one. The names of files end in .jsonl or .csv (.gz or .zst may
+    follow) or .parquet. What `text_field` has is compared; that `id_field` is a column, or
+    some row of JSON Lines has it, is seen to. `jobs` processes make fingerprints; None takes
+    all cores where that pays.
     Raises InputError for a file that cannot be read or changes meanwhile, ExtraMissingError
     where one needs the extra `corpus`, TooManyPairsError.
     """
@@ -86,7 +88,7 @@ def scan_tables(
 
 
 def group_texts(
-    texts: Sequence[str], settings: Settings | None = None, progress: Progress = silent
+    texts: Iterable[str], settings: Settings | None = None, progress: Progress = silent
 ) -> RowGroups:
     """The groups of near-duplicates among some texts; their members are indices of texts.
 
@@ -96,9 +98,7 @@ def group_texts(
     >>> group_texts(texts).members.tolist()
     [0, 2]
     """
-    if isinstance(texts, str):
-        raise TypeError("texts must be a sequence of texts, not one text; put it into a list")
-    settings = settings or Settings()
+    texts, settings = text_list(texts), settings or Settings()
     load_if_worth(characters=sum(map(len, texts)), progress=progress)
     made = fingerprint_texts(texts, _recipe(settings))
     bits = settings.recipe.bits

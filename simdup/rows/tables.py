@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from simdup.errors import ExtraMissingError, InputError
+from simdup.given import path_list
 from simdup.rows.comma_separated import comma_separated
 from simdup.rows.json_lines import json_lines
 from simdup.rows.parquet import parquet
@@ -42,7 +43,9 @@ def form_of(path: str) -> tuple[str | None, str]:
 
 
 def tables(
-    paths: Iterable[str | os.PathLike[str]], field: str, wanted: str | None = None
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    field: str,
+    wanted: str | None = None,
 ) -> tuple[ReadableTable, ...]:
     """The tables of some files, each opened once to see that it can be read.
 
@@ -52,8 +55,7 @@ def tables(
     """
     found: dict[tuple[int, int], str] = {}
     made: list[ReadableTable] = []
-    for each in paths:
-        path = os.fspath(each)
+    for path in path_list(paths, "files"):
         if path == "-" or path.startswith(_STREAMS):
             raise InputError(f"{path!r}: rows are read more than once; name a file")
         form, packing = form_of(path)
