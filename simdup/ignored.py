@@ -68,11 +68,23 @@ def default_place() -> Path:
     return base / "simdup" / "ignored.jsonl"
 
 
+def is_place_named() -> bool:
+    """Whether the user has named the default place of the list, by SIMDUP_IGNORED."""
+    return bool(os.environ.get("SIMDUP_IGNORED"))
+
+
+def is_no_list(path: Path) -> bool:
+    """Whether something that is no regular file stands there: reading it might not end."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
 def lines_in(path: Path) -> list[tuple[str, IgnoredPair]]:
     """Every pair in a file with the line that says it; a file that cannot be read is an OSError.
 
-    Raises InputError for a line that is none, by its number.
+    Raises InputError for a line that is none, by its number, and for a folder, device or FIFO.
     """
+    if is_no_list(path):
+        raise InputError(f"{str(path)!r}: not a regular file")
     found = []
     for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
         if line.strip():

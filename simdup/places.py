@@ -13,6 +13,7 @@ import numpy as np
 
 from simdup.catalogue.changes import forget_empty_folders, set_places, take_out
 from simdup.catalogue.contents import at_or_under, places
+from simdup.catalogue.file import from_json
 from simdup.errors import InputError
 from simdup.records import Changes, Reason, Skipped, Source
 from simdup.walk import DEFAULTS, Filters, walk
@@ -82,7 +83,7 @@ class Places:
     def filters(self, written: str) -> Filters:
         """Filters from their JSON. Raises InputError if they are none of this simdup."""
         with suppress(ValueError, TypeError, AttributeError, LookupError):
-            values: dict[str, Any] = json.loads(written)
+            values: dict[str, Any] = from_json(written)
             usual = {each.name: getattr(DEFAULTS, each.name) for each in fields(Filters)}
             if all(_fits(values[name], usual[name]) for name in usual):
                 named: dict[str, Any] = {
@@ -90,7 +91,7 @@ class Places:
                     for name, value in values.items()
                 }
                 return Filters(**named)
-        raise InputError(f"{self.index!r}: damaged (filters {written!r}); build it anew")
+        raise InputError(f"{self.index!r}: damaged (filters {written!r:.80}); build it anew")
 
     def have(self, path: str) -> bool:
         """Whether a path is in what was added, and was not taken out."""

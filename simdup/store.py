@@ -22,15 +22,12 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simdup.database import WAIT, Sort, files_of, patiently
+from simdup.database import Sort, connected, files_of, make_private, patiently
 from simdup.errors import InputError
 from simdup.home import home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-#: Its format is raised whenever the tables or records change; a newer store is not touched.
-SORT = Sort("a store", int.from_bytes(b"SmDp", "big"), 1)
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS recipes (id INTEGER PRIMARY KEY, key TEXT UNIQUE, used INTEGER);
@@ -44,6 +41,9 @@ CREATE TABLE IF NOT EXISTS similarities (
 );
 CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 """
+
+#: Its format is raised whenever the tables or records change; a newer store is not touched.
+SORT = Sort("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES)
 
 
 def default_place() -> Path:
@@ -60,6 +60,11 @@ def default_place() -> Path:
     else:
         base = Path(os.environ.get("XDG_CACHE_HOME") or home() / ".cache")
     return base / "simdup" / "store.sqlite3"
+
+
+def is_place_named() -> bool:
+    """Whether the user has named the default place of the store, by SIMDUP_CACHE."""
+    return bool(os.environ.get("SIMDUP_CACHE"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +93,8 @@ class Store:
     def __init__(self, path: Path, warn: Callable[[str], None], *, is_named: bool = False) -> None:
         """Open the store or make it. Where that cannot be, one warning, and nothing is known.
 
-        Raises InputError if the user named the file (`is_named`) and it is something else, or
-        the store of a newer simdup.
+        What is no store, or the store of a newer simdup, is left as it is. Raises InputError
+        for it if the user named the place (`is_named`), by an option or by SIMDUP_CACHE.
         """
         self.path, self.warn = path, warn
         self.kept = 0
@@ -98,14 +103,12 @@ class Store:
         problem = SORT.problem(path)
         if problem and is_named:
             raise InputError(f"{str(path)!r}: {problem}")
-        if problem and SORT.is_newer(path):
+        if problem:
             warn(f"{str(path)!r}: {problem}; going on without it")
             return
-        if problem:
-            self._move_aside(problem)
-        was_there = path.exists()
+        was_there = os.path.exists(path)
         self._open()
-        if self.connection is None and was_there and not path.exists():
+        if self.connection is None and was_there and not os.path.exists(path):
             self._open()  # it was damaged, and is out of the way
 
     def _open(self) -> None:
@@ -199,7 +202,8 @@ class Store:
             self.close()
             # SQLite's class for a damaged file is the base of those for all other trouble; what
             # it says of one may be no text.
-            if type(error) is sqlite3.DatabaseError or isinstance(error, UnicodeError):
+            is_damaged = type(error) is sqlite3.DatabaseError or isinstance(error, UnicodeError)
+            if is_damaged and SORT.has_header(self.path):
                 self._move_aside(str(error))
             else:
                 cause = getattr(error, "strerror", None) or str(error)
@@ -207,7 +211,7 @@ class Store:
 
     def _move_aside(self, cause: str) -> None:
         names = (self.path.name + f".damaged{number or ''}" for number in count())
-        aside = next(path for path in map(self.path.with_name, names) if not path.exists())
+        aside = next(path for path in map(self.path.with_name, names) if not os.path.lexists(path))
         try:
             os.replace(self.path, aside)
             for each in files_of(self.path)[1:]:
@@ -221,11 +225,11 @@ class Store:
 
 def _opened(path: Path) -> sqlite3.Connection:
     """A connection to a store with its tables. Raises sqlite3.Error, OSError."""
-    is_new = not path.exists()
-    if is_new:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-    connection = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+    make_private(path)
+    connection = connected(path, "mode=rw")
     try:
+        connection.text_factory = _text
+        SORT.check(connection)
         if not path.stat().st_size:
             # Before the log takes over, so that the header of the file itself says it.
             SORT.sign(connection)
@@ -233,7 +237,6 @@ def _opened(path: Path) -> sqlite3.Connection:
         # After a power cut the last entries may be missing; what is there is whole.
         connection.execute("PRAGMA synchronous = NORMAL")
         patiently(connection.executescript, _TABLES)
-        connection.text_factory = _text
     except BaseException:
         connection.close()
         raise

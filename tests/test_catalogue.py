@@ -31,9 +31,10 @@ from simdup.catalogue.contents import (
     places,
     segments,
 )
-from simdup.catalogue.file import SORT, Catalogue
+from simdup.catalogue.file import SORT, Catalogue, from_json
 from simdup.catalogue.integrity import problems
 from simdup.errors import InputError
+from simdup.index import Index
 from simdup.recipe import Recipe
 from simdup.records import Document, Source
 from simdup.segments import within
@@ -757,8 +758,8 @@ def beginning_of_an_index(place):
         (empty_file, "not an index of simdup"),
         (beginning_of_an_index, "not an index of simdup"),
         (newer_index, "made by a newer simdup"),
-        (os.mkdir, "not a file"),
-        (os.mkfifo, "not a file"),
+        (os.mkdir, "not a regular file"),
+        (os.mkfifo, "not a regular file"),
         (nothing, "there is no index; `simdup index build` makes one"),
         (dangling_link, "there is no index; `simdup index build` makes one"),
     ],
@@ -837,15 +838,147 @@ def test_the_file_has_the_name_that_was_given_whatever_sqlite_makes_of_it(
     assert os.listdir() == [name]
 
 
-def test_a_new_index_is_as_readable_as_other_new_files(place):
-    before = os.umask(0o027)
+@pytest.mark.parametrize("mask", [0, 0o022, 0o277])
+def test_a_new_index_and_the_files_beside_it_are_for_their_user_only(place, mask):
+    os.chmod(os.path.dirname(place), 0o755)
+    before = os.umask(mask)
     try:
-        with made(place):
-            pass
+        with made(place) as catalogue:
+            keep(catalogue, ["/a"], [1])
+            modes = [stat.S_IMODE(os.stat(each).st_mode) for each in files_beside(place)]
     finally:
         os.umask(before)
 
-    assert stat.S_IMODE(os.stat(place).st_mode) == 0o640
+    assert modes == [0o600] * 3
+
+
+def test_an_index_that_its_user_has_opened_to_others_stays_so(filled):
+    os.chmod(filled, 0o644)
+
+    with opened(filled) as catalogue:
+        keep(catalogue, ["/new"], [1])
+
+    assert stat.S_IMODE(os.stat(filled).st_mode) == 0o644
+
+
+# What somebody else may have put in
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n"
+
+FOREIGN = {
+    "a view for a table": (
+        ["DROP TABLE about", f"CREATE VIEW about (name, value) AS {ENDLESS}"],
+        "view 'about'",
+    ),
+    "a view beside the tables": ([f"CREATE VIEW more AS {ENDLESS}"], "view 'more'"),
+    "a trigger": (
+        ["CREATE TRIGGER more AFTER UPDATE ON about BEGIN DELETE FROM places; END"],
+        "trigger 'more'",
+    ),
+    "a table": (["CREATE TABLE more (title)"], "table 'more'"),
+    "a virtual table": (
+        [
+            "PRAGMA writable_schema = ON",
+            "INSERT INTO sqlite_master VALUES"
+            " ('table', 'more', 'more', 0, 'CREATE VIRTUAL TABLE more USING whatever(title)')",
+        ],
+        "table 'more'",
+    ),
+    "a column that is computed": (
+        ["ALTER TABLE places ADD COLUMN more AS (zeroblob(1000000000))"],
+        "table 'places'",
+    ),
+    "an index": (["CREATE INDEX more ON places (abs(path))"], "index 'more'"),
+}
+
+
+@pytest.mark.parametrize(("statements", "what"), FOREIGN.values(), ids=FOREIGN)
+@pytest.mark.parametrize("to_write", [False, True])
+def test_an_index_holds_its_own_tables_and_nothing_else(filled, statements, what, to_write):
+    with closing(sqlite3.connect(filled, isolation_level=None)) as connection:
+        for sql in statements:
+            connection.execute(sql)
+    before = state(filled)
+
+    with pytest.raises(InputError) as refused:
+        Catalogue.open(filled, to_write=to_write)
+
+    said = str(refused.value)
+    assert said.startswith(f"{filled!r}: damaged ({what}")
+    assert said.endswith("' is not one of an index); build it anew")
+    assert state(filled) == before
+
+
+def in_circles(place, table, levels=8):
+    """Give a table rows without an end: pages that lead to the next one 400 times, and so on."""
+    ((root,),) = by_sql(place, "SELECT rootpage FROM sqlite_master WHERE name = ?", table)
+    data = bytearray(Path(place).read_bytes())
+    size = int.from_bytes(data[16:18], "big")
+    first = len(data) // size + 1
+    data += data[size * (root - 1) : size * root]  # the row that all lead to
+    for level in range(levels):
+        child = (first + level).to_bytes(4, "big")
+        head = b"\5" + bytes(2) + (400).to_bytes(2, "big") + (size - 5).to_bytes(2, "big")
+        page = bytearray(head + b"\0" + child + (size - 5).to_bytes(2, "big") * 400)
+        page += bytes(size - 5 - len(page)) + child + b"\1"
+        if level == levels - 1:
+            data[size * (root - 1) : size * root] = page
+        else:
+            data += page
+    data[28:32] = (len(data) // size).to_bytes(4, "big")
+    Path(place).write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("table", "ask"),
+    [("documents", every_number), ("segments", lambda catalogue: segments(catalogue, {}))],
+    ids=["documents", "segments"],
+)
+def test_a_table_without_an_end_is_an_error(filled, table, ask):
+    in_circles(filled, table)
+
+    with opened(filled, to_write=False) as catalogue, pytest.raises(InputError) as refused:
+        ask(catalogue)
+
+    damage = "damaged (a statement found no end in it)"
+    assert str(refused.value) == f"{filled!r}: {damage}; build it anew"
+
+
+@pytest.mark.parametrize("depth", [17, 900, 100_000])
+@pytest.mark.parametrize("what", ["about", "filters"])
+def test_deep_json_is_an_error(filled, what, depth):
+    deep = "[" * depth + "]" * depth
+    if what == "about":
+        ((said,),) = by_sql(filled, "SELECT value FROM about WHERE name = 'about'")
+        by_sql(
+            filled, "UPDATE about SET value = ? WHERE name = 'about'", f'{said[:-1]}, "x": {deep}}}'
+        )
+    else:
+        by_sql(
+            filled, "INSERT OR REPLACE INTO places VALUES (x'2f61', ?)", f'{{"include": {deep}}}'
+        )
+
+    with pytest.raises(InputError) as refused:
+        Index(filled).info()
+
+    assert str(refused.value).startswith(f"{filled!r}: damaged (")
+    assert len(str(refused.value)) < len(filled) + 150
+
+
+def test_long_json_is_an_error():
+    with pytest.raises(ValueError, match=r"^1,048,577 characters of JSON$"):
+        from_json("[" + " " * (1 << 20))
+
+
+@pytest.mark.parametrize("path", [b"docs", b"../docs", b"", b"/do\0cs", "/docs", 5, None])
+def test_a_place_that_is_no_absolute_path_is_an_error(filled, path):
+    by_sql(filled, "INSERT INTO places VALUES (?, '{}')", path)
+
+    with opened(filled, to_write=False) as catalogue, pytest.raises(InputError) as refused:
+        places(catalogue)
+
+    damage = f"damaged (place {path!r}, which is not an absolute path)"
+    assert str(refused.value) == f"{filled!r}: {damage}; build it anew"
 
 
 # Reading leaves no trace

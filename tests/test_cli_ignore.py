@@ -276,7 +276,7 @@ def test_the_same_text_is_refused(run, place):
             "'none': there is no such list; `simdup ignore add`",
         ),
         (["list", "--ignored", "none"], "'none': No such file or directory"),
-        (["list", "--ignored", "in"], "'in': Is a directory"),
+        (["list", "--ignored", "in"], "'in': not a regular file"),
         (["add", "in/a.txt", "other/c.txt", "--ignored", "no/list"], "No such file or directory"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -311,6 +311,58 @@ def test_a_damaged_line_is_named_and_nothing_is_lost(run, tree, place, arguments
     assert place.read_bytes() == before
     assert os.listdir(place.parent) == [place.name]
     done(run("scan", tree, "--no-ignored"))
+
+
+def device(place):
+    place.symlink_to(os.devnull)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, device], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("is_option", [False, True], ids=["variable", "option"])
+@pytest.mark.usefixtures("tree")
+def test_what_is_no_file_is_no_list_and_left_alone(run, place, make, is_option):
+    make(place)
+    before = place.stat()
+
+    for command in (["scan", "in"], ["ignore", "list"], ["ignore", "add", "in/a.txt", "in/b.txt"]):
+        ended = run(*command, *(["--ignored", place] if is_option else []))
+        assert refused(ended) == f"'{place}': not a regular file"
+
+    after = place.stat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, device], ids=lambda make: make.__name__)
+def test_what_is_no_list_at_the_usual_place_is_done_without(run, tree, folder, monkeypatch, make):
+    monkeypatch.delenv("SIMDUP_IGNORED")
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
+    usual = folder / "data/simdup/ignored.jsonl"
+    usual.parent.mkdir(parents=True)
+    make(usual)
+
+    ended = run("scan", tree, "--fail-on-found")
+
+    assert ended.code == 1
+    warned = f"simdup: '{usual}': not a regular file; going on without the list\n"
+    assert ended.err.decode().startswith(warned)
+    assert ended.err.count(b"simdup: ") == 1
+    assert b"simdup: " not in run("scan", tree, "--quiet").err
+    assert refused(run("ignore", "list")) == f"'{usual}': not a regular file"
+
+
+@pytest.mark.parametrize("mask", [0, 0o022])
+@pytest.mark.usefixtures("tree")
+def test_a_list_is_for_its_user_only_unless_they_say_otherwise(run, place, mask):
+    before = os.umask(mask)
+    try:
+        done(run("ignore", "add", "in/a.txt", "in/b.txt"))
+        assert place.stat().st_mode & 0o777 == 0o600
+
+        place.chmod(0o644)
+        done(run("ignore", "remove", "1"))
+        assert place.stat().st_mode & 0o777 == 0o644
+    finally:
+        os.umask(before)
 
 
 def test_a_list_that_is_named_and_not_there_is_refused(run, tree):

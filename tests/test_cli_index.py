@@ -329,7 +329,7 @@ def test_an_index_of_a_converter_wants_it_again_and_runs_no_other(run, write):
         (["build", "notes", "in"], "'notes': there is a file already; `simdup index add` and"),
         (["add", "new", "in"], "'new': there is no index; `simdup index build` makes one"),
         (["add", "notes", "in"], "'notes': not an index of simdup"),
-        (["add", "in", "in"], "'in': not a file"),
+        (["add", "in", "in"], "'in': not a regular file"),
         (["add", "x", "gone"], "gone': No such file or directory"),
         (["add", "x", "in", "--bits", "64"], "No such option '--bits'"),
         (["update", "new"], "'new': there is no index"),

@@ -31,6 +31,7 @@ from hypothesis.stateful import (
 from simdup import entries
 from simdup import shelf as shelves
 from simdup import store as room
+from simdup.database import files_of
 from simdup.errors import InputError
 from simdup.fingerprint import fingerprint_sources
 from simdup.recipe import Recipe
@@ -872,13 +873,37 @@ def test_the_place_of_a_store(monkeypatch):
     assert default_place() == Path("/x/simdup/store.sqlite3")
 
 
-def test_a_new_store_is_for_its_user_only(tmp_path):
-    place = tmp_path / "new/er/store"
-    with opened(place):
+@pytest.mark.parametrize("mask", [0, 0o022, 0o277])
+def test_a_store_and_the_files_beside_it_are_for_their_user_only(place, mask):
+    place.parent.chmod(0o755)
+    before = os.umask(mask)
+    try:
+        with opened(place) as store:
+            store.number_of_recipe("recipe")
+            modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in files_of(place)}
+    finally:
+        os.umask(before)
+
+    assert modes == {f"store.sqlite3{end}": 0o600 for end in ("", "-wal", "-shm")}
+
+
+def test_the_folder_that_is_made_for_a_store_is_for_its_user_only(tmp_path):
+    with opened(tmp_path / "new/er/store"):
         pass
 
-    assert stat.S_IMODE(place.stat().st_mode) == 0o600
-    assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "new/er").stat().st_mode) == 0o700
+
+
+def test_a_store_that_others_could_read_is_closed_to_them(place):
+    with opened(place):
+        pass
+    place.chmod(0o644)
+
+    with opened(place) as store:
+        store.number_of_recipe("recipe")
+        modes = [stat.S_IMODE(each.stat().st_mode) for each in place.parent.iterdir()]
+
+    assert modes == [0o600] * 3
 
 
 def test_a_closed_store_is_one_file(place, tree):
@@ -945,33 +970,61 @@ def test_what_is_no_store_is_refused_where_the_user_names_it(place, make, proble
     assert os.listdir(place.parent) == [place.name]
 
 
-@pytest.mark.parametrize(
-    "make", [foreign_database, text_file, beginning_of_a_store], ids=lambda make: make.__name__
-)
-def test_what_is_no_store_is_moved_aside_at_the_usual_place(place, tree, make):
-    make(place)
+DAMAGE = {
+    "content": lambda place: place.write_bytes(place.read_bytes()[:100] + bytes(9999)),
+    "view": lambda place: changed_by_sql(place, "CREATE VIEW more AS SELECT 1"),
+    "trigger": lambda place: changed_by_sql(
+        place, "CREATE TRIGGER more AFTER INSERT ON files BEGIN DELETE FROM folders; END"
+    ),
+    "table": lambda place: changed_by_sql(place, "CREATE TABLE more (title)"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_damaged_store_of_ours_is_put_aside_with_a_warning(place, tree, damage, is_named):
+    scanned(place, tree)
+    damage(place)
     before, said = place.read_bytes(), []
 
-    scanned(place, tree, said=said)
+    with opened(place, said, is_named=is_named):
+        pass
 
-    aside = place.with_name(place.name + ".damaged")
-    assert aside.read_bytes() == before
-    assert said == [
-        f"'{place}': not a store of simdup;"
-        " it is now 'store.sqlite3.damaged', and what it knew is found out again"
-    ]
+    (line,) = said
+    assert line.startswith(f"'{place}': ")
+    assert line.endswith("; it is now 'store.sqlite3.damaged', and what it knew is found out again")
+    assert place.with_name("store.sqlite3.damaged").read_bytes() == before
+    scanned(place, tree)
     assert scanned(place, tree).stats.from_store == 10
 
 
-def test_what_was_moved_aside_before_is_not_overwritten(place):
-    """The first may have been somebody's notes."""
-    for text in (b"first notes", b"second notes"):
-        place.write_bytes(text)
+def test_a_store_that_becomes_something_else_while_it_is_open_is_left_alone(place, tree):
+    said = []
+    with opened(place, said) as store:
+        place.unlink()
+        text_file(place)
+        error = sqlite3.DatabaseError("database disk image is malformed")
+        store.connection = Failing(store.connection, error, 0)
+        result = scan([tree], store=store)
+
+    assert len(result.groups) == 2
+    assert said == [f"'{place}': {error}; going on without the store"]
+    assert place.read_bytes().startswith(b"my notes")
+
+
+def test_what_was_put_aside_before_is_not_overwritten(place):
+    damaged = []
+    for number in range(2):
+        with opened(place):
+            pass
+        place.write_bytes(place.read_bytes()[:100] + bytes([number]) * 9999)
+        damaged.append(place.read_bytes())
         with opened(place, []):
             pass
 
-    found = {each.read_bytes() for each in place.parent.iterdir() if each != place}
-    assert found == {b"first notes", b"second notes"}
+    assert [
+        place.with_name(place.name + end).read_bytes() for end in (".damaged", ".damaged1")
+    ] == (damaged)
 
 
 def test_a_newer_store_at_the_usual_place_is_left_alone(place, tree):

@@ -174,6 +174,8 @@ def at_or_under(catalogue: Catalogue, path: bytes) -> Numbers:
 def places(catalogue: Catalogue) -> dict[bytes, str | None]:
     """What was added, with its filters as JSON; None for what was taken out."""
     found = dict(catalogue.ask("SELECT path, filters FROM places ORDER BY path"))
-    if not all(type(path) is bytes for path in found):
-        raise ValueError("places")
+    for path in found:
+        # An update walks them: a relative one would be whatever is in the current folder.
+        if type(path) is not bytes or not os.path.isabs(path) or b"\0" in path:
+            raise ValueError(f"place {path!r:.80}, which is not an absolute path")
     return found

@@ -16,7 +16,7 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from simdup.database import WAIT, Sort, files_of, patiently
+from simdup.database import Sort, bounded, connected, files_of, patiently, whole_file
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 Asked = ParamSpec("Asked")
 Found = TypeVar("Found")
-
-#: Its format is raised whenever the tables or entries change.
-SORT = Sort("an index", int.from_bytes(b"SmDi", "big"), 1)
 
 #: The size of fingerprints that have tables of blocks, and how many of these.
 BLOCKED_BITS, BLOCKS = 64, 4
@@ -50,6 +47,14 @@ CREATE INDEX segments_in_short ON segments (batch, size, low, high);
 _BLOCK_TABLE = """
 CREATE TABLE block_{} (id INTEGER PRIMARY KEY, entries BLOB, checksum INTEGER NOT NULL);
 """
+_BLOCK_TABLES = "".join(map(_BLOCK_TABLE.format, range(BLOCKS)))
+
+#: Its format is raised whenever the tables or entries change.
+SORT = Sort("an index", int.from_bytes(b"SmDi", "big"), 1, _TABLES + _BLOCK_TABLES)
+
+# What an index says of itself in JSON takes a few hundred characters and four levels; what
+# somebody else has written there may be anything.
+JSON_CHARACTERS, JSON_DEPTH = 1 << 20, 16
 
 # What comes of values that are damaged, or made by somebody to be wrong.
 _NOT_AS_IT_SHOULD_BE = (
@@ -68,8 +73,8 @@ class Catalogue:
         self.path, self.connection = path, connection
         with explained(path):
             self.place = place_of(path)
-            about = dict(self.ask("SELECT name, value FROM about"))
-            self.about: dict[str, Any] = json.loads(about["about"])
+            (written,) = self.ask("SELECT value FROM about WHERE name = 'about'")
+            self.about: dict[str, Any] = from_json(*written)
             bits = self.about["bits"]
             if type(bits) is not int or bits < 8 or bits % 8:
                 raise ValueError(f"fingerprints of {bits!r} bits")
@@ -80,13 +85,8 @@ class Catalogue:
     @classmethod
     def make(cls, path: str, about: dict[str, Any]) -> None:
         """Make the file; `about` says what is in it. Raises InputError if it is there."""
-        with explained(path):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
-            try:
-                _fill(path, about)
-            except BaseException:
-                os.unlink(path)
-                raise
+        with explained(path), whole_file(path) as part:
+            _fill(part, about)
 
     @classmethod
     def open(cls, path: str, *, to_write: bool = False) -> Catalogue:
@@ -184,11 +184,9 @@ def place_of(path: str) -> tuple[int, int]:
 
 def _fill(path: str, about: dict[str, Any]) -> None:
     """Make an empty file an index, at once. Raises sqlite3.Error."""
-    blocks = range(BLOCKS if about["bits"] == BLOCKED_BITS else 0)
-    tables = _TABLES + "".join(map(_BLOCK_TABLE.format, blocks))
+    tables = _TABLES + (_BLOCK_TABLES if about["bits"] == BLOCKED_BITS else "")
     values = (("about", json.dumps(about)), ("batches", 0), ("next", 1), ("documents", 0))
-    # To SQLite some names are no files, such as ":memory:".
-    connection = sqlite3.connect(os.path.abspath(path), isolation_level=None)
+    connection = connected(Path(path), "mode=rw")
     try:
         connection.executescript(f"BEGIN; {tables}")
         SORT.sign(connection)
@@ -200,10 +198,21 @@ def _fill(path: str, about: dict[str, Any]) -> None:
 
 def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
     """A connection that makes no file, and writes none unless it is to. Raises sqlite3.Error."""
-    where = Path(path).absolute().as_uri()
-    connection = sqlite3.connect(
-        f"{where}?mode=rw", uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
-    )
+    try:
+        return _prepared(bounded(Path(path), "mode=rw"), to_write=to_write)
+    except sqlite3.OperationalError:
+        folder = os.path.dirname(os.path.abspath(path))
+        if to_write or os.access(folder, os.W_OK) or Path(f"{path}-wal").exists():
+            raise
+    # What lies in a place that cannot be written has nobody who writes it.
+    return _prepared(bounded(Path(path), "mode=ro&immutable=1"), to_write=False)
+
+
+def _prepared(connection: sqlite3.Connection, *, to_write: bool) -> sqlite3.Connection:
+    """The same connection, to a file that holds the tables of an index and nothing else.
+
+    Raises sqlite3.Error, having closed it.
+    """
     try:
         if to_write:
             connection.execute("PRAGMA synchronous = NORMAL")
@@ -213,20 +222,35 @@ def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA secure_delete = OFF")
         else:
             connection.execute("PRAGMA query_only = ON")
-        patiently(connection.execute, "SELECT 1 FROM about")
-    except sqlite3.OperationalError:
-        connection.close()
-        folder = os.path.dirname(os.path.abspath(path))
-        if to_write or os.access(folder, os.W_OK) or Path(f"{path}-wal").exists():
-            raise
-        # What lies in a place that cannot be written has nobody who writes it.
-        connection = sqlite3.connect(
-            f"{where}?immutable=1", uri=True, isolation_level=None, check_same_thread=False
-        )
+        SORT.check(connection)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def from_json(text: str) -> Any:  # noqa: ANN401
+    """What some JSON of an index says. Raises ValueError if it is too long or nested too deep."""
+    if len(text) > JSON_CHARACTERS:
+        raise ValueError(f"{len(text):,} characters of JSON")
+    deep = f"JSON nested more than {JSON_DEPTH} deep"
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError(deep) from None
+    level = [value]
+    for _ in range(JSON_DEPTH):
+        level = [inner for each in level for inner in _inside(each)]
+    if level:
+        raise ValueError(deep)
+    return value
+
+
+def _inside(value: object) -> list[Any]:
+    """What is right in a value of JSON."""
+    if isinstance(value, dict):
+        return [*value.values()]
+    return value if isinstance(value, list) else []
 
 
 @contextmanager
@@ -238,6 +262,8 @@ def explained(path: str) -> Iterator[None]:
         cause = str(error)
         if "locked" in cause:
             cause = "another process is changing it; try again later"
+        elif cause == "interrupted":
+            cause = "damaged (a statement found no end in it); build it anew"
         elif type(error) is sqlite3.DatabaseError:
             cause = f"damaged ({cause}); build it anew"
         raise InputError(f"{path!r}: {cause}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from contextlib import closing
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.cli.terminal import tell
+from simdup.database import files_of
 from simdup.errors import InputError
 from simdup.report.names import printable
 from simdup.report.words import count, percent, size
-from simdup.store import Store, default_place
+from simdup.store import Store, default_place, is_place_named
 
 if TYPE_CHECKING:
     from simdup.store import Info
@@ -44,9 +46,18 @@ _place = click.option(
 
 
 def store_at(named: str | None, *, quiet: bool = False) -> Store:
-    """The store that the user names, or the default one. Raises InputError for no store."""
+    """The store that the user names by an option or SIMDUP_CACHE, or the default one.
+
+    Raises InputError for something else at a place that was named.
+    """
     path = default_place() if named is None else Path(named)
-    return Store(path, _unheard if quiet else _warn, is_named=named is not None)
+    is_named = named is not None or is_place_named()
+    return Store(path, _unheard if quiet else _warn, is_named=is_named)
+
+
+def store_files(named: str | None) -> list[str]:
+    """The files of the store that the user names, or of the default one."""
+    return [str(each) for each in files_of(default_place() if named is None else Path(named))]
 
 
 def _warn(line: str) -> None:
@@ -109,11 +120,11 @@ def clear_command(cache: str | None, older_than: int | None) -> int:
 
 
 def _existing(named: str | None) -> Store:
-    """A store that is there: looking at what is not should not make it."""
+    """A store that is there: looking at what is not should not make it. Raises InputError."""
     path = default_place() if named is None else Path(named)
-    if not path.exists():
+    if not os.path.exists(path):
         raise InputError(f"{str(path)!r}: there is no store; a scan makes one")
-    return store_at(named)
+    return Store(path, _warn, is_named=True)
 
 
 def _described(info: Info) -> list[str]:

@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from simdup.cli.options import reading_from, reading_options
-from simdup.cli.output import writer
+from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import tell
 from simdup.compare import document_at
+from simdup.database import PRIVATE
 from simdup.errors import InputError
 from simdup.home import NoHomeError
-from simdup.ignored import IgnoredPair, default_place, line_of, lines_in, pairs_in
+from simdup.ignored import (
+    IgnoredPair,
+    default_place,
+    is_no_list,
+    is_place_named,
+    line_of,
+    lines_in,
+    pairs_in,
+)
 from simdup.report.columns import padded, width
 from simdup.report.names import printable
 from simdup.report.words import count
@@ -49,11 +58,28 @@ def ignored_options(command: Command) -> Command:
 
 
 def ignored_from(options: dict[str, Any]) -> list[tuple[bytes, bytes]]:
-    """The pairs of digests to leave out, by the options. Raises UsageError and InputError."""
+    """The pairs of digests to leave out, by the options. Raises UsageError and InputError.
+
+    What is no list at the default place, which nobody has named, is left alone and done without.
+    """
     named, is_wanted = options.pop("ignored"), not options.pop("no_ignored")
     if named is not None and not is_wanted:
         raise click.UsageError("--ignored and --no-ignored exclude each other")
-    return [pair.digests for pair in _known(named)] if is_wanted else []
+    if not is_wanted:
+        return []
+    if named is None and not is_place_named() and is_no_list(default_place()):
+        if not options["quiet"]:
+            place = repr(str(default_place()))
+            tell(f"simdup: {place}: not a regular file; going on without the list")
+        return []
+    return [pair.digests for pair in _known(named)]
+
+
+def list_read(options: dict[str, Any]) -> str | None:
+    """The path of the list that `ignored_from` will read; None for none."""
+    if options["no_ignored"]:
+        return None
+    return str(default_place()) if options["ignored"] is None else str(options["ignored"])
 
 
 def _known(named: str | None) -> list[IgnoredPair]:
@@ -96,6 +122,7 @@ def add_command(left: str, right: str, ignored: str | None, **options: Any) -> i
       simdup ignore add docs/api.md docs/cli.md --ignored .simdup-ignored
     """
     path = default_place() if ignored is None else Path(ignored)
+    refuse_same_files([("the list of pairs", str(path))], [("A", left), ("B", right)])
     one, other = _digests(left, right, reading_from(options))
     if one == other:
         raise InputError(
@@ -108,7 +135,7 @@ def add_command(left: str, right: str, ignored: str | None, **options: Any) -> i
         if any(known.is_of(one, other) for _, known in lines):
             tell(f"simdup: {_said(pair)} were ignored before")
             return 0
-        writer(str(path), as_utf8=True)([*(line for line, _ in lines), line_of(pair)])
+        writer(str(path), as_utf8=True, mode=PRIVATE)([*(line for line, _ in lines), line_of(pair)])
     click.echo(f"ignored: {_said(pair)}; {count(len(lines) + 1, 'pair')} in {printable(str(path))}")
     return 0
 
@@ -155,7 +182,7 @@ def remove_command(pair: tuple[str, ...], ignored: str | None, **options: Any) -
         lines = lines_in(path)
         chosen = _chosen([known for _, known in lines], pair, settings)
         kept = [line for line, known in lines if known not in chosen]
-        writer(str(path), as_utf8=True)(kept)
+        writer(str(path), as_utf8=True, mode=PRIVATE)(kept)
     click.echo(f"no longer ignored: {_said(chosen[0])}; {count(len(kept), 'pair')} left")
     return 0
 

@@ -8,6 +8,8 @@ import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import click
+
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,14 +17,16 @@ if TYPE_CHECKING:
 
     Lines = Iterable[str] | Iterable[bytes]
     Write = Callable[[Lines], None]
+    Named = Iterable[tuple[str, str | None]]
 
 
-def writer(path: str | None, *, as_utf8: bool) -> Write:
+def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write:
     """A function that writes lines (str) or bytes to a file, or to stdout for None.
 
     Raises InputError now if the file could not be written, before any work is done. The
     function replaces the file as a whole, or leaves it as it was. Lines to stdout are in
-    its encoding unless `as_utf8`.
+    its encoding unless `as_utf8`. A new file has the `mode`, or what the umask leaves; an old
+    one keeps its own.
     """
     if path is None:
         encoding = "utf-8" if as_utf8 else sys.stdout.encoding or "utf-8"
@@ -38,7 +42,37 @@ def writer(path: str | None, *, as_utf8: bool) -> Write:
         tempfile.TemporaryFile(dir=os.path.dirname(target)).close()
     except OSError as error:
         raise InputError(f"{path!r}: cannot write there ({error.strerror})") from None
-    return lambda lines: _replace(target, lines)
+    return lambda lines: _replace(target, lines, mode)
+
+
+def refuse_same_files(outputs: Named, inputs: Named) -> None:
+    """Raise UsageError if an output is also an input, or another output: it would be replaced.
+
+    Both are pairs: what the user knows a file by, and its path or None. Files are the same by
+    device and inode, and those that are not there yet by their path. Pipes and devices have
+    no content to lose.
+    """
+    taken: dict[object, str] = {}
+    for name, path in outputs:
+        if path and path != "-" and not _is_stream(path):
+            _refuse(taken.setdefault(_identity(path), name), name, path)
+    for name, path in inputs if taken else ():
+        if path and path != "-":
+            _refuse(taken.get(_identity(path), name), name, path)
+
+
+def _refuse(one: str, other: str, path: str) -> None:
+    if one != other:
+        raise click.UsageError(f"{one} and {other} name the same file: {path!r}")
+
+
+def _identity(path: str) -> object:
+    """By what a file is known: device and inode, or its path if there is no such file."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return os.path.realpath(path)
+    return status.st_dev, status.st_ino
 
 
 def _is_stream(path: str) -> bool:
@@ -55,7 +89,7 @@ def _append(path: str, lines: Lines) -> None:
     _write(descriptor, lines, "utf-8", repr(path))
 
 
-def _replace(path: str, lines: Lines) -> None:
+def _replace(path: str, lines: Lines, mode: int | None) -> None:
     """Write a temporary file beside the target and give it the target's name and mode."""
     folder, name = os.path.split(path)
     try:
@@ -66,7 +100,7 @@ def _replace(path: str, lines: Lines) -> None:
         raise InputError(f"{path!r}: cannot write there ({error.strerror})") from None
     try:
         if hasattr(os, "fchmod"):  # where it is not there, files have no such modes
-            os.fchmod(descriptor, _mode(path))
+            os.fchmod(descriptor, _mode(path, mode))
         _write(descriptor, lines, "utf-8", repr(path))
         os.replace(temporary, path)
     except BaseException:
@@ -75,11 +109,13 @@ def _replace(path: str, lines: Lines) -> None:
         raise
 
 
-def _mode(path: str) -> int:
-    """The mode of the file that is replaced, or of a new one."""
+def _mode(path: str, mode: int | None) -> int:
+    """The mode of the file that is replaced, or of a new one: `mode` if that is given."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:
+        if mode is not None:
+            return mode
         mask = os.umask(0)
         os.umask(mask)
         return 0o666 & ~mask
