@@ -353,8 +353,11 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
             ["--keep", "first", "-o", "out.jsonl", "--format", "csv"],
             "--format is for reports; --keep writes rows as they were",
         ),
-        (["-o", "rows.jsonl"], "--output 'rows.jsonl' is the input 'rows.jsonl'"),
-        (["--keep", "first", "-o", "./rows.jsonl"], "--output './rows.jsonl' is the input"),
+        (["-o", "rows.jsonl"], "--output and FILE name the same file: 'rows.jsonl'"),
+        (
+            ["--keep", "first", "-o", "./rows.jsonl"],
+            "--output and FILE name the same file: 'rows.js",
+        ),
         (["--keep", "last", "-o", "out"], "'last' is not one of 'first', 'longest'"),
         (["--keep", "first", "-o", "x.bz2"], "'x.bz2': rows are packed as .gz or .zst, or not at"),
         (["--keep", "first", "-o", "x.jsonl.XZ"], "'x.jsonl.XZ': rows are packed as .gz or .zst"),

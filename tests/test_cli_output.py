@@ -226,6 +226,77 @@ def test_dev_stdout_adds_to_a_log_that_is_added_to(simdup, tree):  # noqa: ARG00
     assert Path("log").read_bytes() == OLD + REPORT
 
 
+# What is written and read is never one file
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ("scan in -o X --cache X", "--output and the store"),
+        ("scan in -o X-wal --cache X", "--output and the store"),
+        ("scan in --html X --cache X", "--html and the store"),
+        ("scan in -o STORE", "--output and the store"),
+        ("scan in -o LIST", "--output and the list of ignored pairs"),
+        ("scan in -o X --ignored X", "--output and the list of ignored pairs"),
+        ("scan in --cache X --ignored X", "--cache and the list of ignored pairs"),
+        ("scan in --html X -o ./X", "--html and --output"),
+        ("scan in -o X --html link", "--html and --output"),
+        ("scan in/a in/b -o in/b", "--output and PATH"),
+        ("scan in/a in/b -o hard", "--output and PATH"),
+        ("scan in/a --cache in/a", "--cache and PATH"),
+        ("scan in/a --against in/b -o link-to-b", "--output and REF"),
+        ("scan --files-from in/a -o in/a", "--output and --files-from"),
+        ("scan --index X -o X", "--output and --index"),
+        ("scan in -o X --features words --stop-words X", "--output and --stop-words"),
+        ("scan in -o X --features words --user-dict X", "--output and --user-dict"),
+        ("query X in/a -o X", "--output and INDEX"),
+        ("query X in/a -o in/a", "--output and FILE"),
+        ("query X in/a -o X-shm", "--output and INDEX"),
+        ("report in/a -o in/a", "--output and RESULT"),
+        ("report in/b --html hard", "--html and RESULT"),
+        ("report in/a -o LIST", "--output and the list of ignored pairs"),
+        ("evaluate --pairs in/a -o in/a", "--output and --pairs"),
+        ("evaluate --all-pairs in/a --plot in/a", "--plot and --all-pairs"),
+        ("evaluate -o X --plot X", "--output and --plot"),
+        ("corpus scan rows.jsonl -o rows.jsonl", "--output and FILE"),
+        ("ignore add in/a in/b --ignored in/a", "the list of pairs and A"),
+        ("ignore add in/a in/b --ignored link-to-b", "the list of pairs and B"),
+    ],
+)
+@pytest.mark.usefixtures("never", "tree")
+def test_an_output_that_is_also_an_input_is_refused_before_the_work(run, arguments, what):
+    os.link("in/b", "hard")
+    os.symlink("X", "link")
+    os.symlink("in/b", "link-to-b")
+    Path("rows.jsonl").write_bytes(b'{"text": "one"}\n')
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    places = {"STORE": os.environ["SIMDUP_CACHE"], "LIST": os.environ["SIMDUP_IGNORED"]}
+
+    ended = run(*(places.get(each, each) for each in arguments.split()))
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(f"simdup: {what} name the same file: ".encode())
+    assert ended.err.count(b"\n") == 1
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "scan in -o /dev/null --html /dev/null",
+        "scan in -o in/report --no-cache",
+        "scan --files-from list -o in/a",
+        "scan in -o X --cache Y --ignored empty",
+    ],
+)
+def test_outputs_of_their_own_are_not_refused(run, tree, write, arguments):  # noqa: ARG001
+    write("in/report", OLD)
+    write("empty", b"")
+    write("list", b"in/a\nin/b\n")
+
+    assert run(*arguments.split()).code == 0
+
+
 def test_the_report_does_not_report_itself_being_written(run, tree):  # noqa: ARG001
     ended = run("scan", ".", "--hidden", "--format", "json", "--output", "in/out")
 

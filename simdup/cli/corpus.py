@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simdup.cli.options import linkage_option, row_options, settings_from
-from simdup.cli.output import writer
+from simdup.cli.options import dictionaries_of, linkage_option, row_options, settings_from
+from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
 from simdup.corpora import KEEPS, Place
 from simdup.corpus.keep import check_target, rewritten
@@ -123,6 +122,9 @@ def scan_command(files: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
       simdup corpus scan shard-*.parquet --keep longest --output clean.parquet
       simdup corpus scan s3a://crawl/pages/ --input-format parquet --engine spark --output out/
     """
+    if options["engine"] == "local":  # on Spark --output is a new folder
+        inputs = [*(("FILE", path) for path in files), *dictionaries_of(options)]
+        refuse_same_files([("--output", options["target"])], inputs)
     settings = settings_from(options, options.pop("linkage"))
     _check(options)
     if options["engine"] == "local":
@@ -161,7 +163,6 @@ def _on_this_machine(
     """Scan and write; what became of the rows."""
     keep, target = options["keep"], options["target"]
     opened = tables(files, options["text_field"], options["id_field"])
-    _refuse_overwriting(files, target)
     if keep is not None:
         check_target(opened, target)
     form = options["form"] or "jsonl"
@@ -204,11 +205,3 @@ def _ids(result: CorpusResult, field: str | None, *, quiet: bool) -> list[Any] |
         rows_ = count(lacking, "row")
         tell(f"simdup: {rows_} of groups without a field {field!r}; named by file and row")
     return ids
-
-
-def _refuse_overwriting(files: tuple[str, ...], target: str | None) -> None:
-    """Raise UsageError where the output is one of the files: those are read to the end."""
-    if target is not None and os.path.exists(target):
-        for path in files:
-            if os.path.samefile(path, target):
-                raise click.UsageError(f"--output {target!r} is the input {path!r}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -11,11 +10,12 @@ import click
 
 from simdup.cli.options import (
     detail_options,
+    dictionaries_of,
     one_threshold,
     output_option,
     refuse_idle_options,
 )
-from simdup.cli.output import writer
+from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
 from simdup.cli.values import Choices, Lengths
 from simdup.evaluate import SIZES, evaluate
@@ -139,7 +139,9 @@ def evaluate_command(**options: Any) -> int:  # noqa: ANN401
         raise click.UsageError("--pairs and --all-pairs are two kinds of labels; give one")
     if options["precision"] is not None and not options["recommend"]:
         raise click.UsageError("--precision goes with --recommend")
-    _refuse_overwriting(options)
+    inputs = [("--pairs", options["pairs"]), ("--all-pairs", options["all_pairs"])]
+    inputs += dictionaries_of(options)
+    refuse_same_files([("--output", options["target"]), ("--plot", options["picture"])], inputs)
     similarity, k = one_threshold(options)
     Recipe(bits=min(options["bits"]))  # refuses a size that is none
     sizes = [size for size in options["bits"] if k is None or k <= size] or options["bits"]
@@ -219,17 +221,6 @@ def _refuse_idle_details(options: dict[str, Any]) -> None:
             name, wanted = option.replace("_", "-"), " or ".join(its_features)
             others = ", ".join(kinds)
             raise click.UsageError(f"--{name} goes with --features {wanted}, not {others}")
-
-
-def _refuse_overwriting(options: dict[str, Any]) -> None:
-    """Raise UsageError where one file is to be two things."""
-    names = {"--pairs": "pairs", "--all-pairs": "all_pairs", "-o": "target", "--plot": "picture"}
-    seen: dict[str, str] = {}
-    for option, key in names.items():
-        if options[key] is not None:
-            other = seen.setdefault(os.path.realpath(options[key]), option)
-            if other != option:
-                raise click.UsageError(f"{other} and {option} name the same file")
 
 
 def _recipe(kind: str, name: str, bits: int, options: dict[str, Any]) -> Recipe:

@@ -254,6 +254,11 @@ def given_from(options: dict[str, Any]) -> Settings:
     return Settings(recipe, converters=converters_from(options.pop("converters")))
 
 
+def dictionaries_of(options: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """The options that name dictionaries and stop words, with their files, for `output`."""
+    return [("--user-dict", options["user_dict"]), ("--stop-words", options["stop_words"])]
+
+
 def filter_options(command: Command) -> Command:
     """All options that say which files are taken; `filters_from` reads them."""
     return _with(_FILTERS, command)

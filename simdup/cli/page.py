@@ -72,9 +72,6 @@ def page_writer(
             if value is not None:
                 raise click.UsageError(f"{name} goes with --html")
         return lambda _result, _progress: None
-    target = options.get("target")
-    if target is not None and os.path.realpath(path) == os.path.realpath(target):
-        raise click.UsageError("--html and --output name the same file")
     write = writer(path, as_utf8=True)
     language = language or language_of(os.environ)
 

@@ -7,6 +7,7 @@ import sys
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,14 +18,16 @@ from simdup.answer import reach
 from simdup.candidates import recall, wanted
 from simdup.cli.options import (
     color_option,
+    dictionaries_of,
     given_from,
     given_options,
     one_threshold,
     output_option,
     threshold_options,
 )
-from simdup.cli.output import writer
+from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, tell
+from simdup.database import files_of
 from simdup.index import Index
 from simdup.records import Answer, Searched, Skipped
 from simdup.report import answers
@@ -86,6 +89,12 @@ def query_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # 
         raise click.UsageError(f"-0 prints names alone; leave out --format {options['form']}")
     if not (paths or options["texts"] or options["prints"]):
         raise click.UsageError("give FILE..., --text or --fingerprint to ask for")
+    inputs = [
+        *(("INDEX", str(each)) for each in files_of(Path(file))),
+        *(("FILE", path) for path in paths),
+        *dictionaries_of(options),
+    ]
+    refuse_same_files([("--output", options["target"])], inputs)
     form = "null" if options["null"] else options["form"] or "text"
     write = writer(options["target"], as_utf8=form.startswith("json"))
     has_threshold = options["similarity"] is not None or options["k"] is not None

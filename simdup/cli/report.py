@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simdup.cli.ignore import ignored_from, ignored_options
+from simdup.cli.ignore import ignored_from, ignored_options, list_read
 from simdup.cli.options import color_option, output_option
-from simdup.cli.output import writer
+from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
 from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
@@ -62,6 +62,8 @@ def report_command(saved: str, **options: Any) -> int:  # noqa: ANN401
       simdup report result.json
       simdup report result.json --html report.html --html-texts groups
     """
+    inputs = [("RESULT", saved), ("the list of ignored pairs", list_read(options))]
+    refuse_same_files([("--html", options["html"]), ("--output", options["target"])], inputs)
     form, target, quiet = options["form"], options["target"], options["quiet"]
     is_page_only = options["html"] is not None and form is None and target is None
     ignored = ignored_from(options)

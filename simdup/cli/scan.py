@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simdup.cli.cache import store_at
-from simdup.cli.ignore import ignored_from, ignored_options
+from simdup.cli.cache import store_at, store_files
+from simdup.cli.ignore import ignored_from, ignored_options, list_read
 from simdup.cli.options import (
     color_option,
+    dictionaries_of,
     filter_options,
     filters_from,
     linkage_option,
@@ -20,10 +22,11 @@ from simdup.cli.options import (
     settings_from,
     settings_options,
 )
-from simdup.cli.output import writer
+from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
 from simdup.cli.scan_index import features_of, refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
+from simdup.database import files_of
 from simdup.errors import InterruptedScan
 from simdup.home import NoHomeError
 from simdup.report import data, fdupes, text
@@ -116,6 +119,7 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
       simdup scan ~/docs
       simdup scan new/ --against archive/ --similarity 0.8 --format json
     """
+    _refuse_same_files(paths, options)
     file = options["index_file"]
     if file is not None:
         options["features"] = features_of(file, options)
@@ -171,6 +175,29 @@ def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
     if result.has_trouble:
         return TROUBLE_WITH_INPUT
     return FOUND if options["fail_on_found"] and result.groups else 0
+
+
+def _refuse_same_files(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raise UsageError if an output would replace something that the user named as an input.
+
+    Files inside folders and in a list are not checked: the last report may well be among them.
+    """
+    inputs = [
+        *(("PATH", path) for path in paths),
+        *(("REF", path) for path in options["against"]),
+        ("--files-from", options["files_from"]),
+        *(("--index", path) for path in _files_of(options["index_file"])),
+        ("the list of ignored pairs", list_read(options)),
+        *dictionaries_of(options),
+    ]
+    refuse_same_files([("--cache", options["cache"])], inputs)
+    if options["index_file"] is None and not options["no_cache"]:
+        inputs += [("the store", path) for path in store_files(options["cache"])]
+    refuse_same_files([("--html", options["html"]), ("--output", options["target"])], inputs)
+
+
+def _files_of(index: str | None) -> list[str]:
+    return [] if index is None else [str(each) for each in files_of(Path(index))]
 
 
 def _as_it_is(document: Document) -> Document:
