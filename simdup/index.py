@@ -28,7 +28,6 @@ from simdup.catalogue.file import Catalogue
 from simdup.catalogue.integrity import problems
 from simdup.catalogue.readers import Readers
 from simdup.documents import match_documents
-from simdup.fast import is_worth, load
 from simdup.gather import Gathering
 from simdup.given import check_type, path_list, text_list
 from simdup.local import How
@@ -77,7 +76,6 @@ class Index:
         self.path = os.fspath(path)
         self._given = settings or Settings()
         self._readers = Readers(self.path)
-        self._compared = 0
 
     @classmethod
     def create(cls, path: AnyPath, settings: Settings | None = None) -> Index:
@@ -340,7 +338,6 @@ class Index:
             found = looked_up(reader, rows, k)
             if found is not None:
                 return found
-        self._note_work(len(rows) * len(reader) * -(-bits // 64))
         return within(self._readers.loaded(reader, bits), rows, k)
 
     def pairs(self, k: int, bits: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
@@ -385,13 +382,6 @@ class Index:
         with self._readers.one() as reader, reader.reading():
             known, rows = everything(reader, self._readers.loaded(reader, 8 * reader.width))
         return known, rows[:, :width]
-
-    def _note_work(self, words: int) -> None:
-        """Compile once that has become worth it, by what has been compared until now."""
-        self._compared += words
-        if is_worth(words=self._compared):
-            load()
-            self._compared = 0
 
     def _writer(self) -> Catalogue:
         return Catalogue.open(self.path, to_write=True)

@@ -69,8 +69,11 @@ def fingerprint_files(
         if isinstance(each, Skipped):
             raise InputError(str(each))
     sources = [each for each in found if isinstance(each, Source)]
-    rows = [rows_of_sources(task, recipe, encoding) for task in tasks(sources)]
-    return np.concatenate([np.empty((0, recipe.bits // 8), np.uint8), *rows])
+    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    for task in tasks(sources):
+        load_if_worth(characters=sum(source.size for source in task))
+        rows.append(rows_of_sources(task, recipe, encoding))
+    return np.concatenate(rows)
 
 
 def exact_similarities(
@@ -90,6 +93,7 @@ def exact_similarities(
     """
     recipe, listed_texts = _recipe(None, features, options), text_list(texts)
     left, right = (_indices(each, len(listed_texts)) for each in (i, j))
+    load_if_worth(characters=sum(map(len, listed_texts)))
     return _exact_similarities(listed_texts, left, right, recipe)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.distinct import distinct_rows
-from simdup.fast import load_if_worth, ready
+from simdup.fast import is_worth, load, ready
 from simdup.hamming import paired_distances
 from simdup.progress import silent
 from simdup.search import (
@@ -60,7 +60,8 @@ def iter_sieved_pairs(
 def iter_sieved_between(left: Rows, right: Rows, bits: int, k: int, most: int) -> Iterator[Pairs]:
     """Such pairs of a left and a right row: their indices in the two, and distance."""
     a, b = (np.ascontiguousarray(rows[:, : bits // 8]) for rows in (left, right))
-    load_if_worth(words=len(a) * len(b) * -(-bits // 64))
+    if is_worth(words=len(a) * len(b) * -(-bits // 64)):  # the search itself counts as work
+        load()
     if ready() is not None and not plan(
         len(a) + len(b), bits, k, (len(a), len(b)), is_compiled=True
     ):
@@ -74,7 +75,8 @@ def iter_sieved_between(left: Rows, right: Rows, bits: int, k: int, most: int) -
 
 def _is_fused(rows: Rows, k: int) -> bool:
     """Whether the kernel that compares all with all is the one to sieve too."""
-    load_if_worth(words=len(rows) ** 2 * -(-rows.shape[1] // 8))
+    if is_worth(words=len(rows) ** 2 * -(-rows.shape[1] // 8)):
+        load()
     if ready() is None or len(distinct_rows(rows).rows) < DISTINCT * len(rows):
         return False
     return not method(rows, k)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -18,6 +19,13 @@ from simdup.recipe import Recipe
 
 pytest.importorskip("numba")
 KERNELS = fast.load()
+
+
+@pytest.fixture(autouse=True)
+def _new_account(monkeypatch):
+    """No test knows what others have done, or loses them the kernels."""
+    monkeypatch.setattr(fast, "_ACCOUNT", fast._Account())  # noqa: SLF001
+
 
 texts = st.lists(difficult_texts(), max_size=8)
 recipes = st.builds(
@@ -185,10 +193,42 @@ def test_a_small_job_loads_nothing_that_is_optional(tmp_path):
 
 
 def test_a_large_job_loads_the_kernels():
-    script = "from simdup import fast; fast.CHARACTERS_WORTH = 0\n"
+    script = "from simdup import fast; fast.CHARACTERS_WORTH = 1\n"
     script += "import simdup; simdup.fingerprint_texts(['one two three'])"
 
     assert "simdup.kernels" in modules_after(script)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "simdup.fingerprint_texts(['one two three'])",
+        "simdup.fingerprint_files([path])",
+        "simdup.exact_similarities(['one two three', 'one two'], [0], [1])",
+        "simdup.pairs_within(np.arange(320).astype(np.uint8).reshape(20, 16), 3)",
+    ],
+)
+def test_small_jobs_load_the_kernels_once_they_would_have_paid(tmp_path, call):
+    (tmp_path / "a").write_text("one two three", "utf-8")
+    script = (
+        "import numpy as np, simdup; from simdup import fast\n"
+        f"path = {str(tmp_path / 'a')!r}\n"
+        "fast.CHARACTERS_WORTH, fast.WORDS_WORTH = 100, 5000\n"
+        f"for _ in range({{}}): {call}"
+    )
+
+    assert "simdup.kernels" not in modules_after(script.format(2))
+    assert "simdup.kernels" in modules_after(script.format(20))
+
+
+def test_characters_and_words_count_together(monkeypatch):
+    monkeypatch.setattr(fast, "load", lambda _: None)
+
+    fast.load_if_worth(characters=int(0.4 * fast.CHARACTERS_WORTH))
+    fast.load_if_worth(words=int(0.4 * fast.WORDS_WORTH))
+
+    assert not fast.is_worth(words=int(0.1 * fast.WORDS_WORTH))
+    assert fast.is_worth(words=int(0.3 * fast.WORDS_WORTH))
 
 
 def test_without_numba_there_are_no_kernels(monkeypatch):
@@ -199,14 +239,51 @@ def test_without_numba_there_are_no_kernels(monkeypatch):
     assert fast.ready() is None
 
 
-def test_a_numba_that_does_not_load_is_as_none(monkeypatch):
+BROKEN = [ImportError, OSError, AttributeError, RuntimeError, SystemError, ValueError]
+
+
+@pytest.mark.parametrize("error", BROKEN)
+def test_a_numba_that_does_not_load_is_as_none_and_not_tried_again(monkeypatch, error):
+    tried = []
+
     def broken(name):
-        raise ImportError(name)
+        tried.append(name)
+        raise error(name)
 
     monkeypatch.setattr(fast, "import_module", broken)
     monkeypatch.delitem(sys.modules, "simdup.kernels")
 
+    assert [fast.load(), fast.load()] == [None, None]
+    assert not fast.is_worth(words=2 * fast.WORDS_WORTH)
+    assert len(tried) == 1
+
+
+@pytest.mark.parametrize("error", BROKEN)
+def test_kernels_that_do_not_compile_are_as_none(monkeypatch, error):
+    def broken():
+        raise error
+
+    monkeypatch.setattr(KERNELS, "warmed", broken)
+    monkeypatch.setattr(fast, "ready", lambda: sys.modules.get("broken kernels"))
+    monkeypatch.setattr(fast, "import_module", lambda _: KERNELS)
+    monkeypatch.setitem(sys.modules, "simdup.kernels", KERNELS)
+
     assert fast.load() is None
+    assert "simdup.kernels" not in sys.modules
+
+
+@pytest.mark.parametrize("said", ["0", "-1", "many", "", "9" * 5000])
+def test_nonsense_for_the_threads_of_numba_is_ignored(said):
+    code = "from simdup import fast; print(fast.load() is not None)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_NUM_THREADS": said},
+        capture_output=True,
+        check=True,
+    )
+
+    assert (done.stdout, done.stderr) == (b"True\n", b"")
 
 
 def test_compiling_is_progress():
@@ -233,7 +310,18 @@ def test_characters_that_unfold_to_many_tokens_have_room(text):
     assert found.offsets.tolist() == expected.offsets.tolist()
 
 
-@pytest.mark.parametrize(("said", "threads"), [("1", 1), ("0", None), ("two", None), ("", None)])
+@pytest.mark.parametrize(
+    ("said", "threads"),
+    [
+        ("1", 1),
+        ("0", None),
+        ("two", None),
+        ("", None),
+        ("²", None),
+        ("-1", None),
+        ("9" * 5000, None),
+    ],
+)
 def test_threads_are_no_more_than_omp_num_threads(monkeypatch, said, threads):
     monkeypatch.setenv("OMP_NUM_THREADS", said)
 
