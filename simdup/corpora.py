@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: What a row has for a field that is not there, where null is None.
 LACKING = object()
 
-#: Which row of a group stays.
+#: Which rows of a group are preferred.
 KEEPS = ("first", "longest", "representative")
 
 
@@ -192,23 +192,18 @@ class RowGroups:
                 self.distances[part].tolist(),
             )
 
-    def dropped(self, keep: str, lengths: Indices) -> Indices:
-        """The rows that go when one of each group stays, in order.
 
-        `keep` is "first", or "longest" for the one with the most characters, of several the
-        first; rows that go need not be like these. By star linkage all are like the
-        "representative". Raises ValueError for another word.
-        """
-        if keep not in KEEPS:
-            raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
-        members = self.members
-        if keep != "representative":
-            group = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-            length = lengths[members] if keep == "longest" else np.zeros_like(members)
-            members = members[np.lexsort((members, -length, group))]
-        goes = np.ones(len(members), bool)
-        goes[self.offsets[:-1]] = False
-        return np.sort(members[goes])
+@dataclass(frozen=True, slots=True, eq=False)
+class Prints:
+    """What is known of some rows once their texts are gone; arrays by row."""
+
+    rows: NDArray[np.uint8]
+    counts: Indices
+    """Features."""
+    digests: NDArray[np.uint64]
+    """(n, 2): of the features."""
+    text_digests: NDArray[np.uint64]
+    """(n, 2): of the text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -222,6 +217,8 @@ class Balance:
     groups: int
     members: int
     """Rows that are in a group."""
+    dropped: int
+    """Rows of groups that go; where none was asked to, all but one of each group."""
     faults: dict[Fault, int]
     """How many rows were not compared, by reason, most first."""
     faulty: tuple[Faulty, ...]
@@ -236,18 +233,13 @@ class Balance:
         return self.compared + sum(self.faults.values())
 
     @property
-    def dropped(self) -> int:
-        """Rows of groups, but for the one of each that stays. See `RowGroups.dropped`."""
-        return self.members - self.groups
-
-    @property
     def refused_rows(self) -> int:
         """Rows that are broken in some way."""
         return sum(count for fault, count in self.faults.items() if fault.is_refused)
 
     @property
     def kept(self) -> int:
-        """Rows that stay when one of each group does, with those that have nothing to compare."""
+        """Rows that stay, with those that have nothing to compare."""
         whole = sum(count for fault, count in self.faults.items() if not fault.is_refused)
         return self.compared - self.dropped + whole
 
@@ -265,6 +257,8 @@ class CorpusResult:
     rows: Rows
     """Those that were compared."""
     groups: RowGroups
+    prints: Prints
+    """By member of the groups, in their order; the fingerprints have the bits compared."""
     faults: dict[Fault, int]
     """As `Balance` has them."""
     faulty: tuple[Faulty, ...]
@@ -283,6 +277,7 @@ class CorpusResult:
             len(self.rows),
             len(self.groups),
             len(self.groups.members),
+            len(self.groups.members) - len(self.groups),
             self.faults,
             self.faulty,
             self.candidates,

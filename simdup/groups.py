@@ -5,6 +5,8 @@
   representative. No chain can form.
   Source: Aslam, Pelekhov, Rus, "The star clustering algorithm", 2004, section 3.
 - components: everything connected by pairs, at any remove.
+
+`staying` then says which texts of a group must be kept, so that no text is lost.
 """
 
 from __future__ import annotations
@@ -16,9 +18,18 @@ import numpy as np
 from simdup.settings import LINKAGES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     Indices = NDArray[np.int64]
+
+#: Texts of a star group that stay although none is alike to another. Where there would be more,
+#: the representative stays too and the rest goes. So a large group is compared in linear time.
+MOST_STAYING = 100
+
+# Pairs that `staying` has compared at once: some 100 MB.
+PAIRS_AT_ONCE = 1 << 20
 
 
 def group(
@@ -125,3 +136,80 @@ def members_of(leader: Indices, rank: Indices, sizes: Indices) -> list[Indices]:
     order = index[np.lexsort((rank[index], leader[index] != index, leader[index]))]
     begins = np.flatnonzero(np.diff(leader[order], prepend=-1))
     return np.split(order, begins[1:]) if len(order) else []
+
+
+def staying(
+    group: Indices,
+    is_centre: NDArray[np.bool_],
+    alike: Callable[[Indices], NDArray[np.bool_]],
+) -> NDArray[np.bool_]:
+    """Which texts of some groups stay: each other text is alike to one of its group that stays.
+
+    `group` (n,) is the group of each text and never falls; within a group the preferred texts
+    come first. A text goes if it is alike to an earlier one that stays. `is_centre`
+    marks the texts that are alike to all of their group, which stars have (see MOST_STAYING);
+    `alike` is asked about all other pairs, (m, 2), that have to be compared.
+
+    >>> staying(np.zeros(3, int), np.zeros(3, bool), lambda pairs: pairs[:, 1] == 1).tolist()
+    [True, False, True]
+    """
+    stays, is_open = np.zeros(len(group), bool), np.ones(len(group), bool)
+    centred = group[is_centre]
+    size = 1
+    while is_open.any():
+        texts = np.flatnonzero(is_open)
+        size = min(size, max(1, PAIRS_AT_ONCE // len(texts)))
+        first, pairs = _with_later(texts, group, size)
+        are_alike: NDArray[np.bool_] = is_centre[pairs[:, 0]] | is_centre[pairs[:, 1]]
+        are_alike[~are_alike] = alike(pairs[~are_alike])
+        chosen, covered = unlike(first, pairs[are_alike])
+        stays[chosen] = True
+        is_open[first] = is_open[covered] = False
+        counts = np.bincount(group[stays], minlength=int(group[-1]) + 1)
+        is_open &= ~np.isin(group, centred[counts[centred] > MOST_STAYING])
+        size *= 2
+    return limited(group, stays, is_centre)
+
+
+def _with_later(texts: Indices, group: Indices, size: int) -> tuple[Indices, Indices]:
+    """The first `size` of these texts of each group, and each of them with all later ones."""
+    begins = np.searchsorted(group[texts], group[texts], side="left")
+    ends = np.searchsorted(group[texts], group[texts], side="right")
+    places = np.arange(len(texts))
+    first = np.flatnonzero(places - begins < size)
+    later = ends[first] - first - 1
+    offsets = np.cumsum(later) - later
+    right = np.arange(later.sum()) + np.repeat(first + 1 - offsets, later)
+    return texts[first], np.column_stack((np.repeat(texts[first], later), texts[right]))
+
+
+def unlike(texts: Indices, pairs: Indices) -> tuple[Indices, Indices]:
+    """The texts that stay, taken in this order, and all that are alike to one of these.
+
+    `pairs` (m, 2) are alike texts, the earlier one on the left. A text stays unless it is
+    alike to an earlier one that stays.
+    """
+    order = np.argsort(pairs[:, 0], kind="stable")
+    left, right = pairs[order].T
+    begins, ends = (np.searchsorted(left, texts, side=side) for side in ("left", "right"))
+    covered = set[int]()
+    chosen = []
+    for text, begin, end in zip(texts.tolist(), begins.tolist(), ends.tolist(), strict=True):
+        if text not in covered:
+            chosen.append(text)
+            covered.update(right[begin:end].tolist())
+    return np.array(chosen, np.int64), np.fromiter(covered, np.int64, len(covered))
+
+
+def limited(
+    group: Indices, stays: NDArray[np.bool_], is_centre: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which texts stay if MOST_STAYING do of a group with a centre, and then the centre too."""
+    texts = np.flatnonzero(stays)
+    places = np.arange(len(texts)) - np.searchsorted(group[texts], group[texts])
+    beyond = texts[places >= MOST_STAYING]
+    over = np.intersect1d(group[beyond], group[is_centre])
+    made = stays.copy()
+    made[beyond[np.isin(group[beyond], over)]] = False
+    made[is_centre & np.isin(group, over)] = True
+    return made

@@ -84,7 +84,7 @@ class Texts:
 def distinct_texts(items: Items, bits: int) -> Texts:
     """The texts of items, in the order in which they first occur; `bits` are compared."""
     apart = [items.is_reference] if items.own is None else [items.is_reference, items.own]
-    text_of = _numbered(
+    text_of = numbered(
         np.column_stack((items.digests, *(each.astype(np.uint64) for each in apart)))
     )
     by_text = np.lexsort((items.rank, text_of))
@@ -103,7 +103,7 @@ def distinct_texts(items: Items, bits: int) -> Texts:
     )
 
 
-def _numbered(keys: NDArray[np.uint64]) -> Indices:
+def numbered(keys: NDArray[np.uint64]) -> Indices:
     """The number of each row, equal for equal rows, in the order in which they first occur."""
     order = np.lexsort(keys.T)
     is_new = np.zeros(len(keys), bool)

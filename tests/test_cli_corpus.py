@@ -295,6 +295,21 @@ def test_found_groups_may_be_a_failure(run, rows, write):
 # Rows that stay
 
 
+@pytest.mark.parametrize(("keep", "kept"), [("first", 2), ("longest", 1), ("representative", 1)])
+def test_the_summary_counts_the_rows_that_were_dropped(run, write, keep, kept):
+    # Both ends of the middle one are like it, and not like each other.
+    words = [f"w{place}" for place in range(120)]
+    texts = [" ".join(each) for each in (words[:95], words, words[25:])]
+    write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+
+    ended = run(
+        "corpus", "scan", "a.jsonl", "--similarity", "0.85", "--keep", keep, "-o", "b.jsonl"
+    )
+    assert ended.code == 0
+    assert f"3 rows in = {kept} kept + {3 - kept} dropped + 0 refused" in ended.err.decode()
+    assert len(Path("b.jsonl").read_text("utf-8").splitlines()) == kept
+
+
 @pytest.mark.parametrize(
     ("keep", "stays"), [("first", "ace"), ("longest", "ace"), ("representative", "ace")]
 )
@@ -334,7 +349,7 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
         yield b"new"
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("simdup.cli.corpus.rewritten", failing)
+    monkeypatch.setattr("simdup.cli.corpus.without", failing)
     ended = run("corpus", "scan", rows, "--keep", "first", "-o", "clean.jsonl")
     assert ended.code == 2
     assert ended.err.endswith(b"No space left on device\n")

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -18,12 +19,17 @@ from hypothesis import strategies as st
 
 import simdup
 from simdup import Recipe, Settings, group_texts, identities, rewritten, scan_rows
-from simdup.corpora import KEEPS, Fault, RowGroups
+from simdup.corpora import KEEPS, Fault
 from simdup.corpus import again, collect, scan
 from simdup.corpus.keep import check_target
+from simdup.corpus.stay import dropped
 from simdup.errors import ExtraMissingError, InputError, SimdupError
+from simdup.hamming import hamming_distances, similarity_at
+from simdup.records import SHORT
 from simdup.rows import json_lines, streams, tables
-from simdup.verify import decide
+from simdup.settings import LINKAGES
+from simdup.simhash import fingerprint_texts
+from simdup.verify import decide, exact_similarities
 
 WORDS = [f"w{i}" for i in range(500)]
 
@@ -301,8 +307,8 @@ def test_what_is_lost_at_the_end_of_a_packed_file_is_one_row_refused(write, lost
     assert balance.has_trouble
     assert result.faults == {fault: 1}
     assert (balance.rows_in, balance.refused_rows) == (len(TEXTS) + 1, 1)
-    assert balance.rows_in == balance.kept + balance.dropped + balance.refused_rows
-    assert len(b"".join(rewritten(result, "first")).splitlines()) == balance.kept
+    written = b"".join(rewritten(result, "representative")).splitlines()
+    assert len(written) == balance.kept
 
 
 def test_a_fingerprint_of_equal_bits_is_not_compared_and_stays(write):
@@ -369,49 +375,116 @@ def write_again(folder, lines):
 # What stays
 
 
-def groups_of(*groups):
-    """Groups of rows as they would be found, with nothing but their members."""
-    joined = np.array([row for group in groups for row in group], np.int64)
-    offsets = np.cumsum([0, *map(len, groups)])
-    zeros = np.zeros(len(joined))
-    return RowGroups(joined, offsets, zeros > 0, zeros, zeros.astype(np.int64))
+def preferred(keep, texts, rows):
+    """The rows of a group as reported, those first that are preferred."""
+    if keep == "representative":
+        return rows
+    return sorted(rows, key=lambda row: (-len(texts[row]) if keep == "longest" else 0, row))
 
 
-def test_the_first_or_the_longest_row_of_a_group_stays():
-    lengths = np.array([5, 9, 7, 9, 1, 1, 3])
-    groups = groups_of([2, 0, 1, 3], [6, 5, 4])
+def are_alike(texts, settings):
+    """Whether two of these texts are near-duplicates, by what the settings say decides."""
+    recipe, k = settings.recipe, settings.distance
+    n = len(texts)
+    i, j = (each.ravel() for each in np.indices((n, n)))
+    similarity = exact_similarities(texts, i, j, recipe).reshape(n, n)
+    if settings.verified:
+        return similarity >= settings.similarity
+    made = fingerprint_texts(texts, recipe)
+    least = similarity_at(k, recipe.bits)
+    is_short = made.counts < SHORT
+    holds = ~(is_short[:, None] | is_short) | (similarity >= least)
+    return (hamming_distances(made.rows, made.rows) <= k) & holds
 
-    assert groups.dropped("first", lengths).tolist() == [1, 2, 3, 5, 6]
-    # Of equally long ones the first.
-    assert groups.dropped("longest", lengths).tolist() == [0, 2, 3, 4, 5]
-    assert groups_of().dropped("first", lengths).tolist() == []
+
+def chained(seed, n=12, step=9):
+    """Texts each of which is a little further from the first."""
+    text, made, picked = words(seed).split(), [], random.Random(seed)
+    for link in range(n):
+        made.append(" ".join(text[: 120 - 3 * picked.randrange(4)]))
+        for place in picked.sample(range(len(text)), step):
+            text[place] = f"link{link}"
+    return made
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"similarity": 0.8}, {"recipe": Recipe(bits=64), "k": 12}],
+    ids=["default", "0.8", "64 bits, k = 12"],
+)
+@given(st.lists(st.sampled_from([*TEXTS, *chained(21), *chained(22)]), max_size=30))
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None
+)
+def test_each_row_that_goes_is_alike_to_one_that_stays(folder, keep, linkage, wanted, texts):
+    choice = Settings(**wanted, linkage=linkage)
+    (folder / "a.jsonl").write_text(as_json(texts))
+
+    result = scan_rows(["a.jsonl"], choice)
+    goes = dropped(result, keep).tolist()
+    alike = are_alike(texts, choice)
+    expected = set()
+    for group in result.groups:
+        stays = []
+        for row in preferred(keep, texts, group.rows):
+            if alike[row, stays].any():
+                expected.add(row)
+            else:
+                stays.append(row)
+    # Each is alike to an earlier one of its group that stays, and all such rows go.
+    assert goes == sorted(expected)
+
+
+def test_chains_have_rows_that_are_like_none_that_stays(write):
+    """What the test above would not see if all texts of a group were alike."""
+    texts = chained(21)
+    result = scan_rows([write("a.jsonl", as_json(texts))], Settings(linkage="components"))
+
+    assert (len(result.groups), len(result.groups.members)) == (1, len(texts))
+    for keep in KEEPS:
+        assert 1 < len(texts) - len(dropped(result, keep)) < len(texts) - 1
+
+
+def test_of_equally_long_rows_the_first_stays(write):
+    texts = [words(1), words(1)[:-1] + "x", words(1) + " more", words(1) + " last"]
+    result = scan_rows([write("a.jsonl", as_json(texts))])
+
+    assert dropped(result, "first").tolist() == [1, 2, 3]
+    assert dropped(result, "longest").tolist() == [0, 1, 3]
     with pytest.raises(ValueError, match=r"^keep must be one of first, longest, repres"):
-        groups.dropped("last", lengths)
+        dropped(result, "last")
 
 
-def test_the_representative_of_a_group_stays():
-    groups = groups_of([2, 0, 1, 3], [6, 5, 4])
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_by_star_linkage_one_row_a_group_stays_if_that_is_the_representative(write, choice):
+    result = scan_rows([write("a.jsonl", as_json(TEXTS))], replace(choice, linkage="star"))
 
-    lengths = np.array([5, 9, 7, 9, 1, 1, 3])
-    assert groups.dropped("representative", lengths).tolist() == [0, 1, 3, 4, 5]
-    assert groups_of().dropped("representative", lengths).tolist() == []
+    others = np.delete(result.groups.members, result.groups.offsets[:-1])
+    assert dropped(result, "representative").tolist() == sorted(others.tolist())
+    assert len(others) == result.balance.dropped > 0
 
 
-def test_what_goes_is_like_the_representative_but_not_always_like_the_first(write):
+def test_rows_that_are_like_the_representative_alone_stay_with_the_first(write):
     both = words(1).split()
     texts = [" ".join(each) for each in (both[:-25], both, both[25:])]
     write("a.jsonl", as_json(texts))
 
-    wanted = Settings(similarity=0.85)
-    result = scan_rows(["a.jsonl"], wanted)
+    result = scan_rows(["a.jsonl"], Settings(similarity=0.85))
     assert [group.rows[0] for group in result.groups] == [1]
-    for keep, stays in (("first", 0), ("representative", 1)):
-        (line,) = b"".join(rewritten(result, keep)).splitlines()
-        kept = json.loads(line)["text"]
-        assert kept == texts[stays]
-        others = [text for text in texts if text != kept]
-        are_like = [len(group_texts([kept, other], wanted)) == 1 for other in others]
-        assert all(are_like) == (keep == "representative")
+    for keep, stays in (("first", [0, 2]), ("longest", [1]), ("representative", [1])):
+        written = b"".join(rewritten(result, keep)).splitlines()
+        assert [json.loads(line)["text"] for line in written] == [texts[row] for row in stays]
+
+
+def test_a_file_that_changes_before_rows_are_compared_again_ends_the_run(write):
+    texts = chained(21)
+    result = scan_rows([write("a.jsonl", as_json(texts))])
+    write("a.jsonl", as_json([text.replace("link1", "another") for text in texts]))
+
+    with pytest.raises(InputError, match=r"^'a.jsonl': changed while it was read; run again$"):
+        dropped(result, "longest")
 
 
 @pytest.mark.parametrize(("keep", "stays"), [("first", "short"), ("longest", "long")])
@@ -489,7 +562,7 @@ def test_parquet_keeps_its_schema_and_packing(folder):
     assert written.schema_arrow.equals(before, check_metadata=True)
     assert before.metadata[b"made"] == b"by hand"
     assert written.metadata.row_group(0).column(1).compression == "ZSTD"
-    gone = set(result.groups.dropped("longest", result.rows.lengths).tolist())
+    gone = set(dropped(result, "longest").tolist())
     stays = [index for index in range(len(TEXTS)) if index not in gone]
     assert written.read().to_pylist() == whole.take(stays).to_pylist()
 

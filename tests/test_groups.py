@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.groups import closest, components, group
+from simdup import groups
+from simdup.groups import closest, components, group, staying
 
 
 @st.composite
@@ -130,3 +131,65 @@ def test_a_long_chain_is_one_component():
 def test_an_unknown_linkage_is_refused_by_name():
     with pytest.raises(ValueError, match="linkage must be one of star, components, not 'single'"):
         group(np.empty((0, 2), np.int64), 1, "single")
+
+
+@st.composite
+def alike_texts(draw):
+    """Groups in order, which texts are alike, and the centre of some of the groups."""
+    sizes = draw(st.lists(st.integers(1, 9), max_size=4))
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    n = len(group)
+    alike = np.array(draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n)), bool)
+    alike = alike.reshape(n, n)
+    alike |= alike.T
+    centre = np.zeros(n, bool)
+    for each in draw(st.sets(st.integers(0, n - 1))) if n else ():
+        centre[each] = not centre[group == group[each]].any()
+        if centre[each]:
+            alike[each, group == group[each]] = alike[group == group[each], each] = True
+    return group, alike, centre
+
+
+def staying_by_hand(group, alike, centre, most):
+    stays = []
+    for number in np.unique(group):
+        members, chosen = np.flatnonzero(group == number), []
+        for text in members.tolist():
+            if not alike[text, chosen].any():
+                chosen.append(text)
+        if len(chosen) > most and centre[members].any():
+            chosen = sorted({*chosen[:most], *members[centre[members]].tolist()})
+        stays += chosen
+    return stays
+
+
+@given(alike_texts(), st.integers(1, 4), st.integers(1, 40))
+def test_each_text_stays_unless_it_is_alike_to_one_before_it_that_stays(given_, most, at_once):
+    group, alike, centre = given_
+
+    def asked(pairs):
+        assert not centre[pairs].any()
+        return alike[pairs[:, 0], pairs[:, 1]]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "MOST_STAYING", most)
+        patch.setattr(groups, "PAIRS_AT_ONCE", at_once)
+        stays = np.flatnonzero(staying(group, centre, asked)).tolist()
+    assert stays == staying_by_hand(group, alike, centre, most)
+    for text in set(range(len(group))) - set(stays):
+        assert (alike[text, stays] & (group[stays] == group[text])).any()
+
+
+@pytest.mark.parametrize("is_alike", [False, True], ids=["unlike", "alike"])
+def test_a_large_star_is_compared_in_linear_time(is_alike):
+    n, asked = 100_000, []
+    centre = np.zeros(n, bool)
+    centre[-1] = True
+
+    def alike(pairs):
+        asked.append(len(pairs))
+        return np.full(len(pairs), is_alike)
+
+    stays = staying(np.zeros(n, np.int64), centre, alike)
+    assert np.flatnonzero(stays).tolist() == ([0] if is_alike else [*range(100), n - 1])
+    assert sum(asked) < 2 * groups.MOST_STAYING * n

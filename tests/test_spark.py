@@ -23,13 +23,16 @@ from simdup import (
     Recipe,
     Settings,
     fingerprint_texts,
+    groups,
     pairs_within,
+    scan_rows,
     simhash,
 )
 from simdup.candidates import wanted
 from simdup.cli import submit
 from simdup.corpora import KEEPS
 from simdup.corpus.scan import group_texts
+from simdup.corpus.stay import dropped
 from simdup.groups import components, leaders
 from simdup.hamming import paired_distances, similarity_at
 from simdup.labels import labelled_pairs, own_table
@@ -54,6 +57,7 @@ from simdup.spark import (
     search,
     session,
     stars,
+    stay,
     tiles,
 )
 from simdup.spark.components import rooted
@@ -454,8 +458,57 @@ def test_the_representative_of_a_group_may_be_neither_the_first_nor_the_longest(
     rows = [(place, " ".join(text)) for place, text in enumerate(texts)]
     frame = on_spark.createDataFrame(rows, "id int, text string")
 
-    for place, keep in enumerate(("first", "representative", "longest")):
-        assert [row["id"] for row in spark.deduplicate(frame, keep=keep).collect()] == [place]
+    # The first and the longest are not like each other.
+    for keep, stays in (("first", [0, 2]), ("representative", [1]), ("longest", [0, 2])):
+        left = spark.deduplicate(frame, keep=keep).collect()
+        assert sorted(row["id"] for row in left) == stays
+
+
+def wide_texts():
+    """Chains, texts with a common half that are otherwise unlike, copies and short ones."""
+    random_, words = random.Random(5), [f"w{i}" for i in range(3000)]
+    rows = []
+    for _ in range(4):
+        link = random_.choices(words, k=60)
+        for _ in range(10):
+            rows.append(link[: random_.randrange(55, 61)])
+            link = [*link]
+            for place in random_.sample(range(60), 6):
+                link[place] = random_.choice(words)
+    common = random_.choices(words, k=60)
+    rows += [common, *(common + random_.choices(words, k=100) for _ in range(12))]
+    rows += [rows[3], rows[-1], rows[-2][::-1], *(random_.choices("abcd", k=6) for _ in range(8))]
+    random_.shuffle(rows)
+    return [" ".join(row) for row in rows]
+
+
+STARS, CHAINS = Settings(similarity=0.5), Settings(similarity=0.5, linkage="components")
+BY_DISTANCE = Settings(Recipe(bits=64), k=16, linkage="components")
+
+
+@pytest.mark.parametrize(
+    ("choice", "keep"),
+    [
+        (STARS, "first"),
+        (STARS, "longest"),
+        (STARS, "representative"),
+        (CHAINS, "representative"),
+        (BY_DISTANCE, "longest"),
+    ],
+    ids=["stars-first", "stars-longest", "stars-representative", "chains", "distance"],
+)
+def test_rows_go_that_the_local_engine_drops(frame_of, write, monkeypatch, choice, keep):
+    monkeypatch.setattr(groups, "MOST_STAYING", 6)
+    monkeypatch.setattr(stay, "MOST_STAYING", 6)
+    texts = wide_texts()
+    write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+    result = scan_rows(["a.jsonl"], choice)
+
+    left = spark.deduplicate(frame_of(texts), settings=choice, keep=keep).select("id").collect()
+    gone = dropped(result, keep)
+    assert sorted(set(range(len(texts))) - {row["id"] for row in left}) == gone.tolist()
+    one_of_each = len(result.groups.members) - len(result.groups)
+    assert (len(gone) < one_of_each) == ((choice.linkage, keep) != ("star", "representative"))
 
 
 def test_ids_that_stand_twice_are_named(on_spark):

@@ -20,6 +20,7 @@ _UNITS = {
     "rows": "rows",
     "search": "pairs",
     "verify": "pairs",
+    "keep": "pairs",
     "texts": "groups",
     "evaluate": "rows",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,8 +11,9 @@ from simdup.cli.options import dictionaries_of, linkage_option, row_options, set
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
 from simdup.corpora import KEEPS, Place
-from simdup.corpus.keep import check_target, rewritten
+from simdup.corpus.keep import check_target, without
 from simdup.corpus.scan import identities, scan_tables
+from simdup.corpus.stay import dropped
 from simdup.report import rows
 from simdup.report.words import count
 from simdup.rows.tables import FORMS, tables
@@ -63,9 +65,9 @@ def corpus_command() -> None:
 @click.option(
     "--keep",
     type=click.Choice(KEEPS),
-    help="Write the rows that stay, in the format of the input, to --output: of each group the"
-    " first row, the longest text or the representative, which by star linkage the others are like;"
-    " and all rows without a group.",
+    help="Write the rows that stay to --output, in the format of the input: all rows without a"
+    " group, of each group the first row, the longest text or the representative, and every other"
+    " row that is not similar enough to one that stays.",
 )
 @click.option(
     "--format",
@@ -167,12 +169,14 @@ def _on_this_machine(
         check_target(opened, target)
     form = options["form"] or "jsonl"
     write = writer(target, as_utf8=form == "jsonl")
-    result = scan_tables(opened, settings, options["jobs"], progress(quiet=options["quiet"]))
+    bar = progress(quiet=options["quiet"])
+    result = scan_tables(opened, settings, options["jobs"], bar)
     if keep is None:
         write(FORMATS[form](result, _ids(result, options["id_field"], quiet=options["quiet"])))
-    else:
-        write(rewritten(result, keep, target))
-    return result.balance
+        return result.balance
+    goes = dropped(result, keep, bar)
+    write(without(result, goes, target))
+    return replace(result.balance, dropped=len(goes))
 
 
 def _on_spark(files: tuple[str, ...], settings: Settings, options: dict[str, Any]) -> Balance:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.corpora import Fault, Faulty, Flaw, Rows
+from simdup.corpora import Fault, Faulty, Flaw, Prints, Rows
 from simdup.errors import SimdupError
 from simdup.fast import cores, load_if_worth
 from simdup.pool import check_that_workers_start, results
@@ -34,19 +34,6 @@ BYTES_WORTH_WORKERS = 1 << 24
 
 # Rows of each fault of which a report may say where they are.
 MOST_FAULTY = 1000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Prints:
-    """What is known of some rows once their texts are gone; arrays by row."""
-
-    rows: NDArray[np.uint8]
-    counts: Indices
-    """Features."""
-    digests: Digests
-    """(n, 2): of the features."""
-    text_digests: Digests
-    """(n, 2): of the text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

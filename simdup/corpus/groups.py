@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.corpora import RowGroups
+from simdup.corpora import Prints, RowGroups
 from simdup.hamming import paired_distances
 from simdup.match import match
 from simdup.texts import Items, distinct_texts
@@ -14,7 +14,6 @@ from simdup.texts import Items, distinct_texts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simdup.corpus.collect import Prints
     from simdup.features import Features
     from simdup.match import Again, Matched
     from simdup.progress import Progress
@@ -38,17 +37,25 @@ def grouped(
     settings: Settings,
     again: Again,
     progress: Progress,
-) -> tuple[RowGroups, Candidates | None]:
-    """The groups of rows that have these texts, most similar first; and how they were found.
+) -> tuple[RowGroups, Prints, Candidates | None]:
+    """The groups of rows that have these texts, most similar first.
 
-    `again` is asked by row, not by text.
+    And what is known of each member, and how the groups were found. `again` is asked by row,
+    not by text.
     """
-    matched = match(texts, settings, _ByRow(again, texts.first), progress)
-    return _row_groups(texts, matched, text_digests), matched.candidates
+    matched = match(texts, settings, ByRow(again, texts.first), progress)
+    groups = _row_groups(texts, matched, text_digests)
+    text_of = np.empty(len(texts.by_text), np.int64)
+    text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
+    text = text_of[groups.members]
+    prints = Prints(
+        texts.rows[text], texts.counts[text], texts.digests[text], text_digests[groups.members]
+    )
+    return groups, prints, matched.candidates
 
 
-class _ByRow:
-    """Features of texts, from those of rows."""
+class ByRow:
+    """Features of texts, from those of the rows that stand for them, which rise."""
 
     def __init__(self, again: Again, first: Indices) -> None:
         self.again, self.first = again, first

@@ -1,14 +1,16 @@
-"""The rows that stay, in the format of the input: one of each group, and all that have none."""
+"""The rows that stay, written in the format of the input."""
 
 from __future__ import annotations
 
 import os
 import zlib
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.corpus.stay import dropped
 from simdup.errors import ExtraMissingError, InputError
 from simdup.rows.streams import PACKINGS, changed
 from simdup.rows.tables import form_of
@@ -51,14 +53,20 @@ def check_target(tables: Sequence[Table], target: str) -> None:
 def rewritten(result: CorpusResult, keep: str, target: str = "") -> Iterator[bytes]:
     """The content of a file with the rows that stay, a part at a time.
 
-    `keep` is one of `corpora.KEEPS`: which row of a group stays. JSON lines and records of
-    CSV are the very bytes of the input; Parquet keeps its schema. It is packed as the end of
-    `target` says. Raises InputError when a file is not what it was.
+    `keep` is one of `corpora.KEEPS`: which rows of a group are preferred. Each row that goes
+    is alike to one that stays (`corpus.stay.dropped`). JSON lines and records of CSV are the
+    very bytes of the input; Parquet keeps its schema. It is packed as the end of `target`
+    says. Raises InputError when a file is not what it was.
     """
+    yield from without(result, dropped(result, keep), target)
+
+
+def without(result: CorpusResult, goes: Indices, target: str = "") -> Iterator[bytes]:
+    """The content of a file with all rows but some, these in order; as `rewritten`."""
     tables = result.rows.tables
     if not tables:
         return
-    parts = _parts(result, result.groups.dropped(keep, result.rows.lengths))
+    parts = _parts(result, goes)
     if tables[0].form == "parquet":
         yield from _parquet(tables[0], parts)
         return
@@ -66,16 +74,16 @@ def rewritten(result: CorpusResult, keep: str, target: str = "") -> Iterator[byt
     yield from _PACKED[form_of(target)[1]](content)
 
 
-def _parts(result: CorpusResult, dropped: Indices) -> Iterator[Any]:
+def _parts(result: CorpusResult, left_out: Indices) -> Iterator[Any]:
     """What stays of each table, one after the other; as many rows as were to, or InputError."""
     rows, written = result.rows, 0
-    bounds = np.searchsorted(dropped, rows.begins)
+    bounds = np.searchsorted(left_out, rows.begins)
     for index, table in enumerate(rows.tables):
-        goes = rows.numbers[dropped[bounds[index] : bounds[index + 1]]]
+        goes = rows.numbers[left_out[bounds[index] : bounds[index + 1]]]
         for part, count in table.kept(np.union1d(goes, result.refused[index])):
             written += count
             yield part
-    if written != result.balance.kept:
+    if written != replace(result.balance, dropped=len(left_out)).kept:
         raise changed(rows.tables[0].path)
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.candidates import SIEVE_FROM, widened
-from simdup.corpora import LACKING, CorpusResult, Place
+from simdup.corpora import LACKING, CorpusResult, Place, Prints
 from simdup.corpus.again import RowsAgain, values
-from simdup.corpus.collect import Prints, collected, text_digests
+from simdup.corpus.collect import collected, text_digests
 from simdup.corpus.groups import grouped, texts_of
 from simdup.fast import load_if_worth
 from simdup.features import all_features
@@ -74,11 +74,12 @@ def scan_tables(
     texts, digests = texts_of(_narrowed(prints, settings), bits), prints.text_digests
     del prints  # half of what is known of a row
     with closing(RowsAgain(made.rows, digests, settings.recipe)) as again:
-        groups, candidates = grouped(texts, digests, settings, again, progress)
+        groups, known, candidates = grouped(texts, digests, settings, again, progress)
     return CorpusResult(
         settings,
         made.rows,
         groups,
+        known,
         made.faults,
         made.faulty,
         made.refused,
@@ -111,7 +112,7 @@ def group_texts(
     )
     distinct = texts_of(_narrowed(prints, settings), bits)
     again = _AtHand(texts, there, settings.recipe)
-    groups, _ = grouped(distinct, prints.text_digests, settings, again, progress)
+    groups, _, _ = grouped(distinct, prints.text_digests, settings, again, progress)
     return replace(groups, members=there[groups.members])
 
 

@@ -70,11 +70,13 @@ def run(  # noqa: PLR0913  (one argument an option)
             write(line["value"] for line in report(scanned, form).toLocalIterator())
         else:
             with _whole_or_nothing(session, place):
+                balance = scanned.balance
                 if keep is not None:
-                    write_kept(scanned, keep, place)
+                    balance = write_kept(scanned, keep, place)
                 else:
                     report(scanned, form).write.text(place)
                 _name_parts(session, place, form if keep is None else opened.form)
+                return balance
     except (PySparkException, Py4JError) as error:
         raise InputError(reason(error)) from None
     return scanned.balance

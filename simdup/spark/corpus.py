@@ -34,6 +34,7 @@ from simdup.spark.arrow import runs
 from simdup.spark.files import packing
 from simdup.spark.frames import Found, dropped, found
 from simdup.spark.readers import strings
+from simdup.spark.stay import STAYING
 from simdup.spark.texts import numbered, settled
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def scan(files: Files, settings: Settings) -> Scanned:
         compared,
         groups,
         members,
+        members - groups,
         {Fault(each["verdict"]): each["rows"] for each in faults},
         _faulty(made.rows, files.names) if faults else (),
         made.candidates,
@@ -184,15 +186,17 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
     return NamedGroup(made, places, called)
 
 
-def write_kept(scanned: Scanned, keep: str, target: str) -> None:
-    """Write the rows that stay to a folder, in the form of the input.
+def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
+    """Write the rows that stay to a folder, in the form of the input; what became of all.
 
-    `keep` says which row of a group stays, as in `frames.deduplicate`. Raises InputError if
-    other rows are written than were to stay.
+    `keep` says which rows of a group are preferred, as in `frames.deduplicate`. Raises
+    InputError if other rows are written than were to stay.
     """
     refused = [fault.value for fault in Fault if fault.is_refused]
     broken = scanned.found.rows.where(_verdict().isin(refused)).select("id")
-    left_out = dropped(scanned.found, keep).unionAll(broken)
+    goes = settled(dropped(scanned.found, keep), STAYING)
+    balance = replace(scanned.balance, dropped=goes.count())
+    left_out = goes.unionAll(broken)
     stays = scanned.files.whole().join(left_out, "id", "left_anti")
     seen = Observation("kept")
     records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
@@ -203,8 +207,9 @@ def write_kept(scanned: Scanned, keep: str, target: str) -> None:
         headed.write.text(target)
     else:
         records.write.text(target)
-    if seen.get["rows"] != scanned.balance.kept:
+    if seen.get["rows"] != balance.kept:
         raise InputError("files changed while they were read")
+    return balance
 
 
 def _with_header(header: str) -> Task:

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
-from pyspark.sql.window import Window
 
 from simdup.corpora import KEEPS
 from simdup.hamming import paired_distances
 from simdup.records import Kind
 from simdup.settings import Settings
+from simdup.spark import stay
 from simdup.spark.arrow import rows_of
 from simdup.spark.match import Matching
 from simdup.spark.prints import Source, Strings, column, printed
@@ -41,6 +41,8 @@ class Found:
     """A row for each: id, length in characters, reason or null, and what else its source has."""
     groups: DataFrame
     """As `groups` returns them, lazily."""
+    matching: Matching
+    """What can compare its texts again."""
     candidates: Candidates | None
     """How pairs were found; None when nothing was verified."""
 
@@ -114,11 +116,12 @@ def deduplicate(
     settings: Settings | None = None,
     keep: str = "first",
 ) -> DataFrame:
-    """The rows of the DataFrame without those that repeat another: one of each group is left.
+    """The rows of the DataFrame without those that are near-duplicates of a row that is left.
 
-    Of a group `keep` leaves the row with the lowest id ("first"), with the most characters, of
-    several the lowest id ("longest"), or the "representative", which by star linkage all others
-    are like. Rows without a fingerprint stay. The frame is computed more than once, and must
+    `keep` says which rows of a group are preferred: those with the lowest ids ("first"), those
+    with the most characters, of several the lowest id ("longest"), or the "representative" and
+    rows that are most like it. In that order a row goes if it is alike to one that stays, and
+    stays otherwise. Rows without a fingerprint stay. The frame is computed more than once, and must
     give the same ids each time. Raises as `pairs`.
     """
     if keep not in KEEPS:
@@ -141,17 +144,12 @@ def found(source: Source, settings: Settings) -> Found:
         "id", "representative", kind, "similarity", "distance"
     )
     columns = ("id", "length", "reason", *source.reader.extras, *source.carried)
-    return Found(texts.rows.select(*columns), grouped, matched.candidates)
+    return Found(texts.rows.select(*columns), grouped, matching, matched.candidates)
 
 
 def dropped(found: Found, keep: str) -> DataFrame:
-    """The ids of all rows of groups but the one of each that is kept."""
-    if keep == "representative":
-        return found.groups.where("id != representative").select("id")
-    sized = found.groups.join(found.rows.select("id", "length"), "id")
-    order = ["id"] if keep == "first" else [F.desc("length"), "id"]
-    place = F.row_number().over(Window.partitionBy("representative").orderBy(*order))
-    return sized.withColumn("place", place).where("place > 1").select("id")
+    """The ids of the rows of groups that go: each is alike to one that stays."""
+    return stay.dropped(found.groups, found.matching.texts, found.matching, keep)
 
 
 def _source(df: DataFrame, text: str, id: str) -> Source:  # noqa: A002

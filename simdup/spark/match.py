@@ -17,7 +17,7 @@ from simdup.hamming import paired_distances, similarity_at
 from simdup.match import ROUNDS
 from simdup.records import SHORT, Candidates
 from simdup.spark.arrow import numbers, rows_of
-from simdup.spark.near import Near
+from simdup.spark.near import PAIRS, Near
 from simdup.spark.search import near_pairs
 from simdup.spark.stars import led as star_led
 from simdup.spark.texts import named, numbered, settled
@@ -78,9 +78,23 @@ class Matching:
         known = led.where("similarity is not null")
         return known.unionAll(computed.select("a", "b", "similarity"))
 
+    def alike(self, pairs: DataFrame, count: int) -> DataFrame:
+        """Those of so many pairs of texts, a and b, that are near-duplicates."""
+        if self.settings.verified:
+            return self._alike(pairs, count)
+        bits = F.substring("fingerprint", 1, self.bits // 8)
+        measured = pairs
+        for side in ("a", "b"):
+            own = self.texts.frame.select(F.col("number").alias(side), bits.alias(f"{side}_row"))
+            measured = measured.join(own, side)
+        return self._held(measured.mapInArrow(_measuring(self.settings.distance), PAIRS))
+
     def _bare_pairs(self) -> DataFrame:
         """Pairs of texts that are near by distance alone, unless one of them is short."""
-        pairs = self._near(self.texts.frame, self.settings.distance)
+        return self._held(self._near(self.texts.frame, self.settings.distance))
+
+    def _held(self, pairs: DataFrame) -> DataFrame:
+        """The same of pairs whose distance is small enough."""
         short = self.texts.frame.where(F.col("features") < SHORT).select("number")
         if short.isEmpty():
             return pairs
@@ -189,6 +203,21 @@ class Matching:
             found = tally.groupBy("distance").agg(F.sum("count").alias("count")).toArrow()
         distances = np.repeat(found["distance"].to_numpy(), found["count"].to_numpy())
         return affordable(distances, pairs / len(drawn_pairs), count, want)
+
+
+def _measuring(k: int) -> Task:
+    """Of pairs a and b, with their rows, those within k bits: PAIRS."""
+
+    def measuring(batches: Batches) -> Batches:
+        for each in batches:
+            rows = [rows_of(each.column(name)) for name in ("a_row", "b_row")]
+            own = np.arange(len(each))
+            distance = paired_distances(np.concatenate(rows), own, own + len(each))
+            columns = {"a": each.column("a"), "b": each.column("b")}
+            made = pa.RecordBatch.from_pydict(columns | {"distance": distance.astype(np.int64)})
+            yield made.filter(pa.array(distance <= k))
+
+    return measuring
 
 
 def _drawing(n: int, tasks: int) -> Task:
