@@ -104,14 +104,14 @@ def sample(n: int) -> tuple[Indices, Indices, int]:
     """
     pairs = n * (n - 1) // 2
     random, size = np.random.default_rng(n), SAMPLE if pairs > BUDGET else 0
-    left = random.integers(0, max(n, 1), size)
-    return left, (left + random.integers(1, max(n, 2), size)) % max(n, 1), pairs
+    left = random.integers(0, n, size)
+    return left, (left + random.integers(1, n, size)) % n, pairs
 
 
 def sample_between(n: int, m: int) -> tuple[Indices, Indices, int]:
     """The same for pairs of one of n and one of m things."""
     random, size = np.random.default_rng(n), SAMPLE if n * m > BUDGET else 0
-    return random.integers(0, max(n, 1), size), random.integers(0, max(m, 1), size), n * m
+    return random.integers(0, n, size), random.integers(0, m, size), n * m
 
 
 def recall(similarity: float, bits: int, k: int, wide: int | None = None) -> float:

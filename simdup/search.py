@@ -300,7 +300,7 @@ def compiled_pairs(  # noqa: PLR0913  (two of them are for others)
                 taken, results, buffers, strict=False
             ):
                 yield found[:count].copy()
-                if stopped < (min(n, high) if is_half else n):
+                if stopped < n:
                     parts.appendleft((low, high, stopped))
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from simdup import candidates
-from simdup.candidates import affordable, recall, sample, sample_between, sieve, wanted
+from simdup.candidates import affordable, recall, sample, sample_between, sieve, wanted, widened
 from simdup.hamming import bit_probability, paired_distances, threshold
+from simdup.recipe import Recipe
 from simdup.search import pairs_within
 
 
@@ -96,6 +97,19 @@ def test_a_small_collection_is_never_narrowed():
     assert reach(rows[:0], 30) == 30
 
 
+def test_what_is_affordable_worked_by_hand(monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 10)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 2)
+    distances = np.uint16([0, 1, 1, 3, 7, 9])
+
+    # Each distance stands for 3 pairs: 3 within 0, 9 within 1 and 2, 12 within 3, 15 within 7.
+    assert affordable(distances, 3, 4, 5) == 2
+    assert affordable(distances, 3, 6, 5) == 5  # two a document are 12
+    assert affordable(distances, 3, 7, 9) == 6
+    assert affordable(distances, 3, 7, 4) == 4
+    assert affordable(distances, 20, 4, 5) == 0
+
+
 def test_a_collection_with_too_many_near_pairs_is_narrowed_to_what_is_affordable(monkeypatch):
     monkeypatch.setattr(candidates, "BUDGET", 1000)
     monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 4)
@@ -114,14 +128,31 @@ def test_samples_are_pairs_of_different_things_and_always_the_same():
     assert pairs == 3000 * 2999 // 2
     assert (left != right).all()
     assert (left == sample(3000)[0]).all()
-    assert max(left.max(), right.max()) == 2999
+    assert np.unique(left).tolist() == np.unique(right).tolist() == list(range(3000))
+    assert ((right - left) % 3000).min() == 1
+    assert [len(part) for n in (0, 1, 2) for part in sample(n)[:2]] == [0] * 6
 
 
 def test_samples_between_two_sides_stay_on_their_sides():
     left, right, pairs = sample_between(2000, 700)
 
-    assert (left.max(), right.max(), pairs) == (1999, 699, 1_400_000)
-    assert [len(part) for part in sample_between(0, 10)[:2]] == [0, 0]
+    assert np.unique(left).tolist() == list(range(2000))
+    assert np.unique(right).tolist() == list(range(700))
+    assert pairs == 1_400_000
+    assert [len(part) for n, m in ((0, 9), (9, 0)) for part in sample_between(n, m)[:2]] == [0] * 4
+
+
+def test_pairs_are_sampled_where_there_are_more_than_the_budget(monkeypatch):
+    for budget, size in ((45, 0), (44, candidates.SAMPLE)):
+        monkeypatch.setattr(candidates, "BUDGET", budget)
+
+        assert [len(part) for part in (*sample(10)[:2], *sample_between(9, 5)[:2])] == [size] * 4
+
+
+def test_fingerprints_are_widened_for_the_sieve_but_not_those_of_the_string_hash():
+    assert widened(Recipe(bits=64)).bits == candidates.SIEVE_BITS
+    assert widened(Recipe(bits=1024)).bits == 1024
+    assert widened(Recipe(bits=64, hash="string", features="tokens")).bits == 64
 
 
 @pytest.mark.parametrize("similarity", [0.45, 0.9])

@@ -14,7 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.decode import Encoding, NotText, damage, decode, decode_chunks, detect, forced
+from simdup.decode import (
+    EDITION,
+    Encoding,
+    NotText,
+    damage,
+    decode,
+    decode_chunks,
+    detect,
+    edition,
+    forced,
+)
 from simdup.east_asian import clear, likeliest, points
 
 ENGLISH = "The ferry left at dawn, and nobody on the pier remembered to wave. "
@@ -221,6 +231,12 @@ def test_a_few_wrong_bytes_are_counted_and_the_rest_is_read(codec):
 
     assert damage(damaged) == 1
     assert damaged.replace("\ufffd", "") == text
+
+
+def test_up_to_one_character_in_twenty_may_be_damaged_in_utf8():
+    assert detect(("字" * 20).encode() + b"\xff\n") == Encoding("utf-8", 1 - 1 / 21)
+    assert detect(("字" * 19).encode() + b"\xff\n") == Encoding("utf-8", 1 - 1 / 20)
+    assert detect(("字" * 18).encode() + b"\xff\n") == NotText("no known encoding")
 
 
 @pytest.mark.parametrize(("codec", "expected"), [("gbk", "gb18030"), ("big5", "big5")])
@@ -465,6 +481,11 @@ def test_a_forced_encoding_that_is_none_is_refused_by_name(wrong):
         forced(wrong)
 
     assert str(refusal.value) == f"unknown encoding {wrong!r}"
+
+
+def test_an_edition_names_what_decides_about_an_encoding():
+    assert edition(None).startswith(f"edition {EDITION}, chardet ")
+    assert edition("GBK") == edition("gb2312") == f"edition {EDITION}, gb18030"
 
 
 def test_a_forced_encoding_says_its_byte_order():

@@ -126,6 +126,13 @@ def test_bare_simhash_goes_by_distance_alone(tree):
     assert not scan([root], Settings(k=distance - 1)).groups
 
 
+def test_a_bare_scan_goes_as_far_as_k_says():
+    found, _ = matched([text(), text(seed=9)], Settings(k=128))
+
+    assert [group.tolist() for group in found.groups] == [[0, 1]]
+    assert np.isnan(found.alike).all()
+
+
 def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
     root = tree({"a": "one two three four", "b": "one two five six"})
 

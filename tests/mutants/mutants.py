@@ -1,6 +1,6 @@
 """Change one thing in a module at a time, and see whether the module's own tests notice.
 
-    python tests/mutants/mutants.py [--module tokens] [--sample 40] [--seed 1]
+    python tests/mutants/mutants.py [--module tokens] [--only TEXT] [--sample 40] [--seed 1]
 
 Every mutant (`changes.py`) of the modules (`modules.py`) is tested in a copy of the repository,
 until the first test fails. Prints those that no test notices; ends with 1 if one of these is not
@@ -173,6 +173,7 @@ def accepted() -> dict[str, str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--module", action="append", help="only modules with this in their path")
+    parser.add_argument("--only", default="", help="only mutants whose line has this in it")
     parser.add_argument("--sample", type=int, help="so many mutants of each module, at random")
     parser.add_argument("--seed", type=int, default=1, help="which of them (1)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutants at a time")
@@ -199,9 +200,9 @@ def of_module(module: str, chosen: argparse.Namespace, workers: list[Worker]) ->
     """Test the mutants of one module and print those that survive; how many are not accepted."""
     source = (workers[0].folder / module).read_text("utf-8")
     every, reasons = mutants_of(source), accepted()
-    some = every
+    some = [mutant for mutant in every if chosen.only in mutant.text]
     if chosen.sample is not None:
-        some = random.Random(chosen.seed).sample(every, min(chosen.sample, len(every)))
+        some = random.Random(chosen.seed).sample(some, min(chosen.sample, len(some)))
     print(f"{module}: {len(some)} of {len(every)} mutants", flush=True)
     began, alive, new = time.monotonic(), 0, 0
     for mutant, ended in tested(module, source, some, workers):
