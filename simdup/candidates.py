@@ -100,7 +100,8 @@ def affordable(distances: NDArray[np.uint16], weight: float, n: int, k: int) -> 
 def sample(n: int) -> tuple[Indices, Indices, int]:
     """SAMPLE random pairs of n things, as two arrays, and how many pairs there are.
 
-    The same for the same n. Nothing where all pairs are within the budget anyway.
+    The same for the same n. Nothing where all pairs are within the budget anyway, as
+    where n is 0.
     """
     pairs = n * (n - 1) // 2
     random, size = np.random.default_rng(n), SAMPLE if pairs > BUDGET else 0

@@ -129,8 +129,8 @@ def _other_values(node: ast.expr) -> Iterator[ast.expr]:
             yield from (ast.Constant(value + 1), ast.Constant(value - 1))
         case ast.Constant(str(value)) if value in {"left", "right"}:
             yield ast.Constant(_OTHER_NAME[value])
-        case ast.Call(ast.Name(name) as called, arguments, keywords) if name in _OTHER_NAME:
-            yield ast.Call(ast.Name(_OTHER_NAME[called.id]), arguments, keywords)
+        case ast.Call(ast.Name(name), arguments, keywords) if name in _OTHER_NAME:
+            yield ast.Call(ast.Name(_OTHER_NAME[name]), arguments, keywords)
         case ast.Call(ast.Attribute(value, name), arguments, keywords) if name in _OTHER_NAME:
             yield ast.Call(ast.Attribute(value, _OTHER_NAME[name]), arguments, keywords)
 
