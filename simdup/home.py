@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from simdup.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class NoHomeError(InputError):
@@ -17,3 +21,11 @@ def home() -> Path:
         return Path.home()
     except RuntimeError:
         raise NoHomeError("this user has no home folder; set HOME, or name the file") from None
+
+
+def if_there_is_one(place: Callable[[], Path]) -> Path | None:
+    """Return the place that a function finds; None if it is in a home folder that is not there."""
+    try:
+        return place()
+    except NoHomeError:
+        return None

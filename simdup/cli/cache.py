@@ -14,6 +14,7 @@ import click
 from simdup.cli.terminal import tell
 from simdup.database import files_of
 from simdup.errors import InputError
+from simdup.home import if_there_is_one
 from simdup.report.names import printable
 from simdup.report.words import count, percent, size
 from simdup.store import Store, default_place, is_place_named
@@ -57,7 +58,8 @@ def store_at(named: str | None, *, quiet: bool = False) -> Store:
 
 def store_files(named: str | None) -> list[str]:
     """The files of the store that the user names, or of the default one."""
-    return [str(each) for each in files_of(default_place() if named is None else Path(named))]
+    place = if_there_is_one(default_place) if named is None else Path(named)
+    return [] if place is None else [str(each) for each in files_of(place)]
 
 
 def _warn(line: str) -> None:

@@ -16,7 +16,7 @@ from simdup.cli.terminal import tell
 from simdup.compare import document_at
 from simdup.database import PRIVATE
 from simdup.errors import InputError
-from simdup.home import NoHomeError
+from simdup.home import if_there_is_one
 from simdup.ignored import (
     IgnoredPair,
     default_place,
@@ -67,10 +67,12 @@ def ignored_from(options: dict[str, Any]) -> list[tuple[bytes, bytes]]:
         raise click.UsageError("--ignored and --no-ignored exclude each other")
     if not is_wanted:
         return []
-    if named is None and not is_place_named() and is_no_list(default_place()):
+    place = if_there_is_one(default_place) if named is None else Path(named)
+    if place is None:
+        return []
+    if named is None and not is_place_named() and is_no_list(place):
         if not options["quiet"]:
-            place = repr(str(default_place()))
-            tell(f"simdup: {place}: not a regular file; going on without the list")
+            tell(f"simdup: {str(place)!r}: not a regular file; going on without the list")
         return []
     return [pair.digests for pair in _known(named)]
 
@@ -79,14 +81,16 @@ def list_read(options: dict[str, Any]) -> str | None:
     """The path of the list that `ignored_from` will read; None for none."""
     if options["no_ignored"]:
         return None
-    return str(default_place()) if options["ignored"] is None else str(options["ignored"])
+    named = options["ignored"]
+    place = if_there_is_one(default_place) if named is None else named
+    return None if place is None else str(place)
 
 
 def _known(named: str | None) -> list[IgnoredPair]:
-    """The pairs in a list; none where the default one is not there yet, or has no place."""
+    """The pairs in a list; none where the default one is not there yet."""
     try:
         return pairs_in(default_place() if named is None else Path(named))
-    except (FileNotFoundError, NotADirectoryError, NoHomeError):
+    except (FileNotFoundError, NotADirectoryError):
         if named is not None:
             raise
         return []
