@@ -60,8 +60,8 @@ try:
     os.closerange(0, 3)
     _thread.start_new_thread(keep, ())
     code = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
-except OSError as error:
-    os.write(lifeline, error.strerror.encode())
+except Exception as error:
+    os.write(lifeline, str(getattr(error, "strerror", None) or error).encode())
     code = 127
 os._exit(code if code >= 0 else 128 - code)
 """
