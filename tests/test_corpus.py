@@ -613,6 +613,19 @@ def test_rows_that_cannot_go_into_one_file_are_refused(write):
         assert str(caught.value) == message
 
 
+def test_rows_of_parquet_are_written_as_parquet_and_never_packed_as_a_whole(folder):  # noqa: ARG001
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"text": TEXTS}), "in.parquet")
+    opened = tables.tables(["in.parquet"], "text")
+
+    for target in ("out.parquet", "out"):
+        check_target(opened, target)
+    for target in ("out.parquet.gz", "out.gz", "out.jsonl"):
+        with pytest.raises(InputError, match="the rows are parquet, and are written as such"):
+            check_target(opened, target)
+
+
 def test_packing_what_stays_may_need_the_extra(write, monkeypatch):
     opened = tables.tables([write("a.jsonl", as_json(TEXTS))], "text")
     monkeypatch.setattr("simdup.corpus.keep.find_spec", lambda _: None)

@@ -45,6 +45,15 @@ def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice(monkeypatch, 
     assert found.tolist() == pytest.approx([2 / 3, 2 / 3, 1 / sqrt(3), 1 / sqrt(3), 0, 2 / 3])
 
 
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_texts_without_a_feature_are_like_nothing(monkeypatch, is_compiled):
+    kernels = fast.load() if is_compiled else None
+    monkeypatch.setattr(module, "ready", lambda: kernels)
+
+    assert exact_similarities(["", " "], [0, 0], [0, 1], Recipe()).tolist() == [0, 0]
+    assert exact_similarities(["", "a"], [0, 1], [1, 0], Recipe()).tolist() == [0, 0]
+
+
 @pytest.mark.parametrize("kind", ["shingles", "words", "tokens"])
 @given(texts=st.lists(WORDS, min_size=1, max_size=6))
 def test_similarities_match_the_oracle(kind, texts):
