@@ -873,6 +873,30 @@ def test_the_place_of_a_store(monkeypatch):
     assert default_place() == Path("/x/simdup/store.sqlite3")
 
 
+@pytest.mark.parametrize(
+    ("platform", "place"),
+    [
+        ("linux", "/home/ada/.cache"),
+        ("darwin", "/home/ada/Library/Caches"),
+        ("win32", "/home/ada/AppData/Local"),
+    ],
+)
+def test_the_usual_place_of_a_store_is_that_of_the_system(monkeypatch, platform, place):
+    for name in ("SIMDUP_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("simdup.store.sys.platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ada"))
+
+    assert default_place() == Path(place, "simdup", "store.sqlite3")
+
+
+def test_a_store_counts_the_files_that_it_kept(place, tree):
+    with opened(place) as store:
+        assert store.kept == 0
+        scan([tree], Settings(), DEFAULTS, store=store)
+        assert store.kept == 10
+
+
 @pytest.mark.parametrize("mask", [0, 0o022, 0o277])
 def test_a_store_and_the_files_beside_it_are_for_their_user_only(place, mask):
     place.parent.chmod(0o755)
