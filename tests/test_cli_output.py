@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -507,3 +508,14 @@ def test_an_interrupt_without_workers_is_one_line(busy):
 
     assert (process.returncode, out, said.strip()) == (130, b"", b"simdup: interrupted")
     assert names() == ["in0", "in1", "in2", "in3"]
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no /dev/shm to write to")
+def test_a_file_in_shared_memory_is_replaced_like_any_other(run, write, english):
+    write("in/a", english)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        target = os.path.join(folder, "out.json")
+        for _ in range(2):
+            run("scan", "in", "--format", "json", "--output", target)
+
+        assert json.loads(Path(target).read_text("utf-8"))["stats"]["found"] == 1

@@ -76,9 +76,12 @@ def _identity(path: str) -> object:
 
 
 def _is_stream(path: str) -> bool:
-    """A device, a pipe, or a name for an open file: these have no old content to keep."""
-    known = os.path.abspath(path).startswith(("/dev/", "/proc/"))
-    return os.path.exists(path) and (known or not os.path.isfile(path))
+    """Return whether a path is a device, a pipe or a name for an open file.
+
+    None of these has old content to keep. A file in /dev/shm is an ordinary one.
+    """
+    is_open = os.path.abspath(path).startswith(("/dev/fd/", "/dev/std", "/proc/"))
+    return os.path.exists(path) and (is_open or not os.path.isfile(path))
 
 
 def _append(path: str, lines: Lines) -> None:
