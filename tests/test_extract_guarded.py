@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import is_gone
 from guard_readers import READERS
+from patience import LONG
 
 from simdup.extract import guarded
 from simdup.extract.plain import NotReadable
@@ -124,7 +125,7 @@ def test_no_reader_outlives_who_asked_for_the_text(tmp_path, name, number):
 
         process.send_signal(number)
 
-        assert process.wait(60) == -number
+        assert process.wait(LONG) == -number
         assert is_gone(reader)
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import LONG
 
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such limits")
@@ -28,7 +29,7 @@ def limited(folder, write, english):
             cwd=folder,
             capture_output=True,
             check=False,
-            timeout=300,
+            timeout=LONG,
             preexec_fn=lambda: resource.setrlimit(number, (most, most)),
         )
 
