@@ -7,7 +7,7 @@ distance counts differing bits: an integer, 0 to `bits`.
 
 from __future__ import annotations
 
-from math import acos, cos, pi, sqrt
+from math import acos, pi, sin, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -92,7 +92,7 @@ def similarity_at(distance: float, bits: int) -> float:
     >>> round(similarity_at(32, 128), 3)
     0.707
     """
-    return cos(pi * distance / bits)
+    return sin(pi * (0.5 - distance / bits))  # the cosine, and 0 at half the bits, not 6e-17
 
 
 def standard_error(similarity: float, bits: int) -> float:

@@ -65,6 +65,11 @@ def test_the_threshold_of_what_a_distance_stands_for_is_that_distance(bits, data
     assert threshold(similarity_at(k, bits), bits) == k
 
 
+@pytest.mark.parametrize("bits", [8, 64, 128, 1024])
+def test_half_the_bits_apart_is_no_similarity_at_all(bits):
+    assert [similarity_at(each * bits / 2, bits) for each in range(3)] == [1, 0, -1]
+
+
 def test_a_bit_differs_in_proportion_to_the_angle():
     assert bit_probability(1.0) == 0
     assert bit_probability(-1.0) == 1
