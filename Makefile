@@ -5,7 +5,7 @@ PLAIN := .venv-plain
 SPARK := .venv-spark
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-plain check lint types format spark accuracy bench fuzz mutants clean
+.PHONY: help demo test test-plain coverage check lint types format spark accuracy bench fuzz mutants clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,6 +42,13 @@ demo: $(VENV)/installed ## find the duplicates in fixtures/demo
 test: $(VENV)/developing ## run the tests with all extras
 	$(BIN)/python -m pytest
 
+# As `make test`, and longer; what is counted is in pyproject.toml.
+coverage: $(VENV)/developing ## run the tests with all extras and say what of simdup they leave out
+	$(BIN)/python -m coverage erase
+	$(BIN)/python -m coverage run -m pytest
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
+
 # Without what takes long and asks for no extra.
 test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those of files)
 	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py --ignore=tests/test_store.py \
@@ -62,7 +69,7 @@ format: $(VENV)/developing ## put everything into style
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-check: lint types test test-plain ## everything that must pass
+check: lint types coverage test-plain ## everything that must pass
 
 accuracy: $(VENV)/developing ## print the README's figures of accuracy and draw fixtures/accuracy.png
 	$(BIN)/simdup evaluate --features shingles,keywords --hash mix64,string \
@@ -98,5 +105,5 @@ mutants: $(VENV)/developing ## change the code in one place at a time, and see t
 	$(BIN)/python tests/mutants/mutants.py $(MUTANTS)
 
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(PLAIN) $(SPARK) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .fuzz
+	rm -rf $(VENV) $(PLAIN) $(SPARK) .coverage* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -85,6 +85,12 @@ def is_gone(pid):
     return False
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _unmeasured_children():
+    """Coverage is that of the tests' own processes; it would write files where children do."""
+    os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """How a run of the program ended."""
