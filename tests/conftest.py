@@ -73,8 +73,8 @@ def _own_store(tmp_path_factory, monkeypatch):
 
 
 def is_gone(pid):
-    """Whether a process has ended, or is only waited for; asked for thirty seconds."""
-    for _ in range(300):
+    """Whether a process has ended, or is only waited for; asked for half a minute, or as patience says."""
+    for _ in range(int(patient(300))):
         try:
             status = Path(f"/proc/{pid}/stat").read_text()
         except OSError:

@@ -89,7 +89,7 @@ def test_a_page_without_text(data):
 
 def test_a_binary_page():
     with pytest.raises(NotReadable, match="^not text: NUL bytes$"):
-        text(b"<html>" + bytes(100))
+        text(b"<html>" + bytes(100) + b"<p>one</p>")
 
 
 HOSTILE = [
