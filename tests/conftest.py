@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from patience import LONG
+from patience import LONG, patient
 
 from simdup.cli import main
 
@@ -73,7 +73,7 @@ def _own_store(tmp_path_factory, monkeypatch):
 
 
 def is_gone(pid):
-    """Whether a process has ended, or is only waited for; asked for half a minute, or as patience says."""
+    """Whether a process ends soon, or is only waited for."""
     for _ in range(int(patient(300))):
         try:
             status = Path(f"/proc/{pid}/stat").read_text()
