@@ -51,12 +51,12 @@ coverage: $(VENV)/developing ## run the tests with all extras and say what of si
 
 # Without what takes long and asks for no extra.
 test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those of files)
-	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py --ignore=tests/test_store.py \
-		--ignore=tests/test_catalogue.py --ignore=tests/test_index.py --ignore=tests/test_corpus.py
+	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py --ignore=tests/storage \
+		--ignore=tests/index --ignore=tests/corpus
 
 spark: $(SPARK)/installed ## run the tests of Spark on two cores; without Java 17, install it if that can be
 	.ci/java
-	$(SPARK)/bin/python -m pytest -n 2 tests/test_spark.py tests/test_spark_missing.py simdup/spark
+	$(SPARK)/bin/python -m pytest -n 2 tests/spark simdup/spark
 
 lint: $(VENV)/developing ## check style
 	$(BIN)/ruff check

@@ -1,24 +1,23 @@
 """simdup finds files that hold the same text: same bytes, another encoding, or edited.
 
-Begin with `scan`, which does all of it; its stages can be called one by one:
-`fingerprint_texts`, `pairs_within`, `exact_similarities`, `group`. In the source, read
-the rooms in the order of a scan: walk, decode, features, simhash, search, verify,
-groups, match, documents, scan. `evaluate` measures how accurate all that is. `Index` keeps a
-collection, to be asked what is like a text.
+Begin with `scan`, which does all of it. Its stages can be called one by one:
+`fingerprint_texts`, `pairs_within`, `exact_similarities`, `group`. `evaluate` measures how
+accurate that is, and `Index` keeps a collection that can be asked what is like a text.
 
-Nothing is imported before it is asked for, so that whoever starts the program can be told
-in a line what is missing on this machine, even memory for numpy.
+The folders are the rooms of the program, and README.md beside this file is their plan.
+A public name is imported when it is first used, so `import simdup` costs almost nothing.
+Source: PEP 562.
 """
 
-import importlib
-import sys
-import types
-import typing
+from __future__ import annotations
 
-if typing.TYPE_CHECKING:
-    from simdup.compare import compare
-    from simdup.corpora import CorpusResult, RowGroups
-    from simdup.corpus.keep import rewritten
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# ruff: noqa: F401  (type checkers read these imports, Python reads the table below)
+if TYPE_CHECKING:
+    from simdup.corpus.records import CorpusResult, RowGroups
+    from simdup.corpus.rewrite import rewritten
     from simdup.corpus.scan import group_texts, identities, scan_rows
     from simdup.errors import (
         ExtraMissingError,
@@ -27,127 +26,74 @@ if typing.TYPE_CHECKING:
         SimdupError,
         TooManyPairsError,
     )
-    from simdup.evaluate import evaluate
-    from simdup.groups import group
-    from simdup.hamming import hamming_distances
-    from simdup.index import Index
-    from simdup.library import exact_similarities, fingerprint_files, fingerprint_texts
-    from simdup.measured import Evaluated, Evaluation
+    from simdup.evaluation.evaluate import evaluate
+    from simdup.evaluation.results import Evaluated, Evaluation
+    from simdup.files.compare import compare
+    from simdup.files.library import exact_similarities, fingerprint_files, fingerprint_texts
+    from simdup.files.scan import scan
+    from simdup.files.walk import Filters
+    from simdup.index.index import Index
+    from simdup.index.records import Answer, Changes, Match
+    from simdup.match.groups import group
     from simdup.recipe import Recipe
     from simdup.records import (
-        Answer,
-        Changes,
         Comparison,
         Document,
         Group,
-        Match,
+        Kind,
         Member,
+        Reason,
         ScanResult,
         Skipped,
+        Source,
+        Stats,
     )
-    from simdup.scan import scan
-    from simdup.search import iter_pairs, pairs_within
+    from simdup.search.hamming import hamming_distances
+    from simdup.search.pairs import iter_pairs, pairs_within
     from simdup.settings import Settings
-    from simdup.walk import Filters
+    from simdup.storage.store import Store
 
-__all__ = [
-    "Answer",
-    "Changes",
-    "Comparison",
-    "CorpusResult",
-    "Document",
-    "Evaluated",
-    "Evaluation",
-    "ExtraMissingError",
-    "Filters",
-    "Group",
-    "Index",
-    "InputError",
-    "InterruptedScan",
-    "Match",
-    "Member",
-    "Recipe",
-    "RowGroups",
-    "ScanResult",
-    "Settings",
-    "SimdupError",
-    "Skipped",
-    "TooManyPairsError",
-    "compare",
-    "evaluate",
-    "exact_similarities",
-    "fingerprint_files",
-    "fingerprint_texts",
-    "group",
-    "group_texts",
-    "hamming_distances",
-    "identities",
-    "iter_pairs",
-    "pairs_within",
-    "rewritten",
-    "scan",
-    "scan_rows",
-]
-
-# Where each public name is.
-_ROOMS = {
-    "compare": "compare",
-    "CorpusResult": "corpora",
-    "RowGroups": "corpora",
-    "rewritten": "corpus.keep",
-    "group_texts": "corpus.scan",
-    "identities": "corpus.scan",
-    "scan_rows": "corpus.scan",
-    "ExtraMissingError": "errors",
-    "InputError": "errors",
-    "InterruptedScan": "errors",
-    "SimdupError": "errors",
-    "TooManyPairsError": "errors",
-    "evaluate": "evaluate",
-    "group": "groups",
-    "hamming_distances": "hamming",
-    "Index": "index",
-    "exact_similarities": "library",
-    "fingerprint_files": "library",
-    "fingerprint_texts": "library",
-    "Evaluated": "measured",
-    "Evaluation": "measured",
-    "Recipe": "recipe",
-    "Answer": "records",
-    "Changes": "records",
-    "Comparison": "records",
-    "Document": "records",
-    "Group": "records",
-    "Match": "records",
-    "Member": "records",
-    "ScanResult": "records",
-    "Skipped": "records",
-    "scan": "scan",
-    "iter_pairs": "search",
-    "pairs_within": "search",
-    "Settings": "settings",
-    "Filters": "walk",
+_HOME = {
+    "simdup.corpus.records": ("CorpusResult", "RowGroups"),
+    "simdup.corpus.rewrite": ("rewritten",),
+    "simdup.corpus.scan": ("group_texts", "identities", "scan_rows"),
+    "simdup.errors": (
+        *("ExtraMissingError", "InputError", "InterruptedScan", "SimdupError"),
+        "TooManyPairsError",
+    ),
+    "simdup.evaluation.evaluate": ("evaluate",),
+    "simdup.evaluation.results": ("Evaluated", "Evaluation"),
+    "simdup.files.compare": ("compare",),
+    "simdup.files.library": ("exact_similarities", "fingerprint_files", "fingerprint_texts"),
+    "simdup.files.scan": ("scan",),
+    "simdup.files.walk": ("Filters",),
+    "simdup.index.index": ("Index",),
+    "simdup.index.records": ("Answer", "Changes", "Match"),
+    "simdup.match.groups": ("group",),
+    "simdup.recipe": ("Recipe",),
+    "simdup.records": (
+        *("Comparison", "Document", "Group", "Kind", "Member", "Reason", "ScanResult"),
+        *("Skipped", "Source", "Stats"),
+    ),
+    "simdup.search.hamming": ("hamming_distances",),
+    "simdup.search.pairs": ("iter_pairs", "pairs_within"),
+    "simdup.settings": ("Settings",),
+    "simdup.storage.store": ("Store",),
 }
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605  (the names of the table)
 
 
-class _Package(types.ModuleType):
-    """The type of this package, which imports a public name when it is first asked for."""
-
-    def __getattr__(self, name: str) -> typing.Any:  # noqa: ANN401
-        if name not in _ROOMS:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        setattr(self, name, getattr(importlib.import_module(f"simdup.{_ROOMS[name]}"), name))
-        return self.__dict__[name]
-
-    def __setattr__(self, name: str, value: object) -> None:
-        # Python leaves a module that it has imported here, under its name; of three modules that
-        # name is that of the public function in it.
-        if isinstance(value, types.ModuleType) and _ROOMS.get(name) == name:
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-    def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__, *__all__})
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (classes and functions alike)
+    """Import a public name when it is first asked for."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'simdup' has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value
 
 
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    """Return the public names too, before any of them was used."""
+    return sorted({*globals(), *__all__})

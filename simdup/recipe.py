@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from simdup.errors import InputError
-from simdup.installed import version
+from simdup.versions import version
 
 #: Raised whenever the same options begin to give other bits.
 FORMAT = 1

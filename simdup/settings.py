@@ -8,15 +8,9 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field
 
-from simdup.given import (
-    check_number,
-    check_truth,
-    check_type,
-    check_whole,
-    tuple_of,
-)
-from simdup.hamming import UNRELATED, chance_distance, threshold
+from simdup.arguments import check_number, check_truth, check_type, check_whole, tuple_of
 from simdup.recipe import Recipe
+from simdup.theory import UNRELATED, chance_distance, threshold
 
 #: From this exact cosine on, two documents are near-duplicates unless the user says otherwise.
 #: Measured by tests/bench/choices.py: reworded texts ask for 0.35, filled-in forms for 0.6.

@@ -7,9 +7,9 @@ import re
 import time
 from pathlib import Path
 
-from simdup.extract import guarded
-from simdup.extract.formats import Format
-from simdup.extract.plain import NotReadable
+from simdup.extract import sandbox as guarded
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.sniff import Format
 
 
 def shout(data):

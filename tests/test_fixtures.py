@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from simdup import exact_similarities
-from simdup.extract.documents import Readers
-from simdup.read import read_text
+from simdup.extract.readers import Readers
+from simdup.files.read import read_text
+from simdup.files.walk import listed
 from simdup.settings import FORMATS
-from simdup.walk import listed
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "fixtures"))
 import edits

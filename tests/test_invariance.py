@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import simdup
-from simdup.words import idf
+from simdup.text.jieba_words import idf
 
 ENGLISH = ["harbour", "lantern", "gravel", "winter", "ledger", "orchard", "the", "a", "of", "and"]
 ENGLISH += ["was", "in", "it", "that", "Tuesday", "beneath", "café", "naïve", "£40", "3.5 km"]

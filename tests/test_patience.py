@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-TESTS = sorted(Path(__file__).parent.glob("*.py"))
+HERE = Path(__file__).parent
+TESTS = sorted([*HERE.glob("*.py"), *HERE.glob("*/test_*.py")])
 # A wait that ends after a number of seconds (0 is no wait), and a deadline of the wall clock.
 FIXED = re.compile(
     r"\b(?:timeout|seconds)=[\d.]*[1-9]|\.wait\(\d|_timeout\(\d|monotonic\(\) \+ \d"

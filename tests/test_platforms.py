@@ -39,7 +39,8 @@ assert not hasattr(os, "O_NONBLOCK")
 found = [each.name for each in walk_packages(simdup.__path__, "simdup.")]
 for name in found:
     # Spark does not run there, and numba may need the names.
-    if not name.startswith("simdup.spark") and name not in {"simdup.kernels", "simdup.__main__"}:
+    skipped = {"simdup.compute.kernels", "simdup.__main__"}
+    if not name.startswith("simdup.spark") and name not in skipped:
         import_module(name)
 print(len(found))
 """

@@ -44,16 +44,16 @@ from hypothesis import strategies as st
 from patience import LONG, SOON
 
 import simdup as package
-from simdup import gather
-from simdup import read as reading_room
-from simdup import shelf as shelves
-from simdup import store as storeroom
-from simdup import walk as walking_room
-from simdup.fingerprint import fingerprint_sources
-from simdup.index import Index
+from simdup.files import read as reading_room
+from simdup.files import walk as walking_room
+from simdup.files.fingerprint import fingerprint_sources
+from simdup.index import ingest as gather
+from simdup.index.index import Index
 from simdup.recipe import Recipe
 from simdup.settings import Settings
-from simdup.words import idf
+from simdup.storage import cached as shelves
+from simdup.storage import store as storeroom
+from simdup.text.jieba_words import idf
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="of POSIX systems")
 remembered = pytest.mark.usefixtures("settled")
@@ -93,10 +93,10 @@ def settled(monkeypatch):
 
 CALL = "\nimport sys\nimport simdup.cli\nsimdup.cli.main(sys.argv[1:])\n"
 REMEMBER = """
-import simdup.gather, simdup.shelf
-simdup.gather.SETTLED_NS = simdup.shelf.SETTLED_NS = -(10**18)
+import simdup.index.ingest, simdup.storage.cached
+simdup.index.ingest.SETTLED_NS = simdup.storage.cached.SETTLED_NS = -(10**18)
 """
-COMPILE = "import simdup.fast\nsimdup.fast.load()\n"
+COMPILE = "import simdup.compute.compiled\nsimdup.compute.compiled.load()\n"
 
 
 @pytest.fixture
@@ -437,7 +437,7 @@ def test_five_million_pairs_are_all_found():
 
 
 def test_more_pairs_than_fit_are_refused_by_name_and_not_left_out(run, write, monkeypatch):
-    monkeypatch.setattr("simdup.match.MAX_PAIRS", 100)
+    monkeypatch.setattr("simdup.match.match.MAX_PAIRS", 100)
     for number in range(30):
         write(f"{number}", f"{words(1, count=30)} {number}")
 
@@ -616,13 +616,13 @@ def test_a_fifo_a_socket_and_a_device_are_skipped_and_never_opened(watched, fold
 
 
 SWAP = """
-import os, simdup.local
-real = simdup.local.fingerprint_sources
+import os, simdup.files.workers
+real = simdup.files.workers.fingerprint_sources
 def swapped(*arguments):
     os.unlink("in/b")
     os.mkfifo("in/b")
     return real(*arguments)
-simdup.local.fingerprint_sources = swapped
+simdup.files.workers.fingerprint_sources = swapped
 """
 
 
@@ -790,7 +790,7 @@ def test_a_file_that_changes_before_it_is_compared_is_in_no_group(report, write,
         grows("b")
         return real(*arguments)
 
-    monkeypatch.setattr("simdup.match.decide", deciding)
+    monkeypatch.setattr("simdup.match.match.decide", deciding)
     found = report(".", code=3)
 
     assert [sorted(each) for each in grouped(found)] == [["./a", "./c"]]
@@ -1069,8 +1069,8 @@ def test_what_is_skipped_by_default_is_counted(run, write, english):
 STOP = (
     REMEMBER
     + """
-import importlib, os, sys, time, simdup.cli, simdup.local
-simdup.local.TASK_FILES = simdup.gather.BATCH_DOCUMENTS = 2
+import importlib, os, sys, time, simdup.cli, simdup.files.workers
+simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 2
 descriptor, where = int(sys.argv.pop(1)), sys.argv.pop(1)
 module, path, left = where.split(":")
 *outer, name = path.split(".")
@@ -1144,15 +1144,15 @@ def eight(write):
 
 
 PHASES = {
-    "walk": ("simdup.walk:_status:4", 0),
-    "the first folder": ("simdup.walk:_Run._entries:1", 0),
-    "read": ("simdup.local:fingerprint_sources:2", 2),
-    "keep": ("simdup.shelf:Shelf._insert:2", 2),
-    "search": ("simdup.match:iter_pairs:1", 8),
-    "read again": ("simdup.fingerprint:_again:3", 8),
-    "keep similarities": ("simdup.shelf:Shelf.keep_similarities:1", 8),
-    "group": ("simdup.documents:_groups:1", 8),
-    "forget": ("simdup.shelf:Shelf._forget_files:1", 8),
+    "walk": ("simdup.files.walk:_status:4", 0),
+    "the first folder": ("simdup.files.walk:_Run._entries:1", 0),
+    "read": ("simdup.files.workers:fingerprint_sources:2", 2),
+    "keep": ("simdup.storage.cached:Shelf._insert:2", 2),
+    "search": ("simdup.match.match:iter_pairs:1", 8),
+    "read again": ("simdup.files.fingerprint:_again:3", 8),
+    "keep similarities": ("simdup.storage.cached:Shelf.keep_similarities:1", 8),
+    "group": ("simdup.files.group_files:_groups:1", 8),
+    "forget": ("simdup.storage.cached:Shelf._forget_files:1", 8),
 }
 
 
@@ -1182,7 +1182,7 @@ def test_an_interrupt_leaves_what_is_known_and_the_next_run_begins_there(
 def test_an_interrupt_while_a_second_scan_walks_says_nothing_wrong(interrupted, report, eight):
     report(eight)
 
-    ended = interrupted("simdup.walk:_status:6", "scan", eight, "--format", "json")
+    ended = interrupted("simdup.files.walk:_status:6", "scan", eight, "--format", "json")
 
     found = json.loads(ended.stdout)
     assert (ended.returncode, found["complete"]) == (130, False)
@@ -1194,7 +1194,7 @@ def test_an_interrupt_while_a_second_scan_walks_says_nothing_wrong(interrupted, 
 @remembered
 def test_an_interrupt_with_workers_ends_them(interrupted, report, eight):
     ended = interrupted(
-        "simdup.shelf:Shelf._insert:2", "scan", eight, "--format", "json", "--jobs", "2"
+        "simdup.storage.cached:Shelf._insert:2", "scan", eight, "--format", "json", "--jobs", "2"
     )
 
     assert ended.returncode == 130
@@ -1206,7 +1206,7 @@ def test_an_interrupt_with_workers_ends_them(interrupted, report, eight):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda each: each.name)
 def test_no_worker_outlives_a_run_that_is_killed(stopped, eight, number):
-    process = stopped("simdup.shelf:Shelf._insert:2", "scan", eight, "--jobs", "2")
+    process = stopped("simdup.storage.cached:Shelf._insert:2", "scan", eight, "--jobs", "2")
 
     process.send_signal(number)
 
@@ -1221,7 +1221,7 @@ def test_an_interrupt_while_the_report_is_written_keeps_the_old_one(
     write("out", OLD)
 
     ended = interrupted(
-        "simdup.report.data:_group:3", "scan", eight, "--format", form, "--output", "out"
+        "simdup.report.json_csv:_group:3", "scan", eight, "--format", form, "--output", "out"
     )
 
     assert ended.returncode == 130
@@ -1235,7 +1235,7 @@ def test_an_interrupted_scan_leaves_no_report_that_cannot_say_so(interrupted, ei
     write("out", OLD)
 
     ended = interrupted(
-        "simdup.match:iter_pairs:1", "scan", eight, "--format", form, "--output", "out"
+        "simdup.match.match:iter_pairs:1", "scan", eight, "--format", form, "--output", "out"
     )
 
     assert (ended.returncode, ended.stdout) == (130, b"")
@@ -1248,7 +1248,7 @@ def test_only_what_is_remembered_is_said_to_be(interrupted, eight):
     Path("closed").mkdir(mode=0o500)
 
     ended = interrupted(
-        *("simdup.match:iter_pairs:1", "scan", eight),
+        *("simdup.match.match:iter_pairs:1", "scan", eight),
         environment={"SIMDUP_CACHE": "closed/store"},
         preexec_fn=as_anybody,
     )
@@ -1258,16 +1258,16 @@ def test_only_what_is_remembered_is_said_to_be(interrupted, eight):
 
 
 LOCK = """
-import sqlite3, simdup.cli.cache, simdup.store
-real = simdup.store._opened
+import sqlite3, simdup.cli.cache, simdup.storage.store
+real = simdup.storage.store._opened
 def locked(path):
     connection = real(path)
     global other
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     return connection
-simdup.store._opened = locked
-class Telling(simdup.store.Store):
+simdup.storage.store._opened = locked
+class Telling(simdup.storage.store.Store):
     def number_of_recipe(self, key):
         os.write(descriptor, b"!")
         return super().number_of_recipe(key)
@@ -1626,9 +1626,9 @@ KILL = (
     REMEMBER
     + """
 import json, os, random, signal, sqlite3, sys, time
-import simdup.cli.scan, simdup.local, simdup.store
-simdup.local.TASK_FILES = 2
-place, asked, real = os.environ["SIMDUP_CACHE"], sys.argv[1:], simdup.store._opened
+import simdup.cli.scan, simdup.files.workers, simdup.storage.store
+simdup.files.workers.TASK_FILES = 2
+place, asked, real = os.environ["SIMDUP_CACHE"], sys.argv[1:], simdup.storage.store._opened
 
 def child(arguments, prepare=lambda: None):
     number = os.fork()
@@ -1654,7 +1654,7 @@ def at_instruction(number):
         connection.set_progress_handler(counting, 10)
         return connection
     def prepare():
-        simdup.store._opened = opened
+        simdup.storage.store._opened = opened
     return prepare
 
 def at_instant(seconds):
@@ -1705,7 +1705,7 @@ def test_a_run_killed_at_any_moment_leaves_a_store_that_opens_and_is_right(drive
 def test_two_runs_at_once_are_both_right_and_both_remembered(started, report, write):
     for number in range(200):
         write(f"{'old' if number % 2 else 'new'}/{number}", words(number // 4, edits=number % 4))
-    code = REMEMBER + "import simdup.local\nsimdup.local.TASK_FILES = 3\n"
+    code = REMEMBER + "import simdup.files.workers\nsimdup.files.workers.TASK_FILES = 3\n"
 
     both = [
         started(code, "scan", *paths, "--format", "json")
@@ -1766,8 +1766,8 @@ def test_a_damaged_store_changes_no_answer(run, eight, usual, damage, seed):
 @pytest.mark.parametrize("what", ["log", "index"])
 def test_a_damaged_log_of_a_killed_run_changes_no_answer(driven, run, eight, place, what):
     die = REMEMBER + (
-        "import os, signal, simdup.shelf\n"
-        "simdup.shelf.Shelf.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal, simdup.storage.cached\n"
+        "simdup.storage.cached.Shelf.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert driven(die, "scan", eight).returncode == -signal.SIGKILL
     suffix = {"log": "-wal", "index": "-shm"}[what]
@@ -1921,14 +1921,14 @@ def held():
 # Commands, where they get Ctrl-C, after how many batches and with how many documents: the index
 # "all" has two and eight, where to look again is noted by a batch of its own.
 CHANGES = {
-    "build, walk": ("build x in", "simdup.walk:_status:4", 1, 0),
-    "build, read": ("build x in", "simdup.local:fingerprint_sources:2", 2, 2),
-    "build, in a batch": ("build x in", "simdup.catalogue.changes:_pack:3", 3, 4),
-    "build, two processes": ("build x in -j 2", "simdup.gather:Gathering._put:3", 3, 4),
-    "add, in a batch": ("add all new", "simdup.catalogue.changes:_write:2", 4, 10),
-    "update, in a batch": ("update all", "simdup.catalogue.changes:_write:1", 2, 8),
-    "update, at the end": ("update all", "simdup.gather:take_out:1", 3, 9),
-    "remove": ("remove all in", "simdup.places:take_out:1", 2, 8),
+    "build, walk": ("build x in", "simdup.files.walk:_status:4", 1, 0),
+    "build, read": ("build x in", "simdup.files.workers:fingerprint_sources:2", 2, 2),
+    "build, in a batch": ("build x in", "simdup.index.file.write:_pack:3", 3, 4),
+    "build, two processes": ("build x in -j 2", "simdup.index.ingest:Gathering._put:3", 3, 4),
+    "add, in a batch": ("add all new", "simdup.index.file.write:_write:2", 4, 10),
+    "update, in a batch": ("update all", "simdup.index.file.write:_write:1", 2, 8),
+    "update, at the end": ("update all", "simdup.index.ingest:take_out:1", 3, 9),
+    "remove": ("remove all in", "simdup.index.roots:take_out:1", 2, 8),
 }
 
 
@@ -1964,10 +1964,10 @@ KILL_ADD = (
     REMEMBER
     + """
 import contextlib, json, os, shutil, signal, sys, time
-import simdup.catalogue.file, simdup.cli, simdup.local
-from simdup.index import Index
-simdup.local.TASK_FILES = simdup.gather.BATCH_DOCUMENTS = 4
-asked, real, counted = sys.argv[1:], simdup.catalogue.file._connected, 0
+import simdup.index.file.connection, simdup.cli, simdup.files.workers
+from simdup.index.index import Index
+simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 4
+asked, real, counted = sys.argv[1:], simdup.index.file.connection._connected, 0
 
 def child(at_instruction=None, after_seconds=None):
     number = os.fork()
@@ -1985,8 +1985,8 @@ def child(at_instruction=None, after_seconds=None):
             connection.set_progress_handler(counting, 10)
             return connection
         for name in ("execute", "executemany"):  # which have a handler of their own
-            delattr(simdup.database.Bounded, name)
-        simdup.catalogue.file._connected = connected
+            delattr(simdup.storage.sqlite.Bounded, name)
+        simdup.index.file.connection._connected = connected
         try:
             simdup.cli.main(asked)
         except SystemExit as ended:
@@ -2062,7 +2062,7 @@ def test_an_index_killed_at_any_moment_of_a_change_holds_whole_batches_and_goes_
 
 ADD_TEXTS = """
 import sys
-from simdup.index import Index
+from simdup.index.index import Index
 place, text, batches, size = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 for batch in range(batches):
     with Index(place) as index:
@@ -2098,8 +2098,8 @@ def test_two_processes_may_change_an_index_at_once(started, run, write, held):
     for number in range(120):
         write(f"{'old' if number % 2 else 'new'}/{number}", words(number))
     run("index", "build", "x", "old/1")
-    code = REMEMBER + "import simdup.local\n"
-    code += "simdup.local.TASK_FILES = simdup.gather.BATCH_DOCUMENTS = 4\n"
+    code = REMEMBER + "import simdup.files.workers\n"
+    code += "simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 4\n"
 
     both = [started(code, "index", "add", "x", name) for name in ("old", "new")]
     ended = [(*process.communicate(timeout=LONG), process.returncode) for process in both]
@@ -2112,7 +2112,7 @@ def test_two_processes_may_change_an_index_at_once(started, run, write, held):
 def test_a_change_that_another_process_holds_up_too_long_is_one_line(driven, run, write):
     write("in/a", words(1))
     run("index", "build", "x", "in")
-    impatient = "import simdup.database\nsimdup.database.PATIENCE = 0\n"
+    impatient = "import simdup.storage.sqlite\nsimdup.storage.sqlite.PATIENCE = 0\n"
     with contextlib.closing(sqlite3.connect("x", isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode = WAL")
         other.execute("BEGIN IMMEDIATE")
@@ -2129,8 +2129,8 @@ def test_a_change_that_another_process_holds_up_too_long_is_one_line(driven, run
 @pytest.mark.parametrize("size", [0, 20_000, 100_000])
 def test_an_index_that_finds_the_disk_full_is_one_line_and_whole_or_gone(driven, many, held, size):
     limit = f"import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))\n"
-    batches = "import simdup.local, simdup.gather\n"
-    batches += "simdup.local.TASK_FILES = simdup.gather.BATCH_DOCUMENTS = 9\n"
+    batches = "import simdup.files.workers, simdup.index.ingest\n"
+    batches += "simdup.files.workers.TASK_FILES = simdup.index.ingest.BATCH_DOCUMENTS = 9\n"
 
     ended = driven(batches + limit, "index", "build", "x", many)
 
@@ -2468,9 +2468,9 @@ def test_the_source_has_no_pickle_eval_or_shell():
     assert len(sources) > 30
     # Converters are what the user names, the process that reads documents is ourselves, and Java
     # is asked for its version: all are started without a shell.
-    starting = ("convert.py", "guarded.py", "session.py")
+    starting = ("convert.py", "sandbox.py", "session.py")
     assert sorted(found) == [(name, "subprocess") for name in starting]
-    assert "shell" not in (Path(package.__file__).parent / "extract" / "guarded.py").read_text()
+    assert "shell" not in (Path(package.__file__).parent / "extract" / "sandbox.py").read_text()
 
 
 # 23: any bytes
@@ -2558,11 +2558,11 @@ def test_every_row_is_kept_dropped_or_refused_and_the_sum_is_printed(simdup, cor
 @pytest.mark.parametrize(
     "where",
     [
-        "simdup.corpus.collect:fingerprint_chunk:1",
-        "simdup.match:iter_pairs:1",
-        "simdup.rows.json_lines:row_in:16",
-        "simdup.corpus.keep:_parts:1",
-        "simdup.rows.json_lines:JsonLines.kept:1",
+        "simdup.corpus.fingerprint:fingerprint_chunk:1",
+        "simdup.match.match:iter_pairs:1",
+        "simdup.corpus.formats.jsonl:row_in:16",
+        "simdup.corpus.rewrite:_parts:1",
+        "simdup.corpus.formats.jsonl:JsonLines.kept:1",
     ],
 )
 def test_an_interrupt_of_a_corpus_leaves_the_old_output_and_nothing_else(
@@ -2578,7 +2578,7 @@ def test_an_interrupt_of_a_corpus_leaves_the_old_output_and_nothing_else(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_a_corpus_that_is_ended(stopped, corpus, number):
-    where = "simdup.corpus.collect:_Collecting._note:1"
+    where = "simdup.corpus.fingerprint:_Collecting._note:1"
     process = stopped(where, "corpus", "scan", corpus, "--jobs", "2")
 
     process.send_signal(number)

@@ -14,8 +14,8 @@ import click
 
 from simdup.cli.completion import answer, asked
 from simdup.cli.terminal import INTERRUPTED, tell
+from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError
-from simdup.memory import check_that_numpy_loads
 from simdup.report.names import printable
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.cli.terminal import tell
-from simdup.database import files_of
 from simdup.errors import InputError
-from simdup.home import if_there_is_one
 from simdup.report.names import printable
-from simdup.report.words import count, percent, size
-from simdup.store import Store, default_place, is_place_named
+from simdup.report.wording import count, percent, size
+from simdup.storage.home import if_there_is_one
+from simdup.storage.sqlite import files_of
+from simdup.storage.store import Store, default_place, is_place_named
 
 if TYPE_CHECKING:
-    from simdup.store import Info
+    from simdup.storage.store import Info
 
 
 class Days(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only

@@ -9,8 +9,9 @@ import click
 from simdup.cli.options import color_option, settings_from, settings_options
 from simdup.cli.output import writer
 from simdup.cli.terminal import look
-from simdup.compare import compare
-from simdup.report import data, diff, text
+from simdup.files.compare import compare
+from simdup.report import diff, text
+from simdup.report import json_csv as data
 
 
 @click.command("compare")

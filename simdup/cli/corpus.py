@@ -10,18 +10,18 @@ import click
 from simdup.cli.options import dictionaries_of, linkage_option, row_options, settings_from
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
-from simdup.corpora import KEEPS, Place
-from simdup.corpus.keep import check_target, without
+from simdup.corpus.formats.open import FORMS, tables
+from simdup.corpus.records import KEEPS, Place
+from simdup.corpus.rewrite import check_target, without
 from simdup.corpus.scan import identities, scan_tables
 from simdup.corpus.stay import dropped
 from simdup.report import rows
-from simdup.report.words import count
-from simdup.rows.tables import FORMS, tables
+from simdup.report.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simdup.corpora import Balance, CorpusResult
+    from simdup.corpus.records import Balance, CorpusResult
     from simdup.settings import Settings
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3

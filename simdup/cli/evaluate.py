@@ -18,7 +18,7 @@ from simdup.cli.options import (
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
 from simdup.cli.values import Choices, Lengths
-from simdup.evaluate import SIZES, evaluate
+from simdup.evaluation.evaluate import SIZES, evaluate
 from simdup.recipe import MAX_STRING_HASH_BITS, FeatureKind, HashKind, Recipe, WeightKind
 from simdup.report import accuracy, plot
 from simdup.settings import SIMILARITY
@@ -26,7 +26,7 @@ from simdup.settings import SIMILARITY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simdup.measured import Evaluation
+    from simdup.evaluation.results import Evaluation
 
 FORMATS: dict[str, Callable[..., Iterator[str]]] = {
     "table": accuracy.render,

@@ -13,11 +13,9 @@ import click
 from simdup.cli.options import reading_from, reading_options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import tell
-from simdup.compare import document_at
-from simdup.database import PRIVATE
 from simdup.errors import InputError
-from simdup.home import if_there_is_one
-from simdup.ignored import (
+from simdup.files.compare import document_at
+from simdup.files.ignored import (
     IgnoredPair,
     default_place,
     is_no_list,
@@ -28,7 +26,9 @@ from simdup.ignored import (
 )
 from simdup.report.columns import padded, width
 from simdup.report.names import printable
-from simdup.report.words import count
+from simdup.report.wording import count
+from simdup.storage.home import if_there_is_one
+from simdup.storage.sqlite import PRIVATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

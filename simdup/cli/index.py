@@ -18,14 +18,14 @@ from simdup.cli.options import (
 from simdup.cli.output import writer
 from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
 from simdup.errors import SimdupError
-from simdup.index import Index
-from simdup.report import holdings
-from simdup.report.words import count, skips
+from simdup.index.index import Index
+from simdup.report import index_info as holdings
+from simdup.report.wording import count, skips
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simdup.records import Changes
+    from simdup.index.records import Changes
 
 DAMAGED, TROUBLE_WITH_INPUT = 1, 3
 

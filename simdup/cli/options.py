@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from simdup.cli.terminal import COLOR
 from simdup.cli.values import Lengths, Size, converters_from, formats_from
-from simdup.decode import forced
+from simdup.files.walk import Filters
 from simdup.recipe import (
     MAX_BITS,
     MAX_STRING_HASH_BITS,
@@ -21,7 +21,7 @@ from simdup.recipe import (
     default_bits,
 )
 from simdup.settings import FORMATS, LINKAGES, SIMILARITY, Settings
-from simdup.walk import Filters
+from simdup.text.encodings import forced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

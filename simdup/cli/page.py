@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from simdup.cli.output import writer
-from simdup.extract.documents import Readers
-from simdup.read import WHOLE, SkipError, read_again
+from simdup.extract.readers import Readers
+from simdup.files.read import WHOLE, SkipError, read_again
 from simdup.records import Document, Reason, Skipped
 from simdup.report.page.render import LANGUAGES, LARGEST_PAGE, render
-from simdup.report.words import size
+from simdup.report.wording import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable

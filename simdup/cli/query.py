@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 import numpy as np
 
-from simdup.answer import reach
-from simdup.candidates import recall, wanted
 from simdup.cli.options import (
     color_option,
     dictionaries_of,
@@ -27,11 +25,14 @@ from simdup.cli.options import (
 )
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, tell
-from simdup.database import files_of
-from simdup.index import Index
-from simdup.records import Answer, Searched, Skipped
-from simdup.report import answers
-from simdup.report.words import count, percent
+from simdup.index.index import Index
+from simdup.index.query import reach
+from simdup.index.records import Answer, Searched
+from simdup.match.candidates import recall, wanted
+from simdup.records import Skipped
+from simdup.report import query as answers
+from simdup.report.wording import count, percent
+from simdup.storage.sqlite import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -15,11 +15,12 @@ from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
 from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
-from simdup.ignored import without_ignored
+from simdup.files.ignored import without_ignored
 from simdup.records import Document, Reason, Skipped
-from simdup.report import data, fdupes, text
-from simdup.report.words import summary
-from simdup.saved import load
+from simdup.report import fdupes, text
+from simdup.report import json_csv as data
+from simdup.report.load import load
+from simdup.report.wording import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -26,19 +26,20 @@ from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
 from simdup.cli.scan_index import features_of, refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
-from simdup.database import files_of
 from simdup.errors import InterruptedScan
-from simdup.home import NoHomeError
-from simdup.report import data, fdupes, text
-from simdup.report.words import count, summary
-from simdup.scan import scan
+from simdup.files.scan import scan
+from simdup.report import fdupes, text
+from simdup.report import json_csv as data
+from simdup.report.wording import count, summary
+from simdup.storage.home import NoHomeError
+from simdup.storage.sqlite import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from simdup.records import Document, ScanResult
     from simdup.report.look import Look
-    from simdup.store import Store
+    from simdup.storage.store import Store
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
 

@@ -9,8 +9,8 @@ import click
 from click.core import ParameterSource
 
 from simdup.errors import InputError
-from simdup.index import Index
-from simdup.walk import Filters
+from simdup.files.walk import Filters
+from simdup.index.index import Index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import platform
 
-from simdup.fast import is_installed
-from simdup.installed import version
+from simdup.compute.compiled import is_installed
+from simdup.versions import version
 
 # Optional package -> the extra that installs it, and what does its work without it.
 _OPTIONAL = {

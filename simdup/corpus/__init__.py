@@ -1,4 +1,5 @@
-"""Rows of files in, groups of them out, or the rows that stay: `scan` for corpora.
+"""Rows of files in, groups of rows out: what `simdup corpus scan` does.
 
-Fingerprints stay in memory, texts do not: those of candidates are read again.
+Read `records` first, then `scan`. `formats/` reads JSON Lines, CSV and Parquet; `fingerprint`
+and `groups` call the same engine as a scan of files; `rewrite` writes the rows that stay.
 """

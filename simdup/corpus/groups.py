@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.corpora import Prints, RowGroups
-from simdup.hamming import paired_distances
-from simdup.match import match
-from simdup.texts import Items, distinct_texts
+from simdup.corpus.records import Prints, RowGroups
+from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.match import match
+from simdup.search.hamming import paired_distances
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simdup.features import Features
-    from simdup.match import Again, Matched
+    from simdup.fingerprint.features import Features
+    from simdup.match.distinct_texts import Texts
+    from simdup.match.match import Again, Matched
     from simdup.progress import Progress
     from simdup.records import Candidates
     from simdup.settings import Settings
-    from simdup.texts import Texts
 
     Indices = NDArray[np.int64]
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.candidates import SIEVE_FROM, widened
-from simdup.corpora import LACKING, CorpusResult, Place, Prints
-from simdup.corpus.again import RowsAgain, values
-from simdup.corpus.collect import collected, text_digests
+from simdup.arguments import text_list
+from simdup.compute.compiled import load_if_worth
+from simdup.corpus.fingerprint import collected, text_digests
+from simdup.corpus.formats.open import tables
 from simdup.corpus.groups import grouped, texts_of
-from simdup.fast import load_if_worth
-from simdup.features import all_features
-from simdup.given import text_list
+from simdup.corpus.records import LACKING, CorpusResult, Place, Prints
+from simdup.corpus.reread import RowsAgain, values
+from simdup.fingerprint.features import all_features
+from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
+from simdup.match.candidates import SIEVE_FROM, widened
 from simdup.progress import silent
-from simdup.rows.tables import tables
 from simdup.settings import Settings
-from simdup.simhash import are_degenerate, fingerprint_texts
 
 if TYPE_CHECKING:
     import os
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.corpora import RowGroups
-    from simdup.features import Features
+    from simdup.corpus.formats.base import ReadableTable
+    from simdup.corpus.records import RowGroups
+    from simdup.fingerprint.features import Features
     from simdup.progress import Progress
     from simdup.recipe import Recipe
-    from simdup.rows.parsed import ReadableTable
 
     Indices = NDArray[np.int64]
 
@@ -67,7 +67,7 @@ def scan_tables(
     jobs: int | None = 1,
     progress: Progress = silent,
 ) -> CorpusResult:
-    """The same of tables that `simdup.rows.tables.tables` gave."""
+    """The same of tables that `simdup.corpus.formats.open.tables` gave."""
     began, settings = perf_counter(), settings or Settings()
     bits = settings.recipe.bits
     made, prints = collected(opened, _recipe(settings), bits, jobs, progress)

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.corpora import KEEPS
-from simdup.corpus.again import RowsAgain
 from simdup.corpus.groups import ByRow
-from simdup.groups import staying
-from simdup.hamming import paired_distances, similarity_at
+from simdup.corpus.records import KEEPS
+from simdup.corpus.reread import RowsAgain
+from simdup.match.distinct_texts import numbered
+from simdup.match.groups import staying
+from simdup.match.verify import decide
 from simdup.progress import silent
 from simdup.records import SHORT
-from simdup.texts import numbered
-from simdup.verify import decide
+from simdup.search.hamming import paired_distances
+from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simdup.corpora import CorpusResult
+    from simdup.corpus.records import CorpusResult
     from simdup.progress import Progress
 
     Indices = NDArray[np.int64]

@@ -1,1 +1,6 @@
-"""Bytes of documents into text: HTML, EPUB, Word, OpenDocument, RTF, mail, PDF."""
+"""Documents in, text out: HTML, Word, OpenDocument, e-books, mail, RTF and PDF.
+
+Read `sniff` first: it tells the format of a file by its content. `readers` calls the reader
+of that format, in a process of its own where a hostile file could do harm (`sandbox`), and
+`cleanup` tidies the text. `convert` runs the programs that a user names.
+"""

@@ -22,9 +22,9 @@ from math import ceil
 from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
-from simdup.decode import NotText, decode, detect
-from simdup.extract.guarded import PATIENCE, SECONDS, ReaderFailed
-from simdup.extract.plain import LONGEST_TEXT, NotReadable, unless_empty
+from simdup.extract.cleanup import LONGEST_TEXT, NotReadable, unless_empty
+from simdup.extract.sandbox import PATIENCE, SECONDS, ReaderFailed
+from simdup.text.encodings import NotText, decode, detect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

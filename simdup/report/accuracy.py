@@ -7,17 +7,17 @@ from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from simdup.metrics import MEASURES
+from simdup.evaluation.metrics import MEASURES
 from simdup.report.columns import padded, width
-from simdup.report.data import csv_line, dumps, tool
+from simdup.report.json_csv import csv_line, dumps, tool
 from simdup.report.names import as_json, printable
-from simdup.report.words import count
+from simdup.report.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simdup.measured import Evaluated, Evaluation, GroupScores, Recommended
-    from simdup.metrics import Accuracy, Interval
+    from simdup.evaluation.metrics import Accuracy, Interval
+    from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Recommended
     from simdup.recipe import Recipe
 
 COLUMNS = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from simdup.report.look import ADDED, HEADING, PLACE, PLAIN, REMOVED
 from simdup.report.names import printable
-from simdup.report.words import count
+from simdup.report.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

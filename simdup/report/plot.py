@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from simdup.measured import Evaluated, Evaluation
+    from simdup.evaluation.results import Evaluated, Evaluation
 
 FORMATS = {".png": "png", ".svg": "svg"}
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simdup.hamming import similarity_at
 from simdup.records import Kind
-from simdup.report.data import candidates_fields, csv_line, dumps, settings_fields, tool
+from simdup.report.json_csv import candidates_fields, csv_line, dumps, settings_fields, tool
 from simdup.report.names import as_json, printable
-from simdup.report.words import count, narrowed, percent
+from simdup.report.wording import count, narrowed, percent
+from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simdup.corpora import Balance, CorpusResult, Fault, Faulty, RowGroup
+    from simdup.corpus.records import Balance, CorpusResult, Fault, Faulty, RowGroup
 
 COLUMNS = ("group", "kind", "representative", "similarity", "distance", "id", "path", "row")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simdup.hamming import similarity_at, standard_error
 from simdup.records import Kind
 from simdup.report.columns import width
 from simdup.report.look import ASIDE, HEADING, KINDS, PLAIN, REMARK
 from simdup.report.names import printable
-from simdup.report.words import count, likeness, percent, size
+from simdup.report.wording import count, likeness, percent, size
+from simdup.theory import similarity_at, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

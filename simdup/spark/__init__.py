@@ -10,7 +10,7 @@ order of a run: texts, search (tiles, blocks), verify, components, stars, match,
 from simdup.errors import ExtraMissingError
 
 try:
-    from simdup.spark.frames import deduplicate, fingerprints, groups, pairs
+    from simdup.spark.dataframes import deduplicate, fingerprints, groups, pairs
 except ModuleNotFoundError as missing:
     package = str(missing.name).partition(".")[0]
     raise ExtraMissingError(f"simdup.spark ({package} is missing)", "spark") from None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.hamming import Rows
+    from simdup.search.hamming import Rows
 
     Batches: TypeAlias = Iterator[pa.RecordBatch]
     #: What `mapInArrow` takes: the batches of one partition in, batches out.

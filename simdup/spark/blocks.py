@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.buckets import ranges
-from simdup.distinct import DistinctRows
-from simdup.hamming import paired_distances
-from simdup.hashing import mix64
+from simdup.compute.hashing import mix64
+from simdup.search.distinct import DistinctRows
+from simdup.search.hamming import paired_distances
+from simdup.search.multi_index import ranges
 from simdup.spark.arrow import begins_of, lists_of, numbers, rows_of, whole_runs
 from simdup.spark.near import PAIRS, emitted
 from simdup.spark.tiles import DIAGONAL, hashed, in_triangles
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
-    from simdup.hamming import Rows
+    from simdup.search.hamming import Rows
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.near import Near
 

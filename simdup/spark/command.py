@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from simdup.corpora import Balance
+    from simdup.corpus.records import Balance
     from simdup.settings import Settings
 
 # How a name begins that says on what system it is; of one letter it is a folder's, perhaps.

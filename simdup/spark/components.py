@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.spark.texts import settled
+from simdup.spark.distinct_texts import settled
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

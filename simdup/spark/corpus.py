@@ -16,11 +16,11 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from simdup.corpora import Balance, Fault, Faulty, Flaw, RowGroup
-from simdup.corpus.collect import MOST_FAULTY
+from simdup.corpus.fingerprint import MOST_FAULTY
+from simdup.corpus.records import Balance, Fault, Faulty, Flaw, RowGroup
 from simdup.errors import InputError
 from simdup.records import Kind
-from simdup.report.data import csv_line
+from simdup.report.json_csv import csv_line
 from simdup.report.rows import (
     COLUMNS,
     NamedGroup,
@@ -31,11 +31,11 @@ from simdup.report.rows import (
     text_lines,
 )
 from simdup.spark.arrow import runs
+from simdup.spark.dataframes import Found, dropped, found
+from simdup.spark.distinct_texts import numbered, settled
 from simdup.spark.files import packing
-from simdup.spark.frames import Found, dropped, found
 from simdup.spark.readers import strings
 from simdup.spark.stay import STAYING
-from simdup.spark.texts import numbered, settled
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

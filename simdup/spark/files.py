@@ -16,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from simdup.corpus.formats.base import names
+from simdup.corpus.formats.open import form_of
 from simdup.errors import InputError
-from simdup.rows.parsed import names
-from simdup.rows.tables import form_of
-from simdup.spark.prints import Source, column
+from simdup.spark.fingerprints import Source, column
 from simdup.spark.readers import Columns, JsonLines, Records
 from simdup.spark.whole import COUNTS, RECORDS, CsvFiles
 

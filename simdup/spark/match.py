@@ -1,4 +1,4 @@
-"""Distinct texts in, representatives out: the rounds of `simdup.match`, in DataFrames.
+"""Distinct texts in, representatives out: the rounds of `simdup.match.match`, in DataFrames.
 
 A text that represents itself is in no frame here: `led` has the others, each with its leader.
 """
@@ -12,23 +12,24 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.candidates import affordable, recall, sample, sieve, wanted
-from simdup.hamming import paired_distances, similarity_at
-from simdup.match import ROUNDS
+from simdup.match.candidates import affordable, recall, sample, sieve, wanted
+from simdup.match.match import ROUNDS
 from simdup.records import SHORT, Candidates
+from simdup.search.hamming import paired_distances
 from simdup.spark.arrow import numbers, rows_of
+from simdup.spark.distinct_texts import named, numbered, settled
 from simdup.spark.near import PAIRS, Near
 from simdup.spark.search import near_pairs
 from simdup.spark.stars import led as star_led
-from simdup.spark.texts import named, numbered, settled
 from simdup.spark.verify import Originals, with_similarities
+from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from simdup.settings import Settings
     from simdup.spark.arrow import Batches, Task
-    from simdup.spark.texts import Texts
+    from simdup.spark.distinct_texts import Texts
 
 # What is settled, as Spark names its jobs.
 COMPARED, VERIFIED, GROUPED = "near pairs", "similarities", "groups"
@@ -120,7 +121,7 @@ class Matching:
         return settled(self._led(pairs, self.texts.frame), GROUPED)
 
     def _verified(self) -> Matched:
-        """As `simdup.match` does, where this is explained."""
+        """As `simdup.match.match` does, where this is explained."""
         similarity, linkage = self.settings.similarity, self.settings.linkage
         want = reach = wanted(similarity, self.bits)
         active, count, decided = self.texts.frame, self.texts.count, 0

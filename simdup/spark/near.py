@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from simdup.search import expanded
+from simdup.search.pairs import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from simdup.distinct import DistinctRows
-    from simdup.hamming import Rows
+    from simdup.search.distinct import DistinctRows
+    from simdup.search.hamming import Rows
     from simdup.spark.arrow import Batches
 
     Pairs = NDArray[np.int64]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
-from simdup.corpora import Fault
-from simdup.report.data import dumps
+from simdup.corpus.formats.base import RowError
+from simdup.corpus.formats.jsonl import row_in, text_of
+from simdup.corpus.formats.streams import LONGEST_ROW, too_long
+from simdup.corpus.records import Fault
+from simdup.report.json_csv import dumps
 from simdup.report.rows import as_value
-from simdup.rows.json_lines import row_in, text_of
-from simdup.rows.parsed import RowError
-from simdup.rows.streams import LONGEST_ROW, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Texts with fingerprints in, pairs of near ones out: the distributed `simdup.search`."""
+"""Texts with fingerprints in, pairs of near ones out: the distributed `simdup.search.pairs`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.candidates import SIEVE_BITS
-from simdup.distinct import DistinctRows
+from simdup.match.candidates import SIEVE_BITS
+from simdup.search.distinct import DistinctRows
 from simdup.spark.arrow import lists_of, rows_of
 from simdup.spark.blocks import MOST_CANDIDATES, candidates_of, joined_pairs, keyed, layout_for
+from simdup.spark.distinct_texts import settled
 from simdup.spark.near import PAIRS, emitted
-from simdup.spark.texts import settled
 from simdup.spark.tiles import chunks_for, tiled_pairs
 
 if TYPE_CHECKING:

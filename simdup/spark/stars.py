@@ -1,4 +1,4 @@
-"""Pairs in, representatives out: `simdup.groups`, for each connected component in one task."""
+"""Pairs in, representatives out: `simdup.match.groups`, with each component in one task."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.groups import leaders
+from simdup.match.groups import leaders
 from simdup.spark.arrow import numbers, whole_runs
 from simdup.spark.components import rooted
 

@@ -10,17 +10,17 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
-from simdup.groups import MOST_STAYING, unlike
+from simdup.match.groups import MOST_STAYING, unlike
 from simdup.records import Kind
 from simdup.spark.arrow import numbers, whole_runs
-from simdup.spark.texts import settled
+from simdup.spark.distinct_texts import settled
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from simdup.spark.arrow import Batches
+    from simdup.spark.distinct_texts import Texts
     from simdup.spark.match import Matching
-    from simdup.spark.texts import Texts
 
 # Rows that are looked at in one task, however many groups they are.
 ROWS_AT_ONCE = 1 << 20

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.distinct import DistinctRows
-from simdup.hamming import words
-from simdup.hashing import mix64
-from simdup.search import iter_pairs, iter_pairs_between
-from simdup.sieved import iter_sieved_between, iter_sieved_pairs
+from simdup.compute.hashing import mix64
+from simdup.search.distinct import DistinctRows
+from simdup.search.hamming import words
+from simdup.search.pairs import iter_pairs, iter_pairs_between
+from simdup.search.prefilter import iter_sieved_between, iter_sieved_pairs
 from simdup.spark.arrow import lists_of, rows_of, runs
 from simdup.spark.near import PAIRS, emitted
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame
 
-    from simdup.hamming import Rows
+    from simdup.search.hamming import Rows
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.near import Near
 

@@ -1,7 +1,7 @@
 """Pairs of texts in, their exact similarities out, from texts that are joined to them.
 
 Texts are in parts by their number, pairs in cells of two parts. A cell gets each text that
-one of its pairs needs, once, and computes features and cosines as `simdup.verify` does.
+one of its pairs needs, once, and computes features and cosines as `simdup.match.verify` does.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.corpus.collect import text_digests
+from simdup.compute.compiled import load_if_worth
+from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
-from simdup.fast import load_if_worth
+from simdup.match.verify import FEATURES_AT_ONCE, exact_similarities
 from simdup.spark.arrow import numbers, runs
 from simdup.spark.tiles import parts_for
-from simdup.verify import FEATURES_AT_ONCE, exact_similarities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from simdup.recipe import Recipe
     from simdup.spark.arrow import Batches, Task
-    from simdup.spark.prints import Reader
+    from simdup.spark.fingerprints import Reader
 
     Indices = NDArray[np.int64]
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from simdup.corpora import Fault
+from simdup.corpus.formats.base import RowError
+from simdup.corpus.formats.csv import ROWS, ended, header_of, records
+from simdup.corpus.formats.open import form_of
+from simdup.corpus.formats.streams import BLOCK, lines_of, unpacked
+from simdup.corpus.records import Fault
 from simdup.errors import InputError
-from simdup.report.data import dumps
+from simdup.report.json_csv import dumps
 from simdup.report.rows import as_value
-from simdup.rows.comma_separated import ROWS, ended, header_of, records
-from simdup.rows.parsed import RowError
-from simdup.rows.streams import BLOCK, lines_of, unpacked
-from simdup.rows.tables import form_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from simdup.rows.comma_separated import Record
+    from simdup.corpus.formats.csv import Record
     from simdup.spark.arrow import Batches
 
 #: A row for each file: where it is, its rows, and its header.

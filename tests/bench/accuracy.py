@@ -26,9 +26,9 @@ from rensa import RMinHash
 from simhash import Simhash
 
 import simdup
-from simdup.candidates import wanted
-from simdup.hamming import paired_distances
-from simdup.labels import DUPLICATE, UNJUDGED, labelled_pairs, own_table
+from simdup.evaluation.labels import DUPLICATE, UNJUDGED, labelled_pairs, own_table
+from simdup.match.candidates import wanted
+from simdup.search.hamming import paired_distances
 from simdup.settings import SIMILARITY
 
 if TYPE_CHECKING:

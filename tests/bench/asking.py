@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from report import Report, options, reported
 
-from simdup.labels import own_table
+from simdup.evaluation.labels import own_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -18,16 +18,16 @@ import numpy as np
 from accuracy import LabelledSet, curve, distances, own_set, whole_set
 
 import simdup
-from simdup.features import Features, all_features
-from simdup.hamming import UNRELATED, chance_distance, standard_error, threshold
-from simdup.hashing import gram_hashes
-from simdup.pieces import batches
+from simdup.compute.hashing import gram_hashes
+from simdup.fingerprint.features import Features, all_features
+from simdup.fingerprint.simhash import simhash
+from simdup.fingerprint.tokens import tokens
+from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.records import SHORT
 from simdup.settings import CHANCE, SIMILARITY
-from simdup.simhash import simhash
-from simdup.tokens import tokens
-from simdup.verify import cosines
+from simdup.text.chunking import batches
+from simdup.theory import UNRELATED, chance_distance, standard_error, threshold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

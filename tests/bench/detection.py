@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import chardet
 from report import Report, reported
 
-from simdup.decode import LOST, Encoding, decode, detect
+from simdup.text.encodings import LOST, Encoding, decode, detect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,8 +28,8 @@ import numpy as np
 from report import RSS_BYTES, fresh, measured, options, peak_memory, reported
 
 from simdup import exact_similarities
-from simdup.extract.documents import READERS, UNGUARDED, Readers, kind
-from simdup.extract.formats import Format
+from simdup.extract.readers import READERS, UNGUARDED, Readers, kind
+from simdup.extract.sniff import Format
 from simdup.settings import FORMATS, SIMILARITY
 
 if TYPE_CHECKING:

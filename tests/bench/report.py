@@ -23,7 +23,7 @@ from statistics import median
 from time import perf_counter, strftime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simdup import fast
+from simdup.compute import compiled as fast
 
 if TYPE_CHECKING:
     from argparse import Namespace

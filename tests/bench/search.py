@@ -21,7 +21,7 @@ import numpy as np
 from report import Report, choose_kernels, measured, options, reported
 
 from simdup.errors import TooManyPairsError
-from simdup.search import all_pairs, iter_pairs, pairs_within
+from simdup.search.pairs import all_pairs, iter_pairs, pairs_within
 
 if TYPE_CHECKING:
     from argparse import Namespace

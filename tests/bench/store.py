@@ -24,8 +24,8 @@ from report import Report, fresh, measured, options, reported
 from scan import PHASES, Clock
 
 from simdup import scan
-from simdup.shelf import SETTLED_NS
-from simdup.store import Store
+from simdup.storage.cached import SETTLED_NS
+from simdup.storage.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup import decode
 from simdup.errors import InputError
-from simdup.features import features
-from simdup.index import Index
-from simdup.pieces import chunks_of
+from simdup.fingerprint.features import features
+from simdup.fingerprint.simhash import fingerprint_chunks, fingerprint_texts
+from simdup.index.index import Index
 from simdup.recipe import Recipe
 from simdup.records import Source
 from simdup.report import names
 from simdup.settings import Settings
-from simdup.shelf import shelf_in
-from simdup.simhash import fingerprint_chunks, fingerprint_texts
-from simdup.store import Store
+from simdup.storage.cached import shelf_in
+from simdup.storage.store import Store
+from simdup.text import encodings as decode
+from simdup.text.chunking import chunks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

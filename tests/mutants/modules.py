@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 MODULES = {
-    "simdup/tokens.py": ["tests/test_tokens.py", "tests/test_features.py"],
-    "simdup/groups.py": ["tests/test_groups.py"],
-    "simdup/verify.py": ["tests/test_verify.py"],
-    "simdup/candidates.py": ["tests/test_candidates.py"],
-    "simdup/match.py": ["tests/test_match.py"],
-    "simdup/search.py": ["tests/test_search.py"],
-    "simdup/decode.py": ["tests/test_decode.py"],
-    "simdup/corpus/keep.py": ["tests/test_corpus.py"],
-    "simdup/store.py": ["tests/test_store.py"],
-    "simdup/shelf.py": ["tests/test_store.py"],
+    "simdup/fingerprint/tokens.py": ["tests/fingerprint/test_tokens.py", "tests/fingerprint/test_features.py"],
+    "simdup/match/groups.py": ["tests/match/test_groups.py"],
+    "simdup/match/verify.py": ["tests/match/test_verify.py"],
+    "simdup/match/candidates.py": ["tests/match/test_candidates.py"],
+    "simdup/match/match.py": ["tests/match/test_match.py"],
+    "simdup/search/pairs.py": ["tests/search/test_pairs.py"],
+    "simdup/text/encodings.py": ["tests/text/test_encodings.py"],
+    "simdup/corpus/rewrite.py": ["tests/corpus/test_scan.py"],
+    "simdup/storage/store.py": ["tests/storage/test_store.py"],
+    "simdup/storage/cached.py": ["tests/storage/test_store.py"],
 }

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from simdup.hamming import similarity_at
-from simdup.installed import version
 from simdup.recipe import FeatureKind
 from simdup.report.names import printable
-from simdup.report.words import skips
+from simdup.report.wording import skips
+from simdup.theory import similarity_at
+from simdup.versions import version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

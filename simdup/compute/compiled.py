@@ -1,0 +1,129 @@
+"""Whether the compiled kernels are there, and whether they pay.
+
+numba (extra `fast`) takes some tenths of a second to import and, once on a machine, some
+seconds to compile; its results then lie in a cache. A small job is done sooner by numpy, but
+many small ones are not, and nobody knows how many will come: the kernels are loaded when the
+work that was done without them would have paid for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from simdup.progress import silent
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import ModuleType
+
+    from simdup.progress import Progress
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Characters to be read that are worth the import: numpy needs a second for them.
+CHARACTERS_WORTH = 20_000_000
+
+# Words of 64 bits to be compared that are worth it.
+WORDS_WORTH = 1_000_000_000
+
+
+@dataclass(slots=True)
+class _Account:
+    """What decides when this process loads the kernels. It changes no result, only its time."""
+
+    done: float = 0
+    """Work until now that kernels could have done; 1 is worth loading them."""
+    is_broken: bool = False
+    """Whether loading has failed, so that nothing tries again."""
+
+
+# Part of a cache: the kernels themselves lie in `sys.modules`, once they are loaded.
+_ACCOUNT = _Account()
+
+
+def ready() -> Any:  # noqa: ANN401  (a module of untyped functions)
+    """`simdup.compute.kernels` if something has loaded it before, else None: then numpy works."""
+    return sys.modules.get("simdup.compute.kernels")
+
+
+def load(progress: Progress = silent) -> ModuleType | None:
+    """`simdup.compute.kernels`, compiled; None if numba is not installed, or broken."""
+    if ready() is not None or _ACCOUNT.is_broken or not is_installed():
+        return ready()
+    if not _number(os.environ.get("NUMBA_NUM_THREADS", "1")):
+        del os.environ["NUMBA_NUM_THREADS"]  # numba would fail, or complain at length
+    try:
+        kernels = import_module("simdup.compute.kernels")
+        for _ in progress(kernels.warmed(), "compile", len(kernels.EVERY)):
+            pass
+    except Exception:  # noqa: BLE001  (a numba that does not fit this numpy or LLVM fails anyhow)
+        sys.modules.pop("simdup.compute.kernels", None)
+        _ACCOUNT.is_broken = True
+    return ready()
+
+
+def is_installed() -> bool:
+    """Whether there are compiled kernels at all."""
+    return find_spec("numba") is not None
+
+
+def load_if_worth(*, characters: int = 0, words: int = 0, progress: Progress = silent) -> None:
+    """Load the kernels if they are worth it with this work, which is done next.
+
+    Its size is in characters to read or words to compare.
+    """
+    if is_worth(characters=characters, words=words):
+        load(progress)
+    _ACCOUNT.done += _share(characters, words)
+
+
+def is_worth(*, characters: int = 0, words: int = 0) -> bool:
+    """Whether there are kernels, and work of this size and all before are worth loading them."""
+    is_enough = _ACCOUNT.done + _share(characters, words) > 1
+    return is_enough and not _ACCOUNT.is_broken and is_installed()
+
+
+def _share(characters: int, words: int) -> float:
+    """Work of this size; 1 is worth loading the kernels."""
+    return characters / CHARACTERS_WORTH + words / WORDS_WORTH
+
+
+def parts(n: int) -> list[slice]:
+    """N things in as many parts as there are threads."""
+    bounds = np.linspace(0, n, threads() + 1).astype(np.int64).tolist()
+    return [slice(*bound) for bound in pairwise(bounds)]
+
+
+def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """The results of compiled work on each item, in all threads at once, in order."""
+    with ThreadPoolExecutor(threads()) as pool:
+        return list(pool.map(work, items))
+
+
+def threads() -> int:
+    """Threads for compiled work: one a core, or as few as OMP_NUM_THREADS says.
+
+    As Spark does, which runs a worker a core and tells each one to use one thread.
+    """
+    return min(cores(), _number(os.environ.get("OMP_NUM_THREADS", "")) or cores())
+
+
+def _number(text: str) -> int:
+    """The number that a variable says; 0 if it says none."""
+    return int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else 0
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

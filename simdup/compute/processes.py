@@ -1,0 +1,225 @@
+"""A function over several processes: tasks in, results in their order.
+
+Workers are spawned, not forked, so that no thread or lock of the parent is copied. Few
+tasks are under way at a time, so that those which carry data fit in memory. The parent needs
+no thread: where none can be started, one of `concurrent.futures` would leave it waiting for
+ever. A worker imports nothing but this module before its first task, so that what is missing
+for that (memory for numpy, say) is an error like those of tasks.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib import import_module
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import wait
+from queue import SimpleQueue
+from traceback import format_exc
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from simdup.compute.memory import check_that_numpy_loads
+from simdup.errors import SimdupError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from multiprocessing.connection import Connection
+
+Result = TypeVar("Result")
+
+# Tasks that are under way or done for each worker, so that none waits for one that is slow.
+AHEAD = 4
+
+# Tasks that a worker has: one at work, and one before it while the parent is busy.
+TASKS = 2
+
+# The number of an error that is of no task: the next one could not be received.
+NO_TASK = -1
+
+
+def results(
+    function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int
+) -> Generator[Result]:
+    """What the function returns for each task, its arguments; in order, by `jobs` processes.
+
+    Raises what it raises, and BrokenProcessPool where a worker died. Workers are ended
+    when the generator is closed.
+    """
+    crew = _Crew(function, jobs)
+    sent = wanted = 0
+    try:
+        for task in tasks:
+            crew.send(sent, task)
+            sent += 1
+            while wanted in crew.done or sent - wanted > AHEAD * jobs:
+                yield crew.result(wanted)
+                wanted += 1
+        for number in range(wanted, sent):
+            yield crew.result(number)
+    finally:
+        crew.end()
+
+
+def check_that_workers_start() -> None:
+    """Raise SimdupError if not even an empty task is done."""
+    try:
+        list(results(int, [()], 1))
+    except BrokenProcessPool:
+        raise SimdupError(
+            "worker processes cannot start; in a script put the call under"
+            ' `if __name__ == "__main__":`, or use jobs=1'
+        ) from None
+
+
+class _Worker:
+    """A process that works, and how many tasks it has."""
+
+    def __init__(self) -> None:
+        from simdup.compute.compiled import ready  # noqa: PLC0415  not in a worker
+
+        context = get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        # Workers load the kernels if this process has: compiled by now, they lie in a cache.
+        arguments = (theirs, ready() is not None)
+        self.process = context.Process(target=_work, args=arguments, daemon=True)
+        self.tasks = 0
+        with theirs, _interrupts_held_back():
+            self.process.start()
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        self.connection.close()
+        self.process.terminate()
+        self.process.join()
+
+
+class _Crew:
+    """Workers, each started when the others are busy; `done` has what they return, by number."""
+
+    def __init__(self, function: Callable[..., Any], jobs: int) -> None:
+        self.done: dict[int, tuple[Any, Exception | None, str]] = {}
+        self._function, self._jobs = function, jobs
+        self._workers: list[_Worker] = []
+
+    def send(self, number: int, task: tuple[Any, ...]) -> None:
+        """Give a task to the worker that has the fewest, once one has room."""
+        worker = min(self._workers, key=_tasks_of, default=None)
+        if (worker is None or worker.tasks) and len(self._workers) < self._jobs:
+            worker = _Worker()
+            self._workers.append(worker)
+        while worker is None or worker.tasks == TASKS:
+            self._receive()
+            worker = min(self._workers, key=_tasks_of)
+        try:
+            worker.connection.send((number, self._function, task))
+        except OSError:
+            raise BrokenProcessPool("a worker process died") from None
+        worker.tasks += 1
+
+    def result(self, number: int) -> Any:  # noqa: ANN401
+        """What the function returned for a task. Raises what it raised."""
+        while number not in self.done:
+            self._receive()
+        result, error, traceback = self.done.pop(number)
+        if error is not None:
+            raise error from _InWorkerError(traceback)
+        return result
+
+    def end(self) -> None:
+        """End all workers, whatever they do."""
+        for worker in self._workers:
+            worker.end()
+
+    def _receive(self) -> None:
+        """Wait until a worker has done a task."""
+        found = wait([worker.connection for worker in self._workers])
+        for worker in self._workers:
+            if worker.connection in found:
+                try:
+                    number, *outcome = worker.connection.recv()
+                except (EOFError, OSError):
+                    raise BrokenProcessPool("a worker process died") from None
+                self.done[number] = tuple(outcome)
+                worker.tasks -= 1
+                if number == NO_TASK:
+                    self.result(NO_TASK)
+
+
+def _tasks_of(worker: _Worker) -> int:
+    return worker.tasks
+
+
+class _InWorkerError(Exception):
+    """The traceback of an error in a worker, as a text: where it comes from."""
+
+    def __str__(self) -> str:
+        return f"in a worker process:\n{self.args[0]}"
+
+
+def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (a process takes no keywords)
+    """Be a worker: do tasks until nobody is at the other end of the connection."""
+    tasks = SimpleQueue[Any]()
+    try:
+        check_that_numpy_loads()
+        import_module("numpy")  # before a thread takes memory too
+    except (MemoryError, ImportError) as error:
+        tasks.put((NO_TASK, _raising, (error,)))
+    threading.Thread(target=_listen, args=(connection, tasks), daemon=True).start()
+    while True:
+        number, function, task = tasks.get()
+        try:
+            if is_compiled:
+                import_module("simdup.compute.compiled").load()
+            connection.send((number, function(*task), None, ""))
+        except Exception as error:  # noqa: BLE001  (it is raised where the result is wanted)
+            connection.send((number, None, error, format_exc()))
+
+
+def _listen(connection: Connection, tasks: SimpleQueue[Any]) -> None:
+    """Take tasks, so that the parent never waits for a busy worker to do so.
+
+    End this process when the parent is gone: nobody else would, were that killed.
+    """
+    try:
+        while True:
+            tasks.put(connection.recv())
+    except (EOFError, ConnectionError):
+        os._exit(1)
+    except Exception as error:  # noqa: BLE001  (what a task needs cannot be imported, say)
+        tasks.put((NO_TASK, _raising, (error,)))
+
+
+def _raising(error: Exception) -> NoReturn:
+    raise error
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block; workers started in it never see one.
+
+    A child inherits which signals its parent's thread blocks, so that only the parent
+    answers. The parent itself may get the signal in another thread (those of numpy's
+    linear algebra do not block it), and then Python would still interrupt this one.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Python starts this helper with the first process, and then lets signals through again.
+    resource_tracker.ensure_running()
+    is_main = threading.current_thread() is threading.main_thread()
+    waiting: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    if is_main and handler is not None:
+        signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if is_main and handler is not None:
+            signal.signal(signal.SIGINT, handler)
+    if waiting:
+        signal.raise_signal(signal.SIGINT)

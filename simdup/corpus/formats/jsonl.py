@@ -1,0 +1,215 @@
+"""JSON Lines: an object a line, of which one field is the text.
+
+Lines without anything but white space are no rows.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from json import JSONDecodeError, JSONDecoder
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from simdup.corpus.formats.base import Parsed, RowError, left_in, names
+from simdup.corpus.formats.streams import CutShortError, Lines, Streamed, changed, lines_of
+from simdup.corpus.records import LACKING, Fault
+from simdup.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.corpus.formats.base import Chunk
+    from simdup.corpus.formats.streams import Packed
+
+    Indices = NDArray[np.int64]
+
+# How JSON calls what Python reads it as.
+_KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "an object"}
+
+# What may stand before the first row: a byte-order mark and white space.
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+
+_decode = JSONDecoder().decode
+
+
+class JsonChunk(NamedTuple):
+    """Some lines, still to be parsed."""
+
+    lines: Lines
+    field: str
+
+    def parsed(self) -> Parsed:
+        """The texts in them."""
+        parsed, end = Parsed(), self.lines.offset
+        for number, line in enumerate(self.lines.data.split(b"\n"), self.lines.number):
+            begin, end = end, end + len(line) + 1
+            try:
+                if not is_blank(line):
+                    parsed.add(text_in(line, self.field), number, begin)
+            except RowError as error:
+                parsed.flaws.append(error.at(number))
+        return parsed
+
+
+def is_blank(line: bytes) -> bool:
+    """Whether there is no row on a line."""
+    return not line or line.isspace()
+
+
+def text_in(line: bytes, field: str) -> str:
+    """The text of a row. Raises RowError."""
+    return text_of(row_in(line), field)
+
+
+def text_of(row: dict[str, Any], field: str) -> str:
+    """The text of a row that is parsed. Raises RowError."""
+    if field not in row:
+        raise RowError(Fault.NO_FIELD, names(list(row)))
+    text = row[field]
+    if isinstance(text, str):
+        return text
+    if text is None:
+        raise RowError(Fault.EMPTY, "null")
+    raise RowError(Fault.NO_STRING, _KINDS[type(text)])
+
+
+def row_in(line: bytes) -> dict[str, Any]:
+    """The object on a line. Raises RowError."""
+    try:
+        row = _decode(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise RowError(Fault.NOT_UTF8, f"byte {error.start + 1}") from None
+    except RecursionError:
+        raise RowError(Fault.BROKEN, "nested too deeply") from None
+    except JSONDecodeError as error:
+        what = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise RowError(Fault.BROKEN, f"{what} at column {error.colno}") from None
+    except ValueError:  # for Python a limit, see sys.set_int_max_str_digits
+        raise RowError(Fault.BROKEN, "a number of thousands of digits") from None
+    if not isinstance(row, dict):
+        raise RowError(Fault.BROKEN, f"{_KINDS.get(type(row), 'a string or null')}, not an object")
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLines(Streamed):
+    """A file of JSON Lines."""
+
+    form: ClassVar[str] = "jsonl"
+    columns: ClassVar[None] = None
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All lines, to be parsed elsewhere."""
+        for each in lines_of(self.file.blocks()):
+            yield JsonChunk(each, self.field) if isinstance(each, Lines) else Parsed(flaws=[each])
+
+    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
+        """A field of some rows, as `corpora.Table`.
+
+        Where the file is packed, it is unpacked again up to the last of them.
+        """
+        lines = self._at(offsets) if self.file.is_seekable else self._numbered(numbers)
+        for line in lines:
+            try:
+                yield row_in(line).get(field, LACKING)
+            except RowError:
+                raise changed(self.path) from None
+
+    def _at(self, offsets: Indices) -> Iterator[bytes]:
+        with self.file.open() as file:
+            for offset in offsets.tolist():
+                file.seek(offset)
+                yield file.readline()
+
+    def _numbered(self, numbers: Indices) -> Iterator[bytes]:
+        found = 0
+        for each in lines_of(self.file.blocks()):
+            if found == len(numbers):
+                return
+            if isinstance(each, Lines):
+                lines = each.data.split(b"\n")
+                end = int(np.searchsorted(numbers, each.number + each.count))
+                yield from (lines[n - each.number] for n in numbers[found:end].tolist())
+                found = end
+        if found < len(numbers):
+            raise changed(self.path)
+
+    def head(self) -> bytes:
+        """Nothing."""
+        return b""
+
+    def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
+        """The lines of all rows but some, as `corpora.Table`."""
+        for each in lines_of(self.file.blocks()):
+            if not isinstance(each, Lines):
+                continue
+            lines = each.data.split(b"\n")
+            stays = left_in(np.arange(each.number, each.number + len(lines)), left_out)
+            kept = [
+                line
+                for line, stay in zip(lines, stays.tolist(), strict=True)
+                if stay and not is_blank(line)
+            ]
+            if kept:
+                yield b"\n".join([*kept, b""]), len(kept)
+
+
+def json_lines(file: Packed, field: str, wanted: str | None) -> JsonLines:
+    """The table of a file.
+
+    Raises InputError for an array, and if there are rows, of which none has a wanted field.
+    """
+    if _is_array(file):
+        raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
+    if wanted is not None:
+        _check_that_some_row_has(wanted, file)
+    return JsonLines(file, field)
+
+
+def _is_array(file: Packed) -> bool:
+    """Whether it opens a list on a line that is no JSON by itself, or the only one."""
+    with suppress(CutShortError), closing(file.blocks()) as blocks:
+        begins = (block.lstrip(_BLANK) for block in blocks)
+        if not next(filter(None, begins), b"").startswith(b"["):
+            return False
+    with closing(_lines(file)) as lines:
+        first, second = next(lines, b""), next(lines, None)
+    return second is None or not _is_json(first)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        _decode(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _check_that_some_row_has(wanted: str, file: Packed) -> None:
+    """Read up to the first row that does. Raises InputError."""
+    first: list[str] | None = None
+    with closing(_objects(file)) as rows:
+        for row in rows:
+            if wanted in row:
+                return
+            first = list(row) if first is None else first
+    if first is not None:
+        raise InputError(f"{file.path!r}: no row has a field {wanted!r}; {names(first)}")
+
+
+def _objects(file: Packed) -> Generator[dict[str, Any]]:
+    """The rows, without those that are broken."""
+    for line in _lines(file):
+        with suppress(RowError):
+            yield row_in(line)
+
+
+def _lines(file: Packed) -> Generator[bytes]:
+    """The lines with anything on them, without those that are too long."""
+    for each in lines_of(file.blocks()):
+        if isinstance(each, Lines):
+            yield from (line for line in each.data.split(b"\n") if not is_blank(line))

@@ -1,0 +1,286 @@
+"""A whole evaluation: labelled pairs in, accuracy by recipe and size out.
+
+labels -> fingerprints and exact similarities -> distances -> tallies -> accuracy
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from math import nan, pi
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.arguments import check_whole, number_list, tuple_of
+from simdup.evaluation.labels import (
+    DUPLICATE,
+    UNJUDGED,
+    Labels,
+    labelled_clusters,
+    labelled_pairs,
+    own_table,
+)
+from simdup.evaluation.metrics import accuracies, clustering, predicted, resamples, tally
+from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labelled, Recommended
+from simdup.files.scan import scan
+from simdup.fingerprint.features import all_features
+from simdup.fingerprint.simhash import simhash
+from simdup.match.candidates import wanted
+from simdup.match.groups import components
+from simdup.match.verify import cosines
+from simdup.progress import silent
+from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, HashKind, Recipe
+from simdup.search.hamming import paired_distances
+from simdup.settings import SIMILARITY, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.evaluation.metrics import Accuracy, Numbers, Tally
+    from simdup.progress import Progress
+
+    AnyPath = str | os.PathLike[str]
+
+#: Sizes that are compared unless the user says otherwise.
+SIZES = (16, 32, 64, 128, 256)
+
+# Bootstrap resamples; fewer where there are so many pairs that each takes long.
+RESAMPLES, RESAMPLES_OF_MANY, MANY = 1000, 200, 50_000
+
+# Similarities that are tried when one is recommended.
+STEPS = np.arange(1, 101) / 100
+
+
+def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
+    pairs: AnyPath | None = None,
+    recipes: Sequence[Recipe] = (Recipe(),),
+    sizes: Iterable[int] | None = None,
+    *,
+    clusters: AnyPath | None = None,
+    similarity: float = SIMILARITY,
+    k: int | None = None,
+    draws: int = 1,
+    precision: float | None = None,
+    progress: Progress = silent,
+) -> Evaluation:
+    """How accurately recipes tell duplicates from others, at several sizes in bits.
+
+    `sizes` default to SIZES, or with a `k` to those of them that have at least k bits.
+    The labels are those of a table of `pairs` (None: simdup's own), or all pairs of a
+    table of `clusters`. `similarity` decides verified scans, and `k` or what
+    `similarity` stands for decides bare ones. Figures are means over `draws`
+    independent fingerprints, of which the first is the recipe's. With `precision` the
+    farthest thresholds that keep it are named. Sizes that a recipe cannot have are left
+    out. Raises InputError for labels that are broken, ValueError for what cannot be.
+    """
+    began = perf_counter()
+    if pairs is not None and clusters is not None:
+        raise ValueError("pairs and clusters are two kinds of labels; give one")
+    listed_sizes = _sizes(sizes, k)
+    settings = [
+        [Settings(each, similarity, k, verified=False) for each in same]
+        for recipe in tuple_of(recipes, "recipes", Recipe)
+        for same in sized(recipe, listed_sizes)
+    ]
+    if not settings or not all(settings):
+        raise ValueError("there is no recipe with any of these sizes")
+    for each in settings:
+        _check(each, draws, precision)
+    if clusters is None:
+        labels = labelled_pairs(own_table() if pairs is None else os.fsdecode(pairs))
+    else:
+        labels = labelled_clusters(os.fsdecode(clusters))
+    run = _Run(labels, draws, precision)
+    made = (row for each in settings for row in run.rows(each))
+    rows = progress(made, "evaluate", sum(map(len, settings)))
+    return Evaluation(
+        None if pairs is None and clusters is None else labels.table,
+        len(labels.texts),
+        labels.repeated,
+        run.kinds(),
+        draws,
+        tuple(rows),
+        perf_counter() - began,
+    )
+
+
+def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
+    """The sizes that are given, else the usual ones in which texts can be k bits apart."""
+    if given is not None:
+        return number_list(given, "sizes")
+    if k is None:
+        return [*SIZES]
+    check_whole(k, "k")
+    if k > SIZES[-1]:
+        raise ValueError(f"k is {k}, but the usual sizes have {SIZES[-1]} bits at most; give sizes")
+    return [size for size in SIZES if size >= k]
+
+
+def sized(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
+    """The recipe at each size that it can have; together those with the same features.
+
+    With the hash 'string' a feature votes differently at each size, so each stands alone.
+    """
+    if recipe.hash is not HashKind.STRING:
+        return [[replace(recipe, bits=size) for size in dict.fromkeys(sizes)]]
+    possible = [size for size in dict.fromkeys(sizes) if size <= MAX_STRING_HASH_BITS]
+    return [[replace(recipe, bits=size)] for size in possible]
+
+
+def _check(settings: Sequence[Settings], draws: int, precision: float | None) -> None:
+    """Raise ValueError for what cannot be evaluated."""
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, not {draws}")
+    if precision is not None and not 0 < precision <= 1:
+        raise ValueError(f"precision must be above 0 and at most 1, not {precision}")
+    if draws > 1 and settings[0].recipe.hash is HashKind.STRING:
+        raise ValueError("hash 'string' gives a text one fingerprint, so draws must be 1")
+    widest = max(each.recipe.bits for each in settings)
+    if draws * widest > MAX_BITS:
+        raise ValueError(f"{draws} draws of {widest} bits: together {MAX_BITS} bits at most")
+
+
+class _Run:
+    """The labels, and what is the same for every recipe."""
+
+    def __init__(self, labels: Labels, draws: int, precision: float | None) -> None:
+        self.labels, self.draws, self.precision = labels, draws, precision
+        self.is_judged = labels.labels != UNJUDGED
+        self.is_duplicate = labels.labels[self.is_judged] == DUPLICATE
+        # Versions of one text vary together: they are what is drawn when resampling.
+        versions = components(labels.pairs[labels.labels == DUPLICATE], len(labels.texts))
+        self.units = np.unique(versions, return_inverse=True)[1][labels.pairs[self.is_judged]]
+        self.resamples = RESAMPLES if len(self.units) <= MANY else RESAMPLES_OF_MANY
+        # The kinds of pairs; one with several labels is several.
+        both = np.column_stack((labels.kind, -labels.labels.astype(np.int64)))
+        self.kind_labels, self.kind = np.unique(both, axis=0, return_inverse=True)
+
+    def kinds(self) -> tuple[Labelled, ...]:
+        """The kinds of pairs, in the order of the table."""
+        counts = np.bincount(self.kind).tolist()
+        return tuple(
+            Labelled(self.labels.kinds[kind], None if -label == UNJUDGED else label != 0, count)
+            for (kind, label), count in zip(self.kind_labels.tolist(), counts, strict=True)
+        )
+
+    def rows(self, settings: Sequence[Settings]) -> Iterator[Evaluated]:
+        """A row for each of the settings, which have the same features at several sizes."""
+        recipe, widest = settings[0].recipe, max(each.recipe.bits for each in settings)
+        features = all_features(self.labels.texts, recipe)
+        i, j = self.labels.pairs.T
+        similarities = cosines(features, i, j)
+        is_empty = features.counts == 0
+        # What has no feature nothing can find: as far from all as can be, whatever the bits say.
+        is_unlike = is_empty[i] | is_empty[j]
+        p = np.where(is_unlike, 1, np.arccos(np.clip(similarities, -1, 1)) / pi)
+        wide = simhash(features, replace(recipe, bits=self.draws * widest)).rows
+        parts = np.split(wide, self.draws, axis=1)
+        for each in settings:
+            size = each.recipe.bits
+            draws = [part[:, : size // 8] for part in parts]
+            distances = np.array([paired_distances(rows, i, j) for rows in draws], np.int64)
+            distances[:, is_unlike] = size
+            yield self._row(each, distances, similarities, p, int(is_empty.sum()))
+
+    def _row(
+        self,
+        settings: Settings,
+        distances: NDArray[np.int64],
+        similarities: Numbers,
+        p: Numbers,
+        without: int,
+    ) -> Evaluated:
+        """How accurate distances (draws, m) are, where each bit differs with probability p (m,)."""
+        bits, judged = settings.recipe.bits, self.is_judged
+        is_candidate = distances <= wanted(settings.similarity, bits)
+        is_alike = is_candidate & (similarities >= settings.similarity)
+        bare = self._tally(distances[:, judged], bits + 1)
+        # Verified pairs are those at "distance" 0, the others at 1.
+        verified = self._tally(1 - is_alike[:, judged].astype(np.int64), 2)
+        curve = accuracies(bare.measures())
+        return Evaluated(
+            settings,
+            tuple(curve),
+            predicted(p[judged], self.is_duplicate, bits),
+            bare.auc(),
+            verified.accuracy(0),
+            np.array([bare.others[0].mean(axis=0), bare.duplicates[0].mean(axis=0)]),
+            self._found(distances <= settings.distance),
+            self._found(is_alike),
+            without,
+            self._groups(settings),
+            self._recommended(curve, distances[:, judged], similarities[judged]),
+        )
+
+    def _tally(self, distances: NDArray[np.int64], size: int) -> Tally:
+        return tally(distances, self.is_duplicate, resamples(self.units, self.resamples), size)
+
+    def _found(self, is_found: NDArray[np.bool_]) -> Numbers:
+        """How many pairs of each kind are found; a mean over draws."""
+        shares = is_found.mean(axis=0, dtype=np.float64)
+        return np.bincount(self.kind, shares, len(self.kind_labels)).astype(np.float64)
+
+    def _groups(self, settings: Settings) -> tuple[GroupScores, GroupScores] | None:
+        """How well the groups of a bare and of a verified scan match the clusters, if any."""
+        clusters = self.labels.clusters
+        if clusters is None:
+            return None
+        verified = Settings(settings.recipe, settings.similarity)
+        return self._scanned(settings, clusters), self._scanned(verified, clusters)
+
+    def _scanned(self, settings: Settings, clusters: NDArray[np.int64]) -> GroupScores:
+        """The groups that a scan of the labelled files gives, against their clusters."""
+        paths = self.labels.paths
+        # Several names of one file are one document to a scan: they are in its group too.
+        names: dict[tuple[int, int], list[int]] = {}
+        for index, path in enumerate(paths):
+            status = os.stat(path)
+            names.setdefault((status.st_dev, status.st_ino), []).append(index)
+        groups = np.arange(len(paths))
+        for same in names.values():
+            groups[same] = same[0]
+        for group in scan(paths, settings, are_files=True, jobs=None).groups:
+            sources = [member.document.source for member in group.members]
+            members = [i for each in sources for i in names.get((each.device, each.inode), ())]
+            groups[members] = members[:1]
+        return GroupScores(*clustering(clusters, groups))
+
+    def _recommended(
+        self, curve: Sequence[Accuracy], distances: NDArray[np.int64], similarities: Numbers
+    ) -> Recommended | None:
+        """The farthest thresholds that keep the precision asked for, if one was."""
+        if self.precision is None:
+            return None
+        k = farthest(np.array([each.precision.value for each in curve]), self.precision)
+        bits, steps = len(curve) - 1, STEPS[::-1]
+        precisions = [self._verified_precision(s, bits, distances, similarities) for s in steps]
+        step = farthest(np.array(precisions), self.precision)
+        return Recommended(self.precision, k, None if step is None else float(steps[step]))
+
+    def _verified_precision(
+        self, similarity: float, bits: int, distances: NDArray[np.int64], similarities: Numbers
+    ) -> float:
+        """The precision of scans that verify at this similarity; NaN where they find nothing."""
+        alike = similarities >= similarity
+        is_found = distances[:, alike] <= wanted(similarity, bits)
+        found = is_found.sum(axis=1)
+        right = is_found[:, self.is_duplicate[alike]].sum(axis=1)
+        shares = right[found > 0] / found[found > 0]
+        return float(shares.mean()) if len(shares) else nan
+
+
+def farthest(precision: Numbers, least: float) -> int | None:
+    """The last threshold up to which precision never falls below `least`; None if there is none.
+
+    Where nothing is found precision is NaN, which is not below anything.
+
+    >>> farthest(np.array([np.nan, 1.0, 0.99, 0.9, 0.99]), 0.95)
+    2
+    """
+    falls = np.flatnonzero(precision < least)
+    end = int(falls[0]) if len(falls) else len(precision)
+    return None if np.isnan(precision[:end]).all() else end - 1

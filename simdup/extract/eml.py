@@ -1,0 +1,118 @@
+"""The text of a mail: its subject, and its body as plain text or else as HTML.
+
+Other headers, attachments and mails within the mail (forwarded or attached) are left out.
+Only a mail without a body of its own is read as the mails within it, below its subject.
+"""
+
+from __future__ import annotations
+
+from email import errors
+from email.header import decode_header
+from email.message import Message
+from email.parser import BytesParser
+from typing import TYPE_CHECKING
+
+from simdup.extract import html as html_text
+from simdup.extract.cleanup import Gathered, NotReadable, unless_empty
+from simdup.text.encodings import Encoding, decode, detect, forced
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Lines that begin a part; each costs time in proportion to how deep it is. Real mails have
+# up to 60.
+MOST_PARTS = 1000
+
+# Characters of a subject that are decoded, which takes time by their square.
+LONGEST_SUBJECT = 10_000
+
+# Parts that are a mail each (RFC 2046 and 6532); other kinds of `message` are for programs.
+_MAILS = {"message/rfc822", "message/global"}
+
+# What the parser raises for damaged mails, found by trying; it calls itself for nested parts.
+_TROUBLE = (errors.MessageError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
+
+
+def text(data: bytes) -> str:
+    """The subject of a mail and its body. Raises NotReadable."""
+    if data.count(b"\n--") > MOST_PARTS and data.count(b"boundary=") > MOST_PARTS // 10:
+        raise NotReadable(f"more than {MOST_PARTS:,} parts")
+    try:
+        message = BytesParser().parsebytes(data.removeprefix(b"\xef\xbb\xbf"))
+        return unless_empty(_subject_and_body(message))
+    except _TROUBLE as error:
+        raise NotReadable(f"damaged mail: {error}") from None
+
+
+def _subject_and_body(message: Message) -> str:
+    """What is read of a mail."""
+    return f"{_subject(message)}\n{_body(message)}"
+
+
+def _subject(message: Message) -> str:
+    """The subject line, its encoded words decoded."""
+    parts = decode_header(str(message.get("Subject", ""))[:LONGEST_SUBJECT])
+    return "".join(
+        part if isinstance(part, str) else decode(part, _encoding(part, charset))
+        for part, charset in parts
+    )
+
+
+def _body(message: Message) -> str:
+    """The parts that are plain text, else those that are HTML, else the mails within it."""
+    plain, html, mails = Gathered(), Gathered(), list[Message]()
+    for part in _parts(message):
+        kind = part.get_content_type()
+        if kind == "text/plain":
+            plain.add(_text(part) + "\n")
+        elif kind == "text/html":
+            html.add("\n".join(html_text.title_and_body(_text(part))) + "\n")
+        elif kind in _MAILS:
+            mails += _inner(part)
+    return next(filter(str.strip, map(str, (plain, html))), "") or _joined(mails)
+
+
+def _parts(part: Message) -> Iterator[Message]:
+    """The parts without parts, but for attachments; a mail within the mail is one part."""
+    if part.get_content_maintype() == "message":
+        yield part
+    elif part.get_content_disposition() == "attachment":
+        return
+    elif part.is_multipart():
+        for inner in _inner(part):
+            yield from _parts(inner)
+    else:
+        yield part
+
+
+def _inner(part: Message) -> list[Message]:
+    """The parts of a part, or the mail in it; none where its content is no part."""
+    content = part.get_payload()
+    within = content if isinstance(content, list) else []
+    return [each for each in within if isinstance(each, Message)]
+
+
+def _joined(mails: Sequence[Message]) -> str:
+    """The subjects and bodies of some mails."""
+    found = Gathered()
+    for mail in mails:
+        found.add(_subject_and_body(mail) + "\n")
+    return str(found)
+
+
+def _text(part: Message) -> str:
+    """The characters of a part without parts."""
+    content = part.get_payload(decode=True)
+    data = content if isinstance(content, bytes) else b""
+    return decode(data, _encoding(data, part.get_content_charset()))
+
+
+def _encoding(data: bytes, charset: str | None) -> Encoding:
+    """The encoding a part declares; if it declares none that is known, what it looks like."""
+    try:
+        if charset:
+            return forced(charset)
+    except ValueError:
+        pass
+    found = detect(data)
+    return found if isinstance(found, Encoding) else forced("windows-1252")

@@ -1,0 +1,126 @@
+"""The visible text of an HTML page: its title, then its body.
+
+The markup is cut as browsers cut it (HTML Living Standard, 13.2.5, its common states). Each
+character is looked at a bounded number of times, however broken the page, and no tag is matched
+with another, so that nesting costs nothing. (Python's own html.parser needs six seconds for
+40 KB of unclosed attributes, and cuts some pages otherwise from one release to the next.)
+
+What CSS or a script would hide or add is not known here. Alternative texts are left out.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from html import unescape
+
+from simdup.extract.cleanup import NotReadable, unless_empty, unwrapped
+from simdup.text.encodings import Encoding, NotText, decode, detect, forced
+
+# Names and values in a tag; what comes after so many is taken for text. `re` keeps some
+# hundred bytes for each of them.
+_PARTS = 1000
+
+# A comment, an element whose contents are no markup, a reading above characters, another
+# declaration, or a tag. What is not closed goes on to the end of the page: nothing that has
+# begun can fail, and be tried again further on. (`[^<>]*` stops where the next could begin.)
+_MARKUP = re.compile(
+    rf"""
+    <!--(?:-?>|.*?(?:--!?>|\Z))
+  | <(?P<raw>title|textarea|xmp|script|style|noscript|template|iframe|noembed|noframes
+       |annotation(?:-xml)?)(?=[\s/>])[^<>]*(?<!/)>
+    (?P<contents>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*>?|\Z)
+  | <r[tp](?=[\s/>]).*?(?=</?r(?:t|p|b|uby)\b|\Z)
+  | <[!?][^>]*>?
+  | </?(?P<name>[a-z][^\s/>]*)(?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?){{0,{_PARTS}}}>?
+    """,
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+
+# Of the raw elements only these are shown; a page is read as a browser with scripts shows it.
+_SHOWN = ("textarea", "xmp")
+
+# Elements that begin a new line, and the cells of a table; all others stand within a line.
+_BLOCKS = (  # noqa: SIM905 (a hundred quotes)
+    "address article aside blockquote body br caption center dd details dialog dir div dl dt"
+    " fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup"
+    " hr html legend li main menu nav ol optgroup option p pre search section select summary"
+    " table tbody tfoot thead tr ul"
+).split()
+_LINE = "\v"  # a line break that is not one of the source
+_GAPS = {**dict.fromkeys(_BLOCKS, _LINE), "td": " ", "th": " "}
+
+# In this order, so that no blank is looked at twice.
+_SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \n]*")
+# No character has more digits, and Python takes no number of more than 4,300.
+_ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
+
+# Where a page says its encoding: in its first bytes, outside of comments.
+_DECLARED_WITHIN = 1 << 13
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
+_META = re.compile(rb"<meta\s[^<>]*?charset\s*=\s*[\"']?\s*([\w:.+-]+)", re.IGNORECASE)
+_XML = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([\w:.+-]+)", re.IGNORECASE)
+
+
+def text(data: bytes) -> str:
+    r"""The title and the visible text of a page. Raises NotReadable.
+
+    >>> text(b"<title>Tea</title><p>Warm the <b>po</b>t &amp; wait.<p>Pour.")
+    'Tea\nWarm the pot & wait.\nPour.'
+    """
+    return unless_empty("\n".join(title_and_body(decoded(data))))
+
+
+def decoded(data: bytes) -> str:
+    """The markup as characters. Raises NotReadable for what is no text."""
+    encoding = _encoding(data)
+    if isinstance(encoding, NotText):
+        raise NotReadable(f"not text: {encoding.detail}")
+    return decode(data, encoding)
+
+
+def _encoding(data: bytes) -> Encoding | NotText:
+    """Whether a page is UTF-8 or UTF-16, its bytes say; which other encoding, it says itself.
+
+    A page saved anew in UTF-8 often keeps what it declared before.
+    """
+    found = detect(data)
+    if isinstance(found, Encoding) and found.name.startswith("utf-") and not data.isascii():
+        return found
+    return _declared(data) or found
+
+
+def _declared(data: bytes) -> Encoding | None:
+    """The encoding a page declares, unless it is UTF (which would show) or unknown."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return None
+    head = _COMMENT.sub(b"", data[:_DECLARED_WITHIN])
+    declared = _META.search(head) or _XML.match(head)
+    try:
+        found = forced(declared.group(1).decode("ascii")) if declared else None
+    except ValueError:
+        return None
+    return None if found is None or found.name.startswith("utf-") else found
+
+
+def title_and_body(markup: str) -> tuple[str, str]:
+    """The title of a page and its visible text, both untidied."""
+    title: str | None = None
+    pieces: list[str] = []
+    parts = iter(_MARKUP.split(markup.replace(_LINE, " ")))
+    for piece in parts:
+        raw, contents, name = next(parts, None), next(parts, None), next(parts, None)
+        pieces.append(piece)
+        if name:
+            pieces.append(_GAPS.get(name.lower(), ""))
+        elif raw and raw.lower() in _SHOWN:
+            pieces.append(contents or "")
+        elif raw and raw.lower() == "title" and title is None:
+            title = contents
+    return _characters(title or ""), _characters("".join(pieces))
+
+
+def _characters(source: str) -> str:
+    """The characters that source without markup stands for."""
+    unbroken = unwrapped(_NEWLINES.sub("\n", _SPACES.sub(" ", source))).replace("\n", " ")
+    return unescape(_ENDLESS_REFERENCE.sub("\ufffd", unbroken)).replace(_LINE, "\n")

@@ -1,0 +1,288 @@
+"""The text of documents that are XML in a zip file: DOCX, PPTX, XLSX, ODF and EPUB."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from simdup.extract import html as html_text
+from simdup.extract.cleanup import Gathered, NotReadable, unless_empty
+from simdup.extract.zip_xml import Handler, Package, elements, inside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MANIFEST, _CIPHERED = "META-INF/manifest.xml", "META-INF/encryption.xml"
+_CONTAINER = "META-INF/container.xml"
+_CHAPTER_TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
+_CHAPTER_ENDINGS = (".xhtml", ".html", ".htm")
+
+_LONGEST_INDEX = 9  # digits; more do not count shared strings
+
+
+def docx_text(data: bytes) -> str:
+    """The text of a Word document, notes at its end; no headers, footers, deletions.
+
+    Raises NotReadable, as all of these do.
+    """
+    package = Package(data)
+    main = _main_part(package)
+    names = [main, *_related(package, main, "footnotes"), *_related(package, main, "endnotes")]
+    return unless_empty(_flowing(package, names, _WORD))
+
+
+def pptx_text(data: bytes) -> str:
+    """The text on the slides of a presentation, in their order."""
+    package = Package(data)
+    return unless_empty(_flowing(package, _listed(package, "sldId"), _DRAWING))
+
+
+def xlsx_text(data: bytes) -> str:
+    """The cells of a workbook: a line for a row, in the order of its sheets."""
+    package = Package(data)
+    shared = _SharedStrings()
+    for name in _related(package, _main_part(package), "sharedStrings"):
+        package.parse(name, shared)
+    cells = _Cells(shared.strings)
+    for name in _listed(package, "sheet"):
+        package.parse(name, cells)
+    return unless_empty(str(cells.text))
+
+
+def odf_text(data: bytes) -> str:
+    """The text of an OpenDocument text, spreadsheet or presentation, notes at its end."""
+    package = Package(data)
+    if "encrypted-package" in package or elements(package, _MANIFEST, "encryption-data"):
+        raise NotReadable("encrypted")
+    return unless_empty(_flowing(package, ["content.xml"], _OPEN_DOCUMENT))
+
+
+def epub_text(data: bytes) -> str:
+    """The chapters of a book in reading order, without the titles of their files."""
+    package = Package(data)
+    chapters = _chapters(package)
+    ciphered = elements(package, _CIPHERED, "CipherReference")
+    if {unquote(each.get("URI", "")) for _, each in ciphered}.intersection(chapters):
+        raise NotReadable("encrypted")
+    text = Gathered()
+    for name in chapters:
+        markup = html_text.decoded(package.read(name))
+        text.add(html_text.title_and_body(markup)[1] + "\n")
+    return unless_empty(str(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the elements of a format mean for its text."""
+
+    shown: frozenset[str]
+    """Characters count only somewhere within these."""
+    hidden: frozenset[str]
+    """Nothing within these counts."""
+    gaps: dict[str, str]
+    """What the end of an element adds."""
+    asides: frozenset[str] = frozenset()
+    """What interrupts a paragraph, like a footnote: it goes to the end."""
+
+
+_WORD = Vocabulary(
+    shown=frozenset({"t"}),
+    # Text deleted or moved away, how paragraphs look, what older programs show instead.
+    hidden=frozenset({"del", "moveFrom", "pPr", "Fallback"}),
+    gaps={"p": "\n", "br": "\n", "cr": "\n", "tab": "\t", "tc": "\t", "noBreakHyphen": "-"},
+    asides=frozenset({"txbxContent"}),
+)
+_DRAWING = Vocabulary(
+    shown=frozenset({"t"}),
+    hidden=frozenset({"Fallback"}),
+    gaps={"p": "\n", "br": "\n", "tc": "\t"},
+)
+_OPEN_DOCUMENT = Vocabulary(
+    shown=frozenset({"p", "h"}),
+    hidden=frozenset(
+        {"tracked-changes", "annotation", "note-citation", "notes", "ruby-text", "title", "desc"}
+    ),
+    gaps={"p": "\n", "h": "\n", "line-break": "\n", "tab": "\t", "s": " ", "table-cell": "\t"},
+    asides=frozenset({"note", "text-box"}),
+)
+
+
+def _flowing(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> str:
+    """The running text of some members, then their asides."""
+    flow = _Flow(vocabulary)
+    for name in names:
+        package.parse(name, flow)
+    return f"{flow.main}\n{flow.aside}"
+
+
+class _Flow(Handler):
+    """Gathers what a vocabulary shows; counts how deep it is in each sort of element."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.main, self.aside = Gathered(), Gathered()
+        self._vocabulary = vocabulary
+        self._shown = self._hidden = self._asides = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002
+        """Go one deeper."""
+        self._enter(name, 1)
+
+    def end(self, name: str) -> None:
+        """Add the gap, and come back."""
+        if name in self._vocabulary.gaps:
+            self._add(self._vocabulary.gaps[name])
+        self._enter(name, -1)
+
+    def characters(self, data: str) -> None:
+        """Add what is shown."""
+        if self._shown:
+            self._add(data)
+
+    def _enter(self, name: str, step: int) -> None:
+        self._shown += step * (name in self._vocabulary.shown)
+        self._hidden += step * (name in self._vocabulary.hidden)
+        self._asides += step * (name in self._vocabulary.asides)
+
+    def _add(self, piece: str) -> None:
+        if not self._hidden:
+            (self.aside if self._asides else self.main).add(piece)
+
+
+class _Values(Handler):
+    """Gathers the characters of `v` and `t`, but for readings above them (`rPh`)."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._shown = self._hidden = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002
+        """Go one deeper."""
+        self._shown += name in {"v", "t"}
+        self._hidden += name == "rPh"
+
+    def end(self, name: str) -> None:
+        """Come back."""
+        self._shown -= name in {"v", "t"}
+        self._hidden -= name == "rPh"
+
+    def characters(self, data: str) -> None:
+        """Add what is shown."""
+        if self._shown and not self._hidden:
+            self._pieces.append(data)
+
+    def taken(self) -> str:
+        """What has been gathered since the last time."""
+        value = "".join(self._pieces)
+        self._pieces.clear()
+        return value
+
+
+class _SharedStrings(_Values):
+    """The strings that cells refer to by number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.strings: list[str] = []
+
+    def end(self, name: str) -> None:
+        """Take down a string."""
+        super().end(name)
+        if name == "si":
+            self.strings.append(self.taken())
+
+
+class _Cells(_Values):
+    """The values of cells as they are stored: formulas by their last result, dates as numbers."""
+
+    def __init__(self, strings: list[str]) -> None:
+        super().__init__()
+        self.text = Gathered()
+        self._strings = strings
+        self._type = ""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Note the type of a cell."""
+        super().start(name, attributes)
+        if name == "c":
+            self._type = attributes.get("t", "")
+
+    def end(self, name: str) -> None:
+        """Add a cell, or end a row."""
+        super().end(name)
+        if name == "c":
+            self.text.add(self._shown_as(self.taken()) + "\t")
+        elif name == "row":
+            self.text.add("\n")
+
+    def _shown_as(self, value: str) -> str:
+        """What a cell shows; nothing for an error, or for a number that is no string's."""
+        if self._type == "b":
+            return "TRUE" if value == "1" else "FALSE"
+        if self._type == "e":
+            return ""
+        if self._type != "s":
+            return value
+        is_index = value.isascii() and value.isdecimal() and len(value) <= _LONGEST_INDEX
+        index = int(value) if is_index else len(self._strings)
+        return self._strings[index] if index < len(self._strings) else ""
+
+
+def _relations(package: Package, part: str) -> list[dict[str, str]]:
+    """What a part of an Office file refers to."""
+    folder, name = posixpath.split(part)
+    member = posixpath.join(folder, "_rels", f"{name}.rels")
+    return [each for _, each in elements(package, member, "Relationship")]
+
+
+def _related(package: Package, part: str, kind: str) -> list[str]:
+    """The members that a part refers to as `kind` and that exist."""
+    names = (
+        inside(part, each.get("Target", ""))
+        for each in _relations(package, part)
+        if each.get("Type", "").endswith(f"/{kind}")
+    )
+    return [name for name in names if name in package]
+
+
+def _main_part(package: Package) -> str:
+    """The member with the document itself."""
+    for name in _related(package, "", "officeDocument"):
+        return name
+    raise NotReadable("damaged: no document in it")
+
+
+def _listed(package: Package, element: str) -> list[str]:
+    """The members that the main part lists, by identifiers in these elements, in order."""
+    main = _main_part(package)
+    targets = {each.get("Id"): each.get("Target", "") for each in _relations(package, main)}
+    listed = (_identifier(each) for _, each in elements(package, main, element))
+    names = (inside(main, targets[each]) for each in listed if each in targets)
+    return [name for name in dict.fromkeys(names) if name in package]
+
+
+def _identifier(attributes: dict[str, str]) -> str | None:
+    """The attribute r:id, whatever its prefix; `id` alone is another one."""
+    return next((value for name, value in attributes.items() if name.endswith(":id")), None)
+
+
+def _chapters(package: Package) -> list[str]:
+    """The members of a book in reading order; without an order, as they are stored."""
+    for _, root in elements(package, _CONTAINER, "rootfile"):
+        chapters = _spine(package, unquote(root.get("full-path", "")))
+        if chapters:
+            return chapters
+    return [name for name in package if name.lower().endswith(_CHAPTER_ENDINGS)]
+
+
+def _spine(package: Package, outline: str) -> list[str]:
+    """The members that a book's outline (OPF) names as its spine, each once."""
+    found = elements(package, outline, "item", "itemref")
+    items = {
+        each.get("id"): inside(outline, unquote(each.get("href", "")))
+        for name, each in found
+        if name == "item" and each.get("media-type") in _CHAPTER_TYPES
+    }
+    order = (items.get(each.get("idref"), "") for name, each in found if name == "itemref")
+    return [name for name in dict.fromkeys(order) if name in package]

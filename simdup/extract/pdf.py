@@ -1,0 +1,219 @@
+"""The text of a PDF, as close to that of its source as can be.
+
+PDFium gives the lines of each page. Lines at the edges of pages that come again and again
+are left out: running headers, footers, page numbers. Words that were parted at the end of a
+line are joined, and lines of Chinese go on without a space.
+
+PDFium is C++: it is not to be trusted with hostile files. `guarded` keeps it in a process
+of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import closing
+from ctypes import c_float
+from dataclasses import dataclass
+from itertools import islice
+from math import hypot
+from typing import TYPE_CHECKING, Any
+
+from simdup.extract.cleanup import NotReadable, check_length, unless_empty, unwrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Pages of a book; R's manual has 3,500. A page costs 2 ms or more, even an empty one.
+MOST_PAGES = 10_000
+
+# Running lines are the first or last EDGE_LINES of a page, within EDGE of its height (TeX
+# sets them within 12 %), and the same on REPEATED pages, or on two of a FEW. One number in
+# them may grow with the pages; if any number might differ, rows of tables would go too.
+EDGE_LINES, EDGE, REPEATED, FEW = 2, 0.2, 3, 5
+_NUMBER = re.compile(r"\d{1,5}")
+# Numbers of a line that may be that of its page: "Chapter 3, page 12 of 40".
+MOST_NUMBERS = 6
+# Characters of one line differ by less than this from each other in height, in points.
+_LEVEL = 3
+
+# PDFium leaves out text whose box is narrower than this, in points.
+_NARROWEST = 0.01
+# A form may contain forms; texts that lie deeper than this are left as they are.
+_MOST_LEVELS = 15
+
+# PDFium puts this for a hyphen that parts a word, and brings to it what follows: the rest of
+# the word, or at the end of a page its footer. Where nothing follows it leaves the hyphen.
+_PARTING = "\ufffe"
+_LINE = re.compile(rf"[^\r\n{_PARTING}]+{_PARTING}?")
+_PARTED = re.compile(rf"(?<![^\W\d_])([^\W\d_]+)(?:{_PARTING}|[-\u2010]\n)([^\W\d_]+)")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+_PASSWORD, _SECURITY = 4, 5  # PDFium's FPDF_ERR_PASSWORD and FPDF_ERR_SECURITY
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a page."""
+
+    text: str
+    keys: frozenset[str] = frozenset()
+    """One of them is the same for running lines that belong together; none: not at an edge."""
+
+
+def text(data: bytes) -> str:
+    """The text of a PDF. Raises NotReadable."""
+    from pypdfium2 import PdfDocument, PdfiumError  # noqa: PLC0415 an extra, slow to load
+
+    try:
+        with closing(PdfDocument(data)) as document:
+            pages = list(_pages(document))
+    except PdfiumError as error:
+        is_locked = error.err_code in {_PASSWORD, _SECURITY}
+        raise NotReadable("encrypted" if is_locked else "damaged PDF") from None
+    lines = (line if line.endswith(_PARTING) else f"{line}\n" for line in _lasting(pages))
+    return unless_empty(unwrapped(_joined("".join(lines))), "no text on its pages")
+
+
+def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 has no types)
+    """The lines of each page that can be read. Raises NotReadable."""
+    from pypdfium2 import PdfiumError  # noqa: PLC0415
+
+    # Beside its own error pypdfium2 asserts, and calls itself for each character left out.
+    trouble = (PdfiumError, AssertionError, RecursionError, ValueError)
+    if len(document) > MOST_PAGES:
+        raise NotReadable(f"more than {MOST_PAGES:,} pages")
+    size = broken = 0
+    for number in range(len(document)):
+        try:
+            with closing(document[number]) as page:
+                lines = _lines(page, number)
+        except trouble:
+            broken += 1
+            continue
+        size += sum(len(line.text) for line in lines)
+        check_length(size)
+        yield lines
+    if broken and broken == len(document):
+        raise NotReadable("damaged PDF: no page can be read")
+
+
+def _lines(page: Any, number: int) -> list[_Line]:  # noqa: ANN401
+    """The lines of a page as PDFium orders them, those at its edges with keys."""
+    _give_boxes(page)
+    with closing(page.get_textpage()) as text_page:
+        found = list(_LINE.finditer(text_page.get_text_range()))
+        heights = {} if page.get_rotation() else _heights(text_page, found)
+    _, bottom, _, top = page.get_bbox()
+    margin = EDGE * (top - bottom)
+    lines = [_Line(line.group()) for line in found]
+    for index in _outermost({index: top - y for index, y in heights.items()}, margin):
+        lines[index] = _at_edge("^", found[index].group(), number)
+    for index in _outermost({index: y - bottom for index, y in heights.items()}, margin):
+        lines[index] = _at_edge("_", found[index].group(), number)
+    return lines
+
+
+def _give_boxes(page: Any) -> None:  # noqa: ANN401
+    """Give a box as high as its font to each text of a page whose glyphs have none.
+
+    Glyphs have no boxes if a Chinese font is only named in the file and no font of this
+    machine has them, or if they are meant to be invisible. PDFium then takes a column, or a
+    character that is drawn by itself, to be zero wide and leaves it out, and cannot tell
+    which lines other such texts are on. To PDFium a box includes the stroke around it.
+    """
+    from pypdfium2 import raw  # noqa: PLC0415
+
+    left, bottom, right, top, size = (c_float() for _ in range(5))
+    matrix = raw.FS_MATRIX()
+    for each in _texts(raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject, page.raw):
+        raw.FPDFPageObj_GetBounds(each, left, bottom, right, top)
+        if min(right.value - left.value, top.value - bottom.value) < _NARROWEST:
+            raw.FPDFTextObj_GetFontSize(each, size)
+            raw.FPDFPageObj_GetMatrix(each, matrix)
+            raw.FPDFPageObj_SetStrokeWidth(each, size.value * hypot(matrix.c, matrix.d))
+            raw.FPDFTextObj_SetTextRenderMode(each, raw.FPDF_TEXTRENDERMODE_STROKE)
+            raw.FPDFPageObj_Transform(each, 1, 0, 0, 1, 0, 0)  # has the box computed anew
+
+
+def _texts(
+    count: Callable[[Any], int], get: Callable[[Any, int], Any], holder: object, level: int = 0
+) -> Iterator[Any]:
+    """The text objects of a page or form, as PDFium's handles.
+
+    pypdfium2's own `get_objects` takes twice as long.
+    """
+    from pypdfium2 import raw  # noqa: PLC0415
+
+    for index in range(count(holder)):
+        found = get(holder, index)
+        kind = raw.FPDFPageObj_GetType(found)
+        if kind == raw.FPDF_PAGEOBJ_TEXT:
+            yield found
+        elif kind == raw.FPDF_PAGEOBJ_FORM and level < _MOST_LEVELS:
+            yield from _texts(
+                raw.FPDFFormObj_CountObjects, raw.FPDFFormObj_GetObject, found, level + 1
+            )
+
+
+def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  # noqa: ANN401
+    """How high lines stand, by their index; those that are blank are left out."""
+    from pypdfium2.raw import FPDFText_GetCharIndexFromTextIndex as index_of  # noqa: PLC0415
+
+    heights = {}
+    for index, line in enumerate(lines):
+        characters = line.group().lstrip()
+        first = index_of(text_page.raw, line.end() - len(characters))
+        if characters and first >= 0:
+            heights[index] = text_page.get_charbox(first, loose=True)[1]
+    return heights
+
+
+def _outermost(depths: dict[int, float], margin: float) -> set[int]:
+    """The lines of the first EDGE_LINES levels, of those that are not deeper than a margin."""
+    chosen: set[int] = set()
+    levels: list[float] = []
+    for index, depth in sorted(depths.items(), key=lambda item: item[1]):
+        is_new = not levels or depth - levels[-1] > _LEVEL
+        if depth > margin or (is_new and len(levels) == EDGE_LINES):
+            break
+        if is_new:
+            levels.append(depth)
+        chosen.add(index)
+    return chosen
+
+
+def _at_edge(edge: str, line: str, number: int) -> _Line:
+    """A line whose keys are itself, and itself with a number counted from that of its page."""
+    words = line.strip()
+    counted = (
+        f"{words[: found.start()]}\0{int(found.group()) - number}\0{words[found.end() :]}"
+        for found in islice(_NUMBER.finditer(words), MOST_NUMBERS)
+    )
+    return _Line(line, frozenset(edge + key for key in (words, *counted)))
+
+
+def _lasting(pages: list[list[_Line]]) -> list[str]:
+    """The lines of all pages but for those that many pages begin or end with."""
+    seen = Counter(key for page in pages for key in {key for line in page for key in line.keys})
+    needed = REPEATED if len(pages) > FEW else 2
+    running = {key for key, count in seen.items() if count >= needed}
+    return [line.text for page in pages for line in page if running.isdisjoint(line.keys)]
+
+
+def _joined(text: str) -> str:
+    """The same text with words whole that were parted at the end of a line.
+
+    A hyphen stays if the word has one elsewhere in the text, and nowhere none.
+    """
+    if not _PARTED.search(text):
+        return text.replace(_PARTING, "-")
+    words = set(_WORD.findall(text.lower()))
+
+    def whole(parted: re.Match[str]) -> str:
+        first, last = parted.groups()
+        with_hyphen = f"{first}-{last}"
+        is_compound = with_hyphen.lower() in words and (first + last).lower() not in words
+        return with_hyphen if is_compound else first + last
+
+    return _PARTED.sub(whole, text).replace(_PARTING, "-")

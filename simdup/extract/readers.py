@@ -1,0 +1,141 @@
+"""Bytes of a document in, its text out: which reader is for which kind."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from simdup.extract import convert
+from simdup.extract import sandbox as guarded
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.sniff import Format, format_of
+from simdup.extract.zip_xml import members
+from simdup.versions import version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from typing import NoReturn
+
+    from simdup.settings import Converter
+
+
+def _late(module: str, name: str) -> Callable[[bytes], str]:
+    """A reader whose module is imported when the first such document comes."""
+
+    def reader(data: bytes) -> str:
+        text: str = getattr(import_module(f"simdup.extract.{module}"), name)(data)
+        return text
+
+    return reader
+
+
+READERS: dict[Format, Callable[[bytes], str]] = {
+    Format.HTML: _late("html", "text"),
+    Format.EPUB: _late("office", "epub_text"),
+    Format.DOCX: _late("office", "docx_text"),
+    Format.ODT: _late("office", "odf_text"),
+    Format.ODS: _late("office", "odf_text"),
+    Format.ODP: _late("office", "odf_text"),
+    Format.PPTX: _late("office", "pptx_text"),
+    Format.XLSX: _late("office", "xlsx_text"),
+    Format.RTF: _late("rtf", "text"),
+    Format.PDF: _late("pdf", "text"),
+    Format.EML: _late("eml", "text"),
+}
+# Cut by one regular expression each, in time and memory that grow with the file and no faster:
+# of files up to UNGUARDED_BYTES the worst take a second. The others have parsers in C++, C or
+# Python that a small hostile file can keep busy for minutes.
+UNGUARDED, UNGUARDED_BYTES = frozenset({Format.HTML, Format.RTF}), 1 << 20
+_PACKAGES = {Format.PDF: "pypdfium2"}
+
+#: Raised whenever the same document begins to give another text.
+EDITION = 2
+
+# Of a file, what tells its format; a zip file may need more.
+HEAD = 1 << 16
+ZIP = b"PK\x03\x04"
+
+
+class NotInstalled(NotReadable):
+    """The package that reads such documents is not installed."""
+
+
+def kind(data: bytes, path: str) -> Format | None:
+    """The kind of document that a whole file is; None: plain text, or binary."""
+    return format_of(data[:HEAD], path, lambda: members(data))
+
+
+class Readers:
+    """Has the text of documents read; to be closed."""
+
+    def __init__(self, formats: Collection[str], converters: Sequence[Converter] = ()) -> None:
+        """`formats` are the values of those to be read; `converters` come before them."""
+        self._formats = frozenset(map(Format, formats))
+        self._converters = tuple(converters)
+        self._guard = guarded.Guard()
+
+    @property
+    def are_idle(self) -> bool:
+        """Whether no format is to be read."""
+        return not self._formats and not self._converters
+
+    def take(self, head: bytes, path: str) -> bool:
+        """Whether a file that begins so may be such a document: then all of it is needed."""
+        if self.know(head, path):
+            return True
+        return head.startswith(ZIP) and not self.are_idle and format_of(head, path) is None
+
+    def know(self, head: bytes, path: str) -> bool:
+        """Whether a file that begins so is such a document, whatever follows."""
+        if self.are_idle:
+            return False
+        if convert.converter_for(path, self._converters):
+            return True
+        return format_of(head, path) in self._formats
+
+    def kind(self, data: bytes, path: str) -> str | None:
+        """The format of a document, as `records.Document.encoding` has it; None if it is none."""
+        if converter := convert.converter_for(path, self._converters):
+            return f".{converter.ending}"
+        found = kind(data, path)
+        return found.value if found in self._formats else None
+
+    def text(self, data: bytes, path: str) -> tuple[str, str] | None:
+        """The text of a document and its format, as `records.Document.encoding` has it.
+
+        None if it is no document after all. Raises NotReadable.
+        """
+        if converter := convert.converter_for(path, self._converters):
+            return convert.converted(converter, data, path), f".{converter.ending}"
+        found = kind(data, path)
+        if found is None or found not in self._formats:
+            return None
+        if missing := _missing(found):
+            raise NotInstalled(f"needs {missing}: pip install 'simdup[docs]'")
+        if found in UNGUARDED and len(data) <= UNGUARDED_BYTES:
+            return READERS[found](data), found.value
+        return self._guard.text(found, data), found.value
+
+    def close(self) -> None:
+        """End the process that reads for it, if there is one."""
+        self._guard.close()
+
+
+def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:
+    """Differs whenever the same documents may give another text."""
+    packages = {package for name, package in _PACKAGES.items() if name.value in formats}
+    versions = (f"{name} {version(name)}" for name in sorted(packages) if find_spec(name))
+    programs = map(convert.edition, converters)
+    return f"{EDITION}: {', '.join((*sorted(formats), *versions, *programs))}"
+
+
+def serve(*, is_tied: bool) -> NoReturn:
+    """Be the process of a `Guard`."""
+    guarded.serve(READERS, is_tied=is_tied)
+
+
+def _missing(found: Format) -> str | None:
+    """The package that a format needs and that is not installed."""
+    package = _PACKAGES.get(found)
+    return None if package is None or find_spec(package) else package

@@ -1,0 +1,217 @@
+"""Documents read in a process of its own, which may hang, crash or take too much memory.
+
+Parsers in C or C++ are fed files that nobody vouches for. The process is started when first
+needed and serves until a file kills it or takes too long: then that file is `NotReadable`,
+and the next one gets a new process. It is no `multiprocessing`, which would run the main
+script again, and fail in one without `if __name__ == "__main__":`.
+
+The process ends with the one that asks, however that ends: it notices the end of its
+standard input in a thread of its own, and where C code lets no thread run, Linux ends it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from queue import Queue
+from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
+
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.sniff import Format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# Of processor time, so that the result does not depend on what else the machine does. The
+# slowest of 250 real files, 3,500 pages, takes 4 s.
+SECONDS = 60
+# A reader that waits uses no processor time, so the clock limits it too, to that many times as
+# much: a file is lost to a busy machine only if that gives it less than a tenth of a processor.
+PATIENCE = 10
+# Of address space, not all of which is memory; the largest real file took 430 MB of it.
+MEMORY_BYTES = 2 << 30
+
+# How it is started; it imports no reader before the first question.
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[2:]; from simdup.extract.readers import serve;"
+    " serve(is_tied=sys.argv[1] == 'tied')"
+)
+# The name of a format, the seconds of processor time, and how many bytes follow.
+_QUESTION = struct.Struct(">8sdQ")
+_ANSWER = struct.Struct(">?Q")  # whether it is a text, and how many bytes follow
+
+# Linux's prctl: the signal that a process gets when the thread that started it ends.
+_PR_SET_PDEATHSIG = 1
+
+
+class ReaderFailed(NotReadable):
+    """The process that read a document hung or died; another time it may not."""
+
+
+class _Question(NamedTuple):
+    """One document to be read."""
+
+    found: Format
+    seconds: float
+    """Of processor time that it may take."""
+    data: bytes
+
+
+class Guard:
+    """Has documents read in a process of its own; close it when done."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        """`seconds` is the processor time that one file may take."""
+        self._seconds = seconds
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def text(self, found: Format, data: bytes) -> str:
+        """The text of a document of this format. Raises NotReadable."""
+        self._process = self._process or _started()
+        timer = threading.Timer(PATIENCE * self._seconds, self._process.kill)
+        timer.daemon = True
+        timer.start()
+        try:
+            is_text, answer = _asked(self._process, _Question(found, self._seconds, data))
+        except (EOFError, OSError):
+            is_late = not timer.is_alive()
+            raise ReaderFailed(self._cause(self._process, is_late=is_late)) from None
+        finally:
+            timer.cancel()
+        if not is_text:
+            raise NotReadable(answer)
+        return answer
+
+    def _cause(self, process: subprocess.Popen[bytes], *, is_late: bool) -> str:
+        """Why the process has gone; it is closed."""
+        self.close()
+        if is_late:
+            return f"takes longer than {PATIENCE * self._seconds:g} seconds to read"
+        if hasattr(signal, "SIGPROF") and process.returncode == -signal.SIGPROF:
+            return f"takes more than {self._seconds:g} seconds of processor time to read"
+        return "its reader crashed or ran out of memory"
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        if self._process is not None:
+            self._process.kill()
+            with suppress(OSError):  # what it has not read
+                self._process.communicate()
+            self._process = None
+
+
+def _started() -> subprocess.Popen[bytes]:
+    # Linux would end it with the thread that starts it; only the first thread stays to the end.
+    is_tied = threading.get_native_id() == os.getpid()
+    return subprocess.Popen(  # noqa: S603  (ourselves)
+        [sys.executable, "-c", _PROGRAM, "tied" if is_tied else "free", *sys.path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _asked(process: subprocess.Popen[bytes], question: _Question) -> tuple[bool, str]:
+    """The answer of the process. Raises EOFError or OSError when it is gone."""
+    if process.stdin is None or process.stdout is None:
+        raise EOFError
+    found, seconds, data = question
+    process.stdin.write(_QUESTION.pack(found.value.encode(), seconds, len(data)))
+    process.stdin.write(data)
+    process.stdin.flush()
+    is_text, size = _ANSWER.unpack(_exactly(process.stdout, _ANSWER.size))
+    return is_text, _exactly(process.stdout, size).decode("utf-8", "surrogatepass")
+
+
+def _exactly(source: IO[bytes], size: int) -> bytes:
+    """So many bytes. Raises EOFError if there are fewer."""
+    data = source.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) -> NoReturn:
+    """Read what comes on standard input, until nobody is at its other end.
+
+    `is_tied`: who asks ends no sooner than the thread that started this process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked answers Ctrl-C
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # nothing else may write among the answers
+    if is_tied and sys.platform == "linux":
+        _end_with_parent()
+    _limit_memory()
+    questions = Queue[_Question]()
+    threading.Thread(target=_listen, args=(questions,), daemon=True).start()
+    try:
+        while True:
+            found, seconds, data = questions.get()
+            _end_after(seconds)
+            is_text, answer = _answer(readers[found], data)
+            _end_after(0)
+            content = answer.encode("utf-8", "surrogatepass")
+            answers.write(_ANSWER.pack(is_text, len(content)) + content)
+            answers.flush()
+    finally:
+        os._exit(1)  # who asked is gone, or there is no memory for the answer
+
+
+def _listen(questions: Queue[_Question]) -> NoReturn:
+    """Take questions; end this process, whatever it does, when no more can come."""
+    try:
+        while True:
+            name, seconds, size = _QUESTION.unpack(_exactly(sys.stdin.buffer, _QUESTION.size))
+            found = Format(name.rstrip(b"\0").decode())
+            questions.put(_Question(found, seconds, _exactly(sys.stdin.buffer, size)))
+    finally:
+        os._exit(1)
+
+
+def _end_with_parent() -> None:
+    """Have Linux end this process with the thread that started it, even in the midst of C code.
+
+    Should that have ended before, so has standard input.
+    """
+    import ctypes  # noqa: PLC0415  takes a while, and no other system needs it
+
+    with suppress(OSError, AttributeError):  # a C library that lacks it
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bool, str]:
+    """The text and True, or why there is none and False."""
+    try:
+        return True, reader(data)
+    except NotReadable as trouble:
+        return False, trouble.reason
+    except MemoryError:
+        return False, "takes too much memory to read"
+    except Exception as error:  # noqa: BLE001  (one file must not end the scan)
+        return False, f"damaged: {type(error).__name__}"
+
+
+def _limit_memory() -> None:
+    """Let this process have no more than it may, where that can be said; and write no file."""
+    try:
+        import resource  # noqa: PLC0415  not on Windows
+    except ImportError:
+        return
+    for kind, most in (
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, 0),
+    ):
+        with suppress(ValueError, OSError):  # less was allowed already; macOS refuses the first
+            resource.setrlimit(kind, (most, most))
+
+
+def _end_after(seconds: float) -> None:
+    """Let a signal end this process after so much processor time of all its threads; 0: never."""
+    if hasattr(signal, "setitimer"):  # elsewhere only the clock is watched
+        signal.setitimer(signal.ITIMER_PROF, seconds)

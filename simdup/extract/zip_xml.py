@@ -1,0 +1,180 @@
+"""Zip files of XML: members by name, their elements one after another, within bounds.
+
+The XML is read event by event, never kept as a tree, by what its elements are called (the
+prefixes differ from program to program, the names do not). Entities cannot be declared, so
+none can be expanded or fetched. What is unpacked is counted.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import struct
+import zlib
+from io import BytesIO
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+from zipfile import BadZipFile, ZipFile
+
+from simdup.extract.cleanup import NotReadable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Bytes that may be unpacked of one file: XML of real ones comes to 10 MB.
+LARGEST = 200_000_000
+# And for each packed byte, once there are more than LITTLE: real files come to 20, deflate
+# can reach 1032.
+RATIO, LITTLE = 250, 1 << 24
+# Real files have up to 2,900. Each costs memory before anything is read.
+MOST_MEMBERS = 10_000
+
+_CHUNK = 1 << 16
+_MEMBER_SIGN = b"PK\x01\x02"
+_ENCRYPTED = 1  # a bit in a member's flags
+_OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
+
+# What `zipfile` raises for damaged files: what it says it does, and what fuzzing found.
+_TROUBLE = (
+    *(BadZipFile, zlib.error, struct.error, EOFError, OSError, MemoryError),
+    *(ValueError, LookupError, NotImplementedError, OverflowError),
+)
+
+
+class Handler:
+    """What is shown the XML of a member; names come without prefix."""
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """An element begins."""
+
+    def end(self, name: str) -> None:
+        """An element ends."""
+
+    def characters(self, data: str) -> None:
+        """Characters within the innermost element."""
+
+
+def members(data: bytes) -> Sequence[str]:
+    """The names in a zip file; none if it is damaged, or if they are too many to list."""
+    if data.count(_MEMBER_SIGN) > MOST_MEMBERS:
+        return ()
+    try:
+        return ZipFile(BytesIO(data)).namelist()
+    except _TROUBLE:
+        return ()
+
+
+class Package:
+    """A zip file whose members can be read until too much has been unpacked."""
+
+    def __init__(self, data: bytes) -> None:
+        """Raises NotReadable if it is encrypted, damaged or has too many members."""
+        if data.startswith(_OLE):
+            raise NotReadable("encrypted" if _OLE_ENCRYPTED in data else "old Office file")
+        if data.count(_MEMBER_SIGN) > MOST_MEMBERS:
+            raise NotReadable(f"more than {MOST_MEMBERS:,} members")
+        self._left = min(LARGEST, max(LITTLE, RATIO * len(data)))
+        try:
+            self._zip = ZipFile(BytesIO(data))
+            self._members = {_plain(info.filename): info for info in self._zip.infolist()}
+        except _TROUBLE:
+            raise NotReadable("damaged zip file") from None
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is such a member."""
+        return name in self._members
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of its members, as they are stored."""
+        return iter(self._members)
+
+    def read(self, name: str) -> bytes:
+        """All of a member. Raises NotReadable."""
+        return b"".join(self._chunks(name))
+
+    def parse(self, name: str, handler: Handler) -> None:
+        """Show the XML of a member to a handler. Raises NotReadable."""
+        parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler = lambda tag, found: handler.start(_local(tag), found)
+        parser.EndElementHandler = lambda tag: handler.end(_local(tag))
+        parser.CharacterDataHandler = handler.characters
+        parser.EntityDeclHandler = _refuse_entity
+        try:
+            for chunk in self._chunks(name):
+                parser.Parse(chunk, False)  # noqa: FBT003 takes no keywords
+            parser.Parse(b"", True)  # noqa: FBT003
+        except expat.ExpatError as error:
+            raise NotReadable(f"damaged: {name}, {expat.ErrorString(error.code)}") from None
+        except (LookupError, ValueError):
+            raise NotReadable(f"damaged: {name}, unknown encoding") from None
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        """A member in pieces, each as long as all before it. Raises NotReadable.
+
+        Of a long tag expat before 2.6 looks at every byte again with every piece.
+        """
+        info = self._members.get(name)
+        if info is None:
+            raise NotReadable(f"damaged: {name} is missing")
+        if info.flag_bits & _ENCRYPTED:
+            raise NotReadable("encrypted")
+        size = _CHUNK
+        try:
+            with self._zip.open(info) as member:
+                while chunk := member.read(size):
+                    yield self._counted(chunk)
+                    size += len(chunk)
+        except _TROUBLE:
+            raise NotReadable(f"damaged: {name}") from None
+
+    def _counted(self, chunk: bytes) -> bytes:
+        self._left -= len(chunk)
+        if self._left < 0:
+            raise NotReadable("unpacks to too much")
+        return chunk
+
+
+class _Elements(Handler):
+    """The attributes of some elements, in order."""
+
+    def __init__(self, wanted: tuple[str, ...]) -> None:
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self._wanted = wanted
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        """Take down a wanted element."""
+        if name in self._wanted:
+            self.found.append((name, attributes))
+
+
+def elements(package: Package, name: str, *wanted: str) -> list[tuple[str, dict[str, str]]]:
+    """Name and attributes of each wanted element of a member; none if there is no member.
+
+    Raises NotReadable.
+    """
+    found = _Elements(wanted)
+    if name in package:
+        package.parse(name, found)
+    return found.found
+
+
+def inside(part: str, reference: str) -> str:
+    """The name of the member that a part refers to.
+
+    >>> inside("word/document.xml", "media/a.png"), inside("word/document.xml", "/b.xml")
+    ('word/media/a.png', 'b.xml')
+    """
+    return posixpath.normpath(posixpath.join("/", posixpath.dirname(part), reference)).lstrip("/")
+
+
+def _plain(name: str) -> str:
+    r"""A member's name as others refer to it: some programs store "./a" or "b\a"."""
+    return posixpath.normpath(name.replace("\\", "/"))
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition(":")[2]
+
+
+def _refuse_entity(*_: object) -> None:
+    raise NotReadable("XML that declares entities")

@@ -1,0 +1,88 @@
+"""Two files side by side."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.errors import InputError
+from simdup.extract.readers import Readers
+from simdup.files.fingerprint import fingerprint_sources, without_degenerate
+from simdup.files.read import SkipError, read_again
+from simdup.files.walk import listed
+from simdup.match.verify import exact_similarities
+from simdup.records import Comparison, Document, Skipped
+from simdup.search.hamming import hamming_distances
+from simdup.settings import Settings
+from simdup.theory import similarity_at
+
+if TYPE_CHECKING:
+    from simdup.search.hamming import Rows
+
+    AnyPath = str | os.PathLike[str]
+
+
+def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> Comparison:
+    """How much two files are alike, and whether they are near-duplicates.
+
+    The exact similarity decides; or the distance, when the settings have a `k` or
+    verify nothing and neither text is short. Raises InputError for what is no text
+    file or has nothing to compare.
+    """
+    settings = settings or Settings()
+    (a, rows_a), (b, rows_b) = (document_at(each, settings) for each in (left, right))
+    texts = _text(a, settings), _text(b, settings)
+    similarity = float(exact_similarities(texts, np.array([0]), np.array([1]), settings.recipe)[0])
+    distance = int(hamming_distances(rows_a, rows_b)[0, 0])
+    near = a.features_digest == b.features_digest or _is_near(a, b, distance, similarity, settings)
+    return Comparison(
+        settings,
+        a,
+        b,
+        (rows_a.tobytes(), rows_b.tobytes()),
+        a.kind_with(b) if near else None,
+        distance,
+        similarity,
+        texts,
+    )
+
+
+def _is_near(
+    a: Document, b: Document, distance: int, similarity: float, settings: Settings
+) -> bool:
+    if settings.verified:
+        return similarity >= settings.similarity
+    if distance > settings.distance:
+        return False
+    least = similarity_at(settings.distance, settings.recipe.bits)
+    return similarity >= least if a.is_short or b.is_short else True
+
+
+def document_at(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
+    """What is made of one file, and its fingerprint: (1, bits // 8). Raises InputError."""
+    found = next(iter(listed([path])))
+    if isinstance(found, Skipped):
+        raise _refusal(found)
+    made = fingerprint_sources(
+        [found], settings.recipe, settings.encoding, settings.formats, settings.converters
+    )
+    made = without_degenerate(made, settings.recipe.bits)
+    if made.skipped:
+        raise _refusal(made.skipped[0])
+    return made.documents[0], made.rows
+
+
+def _text(document: Document, settings: Settings) -> str:
+    try:
+        with closing(Readers(settings.formats, settings.converters)) as readers:
+            return read_again(document, readers).text
+    except SkipError as skip:
+        raise _refusal(skip.at(document.path)) from None
+
+
+def _refusal(skipped: Skipped) -> InputError:
+    advice = "; `simdup scan` takes folders" if os.path.isdir(skipped.path) else ""
+    return InputError(f"{skipped}{advice}")

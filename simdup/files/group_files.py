@@ -1,0 +1,246 @@
+"""Documents with fingerprints in, groups of them out: `match` for files.
+
+Documents with equal features are one text. A file that is no longer what it was when its
+text is read again is left out and listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.files.fingerprint import features_of
+from simdup.match.distinct_texts import Items, Texts, distinct_texts
+from simdup.match.exclusions import Apart
+from simdup.match.match import match
+from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
+from simdup.search.distinct import diameter
+from simdup.search.hamming import paired_distances
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.fingerprint.features import Features
+    from simdup.match.match import Matched
+    from simdup.progress import Progress
+    from simdup.search.hamming import Rows
+    from simdup.settings import Settings
+    from simdup.storage.cached import Shelf
+
+    Indices = NDArray[np.int64]
+    Similarities = NDArray[np.float64]
+
+_STRENGTH = {kind: place for place, kind in enumerate(Kind)}
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What matching some documents gave."""
+
+    groups: tuple[Group, ...]
+    candidates: Candidates | None
+    """None when nothing was verified."""
+    changed: tuple[Skipped, ...]
+    """Files that were no longer what they were when their texts were read again."""
+    ignored: int
+    """Pairs of texts that would have counted, but were not to."""
+
+
+def match_documents(  # noqa: PLR0913  (the last three have an answer)
+    documents: Sequence[Document],
+    rows: Rows,
+    settings: Settings,
+    progress: Progress,
+    shelf: Shelf | None = None,
+    *,
+    ignored: Iterable[tuple[bytes, bytes]] = (),
+    without_text: Sequence[Document] = (),
+) -> Matches:
+    """The groups of some documents, most similar first.
+
+    `rows` may be wider than the settings' bits: their first bits are the fingerprints,
+    and all of them sort out candidates that are near by chance. Similarities that `shelf`
+    knows are not computed again. `ignored` are pairs of digests of texts that are none.
+    Documents `without_text` are grouped by their bytes alone.
+    """
+    pairs = [pair for pair in ignored if pair[0] != pair[1]]
+    texts = distinct_texts(_items(documents, rows, pairs), settings.recipe.bits)
+    texts = replace(texts, apart=_apart(documents, texts, pairs))
+    again = _Again(documents, texts, settings)
+    known = None if shelf is None else _Remembered(shelf, again.changed)
+    matched = match(texts, settings, again, progress, known)
+    gone = {skipped.path for skipped in again.changed}
+    are_references = any(each.source.is_reference for each in chain(documents, without_text))
+    copies = _copies(without_text, settings, are_references=are_references)
+    groups = _in_order((*_groups(documents, texts, matched, gone), *copies))
+    changed = tuple(dict.fromkeys(again.changed))
+    return Matches(groups, matched.candidates, changed, texts.apart.met)
+
+
+class _Again:
+    """Texts of documents read again, and the files that had changed by then."""
+
+    def __init__(self, documents: Sequence[Document], texts: Texts, settings: Settings) -> None:
+        self.documents, self.texts, self.settings = documents, texts, settings
+        self.changed: list[Skipped] = []
+
+    def expect(self, texts: Indices) -> None:
+        """Nothing to be done: each is a file of its own."""
+
+    def features(self, texts: Indices) -> Features:
+        """The features of some texts, in their order."""
+        copies = (
+            [self.documents[index] for index in self.texts.items_of(text)]
+            for text in texts.tolist()
+        )
+        settings = self.settings
+        return features_of(
+            copies, settings.recipe, self.changed, settings.formats, settings.converters
+        )
+
+
+class _Remembered:
+    """What a shelf knows, and is told until a file turns out to have changed.
+
+    From then on a text may count as one without features: true of this scan only.
+    """
+
+    def __init__(self, shelf: Shelf, changed: list[Skipped]) -> None:
+        self.similarities, self.keep, self.changed = shelf.similarities, shelf, changed
+
+    def keep_similarities(
+        self, left: NDArray[np.uint64], right: NDArray[np.uint64], values: Similarities
+    ) -> None:
+        """Remember them for other scans too."""
+        if not self.changed:
+            self.keep.keep_similarities(left, right, values)
+
+
+def _items(
+    documents: Sequence[Document], rows: Rows, ignored: Sequence[tuple[bytes, bytes]]
+) -> Items:
+    """Documents as items; those with a text of an ignored pair are no text with others."""
+    number = {digest: place for place, digest in enumerate(chain(*ignored), 1)}
+    joined = b"".join(document.features_digest for document in documents)
+    return Items(
+        rows,
+        np.array([document.features for document in documents], np.int64),
+        np.frombuffer(joined, np.uint64).reshape(-1, 2),
+        _ranks(documents),
+        np.array([document.source.is_reference for document in documents], bool),
+        np.array([number.get(each.text_digest, 0) for each in documents]) if number else None,
+    )
+
+
+def _apart(
+    documents: Sequence[Document], texts: Texts, ignored: Sequence[tuple[bytes, bytes]]
+) -> Apart:
+    """The ignored pairs, as pairs of those texts."""
+    places: dict[bytes, list[int]] = {digest: [] for digest in chain(*ignored)}
+    for text, index in enumerate(texts.first.tolist() if ignored else ()):
+        places.get(documents[index].text_digest, []).append(text)
+    pairs = [
+        (i, j, number)
+        for number, (left, right) in enumerate(ignored)
+        for i in places[left]
+        for j in places[right]
+    ]
+    found = np.array(pairs, np.int64).reshape(-1, 3)
+    return Apart(found[:, :2], found[:, 2], len(texts))
+
+
+def _ranks(documents: Sequence[Document]) -> Indices:
+    """The place of each document by length of its path, then the path."""
+    paths = [document.path.encode("utf-8", "surrogateescape") for document in documents]
+    rank = np.empty(len(paths), np.int64)
+    rank[sorted(range(len(paths)), key=lambda i: (len(paths[i]), paths[i]))] = np.arange(len(paths))
+    return rank
+
+
+def _copies(
+    documents: Sequence[Document], settings: Settings, *, are_references: bool
+) -> Iterator[Group]:
+    """Groups of documents without text that have the same bytes.
+
+    Where there are references at all, a group has some of them, the first of all, and others.
+    """
+    by_bytes: dict[bytes, list[Document]] = {}
+    for index in np.argsort(_ranks(documents)).tolist():
+        by_bytes.setdefault(documents[index].bytes_digest, []).append(documents[index])
+    row, alike = bytes(settings.recipe.bits // 8), 1.0 if settings.verified else None
+    for same in by_bytes.values():
+        same.sort(key=lambda document: not document.source.is_reference)
+        if are_references and same[0].source.is_reference == same[-1].source.is_reference:
+            continue
+        made = [Member(each, row, Kind.IDENTICAL_BYTES, 0, alike) for each in same]
+        made[1:] = sorted(made[1:], key=_closest_first)
+        yield Group(0, Kind.IDENTICAL_BYTES, 0, tuple(made))
+
+
+def _in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """The groups with more than one member, most similar first, numbered from 1."""
+    whole = sorted((each for each in groups if len(each.members) > 1), key=_most_similar_first)
+    return tuple(replace(each, id=number) for number, each in enumerate(whole, 1))
+
+
+def _groups(
+    documents: Sequence[Document], texts: Texts, matched: Matched, gone: Container[str]
+) -> Iterator[Group]:
+    """Groups of documents from groups of texts, without documents whose paths are in `gone`."""
+    alike = [None if np.isnan(value) else value for value in matched.alike.tolist()]
+    ends = np.cumsum([0, *map(len, matched.groups)]).tolist()
+    for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True):
+        yield _group(documents, texts, members, alike[begin:end], gone)
+
+
+def _group(
+    documents: Sequence[Document],
+    texts: Texts,
+    members: Indices,
+    alike: Sequence[float | None],
+    gone: Container[str],
+) -> Group:
+    """One group of documents; its id is 0."""
+    there = [
+        (position, documents[index])
+        for position, text in enumerate(members.tolist())
+        for index in texts.items_of(text)
+        if documents[index].path not in gone
+    ]
+    if not there:
+        return Group(0, Kind.NEAR, 0, ())
+    rows = texts.rows[members]
+    (first, representative), *_ = there
+    distances = paired_distances(rows, np.arange(len(rows)), np.array([first])).tolist()
+    made = [
+        Member(
+            document,
+            rows[position].tobytes(),
+            document.kind_with(representative),
+            distances[position],
+            # What is known is how alike they are to a representative that is no longer there.
+            alike[position] if first == 0 else None,
+        )
+        for position, document in there
+    ]
+    made[1:] = sorted(made[1:], key=_closest_first)
+    weakest = max((member.kind for member in made), key=_STRENGTH.__getitem__)
+    most, is_exact = diameter(rows)
+    return Group(0, weakest, most, tuple(made), is_exact)
+
+
+def _closest_first(member: Member) -> tuple[int, float, int, str]:
+    similarity = member.similarity or 0
+    return _STRENGTH[member.kind], -similarity, member.distance, member.document.path
+
+
+def _most_similar_first(group: Group) -> tuple[int, float, int, int, str]:
+    least = min(member.similarity or 0 for member in group.members)
+    farthest = max(member.distance for member in group.members)
+    path = group.members[0].document.path
+    return _STRENGTH[group.kind], -least, farthest, -len(group.members), path

@@ -1,0 +1,113 @@
+"""simdup for programs: fingerprints and similarities with plain arguments.
+
+`options` are the fields of `Recipe`: ngram, top, weights, hash, user_dict and
+stop_words. A value that cannot be raises ValueError.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simdup.arguments import path_list, text_list
+from simdup.compute.compiled import load_if_worth
+from simdup.errors import InputError
+from simdup.files.fingerprint import rows_of_sources
+from simdup.files.walk import listed
+from simdup.files.workers import tasks
+from simdup.fingerprint.simhash import fingerprint_texts as _fingerprint_texts
+from simdup.match.verify import exact_similarities as _exact_similarities
+from simdup.recipe import Recipe, default_bits
+from simdup.records import Skipped, Source
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def fingerprint_texts(
+    texts: Iterable[str],
+    bits: int | None = None,
+    features: str = "shingles",
+    **options: Any,  # noqa: ANN401
+) -> NDArray[np.uint8]:
+    """The SimHash of every text: (n, bits // 8), first bit highest.
+
+    A text without a letter or digit has all zeros, which is no fingerprint: leave it
+    out of comparisons. `bits` are 256, or 128 for the hash 'string', unless given.
+    Source: Charikar 2002.
+
+    >>> a, b = fingerprint_texts(["Hello, world", "hello world!"], bits=64)
+    >>> bool((a == b).all()), a.shape
+    (True, (8,))
+    """
+    recipe, listed_texts = _recipe(bits, features, options), text_list(texts)
+    load_if_worth(characters=sum(map(len, listed_texts)))
+    return _fingerprint_texts(listed_texts, recipe).rows
+
+
+def fingerprint_files(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    bits: int | None = None,
+    features: str = "shingles",
+    *,
+    encoding: str | None = None,
+    **options: Any,  # noqa: ANN401
+) -> NDArray[np.uint8]:
+    """The SimHash of every file's text: (n, bits // 8), in the order of the paths.
+
+    A single path is a list of one. Each file is decoded by its own encoding, or by
+    `encoding`. A text without a letter or digit has all zeros. Raises InputError for the
+    first file that is missing, a folder, unreadable or binary; `scan` skips such files.
+    """
+    recipe = _recipe(bits, features, options)
+    found = [next(iter(listed([path]))) for path in path_list(paths)]
+    for each in found:
+        if isinstance(each, Skipped):
+            raise InputError(str(each))
+    sources = [each for each in found if isinstance(each, Source)]
+    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    for task in tasks(sources):
+        load_if_worth(characters=sum(source.size for source in task))
+        rows.append(rows_of_sources(task, recipe, encoding))
+    return np.concatenate(rows)
+
+
+def exact_similarities(
+    texts: Iterable[str],
+    i: ArrayLike,
+    j: ArrayLike,
+    features: str = "shingles",
+    **options: Any,  # noqa: ANN401
+) -> NDArray[np.float64]:
+    """The cosine of the weighted features of texts i[p] and j[p]; (m,), from 0 to 1.
+
+    This is what the distance of two fingerprints estimates. A text without a letter or
+    digit is 0 alike to everything. Raises IndexError for an index that is no text.
+
+    >>> exact_similarities(["a b c", "a b d", "e f"], [0, 0], [1, 2]).round(2).tolist()
+    [0.5, 0.0]
+    """
+    recipe, listed_texts = _recipe(None, features, options), text_list(texts)
+    left, right = (_indices(each, len(listed_texts)) for each in (i, j))
+    load_if_worth(characters=sum(map(len, listed_texts)))
+    return _exact_similarities(listed_texts, left, right, recipe)
+
+
+def _indices(values: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Whole numbers from 0 to n - 1, or IndexError."""
+    indices = np.asarray(values)
+    if indices.size and not np.issubdtype(indices.dtype, np.integer):
+        raise IndexError(f"indices must be whole numbers, not {indices.dtype}")
+    if indices.size and not 0 <= indices.min() <= indices.max() < n:
+        wrong = indices[(indices < 0) | (indices >= n)][0]
+        raise IndexError(f"there is no text {wrong} among {n}")
+    return indices.astype(np.int64)
+
+
+def _recipe(bits: int | None, features: str, options: dict[str, Any]) -> Recipe:
+    bits = default_bits(options.get("hash", "")) if bits is None else bits
+    return Recipe(bits=bits, features=features, **options)  # type: ignore[arg-type]

@@ -1,0 +1,227 @@
+"""Sources in, bytes and text out: where files are opened, and nowhere else.
+
+A file that is no longer what the walk saw is skipped; none can make the reader hang.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import closing
+from dataclasses import dataclass
+from errno import ENOENT, ENOTDIR
+from hashlib import blake2b
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from simdup.errors import SHORTAGES
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.readers import NotInstalled
+from simdup.extract.readers import edition as edition_of_documents
+from simdup.extract.sandbox import ReaderFailed
+from simdup.records import Reason, Skipped, Source, without_text
+from simdup.storage.opening import open_to_read
+from simdup.text.encodings import Encoding, NotText, decode, detect
+from simdup.text.encodings import edition as edition_of_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    from simdup.extract.readers import Readers
+    from simdup.records import Document
+    from simdup.settings import Converter
+
+# Longer files are streamed, their encoding found from this many first bytes.
+WHOLE = 1 << 24
+
+# Documents are read at once up to this size; larger ones are skipped.
+LARGEST_DOCUMENT = 1 << 28
+
+# Bytes read at once: first few, since most binary files show there what they are.
+HEAD, CHUNK = 1 << 16, 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is in a file: its text, and what is to be remembered of both."""
+
+    text: str
+    encoding: Encoding
+    bytes_digest: bytes
+    text_digest: bytes
+    """The very same object for plain UTF-8, where text and bytes are one."""
+
+
+class SkipError(Exception):
+    """Carries the reason why one file is skipped up to where the next one is read."""
+
+    def __init__(self, reason: Reason, detail: str = "", file: Document | None = None) -> None:
+        super().__init__(reason, detail)
+        self.reason, self.detail, self.file = reason, detail, file
+
+    def at(self, path: str) -> Skipped:
+        """The record of it."""
+        return Skipped(path, self.reason, self.detail, self.file)
+
+
+def edition(
+    encoding: str | None, formats: Sequence[str], converters: Sequence[Converter]
+) -> dict[str, str]:
+    """What reads plain texts and documents; differs whenever a file may give another text."""
+    return {
+        "reader": edition_of_texts(encoding),
+        "documents": edition_of_documents(formats, converters),
+    }
+
+
+def is_streamed(source: Source, readers: Readers | None = None) -> bool:
+    """Whether a file is too large to be read at once, and no document. Raises SkipError."""
+    if source.size <= WHOLE or readers is None or readers.are_idle:
+        return source.size > WHOLE
+    with closing(read_chunks(source, HEAD)) as chunks:
+        return not _takes(readers, next(chunks, b""), source)
+
+
+def read_text(source: Source, known: Encoding | None, readers: Readers | None = None) -> Text:
+    """The text of a file, read at once; of a document, what `readers` extract. Raises SkipError.
+
+    `known` is the encoding of a plain text.
+    """
+    with closing(read_chunks(source)) as chunks:
+        head = next(chunks, b"")
+        if readers is not None and _takes(readers, head, source):
+            data = b"".join((head, *chunks))
+            extracted = _extracted(data, source, readers)
+            if extracted is not None:
+                return extracted
+        else:
+            data = b"".join(_unless_binary(chain((head,), chunks), known))
+    encoding = _encoding(data, known, complete=True)
+    text, of_bytes = decode(data, encoding), digest(data)
+    encoded = text.encode("utf-8", "surrogatepass")
+    return Text(text, encoding, of_bytes, of_bytes if encoded == data else digest(encoded))
+
+
+def _takes(readers: Readers, head: bytes, source: Source) -> bool:
+    """Whether `readers` are to be asked for the text. Raises SkipError for too large a document.
+
+    Of a zip file so large that it is none of theirs shows only at its end: it is binary.
+    """
+    if source.size <= LARGEST_DOCUMENT:
+        return readers.take(head, source.path)
+    if readers.know(head, source.path):
+        raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
+    return False
+
+
+def read_again(document: Document, readers: Readers | None) -> Text:
+    """The text of a document, as it was read before. Raises SkipError."""
+    if document.format != "text":
+        return read_text(document.source, None, readers)
+    return read_text(document.source, Encoding(document.encoding, document.confidence))
+
+
+def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
+    """The text of a document; None if it is none. Raises SkipError."""
+    try:
+        found = readers.text(data, source.path)
+    except NotInstalled as missing:
+        file = _without_text(data, source, readers)
+        raise SkipError(Reason.MISSING_EXTRA, missing.reason, file) from None
+    except ReaderFailed as failed:
+        raise SkipError(Reason.UNREADABLE, failed.reason) from None
+    except NotReadable as trouble:
+        file = _without_text(data, source, readers)
+        raise SkipError(Reason.UNEXTRACTED, trouble.reason, file) from None
+    if found is None:
+        return None
+    text, kind = found
+    of_text = digest(text.encode("utf-8", "surrogatepass"))
+    return Text(text, Encoding(kind, 1.0), digest(data), of_text)
+
+
+def _without_text(data: bytes, source: Source, readers: Readers) -> Document:
+    """What is known of a document that has no text for us."""
+    kind = readers.kind(data, source.path) or ""  # always known of what a reader has refused
+    return without_text(source, kind, digest(data))
+
+
+def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:
+    found = known or detect(head, complete=complete)
+    if isinstance(found, NotText):
+        raise SkipError(Reason.BINARY, found.detail)
+    return found
+
+
+def encoding_of_large(source: Source) -> Encoding:
+    """The encoding of a file that is streamed, by its first WHOLE bytes. Raises SkipError."""
+    with closing(read_chunks(source, WHOLE)) as chunks:
+        head = b"".join(_unless_binary(chunks, None))
+    return _encoding(head, None, complete=False)
+
+
+def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:
+    """The same chunks; a file whose beginning has NULs and is no UTF-16 is not read on."""
+    head = next(chunks, b"")
+    if known is None and b"\0" in head:
+        _encoding(head, None, complete=False)
+    yield head
+    yield from chunks
+
+
+def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
+    """A file's bytes in chunks, its first `limit` or all. Raises SkipError.
+
+    A file that is no longer what the walk saw, before or after it is read, is skipped.
+    """
+    try:
+        descriptor = open_to_read(source.path)  # a FIFO may have taken the file's place
+    except (OSError, ValueError) as error:
+        raise _trouble(error) from None
+    try:
+        _check(source, descriptor)
+        left, most = source.size if limit is None else min(limit, source.size), HEAD
+        while left > 0:
+            chunk = os.read(descriptor, min(left, most))
+            if not chunk:
+                raise SkipError(Reason.CHANGED, "shorter than before")
+            left, most = left - len(chunk), CHUNK
+            yield chunk
+        _check(source, descriptor)
+    except OSError as error:
+        raise _trouble(error) from None
+    finally:
+        os.close(descriptor)
+
+
+def _check(source: Source, descriptor: int) -> None:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise SkipError(Reason.SPECIAL)
+    if (status.st_size, status.st_mtime_ns) != (source.size, source.mtime_ns):
+        raise SkipError(Reason.CHANGED)
+
+
+def _trouble(error: OSError | ValueError) -> SkipError:
+    """Why a file is skipped. Raises the error again if no file is at fault."""
+    if isinstance(error, OSError) and error.errno in SHORTAGES:
+        raise error
+    if isinstance(error, OSError) and error.errno in {ENOENT, ENOTDIR}:
+        return SkipError(Reason.VANISHED)
+    if isinstance(error, OSError):
+        return SkipError(Reason.UNREADABLE, error.strerror or str(error))
+    return SkipError(Reason.UNREADABLE, "no possible name of a file")
+
+
+def digest_of(source: Source) -> bytes:
+    """The `digest` of a file's bytes. Raises SkipError."""
+    of_bytes = blake2b(digest_size=16)
+    with closing(read_chunks(source)) as chunks:
+        for chunk in chunks:
+            of_bytes.update(chunk)
+    return of_bytes.digest()
+
+
+def digest(data: bytes) -> bytes:
+    """128 bits that stand for the data: its BLAKE2b."""
+    return blake2b(data, digest_size=16).digest()

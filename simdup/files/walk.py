@@ -1,0 +1,420 @@
+"""Roots and filters into `Source` or `Skipped`, in a fixed order; no document is opened.
+
+The files of a folder come before what lies in its folders, both in the order
+of their names' bytes, whatever order the disk keeps. Everything met is either
+a Source or a Skipped; a folder not entered is one Skipped for all it holds.
+
+What is found in a folder is checked in this order; the first reason counts:
+NOISE, HIDDEN, EXCLUDED by `exclude` (names alone: nothing is touched on the
+disk), SYMLINK, UNREADABLE or VANISHED, IGNORED; then a folder: OTHER_DEVICE,
+TOO_DEEP, SAME_FILE; then a file: SPECIAL, EXCLUDED by `include`, TOO_SMALL,
+TOO_LARGE, SAME_FILE. So a file left out by a filter never hides a later link
+to it.
+
+What is named outright (a root, a line of a list) wins over the defaults: it
+is taken although hidden, noise or a symbolic link, and no .gitignore is asked.
+What an option asks for still holds: sizes and depth, and for a named file the
+globs, matched against the path as it was given. A named folder is where
+relative paths begin, so no glob matches the folder itself.
+"""
+
+# Paths are text here and stay as they were given; pathlib drops "./".
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import chain
+from typing import TYPE_CHECKING, TypeAlias
+
+from simdup.arguments import check_truth, check_whole, tuple_of
+from simdup.errors import SHORTAGES, InputError
+from simdup.files.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
+from simdup.records import Reason, Skipped, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    AnyPath: TypeAlias = str | os.PathLike[str]
+    Found: TypeAlias = Source | Skipped
+
+# Names that programs give to folders of their own, where nobody keeps documents:
+# what lies there is a copy, deleted or made by a machine, and would be reported as
+# a duplicate of the real thing. No name that a person may choose ("build", "venv",
+# "Trash") belongs here: its documents would be missed.
+NOISE_FOLDERS = frozenset(
+    {
+        *(".git", ".hg", ".svn", ".bzr", "_darcs"),  # version control
+        *(".Trash", ".Trashes", "$RECYCLE.BIN", "#recycle", "lost+found"),  # deleted
+        *(".snapshot", ".snapshots", "#snapshot", "@eaDir"),  # kept by file servers
+        *("System Volume Information", ".Spotlight-V100", ".fseventsd"),  # kept by systems
+        *("node_modules", ".venv", ".tox", ".nox"),  # installed packages
+        *("__pycache__", ".cache", ".mypy_cache", ".pytest_cache", ".ruff_cache"),  # caches
+    }
+)
+
+# The trash of a drive is .Trash-1000 for user 1000: https://specifications.freedesktop.org/trash-spec
+TRASH_OF_A_USER = ".Trash-"
+
+_SPECIAL = {
+    stat.S_IFIFO: "FIFO",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFBLK: "block device",
+    stat.S_IFCHR: "character device",
+}
+
+# Errors of a link that leads to no file, now or ever. Not trouble: nothing was missed.
+_DANGLING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What of the files under the roots is taken; as it stands, all that is usual to take.
+
+    Globs are those of `fnmatch`, case-sensitive; `*` matches a leading dot too.
+    One without a slash is matched against the name, at any depth; one with a
+    slash against the whole path below its root, folder by folder, where `**`
+    stands for any number of folders, none included. Slashes at the end don't count.
+    """
+
+    include: tuple[str, ...] = ()
+    """Globs: if there are any, a file must match one."""
+    exclude: tuple[str, ...] = ()
+    """Globs: a file that matches one is left out, a folder not entered. Wins over `include`."""
+    hidden: bool = False
+    """Take names that begin with a dot."""
+    noise: bool = False
+    """Enter NOISE_FOLDERS; those that begin with a dot need `hidden` too."""
+    gitignore: bool = False
+    """Leave out what .gitignore files in the roots and below say, inside a work tree or not.
+
+    Those above a root and git's own settings are not asked. Needs `pathspec`.
+    """
+    max_depth: int | None = None
+    """As `find -maxdepth`: 0 takes only files named as roots, 1 also those right in a root."""
+    min_size: int = 0
+    """Bytes."""
+    max_size: int | None = None
+    """Bytes; None is no limit."""
+    follow_symlinks: bool = False
+    one_file_system: bool = False
+    """As `find -xdev`: enter no folder on another device than its root.
+
+    Files are not asked for theirs: on an overlay file system it differs from their folder's.
+    """
+
+    def __post_init__(self) -> None:
+        """Refuse values of a wrong type, by name."""
+        for name in ("include", "exclude"):
+            object.__setattr__(self, name, tuple_of(getattr(self, name), name, str))
+        for name in ("hidden", "noise", "gitignore", "follow_symlinks", "one_file_system"):
+            check_truth(getattr(self, name), name)
+        check_whole(self.min_size, "min_size")
+        for name in ("max_depth", "max_size"):
+            if getattr(self, name) is not None:
+                check_whole(getattr(self, name), name)
+
+
+DEFAULTS = Filters()
+
+
+def walk(
+    roots: Iterable[AnyPath],
+    filters: Filters = DEFAULTS,
+    *,
+    references: Iterable[AnyPath] = (),
+) -> Iterator[Found]:
+    """Every file under the roots, or why not; those under `references` are marked.
+
+    A file reached twice is taken the first time; later it is Skipped, with the
+    first path as detail. A folder likewise, which also ends loops of links. References
+    come first, unless a root lies in one of them: the inner folder has its files.
+    Raises InputError for a root that cannot be used and ExtraMissingError for
+    `gitignore` without pathspec, both before the walk begins.
+    """
+    run = _Run(filters)
+    marked, plain = [_usable(root) for root in references], [_usable(root) for root in roots]
+    as_plain = (found for root in plain for found in run.under(root))
+    as_marked = (_marked(found) for root in marked for found in run.under(root))
+    if _any_is_inside(plain, marked):
+        return chain(as_plain, as_marked)
+    return chain(as_marked, as_plain)
+
+
+def listed(
+    paths: Iterable[AnyPath],
+    filters: Filters = DEFAULTS,
+    *,
+    references: Iterable[AnyPath] = (),
+) -> Iterator[Found]:
+    """Each file of a list, or why not, in the order of the list, which may be endless.
+
+    As `walk`, but what is missing or a folder is a Skipped and no error:
+    lists are made by programs, and age.
+    """
+    run = _Run(filters)
+    marked = [_usable(root) for root in references]
+    as_marked = (_marked(found) for root in marked for found in run.under(root))
+    return chain(as_marked, (run.listed(os.fsdecode(path)) for path in paths))
+
+
+def _usable(root: AnyPath) -> str:
+    """The root as text. Raises InputError if it is not there."""
+    path = os.fsdecode(root)
+    try:
+        os.stat(path)
+    except (OSError, ValueError) as error:  # ValueError: a NUL or a lone surrogate
+        # repr, because a name may hold a newline or ESC and the message is one line.
+        raise InputError(f"{path!r}: {_cause(error)}") from error
+    return path
+
+
+def _marked(found: Found) -> Found:
+    return replace(found, is_reference=True) if isinstance(found, Source) else found
+
+
+def _any_is_inside(roots: list[str], references: list[str]) -> bool:
+    """Whether a root lies in a reference root. Raises InputError where it is one itself."""
+    outer = {os.path.realpath(reference) for reference in references}
+    is_inside = False
+    for root in roots if outer else ():
+        inner = os.path.realpath(root)
+        if inner in outer:
+            raise InputError(f"{root!r}: is to be compared with itself; leave out --against")
+        is_inside |= any(parent in outer for parent in _parents(inner))
+    return is_inside
+
+
+def _parents(path: str) -> Iterator[str]:
+    """The folders that an absolute path lies in, from the inside out."""
+    while (parent := os.path.dirname(path)) != path:
+        yield parent
+        path = parent
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder that is going to be entered."""
+
+    path: str
+    prefix: str
+    """What turns a name in it into a path below the root: "" or "a/b/"."""
+    depth: int
+    device: int
+    """Of the root."""
+    rules: tuple[Rules, ...] = ()
+    """From the .gitignore files on the way here, the root's first."""
+
+
+class _Run:
+    """Filters, and what has been seen so far under any root."""
+
+    def __init__(self, filters: Filters) -> None:
+        self.filters = filters
+        if filters.gitignore:
+            git_ignore_spec()  # missing? Say so now, not at the first .gitignore
+        # First path by device and inode. The keys' numbers and the path are those of
+        # the Source, which whoever collects Sources keeps alive anyway; two levels save
+        # a tuple for each file. What is left to pay is about 50 bytes a file.
+        self.files: dict[int, dict[int, str]] = {}
+        self.folders: dict[tuple[int, int], tuple[str, int]] = {}
+        # Then a folder may yield more when reached nearer to a root; see `_enter`.
+        self.place_matters = (
+            filters.max_depth is not None
+            or filters.gitignore
+            or any("/" in glob.rstrip("/") for glob in filters.include + filters.exclude)
+        )
+
+    def under(self, root: str) -> Iterator[Found]:
+        """What a root holds, or is. A stack and no recursion: trees can be deep."""
+        first = self._root(root)
+        if not isinstance(first, _Folder):
+            yield first
+            return
+        pending = [first]
+        while pending:
+            inner = []
+            for found in self._entries(pending.pop()):
+                if isinstance(found, _Folder):
+                    inner.append(found)
+                else:
+                    yield found
+            pending += reversed(inner)
+
+    def listed(self, path: str) -> Found:
+        """A file of a list."""
+        status = _status(path, follow=True)
+        if isinstance(status, Skipped):
+            return status
+        if stat.S_ISDIR(status.st_mode):
+            return Skipped(path, Reason.SPECIAL, "folder")
+        return self._named_file(path, status)
+
+    def _root(self, path: str) -> Found | _Folder:
+        status = _status(path, follow=True)
+        if isinstance(status, Skipped):
+            return status
+        if stat.S_ISDIR(status.st_mode):
+            return self._enter(_Folder(path, "", 0, status.st_dev), status)
+        return self._named_file(path, status)
+
+    def _named_file(self, path: str, status: os.stat_result) -> Found:
+        if _matches_any(self.filters.exclude, path):
+            return Skipped(path, Reason.EXCLUDED)
+        return self._file(path, path, status)
+
+    def _entries(self, folder: _Folder) -> Iterator[Found | _Folder]:
+        """What lies in a folder, sorted by name."""
+        try:
+            with os.scandir(folder.path) as entries:
+                found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
+        except OSError as error:
+            yield _trouble(folder.path, error)
+            return
+        if self.filters.gitignore and any(entry.name == ".gitignore" for entry in found):
+            rules = _rules(folder)
+            if isinstance(rules, Skipped):
+                yield rules
+            else:
+                folder = replace(folder, rules=(*folder.rules, rules))
+        for entry in found:
+            yield self._entry(folder, entry)
+
+    def _entry(self, folder: _Folder, entry: os.DirEntry[str]) -> Found | _Folder:
+        path, relative = entry.path, folder.prefix + entry.name
+        if reason := self._unwanted(entry.name, relative):
+            return Skipped(path, reason)
+        # Not entry.stat(), which is no faster and knows no inode on Windows.
+        status = _status(path, follow=self.filters.follow_symlinks)
+        if isinstance(status, Skipped):
+            return status
+        is_folder = stat.S_ISDIR(status.st_mode)
+        if folder.rules and is_ignored(relative, folder.rules, is_folder=is_folder):
+            return Skipped(path, Reason.IGNORED)
+        if not is_folder:
+            return self._file(path, relative, status)
+        deeper = _Folder(path, relative + "/", folder.depth + 1, folder.device, folder.rules)
+        return self._enter(deeper, status)
+
+    def _unwanted(self, name: str, relative: str) -> Reason | None:
+        """Why something is not even looked at, if so."""
+        if (name in NOISE_FOLDERS or name.startswith(TRASH_OF_A_USER)) and not self.filters.noise:
+            return Reason.NOISE
+        if not self.filters.hidden and name.startswith("."):
+            return Reason.HIDDEN
+        if self.filters.exclude and _matches_any(self.filters.exclude, relative):
+            return Reason.EXCLUDED
+        return None
+
+    def _enter(self, folder: _Folder, status: os.stat_result) -> _Folder | Skipped:
+        """The folder, unless it is too far away or was entered before.
+
+        Filters that count from the root can let through more when the folder is reached
+        nearer to a root: of `walk(["a", "a/b"])` with a depth of 1 nothing may be lost.
+        Then it is entered again. Nearer each time, so that this ends, loop or not.
+        """
+        limit = self.filters.max_depth
+        if self.filters.one_file_system and status.st_dev != folder.device:
+            return Skipped(folder.path, Reason.OTHER_DEVICE)
+        if limit is not None and folder.depth >= limit:
+            return Skipped(folder.path, Reason.TOO_DEEP)
+        key = status.st_dev, status.st_ino
+        if key in self.folders:
+            path, depth = self.folders[key]
+            if not (self.place_matters and folder.depth < depth):
+                return Skipped(folder.path, Reason.SAME_FILE, path)
+        self.folders[key] = folder.path, folder.depth
+        return folder
+
+    def _file(self, path: str, relative: str, status: os.stat_result) -> Found:
+        if reason := self._unfit(relative, status):
+            return Skipped(path, reason, _SPECIAL.get(stat.S_IFMT(status.st_mode), ""))
+        device, inode = status.st_dev, status.st_ino
+        paths = self.files.setdefault(device, {})
+        if inode in paths:
+            return Skipped(path, Reason.SAME_FILE, paths[inode])
+        paths[inode] = path
+        times = status.st_mtime_ns, status.st_ctime_ns
+        return Source(path, status.st_size, *times, device, inode)
+
+    def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
+        """Why a file is not taken, if so."""
+        filters = self.filters
+        if not stat.S_ISREG(status.st_mode):
+            return Reason.SPECIAL
+        if filters.include and not _matches_any(filters.include, relative):
+            return Reason.EXCLUDED
+        if status.st_size < filters.min_size:
+            return Reason.TOO_SMALL
+        if filters.max_size is not None and status.st_size > filters.max_size:
+            return Reason.TOO_LARGE
+        return None
+
+
+def _status(path: str, *, follow: bool) -> os.stat_result | Skipped:
+    """What the file system says of a path that may be taken."""
+    try:
+        status = os.stat(path, follow_symlinks=follow)
+    except OSError as error:
+        if error.errno in _DANGLING and os.path.islink(path):
+            return Skipped(path, Reason.SYMLINK, "dangling")
+        return _trouble(path, error)
+    except ValueError as error:
+        return _trouble(path, error)
+    return Skipped(path, Reason.SYMLINK) if stat.S_ISLNK(status.st_mode) else status
+
+
+def _trouble(path: str, error: OSError | ValueError) -> Skipped:
+    """Why a path is skipped. Raises the error again if no path is at fault."""
+    if isinstance(error, OSError) and error.errno in SHORTAGES:
+        raise error
+    vanished = isinstance(error, FileNotFoundError)
+    return Skipped(path, Reason.VANISHED if vanished else Reason.UNREADABLE, _cause(error))
+
+
+def _cause(error: OSError | ValueError) -> str:
+    """The error in the system's words, without number and path.
+
+    A ValueError is a NUL or a lone surrogate in a name; Python's words for it change.
+    """
+    return (
+        error.strerror or str(error) if isinstance(error, OSError) else "no possible name of a file"
+    )
+
+
+def _matches_any(globs: tuple[str, ...], path: str) -> bool:
+    return any(_matches(glob.rstrip("/"), path) for glob in globs)
+
+
+def _matches(glob: str, path: str) -> bool:
+    if "/" not in glob:
+        return fnmatchcase(os.path.basename(path), glob)
+    return _match_in_step(_parts(path), _parts(glob))
+
+
+def _match_in_step(names: list[str], globs: list[str]) -> bool:
+    """Whether the names match the globs one by one, `**` taking any number of names.
+
+    >>> _match_in_step(["a", "b", "c"], ["**", "c"])
+    True
+    """
+    if not globs:
+        return not names
+    if globs[0] == "**":
+        return any(_match_in_step(names[skip:], globs[1:]) for skip in range(len(names) + 1))
+    return bool(names) and fnmatchcase(names[0], globs[0]) and _match_in_step(names[1:], globs[1:])
+
+
+def _parts(path: str) -> list[str]:
+    """A path or glob cut at slashes: "./a//b" is "a/b", as for the system."""
+    return [part for part in path.split("/") if part not in {"", "."}]
+
+
+def _rules(folder: _Folder) -> Rules | Skipped:
+    try:
+        return read_rules(folder.path, len(folder.prefix))
+    except OSError as error:
+        return _trouble(os.path.join(folder.path, ".gitignore"), error)

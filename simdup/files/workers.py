@@ -1,0 +1,124 @@
+"""The same function over a process pool: files in tasks, results in their order.
+
+A small scan starts none: a worker needs longer to start than some megabytes to read.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simdup.compute.compiled import cores
+from simdup.compute.processes import check_that_workers_start, results
+from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
+from simdup.records import Reason, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simdup.recipe import Recipe
+    from simdup.records import Source
+    from simdup.settings import Converter
+
+# A task is that many bytes or files: enough to outweigh sending it, few enough that
+# workers end together and that its texts fit in memory several times.
+TASK_BYTES = 1 << 22
+TASK_FILES = 512
+
+# Less than this is done sooner than a worker has started.
+BYTES_WORTH_WORKERS = 1 << 24
+
+
+class How(NamedTuple):
+    """What `fingerprint_sources` needs besides the sources."""
+
+    recipe: Recipe
+    encoding: str | None = None
+    formats: tuple[str, ...] = ()
+    converters: tuple[Converter, ...] = ()
+
+
+def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
+    """Consecutive sources, packed by bytes and number."""
+    task: list[Source] = []
+    size = 0
+    for source in sources:
+        if task and (size + source.size > TASK_BYTES or len(task) == TASK_FILES):
+            yield task
+            task, size = [], 0
+        task.append(source)
+        size += source.size
+    if task:
+        yield task
+
+
+def fingerprint_all(
+    waiting: deque[list[Source]], how: How, jobs: int | None = None
+) -> Iterator[tuple[list[Source], Fingerprinted]]:
+    """Each task with its `fingerprint_sources`, in order; it leaves the queue when it is done.
+
+    `jobs` processes work on it; None: as many as there are cores, or none besides
+    this one where they are not worth starting. Files of a task whose worker died are
+    skipped as unreadable.
+    """
+    if jobs is None:
+        size = sum(source.size for task in waiting for source in task)
+        jobs = cores() if size > BYTES_WORTH_WORKERS else 1
+    if jobs == 1:
+        while waiting:
+            task = waiting.popleft()
+            yield task, fingerprint_sources(task, *how)
+        return
+    yield from _pooled(waiting, how, jobs)
+
+
+def _pooled(
+    waiting: deque[list[Source]], how: How, jobs: int
+) -> Iterator[tuple[list[Source], Fingerprinted]]:
+    """Results in order; a file whose worker dies is given up, the others are done again."""
+    has_worked = False
+    while waiting:
+        try:
+            for result in _results(waiting, how, jobs):
+                has_worked = True
+                yield waiting.popleft(), result
+        except BrokenProcessPool:
+            if not has_worked:
+                check_that_workers_start()
+            # Every task under way has failed. Alone, the first one shows whether it was to blame.
+            task = waiting.popleft()
+            yield task, _joined(list(_salvaged(task, how)))
+
+
+def _salvaged(task: list[Source], how: How) -> Iterator[Fingerprinted]:
+    """A task done again in halves, until the file that kills its worker is alone."""
+    try:
+        yield from _results([task], how, 1)
+    except BrokenProcessPool:
+        if len(task) == 1:
+            yield _given_up(task, how.recipe)
+        else:
+            half = len(task) // 2
+            yield from _salvaged(task[:half], how)
+            yield from _salvaged(task[half:], how)
+
+
+def _results(tasks: Iterable[list[Source]], how: How, jobs: int) -> Iterator[Fingerprinted]:
+    # A queue of its own: that of the caller loses tasks while they are done.
+    left = deque(tasks)
+    sent = ((left.popleft(), *how) for _ in range(len(left)))
+    return results(fingerprint_sources, sent, jobs)
+
+
+def _given_up(task: list[Source], recipe: Recipe) -> Fingerprinted:
+    skipped = tuple(Skipped(s.path, Reason.UNREADABLE, "the process reading it died") for s in task)
+    return Fingerprinted(skipped, np.empty((0, recipe.bits // 8), np.uint8))
+
+
+def _joined(parts: list[Fingerprinted]) -> Fingerprinted:
+    found = tuple(chain.from_iterable(part.found for part in parts))
+    return Fingerprinted(found, np.concatenate([part.rows for part in parts]))

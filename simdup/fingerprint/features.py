@@ -1,0 +1,261 @@
+"""Tokens in, features out: what votes in a fingerprint, and with which weight.
+
+Features are three flat arrays with offsets by document (compressed sparse rows): a hash
+and a weight for each distinct one. A long document is counted in segments of SEGMENT
+tokens, so that memory does not grow with its length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simdup.compute.compiled import ready
+from simdup.compute.hashing import gram_hashes, span_hashes
+from simdup.fingerprint.tokens import Tokens, token_ids, tokens, voting_hashes
+from simdup.recipe import FeatureKind, Recipe, WeightKind
+from simdup.text.chunking import batches, chunks_of, is_long, pieces
+from simdup.text.jieba_words import idf, keywords
+from simdup.text.unicode import code_points
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.compute.hashing import Hashes, Positions
+
+    Weights = NDArray[np.int64] | NDArray[np.float64]
+
+#: Tokens that are counted together. Part of the recipe: a change changes fingerprints.
+SEGMENT = 1 << 20
+
+# Weights are whole multiples of 1 / UNIT, so that sums of them are exact.
+UNIT = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """The distinct features of some documents; document i has offsets[i]:offsets[i + 1]."""
+
+    ids: Hashes
+    """(m,): equal for equal features, and in practice only for these."""
+    weights: Weights | None
+    """(m,): multiples of a unit that is the same for all, or floats; None: each weighs 1."""
+    offsets: Positions
+    """(documents + 1,)"""
+    hashes: Hashes | None = None
+    """(m, w): w words of 64 bits that vote, highest bit first; None: `ids` do."""
+
+    @property
+    def counts(self) -> Positions:
+        """How many features each document has."""
+        return np.diff(self.offsets)
+
+    @property
+    def weights_or_ones(self) -> Weights:
+        """The weights, written out where each is 1."""
+        return np.ones(len(self.ids), np.int64) if self.weights is None else self.weights
+
+
+def features(texts: Sequence[str], recipe: Recipe) -> Features:
+    """The features of a batch of texts, none of which is long (`pieces.is_long`).
+
+    Raises ValueError for a long text (which `segments` takes), InputError when a
+    dictionary cannot be read.
+    """
+    if recipe.features is FeatureKind.KEYWORDS:
+        return _keyword_features(texts, recipe)
+    if any(map(is_long, texts)):
+        raise ValueError("a text this long goes through `segments`")
+    return _counted(tokens(texts, recipe), recipe)
+
+
+def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
+    """The features of one text that comes in chunks, a segment at a time.
+
+    Where the chunks are cut makes no difference. They are to be no longer than
+    those of `chunks_of`. Nothing is yielded for a text without a token.
+    """
+    if recipe.features is FeatureKind.KEYWORDS:  # which are defined by the whole text
+        yield _keyword_features(["".join(chunks)], recipe)
+        return
+    kept = tokens([], recipe)
+    for piece in pieces(chunks, recipe):
+        kept = kept.followed_by(tokens([piece], recipe))
+        while len(kept.ids) >= SEGMENT:
+            yield _counted(kept.slice(0, SEGMENT), recipe)
+            kept = kept.slice(SEGMENT, len(kept.ids))
+    if len(kept.ids):
+        yield _counted(kept, recipe)
+
+
+def all_features(texts: Sequence[str], recipe: Recipe) -> Features:
+    """The features of texts of any length, in their order."""
+    made = [_one(batch, recipe) for batch in batches(texts)]
+    return concatenated(made) if made else features([], recipe)
+
+
+def concatenated(parts: Sequence[Features]) -> Features:
+    """The documents of several `Features` of one recipe, in order."""
+    sizes = np.cumsum([0, *(len(part.ids) for part in parts)])
+    ends = [part.offsets[1:] + size for part, size in zip(parts, sizes[:-1], strict=True)]
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([part.weights_or_ones for part in parts])
+    hashes = [part.hashes for part in parts if part.hashes is not None]
+    return Features(
+        np.concatenate([part.ids for part in parts]),
+        weights,
+        np.concatenate([np.zeros(1, np.int64), *ends]),
+        np.concatenate(hashes) if hashes else None,
+    )
+
+
+def merged(parts: Iterable[Features], recipe: Recipe) -> Features:
+    """The segments of one text as one document: equal features become one, weights add up."""
+    whole = concatenated([features([], recipe), *parts])
+    ids, first, inverse = np.unique(whole.ids, return_index=True, return_inverse=True)
+    weights = np.bincount(inverse, whole.weights, len(ids)).astype(np.int64)
+    hashes = None if whole.hashes is None else whole.hashes[first]
+    return Features(ids, weights, np.array([0, len(ids)]), hashes)
+
+
+def _one(batch: list[str], recipe: Recipe) -> Features:
+    if not is_long(batch[0]) or recipe.features is FeatureKind.KEYWORDS:
+        return features(batch, recipe)
+    return merged(segments(chunks_of(batch[0]), recipe), recipe)
+
+
+def _counted(tokens: Tokens, recipe: Recipe) -> Features:
+    """The distinct features of each document and their weights."""
+    if recipe.features is FeatureKind.SHINGLES:
+        return Features(*_distinct_shingles(tokens, recipe.ngram))
+    n = len(tokens.offsets) - 1
+    documents = np.repeat(np.arange(n), np.diff(tokens.offsets))
+    first, counts = _distinct(tokens.ids, documents)
+    ids, offsets = tokens.ids[first], np.searchsorted(documents[first], np.arange(n + 1))
+    hashes = None if tokens.hashes is None else tokens.hashes[first]
+    if recipe.features is FeatureKind.TOKENS:
+        return Features(ids, counts, offsets, hashes)
+    weights = np.rint(np.sqrt(counts) * _idf_of(ids) * UNIT).astype(np.int64)
+    return Features(ids, weights, offsets, hashes)
+
+
+def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, None, Positions]:
+    """The distinct shingles of each document, no weights, and the offsets of documents."""
+    kernels = ready()
+    if kernels is not None:
+        return _compiled_shingles(tokens, lengths, kernels)
+    ids, documents = _shingles(tokens, lengths)
+    bounds = np.searchsorted(documents, np.arange(len(tokens.offsets)))
+    # Sorting in place, a document at a time, beats one sort of indices several times over.
+    for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        ids[begin:end].sort()
+    is_new = np.ones(len(ids), bool)
+    np.not_equal(ids[1:], ids[:-1], out=is_new[1:])
+    is_new[bounds[:-1][bounds[:-1] < len(ids)]] = True
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(is_new)))
+    return ids[is_new], None, before[bounds]
+
+
+def _compiled_shingles(
+    tokens: Tokens,
+    lengths: tuple[int, ...],
+    kernels: Any,  # noqa: ANN401
+) -> tuple[Hashes, None, Positions]:
+    """The same by `kernels.distinct_shingles`, in another order."""
+    most = int(np.diff(tokens.offsets).max(initial=0)) * len(lengths)
+    slots = max(256, 1 << max(2 * most - 1, 0).bit_length())
+    table, owner = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
+    ids = np.empty(len(tokens.ids) * len(lengths), np.uint64)
+    ends = np.zeros(len(tokens.offsets), np.int64)
+    n = np.array(lengths, np.int64)
+    kernels.distinct_shingles(tokens.ids, tokens.offsets, n, table, owner, ids, ends)
+    return ids[: ends[-1]], None, ends
+
+
+def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:
+    """All shingles of these lengths and the document of each, by document.
+
+    A document with fewer tokens than the shortest length has one shingle of them all.
+    """
+    counts = np.diff(tokens.offsets)
+    documents = np.repeat(np.arange(len(counts)), counts)
+    ids, owners = [], []
+    for n in lengths:
+        last = len(documents) - n + 1
+        starts = np.flatnonzero(documents[: max(last, 0)] == documents[n - 1 :])
+        ids.append(gram_hashes(tokens.ids, starts, n))
+        owners.append(documents[starts])
+    for n in range(1, lengths[0]):
+        short = np.flatnonzero(counts == n)
+        if len(short):
+            ids.append(gram_hashes(tokens.ids, tokens.offsets[short], n))
+            owners.append(short)
+    if len(ids) == 1:
+        return ids[0], owners[0]
+    order = np.argsort(np.concatenate(owners), kind="stable")
+    return np.concatenate(ids)[order], np.concatenate(owners)[order]
+
+
+def _distinct(ids: Hashes, documents: Positions) -> tuple[Positions, Positions]:
+    """Where each distinct id of each document stands, by document, and how often it occurs."""
+    bits = np.uint64(int(documents.max(initial=0)).bit_length())
+    keys = ids
+    if bits:
+        keys = (documents.astype(np.uint64) << (np.uint64(64) - bits)) | (ids >> bits)
+    order = np.argsort(keys)
+    keys, sorted_ids = keys[order], ids[order]
+    is_new = np.ones(len(keys), bool)
+    is_new[1:] = keys[1:] != keys[:-1]
+    if not (is_new[1:] | (sorted_ids[1:] == sorted_ids[:-1])).all():
+        # Two ids of a document differ only in the bits that gave way to its number.
+        order = np.lexsort((ids, documents))
+        sorted_ids, sorted_documents = ids[order], documents[order]
+        is_new[1:] = sorted_ids[1:] != sorted_ids[:-1]
+        is_new[1:] |= sorted_documents[1:] != sorted_documents[:-1]
+    first = np.flatnonzero(is_new)
+    return order[first], np.diff(np.append(first, len(keys)))
+
+
+def _keyword_features(texts: Sequence[str], recipe: Recipe) -> Features:
+    """The keywords of each text, in its order, highest TF-IDF first."""
+    extract = keywords(recipe.user_dict, recipe.stop_words)
+    found = [extract(text, recipe.top) for text in texts]
+    pairs = list(chain.from_iterable(found))
+    codes, starts = code_points([word for word, _ in pairs])
+    starts, ends = starts[:-1], starts[1:] - 1
+    ids = span_hashes(codes, starts, ends)
+    hashes = voting_hashes(codes, starts, ends, ids, recipe)
+    weights = _rounded(np.array([weight for _, weight in pairs], np.float64), recipe.weights)
+    offsets = np.cumsum([0, *map(len, found)])
+    return Features(ids, weights, offsets, hashes)
+
+
+def _rounded(weights: NDArray[np.float64], kind: WeightKind) -> Weights:
+    if kind is WeightKind.FLOAT:
+        return weights
+    if kind is WeightKind.EXACT:
+        return np.rint(weights * UNIT).astype(np.int64)
+    return (weights * 10 if kind is WeightKind.INT10 else weights).astype(np.int64)
+
+
+def _idf_of(ids: Hashes) -> NDArray[np.float64]:
+    """IDF of words by jieba's table; an unknown word has the table's median."""
+    known, values, median = _idf_table()
+    where = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return np.where(known[where] == ids, values[where], median)
+
+
+@lru_cache(maxsize=1)
+def _idf_table() -> tuple[Hashes, NDArray[np.float64], float]:
+    """Sorted ids of the words that jieba knows, their IDF, and its median (the upper one)."""
+    names, idfs = idf()
+    values = np.array(idfs)
+    ids, first = np.unique(token_ids(names), return_index=True)
+    return ids, values[first], float(np.sort(values)[len(values) // 2])

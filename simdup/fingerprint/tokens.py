@@ -1,0 +1,210 @@
+"""Texts in, tokens out: one hash a token, in one flat array with offsets by document.
+
+No token is ever a string, unless a recipe hashes strings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simdup.compute.compiled import ready
+from simdup.compute.hashing import blake2b_hashes, span_hashes, string_hashes
+from simdup.recipe import FeatureKind, HashKind, Recipe
+from simdup.text.jieba_words import cutter, read_stop_words
+from simdup.text.unicode import (
+    HAN,
+    MARK,
+    SEPARATOR,
+    SINGLE,
+    WORD,
+    code_points,
+    fold,
+    fold_exactly,
+    tables,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.compute.hashing import Hashes, Positions
+    from simdup.text.unicode import CodePoints
+
+# Han runs are given to jieba in parts of at most this length: its memory grows
+# with the run, and no sentence is as long. Part of the recipe.
+LONGEST_HAN_RUN = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of some documents in order; document i has offsets[i]:offsets[i + 1]."""
+
+    ids: Hashes
+    """(t,): equal for equal tokens, and in practice only for these."""
+    offsets: Positions
+    """(documents + 1,)"""
+    hashes: Hashes | None = None
+    """(t, w): what votes instead of `ids`, when the recipe's hash is another one."""
+
+    def slice(self, begin: int, end: int) -> Tokens:
+        """Some of the tokens of a single document."""
+        hashes = None if self.hashes is None else self.hashes[begin:end]
+        ids = self.ids[begin:end]
+        return Tokens(ids, np.array([0, len(ids)]), hashes)
+
+    def followed_by(self, other: Tokens) -> Tokens:
+        """The tokens of a single document and those that come after them."""
+        ids = np.concatenate((self.ids, other.ids))
+        hashes = None
+        if self.hashes is not None and other.hashes is not None:
+            hashes = np.concatenate((self.hashes, other.hashes))
+        return Tokens(ids, np.array([0, len(ids)]), hashes)
+
+
+def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
+    """The tokens of some texts as the recipe cuts them."""
+    kernels = ready()
+    if kernels is not None and recipe.features is FeatureKind.SHINGLES:
+        return _compiled_tokens(texts, kernels)
+    if recipe.features is FeatureKind.TOKENS:
+        codes, documents = code_points(texts)
+        starts, ends = _runs(~tables(codes).space[codes])
+    else:
+        codes, documents = fold(texts)
+        starts, ends, is_han = _token_spans(codes)
+        if recipe.features is FeatureKind.WORDS and is_han.any():
+            starts, ends = _word_spans(codes, starts, ends, is_han, recipe)
+    ids = span_hashes(codes, starts, ends)
+    if recipe.features is FeatureKind.WORDS and recipe.stop_words is not None:
+        kept = ~np.isin(ids, token_ids(read_stop_words(recipe.stop_words)))
+        starts, ends, ids = starts[kept], ends[kept], ids[kept]
+    hashes = voting_hashes(codes, starts, ends, ids, recipe)
+    return Tokens(ids, np.searchsorted(starts, documents), hashes)
+
+
+def _compiled_tokens(texts: Sequence[str], kernels: Any) -> Tokens:  # noqa: ANN401
+    """The same by `kernels.token_hashes`, for tokens that shingles are made of."""
+    found, joins = _hashed(texts, np.zeros(len(texts), bool), kernels)
+    if not joins.any():
+        return found
+    # Characters that compose or change places: their lines are folded by `unicodedata`.
+    marked = zip(texts, joins.tolist(), strict=True)
+    lines = [text.split("\n") if is_joined else [text] for text, is_joined in marked]
+    every = list(chain.from_iterable(lines))
+    _, joins = _hashed(every, np.zeros(len(every), bool), kernels)
+    every = [
+        fold_exactly(line) if is_joined else line
+        for line, is_joined in zip(every, joins.tolist(), strict=True)
+    ]
+    found, _ = _hashed(every, joins, kernels)
+    return Tokens(found.ids, found.offsets[np.cumsum([0, *map(len, lines)])])
+
+
+def _hashed(
+    texts: Sequence[str],
+    is_folded: NDArray[np.bool_],
+    kernels: Any,  # noqa: ANN401
+) -> tuple[Tokens, NDArray[np.bool_]]:
+    """Tokens of texts, some of them folded already, and which texts the tables do not fold."""
+    codes, offsets = code_points(texts)
+    table = tables(codes)
+    # Few characters unfold to several; a text of nothing else is done again.
+    ids = np.empty(len(codes) + len(codes) // 8, np.uint64)
+    ends = np.zeros(len(offsets), np.int64)
+    joins = np.zeros(len(texts), bool)
+    forms = (table.packed, table.start, table.length, table.folded, table.folded_kind, table.kind)
+    if not kernels.token_hashes(codes, offsets, is_folded, *forms, ids, ends, joins):
+        ids = np.empty(int(np.maximum(table.length[codes], 1).sum(dtype=np.int64)), np.uint64)
+        kernels.token_hashes(codes, offsets, is_folded, *forms, ids, ends, joins)
+    return Tokens(ids[: ends[-1]], ends), joins
+
+
+def _runs(inside: NDArray[np.bool_]) -> tuple[Positions, Positions]:
+    """Where runs of True begin and end."""
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    return edges[::2], edges[1::2]
+
+
+def _token_spans(codes: CodePoints) -> tuple[Positions, Positions, NDArray[np.bool_]]:
+    """Where the tokens of folded text begin and end, and which are one Han character.
+
+    A run of word characters is a token; a Han character, a kana or a character of a
+    script without spaces is one by itself, with the marks that follow it.
+    """
+    kind = tables(codes).kind[codes]
+    is_mark = kind == MARK
+    if is_mark.any():
+        # A mark is of the kind of what it stands on; on nothing it is a word.
+        base = np.maximum.accumulate(np.where(is_mark, 0, np.arange(len(kind))))
+        under = kind[base]
+        under[(under == SEPARATOR) | (under == MARK)] = WORD
+        kind = np.where(is_mark, under, kind)
+    is_word, is_single = kind == WORD, kind >= SINGLE
+    begins = is_single & ~is_mark
+    begins[:1] |= is_word[:1]
+    begins[1:] |= is_word[1:] & ~is_word[:-1]
+    # The last code point is a newline, so every token ends before another position.
+    ends = (kind[:-1] != SEPARATOR) & (begins[1:] | (kind[1:] == SEPARATOR))
+    starts, stops = np.flatnonzero(begins), np.flatnonzero(ends) + 1
+    return starts, stops, (kind[starts] == HAN) & (stops - starts == 1)
+
+
+def _word_spans(
+    codes: CodePoints, starts: Positions, ends: Positions, is_han: NDArray[np.bool_], recipe: Recipe
+) -> tuple[Positions, Positions]:
+    """The token spans with single Han characters joined to words by jieba."""
+    where = starts[is_han]
+    index = np.arange(len(where))
+    first = np.diff(where, prepend=-2) != 1
+    run = np.maximum.accumulate(np.where(first, index, 0))
+    breaks = np.flatnonzero((index - run) % LONGEST_HAN_RUN == 0)
+    # All runs as one text with a newline before each: jieba never joins across one.
+    where = np.insert(where, breaks, -1)
+    text = _text(np.where(where < 0, ord("\n"), codes[where]).astype(np.uint32))
+    cut = cutter(recipe.cutter, recipe.user_dict)
+    stops = np.cumsum(np.fromiter(map(len, cut(text)), np.int64))
+    begins = np.concatenate((np.zeros(1, np.int64), stops[:-1]))
+    is_word = where[begins] >= 0
+    starts = np.concatenate((starts[~is_han], where[begins[is_word]]))
+    ends = np.concatenate((ends[~is_han], where[stops[is_word] - 1] + 1))
+    order = np.argsort(starts)
+    return starts[order], ends[order]
+
+
+def _text(codes: CodePoints) -> str:
+    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def voting_hashes(
+    codes: CodePoints, starts: Positions, ends: Positions, ids: Hashes, recipe: Recipe
+) -> Hashes | None:
+    """The recipe's own hash of each span (t, words of 64 bits), or None for mix64."""
+    if recipe.hash is HashKind.MIX64:
+        return None
+    _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+    starts, ends = starts[first], ends[first]
+    if recipe.hash is HashKind.STRING:
+        return _left_aligned(*string_hashes(codes, starts, ends), recipe.bits)[inverse]
+    text = _text(codes)
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    return blake2b_hashes([text[start:end] for start, end in spans])[inverse, None]
+
+
+def _left_aligned(high: Hashes, low: Hashes, bits: int) -> Hashes:
+    """The low `bits` of 128-bit numbers at the high end of one or two words: (n, words)."""
+    shift = np.uint64(-bits % 64)
+    if bits <= 64:
+        return (low << shift)[:, None]
+    carried = (low >> np.uint64(1)) >> (np.uint64(63) - shift)  # shifts of 64 are undefined
+    return np.column_stack((high << shift | carried, low << shift))
+
+
+def token_ids(texts: Sequence[str]) -> Hashes:
+    """The id of each text as one folded token."""
+    codes, offsets = fold(texts)
+    return span_hashes(codes, offsets[:-1], offsets[1:] - 1)

@@ -1,0 +1,164 @@
+"""Candidate pairs in, exact similarities out.
+
+A fingerprint estimates the cosine between two weighted feature vectors; this room
+computes it, from the features themselves.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simdup.compute.compiled import in_threads, parts, ready
+from simdup.fingerprint.features import Features, all_features, concatenated
+from simdup.match.groups import components
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.recipe import Recipe
+
+    Indices = NDArray[np.int64]
+    Similarities = NDArray[np.float64]
+
+# Features held at once while candidates are decided, in two blocks: some 500 MB.
+FEATURES_AT_ONCE = 1 << 22
+
+# Features multiplied at once: what one document's candidates may take.
+PRODUCTS_AT_ONCE = 1 << 21
+
+
+def exact_similarities(
+    texts: Sequence[str], i: Indices, j: Indices, recipe: Recipe
+) -> Similarities:
+    """The cosine of texts i[p] and j[p] over the recipe's weighted features; shape (m,).
+
+    From 0 (nothing shared) to 1 (the same features in the same proportions). A text
+    without a feature is 0 alike to everything.
+    """
+    return cosines(all_features(texts, recipe), np.asarray(i, np.int64), np.asarray(j, np.int64))
+
+
+def cosines(features: Features, i: Indices, j: Indices) -> Similarities:
+    """The cosine of documents i[p] and j[p]; shape (m,), from 0 to 1."""
+    kernels = ready()
+    weights = features.weights_or_ones.astype(np.float64)
+    n = len(features.offsets) - 1
+    squares = np.bincount(np.repeat(np.arange(n), features.counts), weights**2, n)
+    dots = (
+        _dots(features, weights, i, j)
+        if kernels is None
+        else _compiled_dots(features, i, j, kernels)
+    )
+    lengths = np.sqrt(squares[i] * squares[j])
+    return np.minimum(np.divide(dots, lengths, out=np.zeros(len(i)), where=lengths > 0), 1)
+
+
+def _compiled_dots(features: Features, i: Indices, j: Indices, kernels: Any) -> Similarities:  # noqa: ANN401
+    """The same as `_dots`: pairs by their left document, in a thread for each core."""
+    weights = np.empty(0) if features.weights is None else features.weights.astype(np.float64)
+    order, dots = np.argsort(i, kind="stable"), np.empty(len(i))
+    left, right, found = i[order], j[order], np.empty(len(i))
+
+    def fill(part: slice) -> None:
+        kernels.shared_products(
+            features.ids, weights, features.offsets, left[part], right[part], found[part]
+        )
+
+    in_threads(fill, parts(len(i)))
+    dots[order] = found
+    return dots
+
+
+def _dots(features: Features, weights: Similarities, i: Indices, j: Indices) -> Similarities:
+    """The dot products of the weighted features of documents i[p] and j[p]."""
+    _, columns = np.unique(features.ids, return_inverse=True)
+    dots = np.zeros(len(i))
+    # One document's weights are laid out by feature; then every other document's
+    # features look theirs up. The loop is over documents, not over pairs.
+    table = np.zeros(int(columns.max(initial=-1)) + 1)
+    order = np.argsort(i, kind="stable")
+    begins = np.flatnonzero(np.diff(i[order], prepend=-1))
+    for pairs in np.split(order, begins[1:]) if len(order) else []:
+        own = slice(*features.offsets[i[pairs[0]] : i[pairs[0]] + 2])
+        table[columns[own]] = weights[own]
+        for part, owner, theirs in _others(features, pairs, j):
+            products = table[columns[theirs]] * weights[theirs]
+            dots[part] = np.bincount(owner, products, len(part))
+        table[columns[own]] = 0
+    return dots
+
+
+def _others(
+    features: Features, pairs: Indices, j: Indices
+) -> Iterator[tuple[Indices, Indices, Indices | slice]]:
+    """Parts of `pairs`, with all features of their right documents and whose each is."""
+    counts = features.counts[j[pairs]]
+    batch = (np.cumsum(counts) - counts) // PRODUCTS_AT_ONCE
+    for part in np.split(pairs, np.flatnonzero(np.diff(batch)) + 1):
+        counts = features.counts[j[part]]
+        owner = np.repeat(np.arange(len(part)), counts)
+        if (np.diff(j[part]) == 1).all():  # neighbours, as where all pairs are asked for
+            yield (
+                part,
+                owner,
+                slice(features.offsets[j[part[0]]], features.offsets[j[part[-1]] + 1]),
+            )
+            continue
+        ends = np.cumsum(counts)
+        begins = features.offsets[j[part]] - (ends - counts)
+        yield part, owner, np.arange(ends[-1]) + begins[owner]
+
+
+def decide(
+    i: Indices,
+    j: Indices,
+    counts: Indices,
+    load: Callable[[Indices], Features],
+    at_once: int = FEATURES_AT_ONCE,
+) -> Iterator[tuple[Indices, Similarities]]:
+    """Exact similarities of candidate pairs, a part at a time: which pairs, and theirs.
+
+    `counts` (n,) says how many features each document has, `load` gives the features of
+    some documents, in the order of the indices it is given. Documents are loaded in
+    blocks, so that memory stays bounded; candidates that hang together are in one
+    block if they fit, and each of them is then loaded once.
+    """
+    block = _blocks(i, j, counts, at_once // 2)
+    left, right = np.minimum(block[i], block[j]), np.maximum(block[i], block[j])
+    for a in np.unique(left):
+        of_a, own = np.flatnonzero(left == a), np.flatnonzero(block == a)
+        first = load(own)
+        for b in np.unique(right[of_a]):
+            part = of_a[right[of_a] == b]
+            documents, features = own, first
+            if b != a:
+                asked = np.unique(np.concatenate((i[part], j[part])))
+                more = asked[block[asked] == b]
+                documents, features = np.append(own, more), concatenated([first, load(more)])
+            position = np.empty(len(counts), np.int64)
+            position[documents] = np.arange(len(documents))
+            yield part, cosines(features, position[i[part]], position[j[part]])
+
+
+def _blocks(i: Indices, j: Indices, counts: Indices, size: int) -> Indices:
+    """The block of each document that is in a pair, -1 for the others; (n,).
+
+    Blocks have up to twice `size` features (or one document that has more). A set of
+    documents connected by pairs is in one block, unless it alone has more than `size`.
+    """
+    n = len(counts)
+    block = np.full(n, -1, np.int64)
+    documents = np.unique(np.concatenate((i, j)))
+    label = components(np.column_stack((i, j)), n)[documents]
+    documents = documents[np.argsort(label, kind="stable")]
+    label = np.sort(label)
+    before = np.cumsum(counts[documents]) - counts[documents]
+    first = np.searchsorted(label, label, side="left")
+    last = np.searchsorted(label, label, side="right") - 1
+    total = before[last] + counts[documents[last]] - before[first]
+    block[documents] = np.where(total <= size, before[first], before) // size
+    return block

@@ -1,0 +1,60 @@
+"""Hamming distances between packed fingerprints.
+
+A fingerprint of `bits` bits is one row of `bits // 8` bytes, first bit highest (the
+order of `numpy.packbits`). A collection is a uint8 array of shape (n, bits // 8). A
+distance counts differing bits: an integer, 0 to `bits`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.uint8]
+
+
+# Pairs of rows that are compared at once: what is laid out for them fits in the cache.
+PAIRS_AT_ONCE = 1 << 13
+
+
+def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
+    """Differing bits between every query and every row.
+
+    Takes shapes (q, width) and (n, width) in bytes; returns shape (q, n). Raises
+    ValueError if the widths differ.
+
+    >>> hamming_distances(np.uint8([[0b1111_0000]]), np.uint8([[0b1111_0000], [0b0000_0001]]))
+    array([[0, 5]], dtype=uint16)
+    """
+    if queries.shape[1] != rows.shape[1]:
+        bits = f"{8 * queries.shape[1]} and {8 * rows.shape[1]} bits"
+        raise ValueError(f"cannot compare fingerprints of {bits}")
+    total = np.zeros((len(queries), len(rows)), np.uint16)
+    # One word at a time, so that scratch is (q, n) and never (q, n, words).
+    for a, b in zip(words(queries).T, words(rows).T, strict=True):
+        total += np.bitwise_count(a[:, None] ^ b)
+    return total
+
+
+def paired_distances(rows: Rows, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """Differing bits between rows i[p] and j[p]; shape (m,). The indices are broadcast."""
+    i, j = np.broadcast_arrays(i, j)
+    whole, distances = words(rows), np.empty(len(i), np.uint16)
+    for begin in range(0, len(i), PAIRS_AT_ONCE):
+        part = slice(begin, begin + PAIRS_AT_ONCE)
+        np.bitwise_count(whole[i[part]] ^ whole[j[part]]).sum(1, np.uint16, distances[part])
+    return distances
+
+
+def words(rows: Rows) -> NDArray[np.uint64]:
+    """The same bits as 64-bit words, padded with zeros: (n, words).
+
+    Byte order does not matter here: counting bits ignores where they are.
+    """
+    missing = -rows.shape[1] % 8
+    padded = np.pad(rows, ((0, 0), (0, missing))) if missing else rows
+    return np.ascontiguousarray(padded).view(np.uint64)

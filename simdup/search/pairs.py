@@ -1,0 +1,375 @@
+"""Every pair of fingerprints within k bits: exact, streamed, whatever the rows look like.
+
+Equal rows are one row to the search. Then one of two methods compares what is left:
+
+- all against all, in tiles: any k, and the oracle for the other;
+- multi-index hashing: rows are cut into m blocks; two rows within k bits differ by
+  at most k // m in one of them, so that each block is looked up in a table with all
+  ways to flip that few bits. With no flip it is the pigeonhole search of the
+  assignment: k + 1 blocks, of which one is equal.
+  Source: Norouzi, Punjani, Fleet, "Fast search in Hamming space with multi-index
+  hashing", 2012, sections 3 and 4; Manku, Jain, Das Sarma 2007, section 3.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.compute.compiled import is_worth, load_if_worth, ready, threads
+from simdup.errors import TooManyPairsError
+from simdup.progress import silent
+from simdup.search.distinct import distinct_rows, joint_rows
+from simdup.search.hamming import words
+from simdup.search.multi_index import CHUNK, keys_of, sharing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.progress import Progress
+    from simdup.search.distinct import DistinctRows
+    from simdup.search.hamming import Rows
+
+    Pairs = NDArray[np.int64]
+    Part = tuple[int, int, int]  # rows on the right, and the first on the left
+
+#: What `pairs_within` returns at most unless told: 1.2 GB of pairs.
+MAX_PAIRS = 50_000_000
+
+# Rows on the two sides of a tile of all against all: 256 kB of scratch, which stay in the cache.
+TILE = (8, 4096)
+
+# Rows on the right of all against all by threads: with their distances they fit in the cache.
+COLUMNS = 4096
+
+# Nanoseconds of one step, measured with numpy 2.4 on one core. Only their ratios
+# matter, and only to which method is chosen.
+NS_COMPARE = 1.2  # two rows in a tile, a word
+NS_COMPILED = 0.06  # the same by `kernels.near_pairs` on two cores
+NS_LOOK_UP = 12.0  # one row and one mask in a table
+NS_CANDIDATE = 40.0  # two rows that share a block
+NS_SLOT = 4.0  # one entry of a table
+
+# A table of 2**22 counts still fits the caches that matter; a longer block gains little.
+MAX_BLOCK_BITS = 22
+
+
+def iter_pairs(rows: Rows, k: int, *, progress: Progress = silent) -> Iterator[Pairs]:
+    """Every pair of rows at most k bits apart, in chunks of about CHUNK.
+
+    Yields arrays (m, 3) of i, j and distance with i < j; each pair comes once, in no
+    particular order. Memory does not grow with the number of pairs. Raises
+    ValueError for k below 0.
+    """
+    _check(k)
+    distinct = distinct_rows(rows)
+    return _original_pairs(distinct, k, method(distinct.rows, k), progress)
+
+
+def iter_pairs_between(
+    left: Rows, right: Rows, k: int, *, progress: Progress = silent
+) -> Iterator[Pairs]:
+    """Every pair of a left and a right row at most k bits apart, as `iter_pairs`.
+
+    Yields arrays (m, 3) of the index in `left`, the index in `right`, and distance.
+    """
+    _check(k)
+    bits, sides = 8 * left.shape[1], (len(left), len(right))
+    # Looking up all rows may still be cheaper than comparing each with each.
+    if plan(sum(sides), bits, k, sides, is_compiled=is_compiled_for(*sides, bits)):
+        first, joint = joint_rows(left, right)
+        both = distinct_rows(joint.rows)
+        if blocks := method(both.rows, k, sides):
+            for pairs in _original_pairs(both, k, blocks, progress):
+                across = pairs[(pairs[:, 0] < first) & (pairs[:, 1] >= first)]
+                for each in expanded(joint, across):
+                    yield each - np.array([0, len(left), 0])
+            return
+    yield from _all_pairs(left, right, k, progress)
+
+
+def _check(k: int) -> None:
+    if k < 0:
+        raise ValueError(f"k must be at least 0, not {k}")
+
+
+def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
+    """Every pair of rows at most k bits apart; (m, 3) of i < j and distance, sorted.
+
+    Raises TooManyPairsError, naming the count, when there are more than `max_pairs`,
+    and ValueError for k below 0.
+    """
+    _check(k)
+    distinct, found, count = distinct_rows(rows), [np.empty((0, 3), np.int64)], 0
+    for pairs in _distinct_pairs(distinct, k, method(distinct.rows, k)):
+        count += int(_pair_counts(distinct, pairs).sum())
+        if count <= max_pairs:
+            found.extend(expanded(distinct, pairs))
+    if count > max_pairs:
+        found.clear()
+        raise TooManyPairsError(
+            f"{count} pairs are within {k} bits, more than {max_pairs};"
+            " lower k, raise max_pairs, or stream them with iter_pairs"
+        )
+    every = np.concatenate(found)
+    return every[np.lexsort((every[:, 1], every[:, 0]))]
+
+
+def _original_pairs(
+    distinct: DistinctRows, k: int, blocks: int, progress: Progress
+) -> Iterator[Pairs]:
+    """Pairs of original rows within k, in chunks."""
+    for pairs in _distinct_pairs(distinct, k, blocks, progress):
+        yield from expanded(distinct, pairs)
+
+
+def _distinct_pairs(
+    distinct: DistinctRows, k: int, blocks: int, progress: Progress = silent
+) -> Iterator[Pairs]:
+    """Pairs of distinct rows within k, and every repeated row as a pair with itself."""
+    repeated = np.flatnonzero(distinct.sizes > 1)
+    yield np.column_stack((repeated, repeated, np.zeros_like(repeated)))
+    if blocks:
+        yield from multi_index(distinct.rows, k, blocks, progress)
+    else:
+        yield from all_pairs(distinct.rows, k, progress)
+
+
+def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> NDArray[np.int64]:
+    """How many pairs of original rows each pair of distinct rows stands for."""
+    left, right = distinct.sizes[pairs[:, 0]], distinct.sizes[pairs[:, 1]]
+    return np.where(pairs[:, 0] == pairs[:, 1], left * (left - 1) // 2, left * right)
+
+
+def expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
+    """The pairs of original rows that pairs of distinct rows stand for, in chunks."""
+    widths = distinct.sizes[pairs[:, 1]]
+    counts = distinct.sizes[pairs[:, 0]] * widths
+    ends = np.cumsum(counts)
+    begins = distinct.offsets[pairs[:, :2]]
+    for low in range(0, int(ends[-1]) if len(ends) else 0, CHUNK):
+        serial = np.arange(low, min(low + CHUNK, ends[-1]))
+        at = np.searchsorted(ends, serial, side="right")
+        row, column = np.divmod(serial - (ends - counts)[at], widths[at])
+        left = distinct.members[begins[at, 0] + row]
+        right = distinct.members[begins[at, 1] + column]
+        # A row paired with itself gives each pair twice and each member with itself.
+        kept = (pairs[at, 0] != pairs[at, 1]) | (left < right)
+        i, j = np.minimum(left, right), np.maximum(left, right)
+        yield np.column_stack((i, j, pairs[at, 2]))[kept]
+
+
+def plan(
+    n: int, bits: int, k: int, sides: tuple[int, int] | None = None, *, is_compiled: bool = False
+) -> int:
+    """How many blocks make multi-index hashing cheapest, or 0 for all against all.
+
+    A function of sizes alone: n**2 / 2 comparisons against, for every block, a table,
+    n look-ups a mask, and the n**2 / 2 pairs shared out over that table. Compiled
+    comparisons are that much cheaper, and of two `sides` only pairs across are compared.
+    """
+    best, cost = 0, _all_pairs_cost(n, bits, sides, is_compiled=is_compiled)
+    for blocks in range(1, min(bits, k + 1) + 1):
+        (radius, rest), width = divmod(k, blocks), min(bits // blocks, MAX_BLOCK_BITS)
+        sharing = n * n / 2 ** (width + 1)
+        near = _block_cost(n, width, radius, sharing) * (rest + 1)
+        total = near + _block_cost(n, width, radius - 1, sharing) * (blocks - rest - 1)
+        if total < cost:
+            best, cost = blocks, total
+    return best
+
+
+def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
+    """`plan` for these very rows: 0 also where too many of them share their blocks."""
+    n, bits = len(rows), 8 * rows.shape[1]
+    is_compiled = is_compiled_for(*(sides or (n, n)), bits)
+    blocks, cost = plan(n, bits, k, sides, is_compiled=is_compiled), 0.0
+    for begin, width, radius in _layout(bits, k, blocks) if blocks else []:
+        sizes = np.bincount(keys_of(rows, begin, width))
+        cost += _block_cost(n, width, radius, float((sizes * (sizes - 1) // 2).sum()))
+    return blocks if cost < _all_pairs_cost(n, bits, sides, is_compiled=is_compiled) else 0
+
+
+def is_compiled_for(n: int, m: int, bits: int) -> bool:
+    """Whether compiled kernels would compare n rows with m."""
+    return ready() is not None or is_worth(words=n * m * -(-bits // 64))
+
+
+def _all_pairs_cost(
+    n: int, bits: int, sides: tuple[int, int] | None, *, is_compiled: bool
+) -> float:
+    """Nanoseconds to compare all rows with all, or those of one side with those of the other."""
+    pairs = sides[0] * sides[1] if sides else n * (n - 1) / 2
+    return pairs * -(-bits // 64) * (NS_COMPILED if is_compiled else NS_COMPARE)
+
+
+def _block_cost(n: int, width: int, radius: int, sharing: float) -> float:
+    """Nanoseconds to search one block that `sharing` pairs of rows have in common."""
+    if radius < 0:
+        return 0.0
+    masks = sum(comb(width, flips) for flips in range(radius + 1))
+    return 2**width * NS_SLOT + masks * (n * NS_LOOK_UP + sharing * NS_CANDIDATE)
+
+
+def _layout(bits: int, k: int, blocks: int) -> list[tuple[int, int, int]]:
+    """Begin, width and radius of every block to be searched.
+
+    >>> _layout(64, 3, 4)
+    [(0, 16, 0), (16, 16, 0), (32, 16, 0), (48, 16, 0)]
+    """
+    radius, rest = divmod(k, blocks)
+    layout, begin = [], 0
+    for block in range(blocks):
+        width = bits // blocks + (block < bits % blocks)
+        # If the first rest + 1 blocks each differ by more than `radius` and the others by
+        # more than radius - 1, then the rows differ by more than k.
+        reach = radius if block <= rest else radius - 1
+        # The beginning of a block differs by no more than the block.
+        searched = min(width, MAX_BLOCK_BITS)
+        if reach >= 0:
+            layout.append((begin, searched, min(reach, searched)))
+        begin += width
+    return layout
+
+
+def all_pairs(rows: Rows, k: int, progress: Progress = silent) -> Iterator[Pairs]:
+    """Every pair within k by comparing all with all, (m, 3) a yield, i < j."""
+    return _all_pairs(rows, rows, k, progress, is_half=True)
+
+
+def _all_pairs(
+    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
+) -> Iterator[Pairs]:
+    """Pairs of a left and a right row within k; with `is_half` these are the same, and i < j."""
+    load_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
+    if ready() is not None:
+        yield from compiled_pairs(left, right, k, progress, is_half=is_half)
+        return
+    for top, begin, near in _tiles(left, right, k, progress, is_half=is_half):
+        i, j = np.nonzero(near <= k)
+        pairs = np.column_stack((i + top, j + begin, near[i, j])).astype(np.int64)
+        yield pairs[pairs[:, 0] < pairs[:, 1]] if is_half else pairs
+
+
+def compiled_pairs(  # noqa: PLR0913  (two of them are for others)
+    left: Rows,
+    right: Rows,
+    k: int,
+    progress: Progress = silent,
+    *,
+    is_half: bool,
+    sieve: tuple[Rows, Rows, int] | None = None,
+) -> Iterator[Pairs]:
+    """The same by `kernels.near_pairs`, a part of the right rows a thread.
+
+    A part that has more pairs than fit goes on from where it stopped. Of a `sieve`, wide
+    rows of both and a distance, each pair is to be within that too.
+    """
+    kernels, k = ready(), min(k, 8 * left.shape[1])
+    # Copied also where that changes nothing: what is read-only would be compiled for again.
+    a, b = (np.array(words(rows).T, order="C") for rows in (left, right))
+    nothing = np.empty((1, 0), np.uint8)
+    *wide, most = sieve or (nothing, nothing, 0)
+    wide_a, wide_b = (words(rows) for rows in wide)
+    n, m = len(left), len(right)
+    parts = deque((begin, min(begin + COLUMNS, m), 0) for begin in range(0, m, COLUMNS))
+    most_threads = threads()
+    size = max(CHUNK // most_threads, COLUMNS), 3
+    buffers = [np.empty(size, np.int64) for _ in range(most_threads)]
+
+    def near(part: Part, found: Pairs) -> tuple[int, int]:
+        low, high, begin = part
+        stopped, count = kernels.near_pairs(
+            a, b, (low, high), begin, is_half, k, wide_a, wide_b, most, found
+        )
+        return int(stopped), int(count)
+
+    total = _compared(0, m, n, is_half=is_half)
+    amount = partial(_newly_compared, n=n, is_half=is_half)
+    with ThreadPoolExecutor(most_threads) as pool:
+        for taken in progress(_taken(parts, most_threads), "search", total, amount):
+            results = list(pool.map(near, taken, buffers))
+            for (low, high, _), (stopped, count), found in zip(
+                taken, results, buffers, strict=False
+            ):
+                yield found[:count].copy()
+                if stopped < n:
+                    parts.appendleft((low, high, stopped))
+
+
+def _taken(parts: deque[Part], most: int) -> Iterator[list[Part]]:
+    """The next parts, so many at a time, until none is left; more may be added meanwhile."""
+    while parts:
+        yield [parts.popleft() for _ in range(min(most, len(parts)))]
+
+
+def _newly_compared(taken: list[Part], n: int, *, is_half: bool) -> int:
+    """How many pairs parts have, but for those that are gone on with, which have counted before."""
+    fresh = ((low, high) for low, high, begin in taken if not begin)
+    return sum(_compared(*part, n, is_half=is_half) for part in fresh)
+
+
+def _compared(begin: int, end: int, n: int, *, is_half: bool) -> int:
+    """How many pairs rows `begin` to `end` are in, with n others or those before each of them."""
+    return (begin + end - 1) * (end - begin) // 2 if is_half else (end - begin) * n
+
+
+def _tiles(
+    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
+) -> Iterator[tuple[int, int, NDArray[np.uint16]]]:
+    """Distances of some rows with some, and where these begin; only tiles with one within k.
+
+    With `is_half` tiles below the diagonal are left out.
+    """
+    a, b = (np.ascontiguousarray(words(rows).T) for rows in (left, right))
+    (tall, wide), n = TILE, len(left)
+
+    def compared(top: int) -> int:  # from below, where fewer and fewer are left
+        return _compared(max(0, n - top - tall), n - top, len(right), is_half=is_half)
+
+    total = _compared(0, n, len(right), is_half=is_half)
+    for top in progress(range(0, n, tall), "search", total, compared):
+        for begin in range(top if is_half else 0, len(right), wide):
+            near = _tile(a[:, top : top + tall], b[:, begin : begin + wide])
+            if near.min() <= k:
+                yield top, begin, near
+
+
+def _tile(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Distances between columns of words (w, rows): shape (rows of a, rows of b)."""
+    total = np.bitwise_count(a[0][:, None] ^ b[0]).astype(np.uint16)
+    for x, y in zip(a[1:], b[1:], strict=True):
+        total += np.bitwise_count(x[:, None] ^ y)
+    return total
+
+
+def multi_index(rows: Rows, k: int, blocks: int, progress: Progress = silent) -> Iterator[Pairs]:
+    """Every pair within k of distinct rows by multi-index hashing, (m, 3) a yield, i < j."""
+    columns = words(rows)
+    keys: list[NDArray[np.uint32]] = []
+    radii: list[int] = []
+    layout, n = _layout(8 * rows.shape[1], k, blocks), len(rows)
+    # Each block decides of all pairs: it counts for the share of them that it costs.
+    costs = {begin: _block_cost(n, width, radius, 0) for begin, width, radius in layout}
+    share = n * (n - 1) / 2 / sum(costs.values())
+    shown = progress(layout, "search", n * (n - 1) / 2, lambda each: costs[each[0]] * share)
+    for begin, width, radius in shown:
+        keys.append(keys_of(rows, begin, width))
+        for i, j in sharing(keys[-1], width, radius):
+            distance = np.bitwise_count(columns[i] ^ columns[j]).sum(axis=1, dtype=np.int64)
+            near = np.flatnonzero(distance <= k)
+            i, j, distance = i[near], j[near], distance[near]  # noqa: PLW2901
+            new = np.ones(len(i), bool)
+            # A pair that an earlier block found as well was given there.
+            for key, reach in zip(keys[:-1], radii, strict=True):
+                new &= np.bitwise_count(key[i] ^ key[j]) > reach
+            pairs = np.column_stack((np.minimum(i, j), np.maximum(i, j), distance))
+            yield pairs[new]
+        radii.append(radius)

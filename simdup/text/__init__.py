@@ -1,0 +1,6 @@
+"""Bytes in, text and code points out.
+
+Read `encodings` first: it finds the encoding of some bytes and decodes them, and
+`east_asian` decides between GBK, Big5 and their relatives. `unicode` folds text to code
+points, `jieba_words` cuts Chinese into words, and `chunking` splits long texts.
+"""

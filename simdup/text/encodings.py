@@ -1,0 +1,446 @@
+"""Bytes into text: which encoding a file is in, and its characters.
+
+`detect` looks at a file's first bytes and answers `Encoding` or `NotText`. It
+asks in turn, the surest sign first: byte order mark, strict UTF-8, UTF-16
+without a mark, signs of binary, damaged UTF-8, everyday East Asian characters, and last
+chardet's statistics for the encodings of one country. Each stage answers None for "not mine".
+
+`decode` and `decode_chunks` give the same text for the same bytes, however
+these are cut. Decoding never fails: what cannot be read becomes U+FFFD, and
+`damage` counts it. NULs at the very end are padding and no part of the text; one
+elsewhere is a byte that cannot be read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from io import IncrementalNewlineDecoder
+from typing import TYPE_CHECKING
+
+from simdup.text.east_asian import EVERYDAY, clear, likeliest
+from simdup.versions import version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: Raised whenever the same bytes begin to be taken for another encoding or text.
+EDITION = 2
+
+LOST = "\ufffd"  # what Unicode puts in place of a character that could not be read
+_BOM = "\ufeff"
+
+# The longer mark first: UTF-32's begins with UTF-16's.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (_BOM.encode("gb18030"), "gb18030"),
+)
+
+# Python's name of a codec -> ours. The first four are subsets of what is named.
+_NAMES = {
+    "ascii": "utf-8",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso8859-1": "windows-1252",
+    "cp950": "big5",
+    "cp932": "shift_jis",
+    "cp949": "euc-kr",
+    "euc_kr": "euc-kr",
+    "euc_jp": "euc-jp",
+    "euc_jis_2004": "euc-jp",
+    **{f"cp{page}": f"windows-{page}" for page in range(1250, 1259)},
+    **{f"iso8859-{part}": f"iso-8859-{part}" for part in range(2, 17)},
+}
+
+# Our name -> the codec that reads it, where another reads all of it and more.
+# Of the 13,706 characters of Python's big5, cp950 returns all but 11 rare signs
+# and big5hkscs all but 249, kana and Cyrillic among them.
+_CODECS = {
+    "utf-8-sig": "utf-8",
+    "big5": "cp950",
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "euc-jp": "euc_jis_2004",
+}
+
+# Bytes of a character at least, where these are more than one.
+_UNITS = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
+
+# Not for files: escapes that can spell lone surrogates, and names of hosts. Nor is
+# ISO-2022, whose decoders in Python raise on damaged bytes though told to replace.
+_REFUSED = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode"}
+
+# What chardet chooses from, by Python's names. All of its 80 encodings take 4
+# times as long for the same answers on GBK and Big5, at every length from 20 bytes.
+_COMMON = (*EVERYDAY, "cp1252", "cp1251", "koi8-r")
+# Only for more than `_SHORT` bytes: offered these, chardet takes 100 letters of
+# French for Polish 1 time in 6. On its own test files they raise 239 of 424 to 370.
+_RARE = (
+    *("cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp866", "cp874"),
+    *("iso8859-2", "iso8859-5", "iso8859-7", "mac-cyrillic"),
+)
+
+# Bytes for chardet; in up to `_SHORT` it is to see common encodings alone.
+_SHORT, _LONG = 1 << 10, 1 << 16
+# How sure an encoding is that chardet does not see; its own weak guesses have less.
+_UNSURE = 0.1
+# What windows-1252 has: an accented letter beside a plain one, or alone. Without any, it is more
+# likely Chinese between spaces and signs.
+_ACCENT = re.compile(
+    rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]|(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])"
+)
+# ASCII taken along before the first other byte: letters that show what an accent belongs to.
+_CONTEXT = 64
+
+# Not counted: TAB, LF, VT, FF, CR, ESC (colours), BS (overstruck man pages).
+_CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\b\t\n\v\f\r\x1b"})
+# Strict UTF-8 is evidence of its own; 22 % were found in a text (ISO-2022-KR).
+_MOST_CONTROLS_UTF8 = 0.30
+# Random bytes have 10 %. Of 500 texts on a Debian system that are not UTF-8, three have any.
+_MOST_CONTROLS = 0.02
+
+# UTF-16 without a mark must fit one of these sets of everyday characters. 25 characters
+# of real text do with 92 % at least, of random bytes with 32 % and with 52 % at most.
+_EVERYDAY = ("gb2312", "big5", "shift_jis", "euc_kr", "cp1252", "cp1250", "cp1251", "cp1253")
+_LEAST_EVERYDAY = 0.85
+_UTF16_SAMPLE = 1 << 10
+
+# NULs within a text, as a share of its bytes: random bytes have 0.4 %. A run as long as this is
+# no stray byte but the layout of a format; a tar archive of texts has one of 100 in each header.
+_MOST_NULS, _LONG_RUN = 0.001, 8
+# NULs that are handed on together where many stand before the end of a file.
+_NULS_AT_ONCE = 1 << 16
+
+# Share of characters lost, in UTF-8 that was damaged.
+_MOST_LOST = 0.05
+# Signs beyond ASCII in a single-byte text: random bytes have 13 to 37 %, texts 4 % at most.
+_MOST_SIGNS = 0.10
+
+_CONTROL_CHARACTERS = re.compile(f"[{re.escape(_CONTROLS.decode())}]")
+
+
+# How common binary formats begin. A PDF can pass for text; the others are named for the
+# reader, and because looking for UTF-16 in them takes a hundred times longer.
+_SIGNATURES = (
+    (b"%PDF-", "PDF"),
+    (b"\x1f\x8b", "gzip"),
+    (b"\x89PNG\r\n\x1a\n", "PNG"),
+    (b"\xff\xd8\xff", "JPEG"),
+    (b"PK\x03\x04", "ZIP"),
+    (b"\x7fELF", "ELF"),
+    (b"\xfd7zXZ\0", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office file"),
+    (b"SQLite format 3\0", "SQLite"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a file's bytes are to be read."""
+
+    name: str
+    """For reports and for `decode`, lower case: "utf-8", "gb18030", "windows-1252"."""
+    confidence: float
+    """0 to 1; 1.0 for a byte order mark, strict UTF-8 and what the user forced."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotText:
+    """Why a file is taken for binary."""
+
+    detail: str
+    """For a reader: "NUL bytes", "31 % control bytes", "PDF"."""
+
+
+def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
+    """The encoding of the file that begins with `head`, or why it is not text.
+
+    `complete` says that `head` is the whole file; else a character may be cut at
+    its end. An empty file is UTF-8.
+
+    >>> detect("你好".encode("utf-8-sig"))
+    Encoding(name='utf-8-sig', confidence=1.0)
+    >>> detect(bytes(8))
+    NotText(detail='NUL bytes')
+    """
+    unpadded = head.rstrip(b"\0")
+    return (
+        _by_signature(head)
+        or _by_mark(head)
+        or _as_utf8(unpadded or head, complete=complete)
+        or _as_utf16(head[: len(unpadded) + len(unpadded) % 2])
+        or _unless_nuls(unpadded)
+        or _of_bytes(unpadded.replace(b"\0", b""), complete=complete)
+    )
+
+
+def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
+    """The encoding of what has no mark and no NULs, or why it is no text."""
+    return (
+        _as_utf8(head, complete=complete)
+        or _unless_controls(head, _MOST_CONTROLS)
+        or _as_damaged_utf8(head)
+        or _as_east_asian(head)
+        or _by_statistics(head)
+        or NotText("no known encoding")
+    )
+
+
+def _by_signature(head: bytes) -> NotText | None:
+    return next((NotText(name) for sign, name in _SIGNATURES if head.startswith(sign)), None)
+
+
+def edition(known: str | None) -> str:
+    """Differs whenever the same bytes may give another text; `known` is an encoding forced."""
+    by = f"chardet {version('chardet')}" if known is None else forced(known).name
+    return f"edition {EDITION}, {by}"
+
+
+def decode(data: bytes, encoding: Encoding) -> str:
+    r"""The text of a whole file: no BOM, lines end in "\n", U+FFFD for what is unreadable.
+
+    >>> decode("一\r\n二".encode("gb18030"), Encoding("gb18030", 1.0))
+    '一\n二'
+    """
+    return "".join(decode_chunks((data,), encoding))
+
+
+def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
+    """The same text in pieces, from a file read in chunks of any size."""
+    unpadded = _unpadded(chunks, _UNITS.get(encoding.name, 1))
+    pieces = _pieces(unpadded, _decoder(encoding.name))
+    for first in filter(None, pieces):
+        yield first.removeprefix(_BOM)
+        break
+    yield from pieces
+
+
+def damage(text: str) -> int:
+    """Number of characters lost, by us or before us."""
+    return text.count(LOST)
+
+
+def forced(name: str) -> Encoding:
+    """The encoding the user names, whatever the bytes look like.
+
+    GBK and GB2312 are read as GB18030, ISO-8859-1 as windows-1252. Raises
+    ValueError for a name Python does not know or that cannot mean a text file.
+    """
+    try:
+        codec = codecs.lookup(name).name
+        b"a".decode(codec, "replace")
+    except (LookupError, ValueError):  # ValueError: a NUL in the name, or "undefined"
+        codec = ""
+    if not codec or codec in _REFUSED or codec.startswith("iso2022"):
+        raise ValueError(f"unknown encoding {name!r}")
+    if codec in {"utf-16", "utf-32"}:
+        raise ValueError(f"{name!r} leaves the byte order open: say {codec}-le or {codec}-be")
+    return Encoding(_NAMES.get(codec, codec), 1.0)
+
+
+def _decoder(name: str) -> codecs.IncrementalDecoder:
+    """Decodes piece by piece and never raises."""
+    return codecs.getincrementaldecoder(_CODECS.get(name, name))("replace")
+
+
+def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
+    """The same bytes without the NULs at the end, except those within the last `unit` of bytes.
+
+    NULs that may turn out to be at the end are counted and not kept, however many they are.
+    """
+    size = held = 0
+    for chunk in chunks:
+        content = chunk.rstrip(b"\0")
+        if content:
+            yield from _nuls(held)
+            yield content
+            size, held = size + held + len(content), 0
+        held += len(chunk) - len(content)
+    yield from _nuls(min(held, -size % unit))
+
+
+def _nuls(count: int) -> Iterator[bytes]:
+    """So many NULs, in pieces."""
+    for begin in range(0, count, _NULS_AT_ONCE):
+        yield bytes(min(_NULS_AT_ONCE, count - begin))
+
+
+def _pieces(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder) -> Iterator[str]:
+    """Decoded chunks with newlines unified and no NULs; the last piece is what was held back."""
+    newlines = IncrementalNewlineDecoder(decoder, translate=True)
+    for chunk in chunks:
+        yield newlines.decode(chunk).replace("\0", LOST)
+    yield newlines.decode(b"", final=True).replace("\0", LOST)
+
+
+def _by_mark(head: bytes) -> Encoding | NotText | None:
+    """The encoding of a byte order mark, if what follows has no more NULs than a text may."""
+    name = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+    if name is None:
+        return None
+    if _has_nuls(_decoder(name).decode(head).removeprefix(_BOM)):
+        return NotText("NUL characters")
+    return Encoding(name, 1.0)
+
+
+def _as_utf8(head: bytes, *, complete: bool) -> Encoding | NotText | None:
+    """UTF-8 if every byte agrees; a character cut at the end does not count."""
+    if b"\0" in head:
+        return None
+    try:
+        text, used = codecs.utf_8_decode(head, "strict", False)  # noqa: FBT003 takes no keywords
+    except UnicodeDecodeError:
+        return None
+    if complete and used < len(head) and text.isascii():
+        return None  # the only other byte is the last: rather an accent than a cut character
+    return _unless_controls(head, _MOST_CONTROLS_UTF8) or Encoding("utf-8", 1.0)
+
+
+def _as_utf16(head: bytes) -> Encoding | None:
+    """UTF-16 without a mark, in the byte order that gives everyday characters.
+
+    Every second byte of English is NUL, every twentieth of Chinese a control:
+    without those it is another encoding. (GBK read as UTF-16 is everyday Korean.)
+    """
+    if _count(head, _CONTROLS) <= _MOST_CONTROLS * len(head):
+        return None
+    sample = head[:_UTF16_SAMPLE]
+    orders = ("utf-16-le", "utf-16-be")
+    shares = {name: _everyday(sample.decode(name, "replace")) for name in orders}
+    name = max(orders, key=shares.__getitem__)
+    if shares[name] < _LEAST_EVERYDAY or _has_nuls(head.decode(name, "replace")):
+        return None
+    return Encoding(name, shares[name])
+
+
+def _everyday(text: str) -> float:
+    """Share of characters within the one everyday set that holds most of them."""
+    clean = _CONTROL_CHARACTERS.sub("", text)
+    kept = (clean.encode(codec, "ignore").decode(codec, "ignore") for codec in _EVERYDAY)
+    return max(map(len, kept)) / max(len(text), 1)
+
+
+def _unless_nuls(unpadded: bytes) -> NotText | None:
+    """Binary if there are more NULs than damage leaves in a text, many at once, or no others."""
+    is_stray = unpadded.count(b"\0") <= _MOST_NULS * len(unpadded)
+    if unpadded and is_stray and bytes(_LONG_RUN) not in unpadded:
+        return None
+    return NotText("NUL bytes")
+
+
+def _has_nuls(text: str) -> bool:
+    """Whether a text in UTF-16 or UTF-32 has more NULs than `_unless_nuls` allows."""
+    if "\0" not in text:
+        return False
+    return _unless_nuls(text.rstrip("\0").encode("utf-8", "replace")) is not None
+
+
+def _unless_controls(head: bytes, most: float) -> NotText | None:
+    """Binary if the share of control bytes is over `most`; one is always allowed."""
+    controls = _count(head, _CONTROLS)
+    if controls <= max(1, most * len(head)):
+        return None
+    return NotText(f"{100 * controls / len(head):.0f} % control bytes")
+
+
+def _as_damaged_utf8(head: bytes) -> Encoding | None:
+    """UTF-8 if all but a few of the characters beyond ASCII can be read."""
+    lost = _lost(_sample(head, _LONG), "utf-8")
+    if lost > _MOST_LOST:  # before the whole head, which may be long, is decoded
+        return None
+    lost = _lost(head, "utf-8")
+    return Encoding("utf-8", 1 - lost) if lost <= _MOST_LOST else None
+
+
+def _as_east_asian(head: bytes) -> Encoding | None:
+    """The encoding in which its characters are clearly everyday ones."""
+    found = clear(_sample(head, _LONG))
+    return _reported(head, Encoding(*found)) if found else None
+
+
+def _count(data: bytes, what: bytes) -> int:
+    """Number of bytes that are among these."""
+    return len(data) - len(data.translate(None, what))
+
+
+def _lost(data: bytes, name: str) -> float:
+    """Characters lost, as a share of those beyond ASCII; a cut last one is no character."""
+    text = _decoder(name).decode(data)
+    beyond = _beyond_ascii(text)
+    return damage(text) / beyond if beyond else 1.0
+
+
+def _beyond_ascii(text: str) -> int:
+    return len(text) - len(text.encode("ascii", "ignore"))
+
+
+def _sample(head: bytes, size: int) -> bytes:
+    """Up to `size` bytes that tell encodings apart: from the first that is not ASCII.
+
+    Whatever the encoding, a character begins there. Controls are left out, as
+    chardet answers None if there are more than 1 %; they are part of no character.
+    """
+    try:
+        first = len(head.decode("ascii"))
+    except UnicodeDecodeError as error:
+        first = error.start
+    return head[max(first - _CONTEXT, 0) : first + size].translate(None, _CONTROLS + b"\b\x1b")
+
+
+def _by_statistics(head: bytes) -> Encoding | None:
+    """The encoding whose letters and pairs of letters look most like a language.
+
+    chardet tells alphabets well, East Asian encodings worse: there the everyday characters
+    are asked once more, however few.
+    """
+    sample = _sample(head, _LONG)
+    guess = _chardet(sample, _COMMON if len(sample) <= _SHORT else _COMMON + _RARE)
+    if guess and _is_alphabet(sample, guess.name):
+        return _reported(head, guess)
+    name = likeliest(sample, guess.name if guess else None)
+    if name is None or not (name in EVERYDAY or _is_of_letters(sample, name)):
+        return None
+    return _reported(head, Encoding(name, guess.confidence if guess else _UNSURE))
+
+
+def _chardet(sample: bytes, candidates: tuple[str, ...]) -> Encoding | None:
+    """Whichever candidate chardet chooses, by Python's name."""
+    from chardet import detect as chardet_detect  # noqa: PLC0415 slow to load, seldom needed
+
+    answer = chardet_detect(sample, include_encodings=candidates, compat_names=False)
+    name = answer["encoding"]
+    return Encoding(name, answer["confidence"]) if name else None
+
+
+def _reported(head: bytes, guess: Encoding) -> Encoding:
+    """The guess by our name; Hong Kong's Big5 only where Taiwan's loses much more.
+
+    (It has characters for most noise: in 20 random bytes it loses 5 where the other loses 8.)
+    """
+    name = _NAMES.get(guess.name, guess.name)
+    if name == "big5hkscs" and _lost(head, "big5") <= 4 * _lost(head, name):
+        name = "big5"
+    return Encoding(name, guess.confidence)
+
+
+def _is_alphabet(sample: bytes, name: str) -> bool:
+    """Whether this is an encoding of single bytes, and gives what looks like words."""
+    if name in EVERYDAY or (name == "cp1252" and not _ACCENT.search(sample)):
+        return False
+    return _is_of_letters(sample, name)
+
+
+def _is_of_letters(sample: bytes, name: str) -> bool:
+    """Whether most characters beyond ASCII are letters.
+
+    Single-byte encodings accept almost any bytes, so chardet's word is not enough.
+    """
+    text = sample.decode(name, "replace")
+    signs = sum(not (c.isascii() or c.isalpha()) for c in text)
+    return signs <= _MOST_SIGNS * len(text)

@@ -1,0 +1,91 @@
+"""What a Hamming distance says about similarity, and how sure that is.
+
+Each bit of two fingerprints differs with probability arccos(s) / pi, where s is the cosine
+similarity of the two texts. So a distance is binomial, and thresholds, errors and recall
+follow from it. Source: Charikar, "Similarity estimation techniques from rounding algorithms",
+2002, section 3.
+"""
+
+from __future__ import annotations
+
+from math import acos, pi, sin, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+#: The similarity of texts that have nothing to do with each other, taken high: short ones have
+#: less, chapters of one novel reach twice as much.
+UNRELATED = 0.1
+
+
+def bit_probability(similarity: float) -> float:
+    """The probability that a bit differs between two texts of this cosine similarity.
+
+    arccos(s) / pi. Source: Charikar 2002, section 3.
+
+    >>> bit_probability(0.0)
+    0.5
+    """
+    return acos(max(-1.0, min(1.0, similarity))) / pi
+
+
+def threshold(similarity: float, bits: int) -> int:
+    """The distance that this similarity stands for: k = floor(bits x probability).
+
+    >>> [threshold(0.7, bits) for bits in (16, 32, 64, 128)]
+    [4, 8, 16, 32]
+    """
+    # The tolerance keeps a k that came from `similarity_at` what it was.
+    return int(bits * bit_probability(similarity) + 1e-9)
+
+
+def similarity_at(distance: float, bits: int) -> float:
+    """The cosine similarity that a distance stands for: the inverse of `threshold`.
+
+    >>> round(similarity_at(32, 128), 3)
+    0.707
+    """
+    return sin(pi * (0.5 - distance / bits))  # the cosine, and 0 at half the bits, not 6e-17
+
+
+def standard_error(similarity: float, bits: int) -> float:
+    """The standard deviation, in bits, of the distance of two texts of this similarity.
+
+    >>> standard_error(0.0, 64)
+    4.0
+    """
+    p = bit_probability(similarity)
+    return sqrt(bits * p * (1 - p))
+
+
+def within_probabilities(p: NDArray[np.float64], bits: int) -> NDArray[np.float64]:
+    """The probability that two texts are within 0, 1, ... `bits` bits; (m, bits + 1).
+
+    `p` (m,) is the probability that a bit differs (`bit_probability`): the distance is
+    binomial.
+
+    >>> within_probabilities(np.array([0.5]), 8)[0, 4].round(8).item()
+    0.63671875
+    """
+    p, d = p[:, None], np.arange(bits + 1)
+    factorials = np.concatenate((np.zeros(1), np.cumsum(np.log(np.arange(1, bits + 1)))))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # What cannot happen, happens 0 times: there 0 x log(0) is 0.
+        differing = np.where(d > 0, d * np.log(p), 0)
+        equal = np.where(d < bits, (bits - d) * np.log1p(-p), 0)
+    terms = np.exp(factorials[bits] - factorials - factorials[::-1] + differing + equal)
+    return np.minimum(np.cumsum(terms, axis=1), 1)
+
+
+def chance_distance(similarity: float, bits: int, probability: float) -> int:
+    """The largest distance that texts of this similarity reach no oftener than this; at least 0.
+
+    >>> [chance_distance(0.1, bits, 1e-5) for bits in (16, 32, 64, 128, 256)]
+    [0, 3, 13, 35, 85]
+    """
+    within = within_probabilities(np.array([bit_probability(similarity)]), bits)[0]
+    return max(0, int(np.searchsorted(within, probability, side="right")) - 1)

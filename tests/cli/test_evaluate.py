@@ -1,0 +1,799 @@
+"""`simdup evaluate` as a user sees it: figures by recipe and size, and how it exits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from simdup.evaluation.evaluate import SIZES
+from simdup.evaluation.labels import own_table
+from simdup.evaluation.metrics import MEASURES
+from simdup.settings import SIMILARITY
+
+HINT = "(see `simdup evaluate --help`)"
+ROW = {"features", "hash", "bits", "recipe", "without_features"}
+FIGURES = ("default", "best", "predicted", "verified")
+
+
+@pytest.fixture
+def labels(write, english, simplified, traditional):
+    """A small table of pairs of several kinds."""
+    write("a", english)
+    write("a2", english.replace("grey", "white").replace("widow", "baker"))
+    write("a3", english[:500] + "The rest was lost in the flood, together with both ledgers.")
+    write("b", simplified)
+    write("b2", simplified.replace("四十多只钟", "五十几座钟"))
+    write("c", traditional)
+    lines = [
+        "left,right,duplicate,kind",
+        "a,a2,1,edited",
+        "b,b2,1,改写",
+        "a,b,0,unrelated",
+        "b,c,0,unrelated",
+        "a2,c,0,unrelated",
+        "a,a3,,cut",
+    ]
+    return write("pairs.csv", "\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def clusters(labels, write):  # noqa: ARG001 (its texts)
+    """A small table of files and their clusters."""
+    return write("clusters.csv", "path,cluster\na,1\na2,1\na3,1\nb,2\nb2,2\nc,3\n")
+
+
+@pytest.fixture
+def evaluated(run, labels):
+    """`evaluated(*arguments)`: the JSON of an evaluation of the small table."""
+
+    def evaluating(*arguments):
+        table = () if "--all-pairs" in arguments else ("--pairs", labels)
+        ended = run("evaluate", *table, *arguments, "--format", "json")
+        assert ended.code == 0, ended.err.decode()
+        return strictly(ended.out)
+
+    return evaluating
+
+
+@pytest.fixture
+def no_work(monkeypatch):
+    """Fails the test if anything is evaluated."""
+
+    def evaluating(*_, **__):
+        pytest.fail("evaluated before the refusal")
+
+    monkeypatch.setattr("simdup.cli.evaluate.evaluate", evaluating)
+
+
+@pytest.fixture(scope="session")
+def matplotlib(tmp_path_factory):
+    """matplotlib, if it is there, keeping its list of fonts out of the user's folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("matplotlib")))
+        yield pytest.importorskip("matplotlib")
+
+
+def strictly(out):
+    """What JSON says, without the NaN and Infinity that Python alone understands."""
+
+    def refuse(name):
+        pytest.fail(f"{name} is no JSON")
+
+    return json.loads(out.decode("utf-8"), parse_constant=refuse)
+
+
+def table_of(out):
+    return list(csv.DictReader(io.StringIO(out.decode())))
+
+
+def squeezed(out):
+    """Lines without what aligns them."""
+    return [" ".join(line.split()) for line in out.decode().splitlines()]
+
+
+# The table
+
+
+def test_worked_by_hand(run, write):
+    write("a", "one two three four five six")
+    write("b", "one two three four five six")
+    write("c", "seven eight nine ten eleven twelve")
+    write("pairs.csv", "left,right,duplicate,kind\na,b,1,copies of a text\na,c,0,strangers\n")
+
+    ended = run("evaluate", "--pairs", "pairs.csv", "--bits", "128", "--similarity", "0.5")
+
+    whole = "1.000 (1.000-1.000)"
+    lines = squeezed(ended.out)
+    assert ended.code == 0
+    assert lines[:6] == [
+        "pairs.csv: 3 texts; 1 pair of duplicates, 1 of others",
+        "in brackets: intervals of 95 %, from resampling the texts",
+        "",
+        "shingles of 2 tokens, hash mix64",
+        "bits precision recall F1 accuracy AUC",
+        f"128 k = 35 {' '.join([whole] * 5)}",
+    ]
+    assert re.fullmatch(r"by theory \.999 1\.000 \.999 \.999", lines[6])
+    assert lines[7:] == [
+        f"best k = 0 {' '.join([whole] * 4)}",
+        f"verified, 0.5 {' '.join([whole] * 4)}",
+        "",
+        "duplicates found, % pairs 128 verified",
+        "copies of a text 1 100.0 100.0",
+        "others found, % pairs 128 verified",
+        "strangers 1 0.0 0.0",
+    ]
+    assert re.fullmatch(r"evaluated in \d+\.\d s\n", ended.err.decode())
+
+
+def test_without_a_table_the_texts_that_come_along_are_measured(run, folder):
+    ended = run("evaluate")
+
+    out = ended.out.decode()
+    assert ended.code == 0
+    assert out.startswith("simdup's own texts: ")
+    for bits in SIZES:
+        assert re.search(
+            rf"^ +{bits}  k = \d+ .*\n"
+            r" +by theory .*\n"
+            r" +best k = \d+ .*\n"
+            rf" +verified, {re.escape(str(SIMILARITY))} .*\n",
+            out,
+            re.MULTILINE,
+        )
+    with open(own_table(), encoding="utf-8", newline="") as file:
+        kinds = {row["kind"] for row in csv.DictReader(file)}
+    assert len(kinds) > 15
+    for kind in kinds:
+        assert re.search(rf"^{re.escape(kind)} +[\d,]+( +[\d.]+){{6}}$", out, re.MULTILINE)
+    assert os.listdir(folder) == []
+
+
+def test_the_table_says_what_there_is(run, labels, write):
+    write("signs", "...!?")
+    with open(labels, "a", encoding="utf-8") as file:
+        file.write("a2,a,1,edited\nsigns,a,0,signs\n")
+
+    lines = run("evaluate", "--pairs", labels, "--bits", "64", "--draws", "2").out.decode()
+
+    assert lines.splitlines()[:6] == [
+        "pairs.csv: 7 texts; 2 pairs of duplicates, 4 of others, 1 only reported",
+        "1 line repeated an earlier pair and did not count",
+        "means over 2 independent fingerprints of every text",
+        "in brackets: intervals of 95 %, from resampling the texts",
+        "",
+        "shingles of 2 tokens, hash mix64",
+    ]
+    assert lines.splitlines()[6] == ("1 text without a feature: no pair with one is ever found")
+    assert "\n改写 " in lines
+    assert "\nonly reported found, %" in lines
+
+
+def test_a_curve_has_a_line_for_each_k(run, labels):
+    out = run("evaluate", "--pairs", labels, "--bits", "16,24", "--curve").out.decode()
+
+    found = re.findall(r"^ +k = (\d+) ", out, re.MULTILINE)
+    assert found == [str(k) for bits in (16, 24) for k in range(bits + 1)]
+
+
+def test_thresholds_that_are_asked_for_are_shown(run, labels):
+    bare = run("evaluate", "--pairs", labels, "--bits", "64,128", "-k", "7").out.decode()
+    alike = run("evaluate", "--pairs", labels, "--bits", "64", "-s", "0.9").out.decode()
+
+    assert re.findall(r"^ +(\d+)  k = (\d+) ", bare, re.MULTILINE) == [("64", "7"), ("128", "7")]
+    assert re.search(r"^ +64  k = 9 ", alike, re.MULTILINE)
+    assert re.search(r"^ +verified, 0\.9 ", alike, re.MULTILINE)
+
+
+def test_all_pairs_measure_the_groups_too(run, clusters):
+    out = run("evaluate", "--all-pairs", clusters, "--bits", "128").out.decode()
+
+    assert out.startswith("clusters.csv: 6 texts; 4 pairs of duplicates, 11 of others\n")
+    assert re.search(r"^ +groups, bare .* Rand index [\d.]+$", out, re.MULTILINE)
+    assert re.search(r"^ +groups, verified.* Rand index 1\.000$", out, re.MULTILINE)
+    assert re.search(r"^same cluster +4 ", out, re.MULTILINE)
+    assert re.search(r"^different clusters +11 ", out, re.MULTILINE)
+
+
+def test_all_pairs_of_labelled_pairs_take_what_duplicates_connect_for_clusters(run, labels):
+    out = run("evaluate", "--all-pairs", labels, "--bits", "128").out.decode()
+
+    # a and a2 are one text, so what is open between a and a3 is open between a2 and a3.
+    counts = "2 pairs of duplicates, 11 of others, 2 only reported"
+    assert out.startswith(f"pairs.csv: 6 texts; {counts}\n")
+    assert re.search(r"^ +groups, bare ", out, re.MULTILINE)
+
+
+def test_recommendations_are_shown(run, labels):
+    asked = run("evaluate", "--pairs", labels, "--bits", "128", "--recommend")
+    exact = run("evaluate", "--pairs", labels, "--bits", "128", "--recommend", "--precision", "0.9")
+
+    for ended, precision in ((asked, "0.99"), (exact, "0.9")):
+        out = ended.out.decode()
+        assert re.search(r"^ +use k = \d+ +1\.000 ", out, re.MULTILINE)
+        assert re.search(
+            rf"^ +verified: --similarity 0\.\d\d? keeps precision {re.escape(precision)}"
+            " on these labels$",
+            out,
+            re.MULTILINE,
+        )
+
+
+def test_what_no_threshold_has_is_said(run, write, english, simplified):
+    write("a", english)
+    write("b", english)
+    write("c", simplified)
+    write("d", simplified)
+    write("pairs.csv", "left,right,duplicate\na,b,1\nc,d,0\n")
+
+    ended = run("evaluate", "--pairs", "pairs.csv", "--bits", "64", "--recommend")
+
+    lines = squeezed(ended.out)
+    assert "precision 0.99: no k has it" in lines
+    assert "no similarity has precision 0.99 when verified" in lines
+
+
+# JSON and CSV
+
+
+def test_json_holds_every_field(evaluated):
+    found = evaluated("--bits", "16,64")
+
+    assert (found["schema_version"], found["tool"]) == (1, "simdup")
+    assert found["table"] == "pairs.csv"
+    assert (found["texts"], found["repeated"], found["draws"]) == (6, 0, 1)
+    assert found["seconds"] >= 0
+    assert [row["bits"] for row in found["rows"]] == [16, 64]
+    for row in found["rows"]:
+        assert row.keys() == ROW | set(FIGURES)
+        assert (row["features"], row["hash"]) == ("shingles", "mix64")
+        assert row["recipe"]["bits"] == row["bits"]
+        assert row["without_features"] == 0
+        assert row["default"].keys() == {"k", *MEASURES, "auc"}
+        assert row["best"].keys() == {"k", *MEASURES}
+        assert row["verified"].keys() == {"similarity", *MEASURES}
+        assert row["predicted"].keys() == set(MEASURES)
+        assert row["verified"]["similarity"] == SIMILARITY == 0.45
+        for figures in (row["default"], row["best"], row["verified"]):
+            for measure in figures.keys() - {"k", "similarity"}:
+                assert figures[measure].keys() == {"value", "low", "high"}
+                assert 0 <= figures[measure]["low"] <= figures[measure]["high"] <= 1
+        assert all(0 <= share <= 1 for share in row["predicted"].values())
+
+
+def test_json_has_each_kind_at_each_size(evaluated):
+    found = evaluated("--bits", "16,128")
+
+    kinds = [
+        ("edited", True, 1),
+        ("改写", True, 1),
+        ("unrelated", False, 3),
+        ("cut", None, 1),
+    ]
+    assert [(k["kind"], k["duplicate"], k["pairs"], k["bits"]) for k in found["kinds"]] == [
+        (*kind, bits) for bits in (16, 128) for kind in kinds
+    ]
+    for kind in found["kinds"]:
+        assert kind.keys() == {
+            *("kind", "duplicate", "pairs", "features", "hash", "bits"),
+            *("found", "found_verified"),
+        }
+        assert 0 <= kind["found"] <= kind["pairs"]
+    assert [kind["found"] for kind in found["kinds"][4:7]] == [1, 1, 0]
+    assert [kind["found_verified"] for kind in found["kinds"][4:]] == [1, 1, 0, 1]
+
+
+def test_json_has_null_for_what_is_undefined(evaluated):
+    (row,) = evaluated("--bits", "128", "-k", "0")["rows"]
+
+    assert row["default"]["precision"] == {"value": None, "low": None, "high": None}
+    assert row["default"]["recall"]["value"] == 0
+
+
+def test_json_has_more_when_more_is_asked_for(evaluated, clusters):
+    (row,) = evaluated("--bits", "64", "--curve", "--recommend", "--all-pairs", clusters)["rows"]
+
+    assert row.keys() == {*ROW, *FIGURES, "groups", "recommended", "curve"}
+    assert row["groups"].keys() == {"bare", "verified"}
+    for scores in row["groups"].values():
+        assert scores.keys() == {"precision", "recall", "f1", "adjusted_rand_index"}
+    assert row["groups"]["verified"]["adjusted_rand_index"] == 1
+    assert row["recommended"].keys() == {"precision", "k", "similarity"}
+    assert row["recommended"]["precision"] == 0.99
+    assert [each["k"] for each in row["curve"]] == list(range(65))
+    k = row["default"]["k"]
+    for measure in MEASURES:
+        assert row["curve"][k][measure] == row["default"][measure]
+        assert row["curve"][k]["predicted"][measure] == row["predicted"][measure]
+
+
+def test_csv_has_a_line_for_each_setting(run, labels):
+    ended = run("evaluate", "--pairs", labels, "--bits", "16,128", "--format", "csv")
+
+    rows = table_of(ended.out)
+    assert ended.out.count(b"\n") == 1 + 8
+    assert list(rows[0]) == [
+        *("recipe", "features", "hash", "bits", "setting", "k", "similarity"),
+        *("precision", "precision_low", "precision_high"),
+        *("recall", "recall_low", "recall_high"),
+        *("f1", "f1_low", "f1_high"),
+        *("accuracy", "accuracy_low", "accuracy_high"),
+        *("auc", "auc_low", "auc_high"),
+        "adjusted_rand_index",
+    ]
+    assert [(row["bits"], row["setting"]) for row in rows] == [
+        (bits, setting)
+        for bits in ("16", "128")
+        for setting in ("default", "predicted", "best", "verified")
+    ]
+    assert {(row["recipe"], row["features"], row["hash"]) for row in rows} == {
+        ("shingles of 2 tokens, hash mix64", "shingles", "mix64")
+    }
+    for row in rows:
+        is_verified = row["setting"] == "verified"
+        assert (row["k"] == "") is is_verified
+        assert row["similarity"] == (f"{SIMILARITY:.6f}" if is_verified else "")
+        assert (row["auc"] != "") is (row["setting"] == "default")
+        assert row["adjusted_rand_index"] == ""
+
+
+def test_csv_has_more_lines_when_more_is_asked_for(run, clusters, evaluated):
+    asked = ("--bits", "16", "--curve", "--recommend", "--all-pairs", clusters)
+
+    rows = table_of(run("evaluate", *asked, "--format", "csv").out)
+
+    (found,) = evaluated(*asked)["rows"]
+    assert [row["setting"] for row in rows] == [
+        *("default", "predicted", "best", "verified", "groups bare", "groups verified"),
+        *("recommended", "recommended"),
+        *(["curve"] * 17),
+    ]
+    for row, label in zip(rows[4:6], ("bare", "verified"), strict=True):
+        for column, expected in found["groups"][label].items():
+            assert float(row[column]) == pytest.approx(expected, abs=1e-6)
+    bare, verified = rows[6:8]
+    assert bare["k"] == str(found["recommended"]["k"])
+    precision = found["curve"][int(bare["k"])]["precision"]
+    assert float(bare["precision"]) == pytest.approx(precision["value"], abs=1e-6)
+    assert (bare["similarity"], verified["k"]) == ("", "")
+    assert float(verified["similarity"]) == found["recommended"]["similarity"]
+
+
+def test_csv_and_json_say_the_same(run, labels, evaluated):
+    asked = ("--bits", "32", "--curve")
+
+    rows = table_of(run("evaluate", "--pairs", labels, *asked, "--format", "csv").out)
+
+    (found,) = evaluated(*asked)["rows"]
+    assert len(rows) == 4 + 33
+    for row in rows:
+        if row["setting"] == "curve":
+            figures = found["curve"][int(row["k"])]
+        else:
+            figures = found[row["setting"]]
+        for measure in MEASURES:
+            expected = figures[measure]
+            if row["setting"] == "predicted":
+                expected = {"value": expected, "low": None, "high": None}
+            for end, name in (("value", ""), ("low", "_low"), ("high", "_high")):
+                cell = row[f"{measure}{name}"]
+                assert (float(cell) if cell else None) == (
+                    None if expected[end] is None else pytest.approx(expected[end], abs=1e-6)
+                )
+
+
+# Recipes
+
+
+def test_several_features_are_several_recipes(evaluated):
+    found = evaluated("--bits", "64", "--features", "shingles,tokens,shingles")
+
+    assert [row["features"] for row in found["rows"]] == ["shingles", "tokens"]
+
+
+def test_a_combination_that_cannot_be_is_left_out_and_said_to_be(run, labels):
+    asked = ("--features", "shingles,words", "--hash", "mix64,string", "--bits", "64,128,256")
+    arguments = ("evaluate", "--pairs", labels, *asked)
+
+    ended = run(*arguments, "--format", "csv")
+
+    rows = table_of(ended.out)
+    assert ended.code == 0
+    assert list(dict.fromkeys((row["features"], row["hash"], row["bits"]) for row in rows)) == [
+        *(("shingles", "mix64", bits) for bits in ("64", "128", "256")),
+        *(("words", "mix64", bits) for bits in ("64", "128", "256")),
+        *(("words", "string", bits) for bits in ("64", "128")),
+    ]
+    lines = ended.err.decode().splitlines()
+    assert lines[:2] == [
+        "left out: shingles with hash 'string': they take only 'mix64'",
+        "left out: words with hash 'string' beyond 128 bits",
+    ]
+    assert lines[2].startswith("evaluated in ")
+    assert len(lines) == 3
+
+
+def test_a_hash_with_one_draw_is_left_out_of_several_and_said_to_be(run, labels):
+    asked = ("--features", "tokens,keywords", "--hash", "mix64,string", "--bits", "64")
+
+    ended = run("evaluate", "--pairs", labels, *asked, "--draws", "2", "--format", "csv")
+
+    rows = table_of(ended.out)
+    assert ended.code == 0
+    assert list(dict.fromkeys((row["features"], row["hash"]) for row in rows)) == [
+        ("tokens", "mix64"),
+        ("keywords", "mix64"),
+    ]
+    *lines, last = ended.err.decode().splitlines()
+    assert lines == [
+        "left out: tokens with hash 'string': it has one draw only",
+        "left out: keywords with hash 'string': it has one draw only",
+    ]
+    assert last.startswith("evaluated in ")
+
+
+def test_sizes_below_k_are_left_out_and_said_to_be(run, labels):
+    asked = ("--bits", "16,64,24,128", "-k", "24", "--format", "csv")
+
+    ended = run("evaluate", "--pairs", labels, *asked)
+    quiet = run("evaluate", "--pairs", labels, *asked, "--quiet")
+
+    rows = table_of(ended.out)
+    assert (ended.code, quiet.code) == (0, 0)
+    assert [(row["bits"], row["k"]) for row in rows if row["setting"] == "default"] == [
+        ("64", "24"),
+        ("24", "24"),
+        ("128", "24"),
+    ]
+    first, second = ended.err.decode().splitlines()
+    assert first == "left out: sizes below k = 24"
+    assert second.startswith("evaluated in ")
+    assert (quiet.out, quiet.err) == (ended.out, b"")
+
+
+def test_nothing_is_said_of_sizes_that_k_reaches(run, labels):
+    ended = run("evaluate", "--pairs", labels, "--bits", "16,64", "-k", "16")
+
+    assert ended.code == 0
+    assert ended.err.startswith(b"evaluated in ")
+
+
+def test_each_recipe_has_its_name(run, labels):
+    asked = ("--features", "shingles,keywords,tokens", "--ngram", "3,1", "--top", "9")
+    options = ("--bits", "64", "--weights", "int10", *asked)
+
+    out = run("evaluate", "--pairs", labels, *options).out.decode()
+
+    assert re.findall(r"^.*, hash mix64$", out, re.MULTILINE) == [
+        "shingles of 1 and 3 tokens, hash mix64",
+        "keywords, top 9, weights int10, hash mix64",
+        "tokens, hash mix64",
+    ]
+
+
+def test_options_reach_the_recipes_that_they_mean_something_to(evaluated, write):
+    write("words", "钟表铺\n")
+    write("stop", "的\n")
+
+    found = evaluated(
+        *("--features", "shingles,words,keywords", "--bits", "64", "--ngram", "4", "--top", "7"),
+        *("--user-dict", "words", "--stop-words", "stop"),
+    )
+
+    shingles, words, keywords = (row["recipe"] for row in found["rows"])
+    assert shingles["ngram"] == [4]
+    assert "user_dict" not in shingles
+    assert words["user_dict"] is not None is not words["stop_words"]
+    assert (keywords["top"], keywords["user_dict"]) == (7, words["user_dict"])
+
+
+# Where results go
+
+
+def test_output_goes_to_a_file_as_a_whole(run, labels):
+    arguments = ("evaluate", "--pairs", labels, "--bits", "64", "--format", "csv")
+    Path("report").write_text("old", "utf-8")
+
+    shown, kept = run(*arguments), run(*arguments, "--output", "report")
+
+    assert (kept.code, kept.out) == (0, b"")
+    assert Path("report").read_bytes() == shown.out
+    assert kept.err.startswith(b"evaluated in ")
+
+
+def test_quiet_says_nothing_but_the_results(run, labels):
+    options = ("--features", "shingles,tokens", "--hash", "mix64,string", "--bits", "64,136")
+
+    ended = run("evaluate", "--pairs", labels, *options, "--quiet")
+
+    assert (ended.code, ended.err) == (0, b"")
+    assert ended.out.startswith(b"pairs.csv: ")
+
+
+def test_no_table_is_named_where_none_was_given(run):
+    found = strictly(run("evaluate", "--bits", "16", "--format", "json").out)
+
+    assert found["table"] is None
+    assert found["texts"] > 500
+
+
+def test_a_second_run_prints_the_same(run, labels):
+    arguments = ("evaluate", "--pairs", labels, "--bits", "16,64", "--curve", "--draws", "3")
+
+    assert run(*arguments).out == run(*arguments).out
+
+
+def test_a_table_in_another_folder_has_its_texts_beside_it(run, write, english):
+    write("mine/a", english)
+    write("mine/b", english)
+    write("mine/c", "seven eight nine ten eleven twelve")
+    write("mine/pairs.csv", "left,right,duplicate\na,b,1\na,c,0\n")
+
+    ended = run("evaluate", "--pairs", "mine/pairs.csv", "--bits", "64")
+
+    assert ended.code == 0
+    assert ended.out.startswith(b"mine/pairs.csv: 3 texts;")
+
+
+def test_no_extra_is_needed_but_for_a_picture(run, labels, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # importing it fails
+    monkeypatch.setitem(sys.modules, "rjieba", None)
+
+    assert run("evaluate", "--pairs", labels, "--bits", "64").code == 0
+
+
+# Pictures
+
+
+@pytest.mark.usefixtures("matplotlib")
+@pytest.mark.parametrize("name", ["picture.png", "picture.PNG"])
+def test_a_picture_may_be_a_png(run, labels, name):
+    ended = run("evaluate", "--pairs", labels, "--bits", "16,64", "--plot", name)
+
+    assert ended.code == 0
+    assert ended.out.startswith(b"pairs.csv: ")
+    assert Path(name).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_a_picture_may_be_an_svg(run, clusters):
+    options = ("--features", "shingles,tokens", "--bits", "16,128", "-k", "0")
+
+    ended = run("evaluate", "--all-pairs", clusters, *options, "--plot", "picture.svg")
+
+    assert ended.code == 0
+    root = ET.parse("picture.svg").getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+@pytest.mark.usefixtures("matplotlib")
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_a_picture_drawn_again_is_the_same(run, labels, suffix):
+    for name in ("first", "second"):
+        run("evaluate", "--pairs", labels, "--bits", "64", "--plot", f"{name}.{suffix}")
+
+    assert Path(f"first.{suffix}").read_bytes() == Path(f"second.{suffix}").read_bytes()
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize("name", ["picture.jpg", "picture", "png", "picture.png.gz", ""])
+def test_another_suffix_is_refused_before_any_work(run, name):
+    ended = run("evaluate", "--plot", name)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == f"simdup: {name!r}: a picture's name ends in .png or .svg\n"
+
+
+@pytest.mark.usefixtures("no_work")
+def test_a_picture_without_matplotlib_is_refused_before_any_work(run, monkeypatch, folder):
+    monkeypatch.setattr("simdup.report.plot.find_spec", lambda _: None)
+
+    ended = run("evaluate", "--plot", "picture.png")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err == (b"simdup: --plot needs an optional package: pip install 'simdup[plot]'\n")
+    assert os.listdir(folder) == []
+
+
+# Exits
+
+
+GONE = "not found (No such file or directory)"
+PAIRS_HEADER = "the header must be left,right,duplicate"
+
+
+@pytest.mark.usefixtures("no_work")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--pairs", "pairs.csv", "--all-pairs", "clusters.csv"],
+            f"--pairs and --all-pairs are two kinds of labels; give one {HINT}",
+        ),
+        (
+            ["-k", "3", "--similarity", "0.5"],
+            f"-k and --similarity are two thresholds; give one {HINT}",
+        ),
+        (["--precision", "0.9"], f"--precision goes with --recommend {HINT}"),
+        (
+            ["--recommend", "--precision", "0"],
+            f"Invalid value for '--precision': 0.0 is not in the range 0<x<=1. {HINT}",
+        ),
+        (
+            ["--ngram", "3", "--features", "words"],
+            f"--ngram goes with --features shingles, not words {HINT}",
+        ),
+        (
+            ["--top", "3", "--features", "shingles,tokens"],
+            f"--top goes with --features keywords, not shingles, tokens {HINT}",
+        ),
+        (
+            ["--hash", "string"],
+            f"nothing is left: shingles with hash 'string': they take only 'mix64' {HINT}",
+        ),
+        (
+            ["--draws", "2", "--features", "tokens", "--hash", "string", "--bits", "64"],
+            f"nothing is left: tokens with hash 'string': it has one draw only {HINT}",
+        ),
+        (["--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
+        (
+            ["--bits", "16,x"],
+            "Invalid value for '--bits': '16,x' is no list of whole numbers such as 2 or 2,3 "
+            f"{HINT}",
+        ),
+        (
+            ["--features", "shingles,letters"],
+            "Invalid value for '--features': 'letters' is none of shingles, words, keywords, "
+            f"tokens {HINT}",
+        ),
+        (
+            ["--hash", "md5"],
+            f"Invalid value for '--hash': 'md5' is none of mix64, blake2b, string {HINT}",
+        ),
+        (["--draws", "0"], f"Invalid value for '--draws': 0 is not in the range x>=1. {HINT}"),
+        (
+            ["--features", "words", "--user-dict", "gone"],
+            "'gone': No such file or directory",
+        ),
+        (
+            ["--format", "xml"],
+            f"Invalid value for '--format': 'xml' is not one of 'table', 'json', 'csv'. {HINT}",
+        ),
+        (["-o", "gone/report"], "'gone/report': cannot write there (No such file or directory)"),
+        (
+            ["--plot", "gone/picture.svg"],
+            "'gone/picture.svg': cannot write there (No such file or directory)",
+        ),
+        (["-o", "."], "'.': a folder; name a file"),
+        (["pairs.csv"], f"Got unexpected extra argument (pairs.csv) {HINT}"),
+    ],
+)
+def test_wrong_usage_is_one_line_before_any_work(run, monkeypatch, arguments, message):
+    monkeypatch.setattr("simdup.report.plot.find_spec", lambda name: name)
+
+    ended = run("evaluate", *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == f"simdup: {message}\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--features", "words,tokens"]])
+def test_weights_go_with_keywords(run, arguments):
+    ended = run("evaluate", "--weights", "int", *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode().startswith("simdup: --weights goes with --features keywords")
+    assert ended.err.decode().endswith(f"{HINT}\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--draws", "17"], "17 draws of 256 bits: together 4096 bits at most"),
+        (["--draws", "65", "--bits", "64,16"], "65 draws of 64 bits: together 4096 bits at most"),
+        (["-k", "17", "--bits", "16"], "k must be from 0 to the 16 bits, not 17"),
+        (["-k", "257"], "k must be from 0 to the 16 bits, not 257"),
+        (["--bits", "64,20"], "bits must be a multiple of 8 from 8 to 4096, not 20"),
+        (["--pairs", "gone.csv"], f"'gone.csv': {GONE}"),
+        (["--all-pairs", "gone.csv"], f"'gone.csv': {GONE}"),
+        (["--pairs", "."], "'.': not a regular file (folder)"),
+    ],
+)
+def test_what_cannot_be_evaluated_is_one_line(run, arguments, message):
+    ended = run("evaluate", *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == f"simdup: {message}\n"
+
+
+@pytest.mark.usefixtures("labels")
+@pytest.mark.parametrize(
+    ("option", "lines", "message"),
+    [
+        ("--pairs", "left,right\na,b", f"line 1: no column 'duplicate'; {PAIRS_HEADER}"),
+        ("--pairs", "", f"line 1: no column 'left'; {PAIRS_HEADER}"),
+        (
+            "--pairs",
+            "left,left,right,duplicate\na,a,b,1",
+            f"line 1: more than one column 'left'; {PAIRS_HEADER}",
+        ),
+        (
+            "--pairs",
+            "left,right,duplicate,kind\na,a2,1,x\na,c,0,\na2,a,1,y",
+            "line 4: the pair of line 2 with another kind",
+        ),
+        (
+            "--pairs",
+            "left,right,duplicate\na,b,1\na,c,yes",
+            "line 3: duplicate must be 1, 0 or empty, not 'yes'",
+        ),
+        ("--pairs", "left,right,duplicate\na,gone,1\na,c,0", f"line 2: 'gone': {GONE}"),
+        (
+            "--pairs",
+            "left,right,duplicate\na,a,1\na,c,0\nc,a,1",
+            "line 2: 'a' is paired with itself (and 1 other line)",
+        ),
+        (
+            "--all-pairs",
+            "name\na",
+            "line 1: no column 'path'; the header must be path,cluster",
+        ),
+        ("--all-pairs", "path,cluster\na,1\na,2", "line 3: 'a' stands in line 2 already"),
+    ],
+)
+def test_broken_labels_are_one_line_with_table_and_place(run, write, option, lines, message):
+    write("broken.csv", lines)
+
+    ended = run("evaluate", option, "broken.csv")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == f"simdup: 'broken.csv', {message}\n"
+
+
+def test_a_report_that_is_refused_leaves_the_old_one(run, labels):
+    Path("report").write_text("old", "utf-8")
+
+    ended = run("evaluate", "--pairs", labels, "-k", "999", "-o", "report")
+
+    assert ended.code == 2
+    assert Path("report").read_text("utf-8") == "old"
+
+
+# Known to be wrong
+
+
+def test_a_size_that_no_hash_has_is_refused(run, labels):
+    ended = run("evaluate", "--pairs", labels, "--bits", "16,4104")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err == b"simdup: bits must be a multiple of 8 from 8 to 4096, not 4104\n"
+
+
+def test_a_hash_that_has_none_of_the_sizes_is_left_out(run, labels):
+    options = ("--features", "tokens", "--hash", "mix64,string", "--bits", "256")
+
+    ended = run("evaluate", "--pairs", labels, *options)
+
+    assert ended.code == 0
+    assert ended.err.startswith(b"left out: tokens with hash 'string' beyond 128 bits\n")
+
+
+@pytest.mark.parametrize("option", ["--user-dict", "--stop-words"])
+def test_a_dictionary_that_changes_nothing_is_refused(run, labels, option):
+    ended = run("evaluate", "--pairs", labels, option, "gone")
+
+    assert (ended.code, ended.out) == (2, b"")
+
+
+def test_an_empty_name_is_a_table_too(run, clusters):
+    ended = run("evaluate", "--pairs", "", "--all-pairs", clusters)
+
+    assert (ended.code, ended.out) == (2, b"")

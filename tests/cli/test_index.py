@@ -1,0 +1,381 @@
+"""`simdup index` as a user sees it: what it says, how it exits, and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+from base64 import b64decode
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from simdup.index import ingest as gather
+
+any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
+
+
+@pytest.fixture(autouse=True)
+def _settled(monkeypatch):
+    """A file is known however new it is."""
+    monkeypatch.setattr(gather, "SETTLED_NS", -(10**18))
+
+
+def words(seed, *, edits=0):
+    return " ".join(f"{'e' if place < edits else 'w'}{seed}x{place}" for place in range(60))
+
+
+@pytest.fixture
+def tree(write):
+    """Three texts and a binary file in two folders."""
+    write("in/a.txt", words(1))
+    write("in/b.md", words(2))
+    write("in/deep/c.txt", words(3))
+    write("in/deep/binary", bytes(99))
+    return "in"
+
+
+@pytest.fixture
+def built(run, tree):
+    """An index of it."""
+    assert run("index", "build", "x", tree, "-q").code == 0
+    return "x"
+
+
+def by_sql(place, sql, *parameters):
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
+def info_of(run, place="x"):
+    return json.loads(run("index", "info", place, "--format", "json").out.decode("utf-8"))
+
+
+def test_a_session_worked_by_hand(run, write, tree):
+    built = run("index", "build", "x", tree)
+    assert (built.code, built.out) == (0, b"")
+    assert built.err == b"3 added; 3 documents in the index; skipped 1 binary\n"
+
+    write("in/a.txt", words(1, edits=5))
+    write("in/new", words(4))
+    Path("in/b.md").unlink()
+    updated = run("index", "update", "x")
+    assert (updated.code, updated.out) == (0, b"")
+    said = "1 added, 1 replaced, 1 removed, 1 unchanged; 3 documents in the index"
+    assert updated.err.decode() == f"{said}; skipped 1 binary\n"
+
+    removed = run("index", "remove", "x", "in/deep")
+    assert (removed.code, removed.err) == (0, b"1 removed; 2 documents in the index\n")
+
+    write("out", words(5))
+    added = run("index", "add", "x", "out", "in/new")
+    assert added.err == b"1 added, 1 unchanged; 3 documents in the index\n"
+    assert run("index", "update", "x").err == b"3 unchanged; 3 documents in the index\n"
+
+    whole = run("index", "verify", "x")
+    assert (whole.code, whole.out, whole.err) == (0, b"whole: 3 documents\n", b"")
+    assert sorted(os.listdir()) == ["in", "out", "x"]
+
+
+def test_what_changes_nothing_says_so(run, tree):
+    Path("empty").mkdir()
+
+    ended = run("index", "build", "x", "empty")
+
+    assert (ended.code, ended.err) == (0, b"nothing changed; 0 documents in the index\n")
+    assert run("index", "verify", "x").out == b"whole: 0 documents\n"
+    assert run("index", "add", "x", tree, "--include", "*.pdf").code == 0
+
+
+def test_an_update_that_finds_nothing_new_leaves_the_file_as_it_was(run, built):
+    before = Path(built).read_bytes(), os.stat(built).st_mtime_ns
+
+    for arguments in (("update", built), ("add", built, "in")):
+        assert run("index", *arguments).err.startswith(b"3 unchanged; ")
+
+    assert (Path(built).read_bytes(), os.stat(built).st_mtime_ns) == before
+
+
+def test_what_lies_in_two_places_is_not_told_twice(run, built, tree):
+    run("index", "add", built, "in/deep", "in/a.txt")
+
+    assert run("index", "update", built).err.endswith(
+        b"3 documents in the index; skipped 1 binary\n"
+    )
+    assert tree
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept"),
+    [
+        (["--include", "*.txt"], 2),
+        (["--exclude", "deep"], 2),
+        (["--max-depth", "1"], 2),
+        (["--min-size", "1MB"], 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_filters_hold_for_every_update(run, write, tree, arguments, kept):
+    run("index", "build", "x", tree, *arguments)
+    assert info_of(run)["documents"] == kept
+
+    write("in/deep/new.md", words(6))
+    run("index", "update", "x")
+
+    assert info_of(run)["documents"] == kept
+
+
+@pytest.mark.parametrize("quiet", ["-q", "--quiet"])
+def test_quiet_says_nothing_but_trouble(run, tree, quiet):
+    for arguments in (
+        ("build", "x", tree),
+        ("add", "x", tree),
+        ("update", "x"),
+        ("remove", "x", tree),
+    ):
+        ended = run("index", *arguments, quiet)
+        assert (ended.code, ended.out, ended.err) == (0, b"", b"")
+
+    assert run("index", "remove", "x", tree, quiet).err != b""
+
+
+def test_files_that_cannot_be_read_are_warned_of_and_exit_with_3(run, tree, refused):
+    refused(os.path.abspath("in/a.txt"))
+
+    ended = run("index", "build", "x", tree)
+
+    assert ended.code == 3
+    first, second = ended.err.decode().splitlines()
+    assert first == f"simdup: {os.path.abspath('in/a.txt')}: unreadable (Permission denied)"
+    assert second == "2 added; 2 documents in the index; skipped 1 binary, 1 unreadable"
+    assert run("index", "build", "y", tree, "-q").err == b""
+
+
+def test_processes_make_the_same_index(run, tree):
+    run("index", "build", "one", tree, "--jobs", "1")
+    run("index", "build", "two", tree, "--jobs", "2")
+
+    tables = ("documents", "folders", "segments", "places")
+    for table in tables:
+        assert by_sql("one", f"SELECT * FROM {table}") == by_sql("two", f"SELECT * FROM {table}")
+
+
+# What is in it
+
+
+def test_info_is_a_line_for_each_thing(run, tree):
+    run("index", "build", "x", tree, "--bits", "64", "--encoding", "utf-8", "--formats", "html,pdf")
+    run("index", "remove", "x", "in/deep")
+
+    ended = run("index", "info", "x")
+
+    assert (ended.code, ended.err) == (0, b"")
+    lines = [line.split(None, 1) for line in ended.out.decode().splitlines()]
+    shown = {name: value for name, value in lines if name not in {"left", "made"}}
+    assert list(shown) == ["index", "size", "documents", "place", "recipe", "formats", "encoding"]
+    assert shown["documents"] == "2, changed by 3 batches"
+    assert shown["place"] == os.path.abspath("in")
+    assert "bits 64" in shown["recipe"]
+    assert (shown["formats"], shown["encoding"]) == ("html, pdf", "utf-8")
+    assert ["left", f"out   {os.path.abspath('in/deep')}"] in lines
+
+
+def test_info_shows_filters_as_options(run, tree):
+    options = ["--include", "*.t x", "--include", "*.md", "--hidden", "--max-depth", "3"]
+    run("index", "build", "x", tree, *options)
+
+    (place,) = (line for line in run("index", "info", "x").out.splitlines() if b"place " in line)
+
+    assert place.endswith(b"/in --include '*.t x' --include '*.md' --hidden --max-depth 3")
+
+
+def test_other_filters_than_before_are_told(run, built):
+    ended = run("index", "add", built, "in", "--hidden")
+
+    assert (ended.code, ended.out) == (0, b"")
+    assert b"/in' had other filters; an update drops what these leave out\n" in ended.err
+
+
+def test_an_update_says_when_it_reads_all_again(run, built, monkeypatch):
+    said = b"simdup: 'x' was read by other readers than those of today: all anew\n"
+    assert said not in run("index", "update", built).err
+
+    monkeypatch.setattr("simdup.extract.readers.EDITION", 99)
+    ended = run("index", "update", built)
+
+    assert (ended.code, ended.out) == (0, b"")
+    assert ended.err.startswith(said)
+    assert b" replaced" in ended.err
+    assert said not in run("index", "update", built).err
+
+
+def test_info_as_json_has_every_field(run, built):
+    run("index", "remove", built, "in/deep")
+
+    found = info_of(run)
+
+    assert {*found} > {"path", "bytes", "documents", "batches", "places", "left_out", "made"}
+    assert (found["path"], found["documents"], found["batches"]) == ("x", 2, 3)
+    assert found["bytes"] == os.path.getsize("x")
+    ((place),) = found["places"]
+    assert (place["path"], place["filters"]["include"]) == (os.path.abspath("in"), [])
+    assert found["left_out"] == [{"path": os.path.abspath("in/deep")}]
+    assert found["made"]["bits"] == 256
+
+
+@any_name
+def test_names_of_any_bytes_come_back_and_act_on_no_terminal(run, write):
+    name = b"\xff\x1b[31m\n"
+    write(name + b"/a", words(1))
+    assert run("index", "build", name + b".x", name).code == 0
+
+    found = info_of(run, name + b".x")
+    assert b64decode(found["places"][0]["path_base64"]) == os.path.abspath(name)
+    for arguments in (
+        ("info", name + b".x"),
+        ("remove", name + b".x", name + b"gone"),
+        ("add", name + b".x", name + b"gone"),
+        ("add", name, name),
+        ("build", name + b".x", name),
+    ):
+        ended = run("index", *arguments)
+        said = (ended.out + ended.err).decode("utf-8")
+        assert all(line.isprintable() for line in said.split("\n"))
+    assert run("index", "remove", name + b".x", name).err.startswith(b"1 removed; ")
+
+
+# Whether it is whole
+
+
+def test_damage_is_a_line_each_and_exits_with_1(run, built):
+    by_sql(built, "UPDATE segments SET checksum = 0")
+    by_sql(built, "DELETE FROM folders WHERE id = 2")
+
+    ended = run("index", "verify", built)
+
+    assert (ended.code, ended.err) == (1, b"")
+    lines = ended.out.decode().splitlines()
+    assert "segment 1 is damaged" in lines
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize("command", ["add", "update", "remove"])
+def test_a_damaged_index_is_not_changed(run, built, write, command):
+    by_sql(built, "UPDATE segments SET checksum = 0")
+    write("in/a.txt", words(9))
+    before = by_sql(built, "SELECT * FROM documents")
+
+    ended = run("index", command, built, *(["in"] if command != "update" else []))
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err == b"simdup: 'x': segment 1 is damaged; build the index anew\n"
+    assert by_sql(built, "SELECT * FROM documents") == before
+
+
+# What an index only names
+
+
+def test_an_index_of_stop_words_wants_them_again(run, tree, write):
+    write("stop", "the\n")
+    write("copy", "the\n")
+    write("other", "a\n")
+    made = run("index", "build", "x", tree, "--features", "words", "--stop-words", "stop")
+    assert made.code == 0
+
+    for wrong in ([], ["--stop-words", "other"], ["--user-dict", "stop", "--stop-words", "stop"]):
+        ended = run("index", "update", "x", *wrong)
+        assert ended.code == 2
+        assert ended.err.endswith(b", or none; give the same\n")
+    assert run("index", "update", "x", "--stop-words", "copy").code == 0
+
+
+def test_an_index_of_a_converter_wants_it_again_and_runs_no_other(run, write):
+    write("in/a.doc", words(1))
+    made = run("index", "build", "x", "in", "--convert", "doc=cat {}")
+    assert (made.code, info_of(run)["made"]["convert"]) == (0, ["doc=cat '{}'"])
+
+    for wrong in ([], ["--convert", "doc=cat"], ["--convert", "rtf=cat {}"]):
+        ended = run("index", "update", "x", *wrong)
+        assert ended.code == 2
+        assert ended.err == b"""simdup: 'x': made with --convert "doc=cat '{}'"; give the same\n"""
+    assert run("index", "update", "x", "--convert", "doc=cat {}").err.startswith(b"1 unchanged; ")
+
+
+# Wrong use
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["build"], "Missing argument 'FILE'."),
+        (["build", "new"], "Missing argument 'PATH...'."),
+        (["build", "new", "in", "--frobnicate"], "No such option"),
+        (["build", "new", "in", "--bits", "12"], "bits must be a multiple of 8"),
+        (["build", "new", "in", "--bits", "8", "--top", "3"], "--top goes with"),
+        (["build", "new", "in", "--encoding", "none"], "unknown encoding 'none'"),
+        (["build", "new", "in", "--formats", "exe"], "--formats: 'exe' is none of"),
+        (["build", "new", "in", "--convert", "doc=gone"], "there is no program 'gone'"),
+        (["build", "new", "in", "--max-size", "1", "--min-size", "2"], "no file is both"),
+        (["build", "new", "in", "--jobs", "0"], "Invalid value for '-j'"),
+        (["build", "new", "gone"], "gone': No such file or directory"),
+        (["build", "new", "in", "gone"], "gone': No such file or directory"),
+        (["build", "new", ""], "'': No such file or directory"),
+        (["build", "gone/new", "in"], "'gone/new': No such file or directory"),
+        (["build", "in", "in"], "'in': there is a file already; `simdup index add` and"),
+        (["build", "x", "in"], "'x': there is a file already; `simdup index add` and"),
+        (["build", "notes", "in"], "'notes': there is a file already; `simdup index add` and"),
+        (["add", "new", "in"], "'new': there is no index; `simdup index build` makes one"),
+        (["add", "notes", "in"], "'notes': not an index of simdup"),
+        (["add", "in", "in"], "'in': not a regular file"),
+        (["add", "x", "gone"], "gone': No such file or directory"),
+        (["add", "x", "in", "--bits", "64"], "No such option '--bits'"),
+        (["update", "new"], "'new': there is no index"),
+        (["remove", "x", "gone"], "'gone': there is nothing of it in the index"),
+        (["remove", "x", ""], "'': there is nothing of it in the index"),
+        (["remove", "new", "in"], "'new': there is no index"),
+        (["info", "new"], "'new': there is no index"),
+        (["info", "notes"], "'notes': not an index of simdup"),
+        (["info", "x", "--format", "csv"], "Invalid value for '--format'"),
+        (["verify", "notes"], "'notes': not an index of simdup"),
+        (["verify", "empty"], "'empty': not an index of simdup"),
+        (["frobnicate"], "No such command 'frobnicate'."),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_use_is_one_line_exits_with_2_and_changes_nothing(run, write, arguments, line):
+    write("notes", "my notes\n" * 99)
+    write("empty", "")
+    files = sorted(os.listdir())
+
+    def state():
+        names = ("empty", "notes", "x")
+        return [(Path(name).read_bytes(), os.stat(name).st_mtime_ns) for name in names]
+
+    before = state()
+
+    ended = run("index", *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(b"simdup: ")
+    assert line in ended.err.decode()
+    assert ended.err.count(b"\n") == 1
+    assert sorted(os.listdir()) == files == ["empty", "in", "notes", "x"]
+    assert state() == before
+
+
+def test_a_command_without_arguments_shows_its_help(run):
+    ended = run("index")
+
+    assert ended.code == 2
+    assert b"build" in ended.out + ended.err
+
+
+def test_an_index_that_had_something_is_not_removed_with_a_wrong_path(run, built):
+    before = Path(built).read_bytes()
+
+    assert run("index", "build", built, "gone").code == 2
+
+    assert Path(built).read_bytes() == before

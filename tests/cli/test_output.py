@@ -1,0 +1,521 @@
+"""Where the program writes, and how it ends when it is interrupted or nobody reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from patience import LONG, SOON
+
+OLD = b"the old report\n"
+has_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
+
+
+@pytest.fixture
+def tree(write, english):
+    """Two copies, in a folder of their own."""
+    write("in/a", english)
+    write("in/b", english)
+    return "in"
+
+
+REPORT = b"in/a\nin/b\n\n"
+SCAN = ("scan", "in", "--format", "fdupes", "-q")
+
+
+def names(folder="."):
+    return sorted(os.listdir(folder))
+
+
+@pytest.fixture
+def never(monkeypatch):
+    """A scan that must not begin."""
+
+    def beginning(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("simdup.cli.scan.scan", beginning)
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """`failing(error)`: a scan that ends with this."""
+
+    def fail_with(error):
+        def ending(*_, **__):
+            raise error
+
+        monkeypatch.setattr("simdup.files.workers.fingerprint_sources", ending)
+
+    return fail_with
+
+
+# --output
+
+
+@pytest.mark.parametrize("old", [None, OLD, OLD * 1000])
+def test_a_file_is_written_whole(run, tree, write, old):  # noqa: ARG001
+    if old is not None:
+        write("out", old)
+
+    ended = run(*SCAN, "--output", "out")
+
+    assert (ended.code, ended.out, ended.err) == (0, b"", b"")
+    assert Path("out").read_bytes() == REPORT
+    assert names() == ["in", "out"]
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("no"), OSError("no"), MemoryError(), KeyboardInterrupt]
+)
+def test_the_old_file_is_kept_when_the_scan_fails(run, tree, write, failing, error):  # noqa: ARG001
+    write("out", OLD)
+    failing(error)
+
+    assert run(*SCAN, "--output", "out").code in {2, 130}
+    assert Path("out").read_bytes() == OLD
+    assert names() == ["in", "out"]
+
+
+def test_the_old_file_is_kept_when_a_path_is_missing(run, write):
+    write("out", OLD)
+
+    assert run("scan", "gone", "--output", "out").code == 2
+
+    assert Path("out").read_bytes() == OLD
+    assert names() == ["out"]
+
+
+def test_no_new_file_is_left_when_the_scan_fails(run):
+    assert run("scan", "gone", "--output", "out").code == 2
+
+    assert names() == []
+
+
+@pytest.mark.usefixtures("tree", "never")
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("gone/out", "gone/out': cannot write there (No such file or directory)"),
+        ("in/a/out", "in/a/out': cannot write there (Not a directory)"),
+        ("in", "'in': a folder; name a file"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_known_before_the_scan(run, target, message):
+    ended = run(*SCAN, "--output", target)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(b"simdup: '")
+    assert ended.err.decode().endswith(f"{message}\n")
+    assert ended.err.count(b"\n") == 1
+
+
+@pytest.mark.usefixtures("tree", "never")
+def test_an_empty_name_is_known_before_the_scan(run):
+    ended = run(*SCAN, "--output", "")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(b"simdup: '': ")
+
+
+@pytest.mark.usefixtures("tree", "never")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission_is_known_before_the_scan(run):
+    Path("locked").mkdir(mode=0o500)
+
+    ended = run(*SCAN, "--output", "locked/out")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.endswith(b"locked/out': cannot write there (Permission denied)\n")
+
+
+def test_a_link_stays_and_its_target_is_replaced(run, tree, write):  # noqa: ARG001
+    write("real/out", OLD)
+    Path("link").symlink_to("real/out")
+
+    assert run(*SCAN, "--output", "link").code == 0
+
+    assert Path("link").readlink() == Path("real/out")
+    assert Path("real/out").read_bytes() == REPORT
+    assert names("real") == ["out"]
+
+
+def test_a_link_to_nothing_gets_its_target(run, tree):  # noqa: ARG001
+    Path("link").symlink_to("out")
+
+    assert run(*SCAN, "--output", "link").code == 0
+
+    assert Path("link").is_symlink()
+    assert Path("out").read_bytes() == REPORT
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o664])
+def test_the_mode_is_kept(run, tree, write, mode):  # noqa: ARG001
+    write("out", OLD)
+    Path("out").chmod(mode)
+
+    run(*SCAN, "--output", "out")
+
+    assert stat.S_IMODE(Path("out").stat().st_mode) == mode
+
+
+def test_a_new_file_has_the_usual_mode(run, tree):  # noqa: ARG001
+    Path("usual").touch()
+
+    run(*SCAN, "--output", "out")
+
+    assert Path("out").stat().st_mode == Path("usual").stat().st_mode
+
+
+@pytest.mark.parametrize("length", [41, 255])
+@pytest.mark.parametrize("character", ["n", "\udcff"])
+@pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
+def test_a_long_name_can_be_written(run, tree, character, length):  # noqa: ARG001
+    name = character * length
+
+    assert run(*SCAN, "--output", name).code == 0
+
+    assert Path(name).read_bytes() == REPORT
+
+
+def test_a_long_name_of_wide_characters_can_be_written(run, tree):  # noqa: ARG001
+    name = "\U00020000" * 63
+
+    assert run(*SCAN, "--output", name).code == 0
+
+    assert Path(name).read_bytes() == REPORT
+
+
+def test_a_fifo_stays_one(run, tree):  # noqa: ARG001
+    os.mkfifo("pipe")
+    reading = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+
+    assert run(*SCAN, "--output", "pipe").code == 0
+
+    assert os.read(reading, 999) == REPORT
+    os.close(reading)
+    assert Path("pipe").is_fifo()
+    assert names() == ["in", "pipe"]
+
+
+def test_dev_stdout_is_stdout(simdup, tree):  # noqa: ARG001
+    ended = simdup(*SCAN, "--output", "/dev/stdout")
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, REPORT, b"")
+
+
+def test_dev_stdout_adds_to_a_log_that_is_added_to(simdup, tree):  # noqa: ARG001
+    Path("log").write_bytes(OLD)
+    with open("log", "ab") as log:
+        ended = simdup(*SCAN, "--output", "/dev/stdout", capture_output=False, stdout=log)
+
+    assert ended.returncode == 0
+    assert Path("log").read_bytes() == OLD + REPORT
+
+
+# What is written and read is never one file
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ("scan in -o X --cache X", "--output and the store"),
+        ("scan in -o X-wal --cache X", "--output and the store"),
+        ("scan in --html X --cache X", "--html and the store"),
+        ("scan in -o STORE", "--output and the store"),
+        ("scan in -o LIST", "--output and the list of ignored pairs"),
+        ("scan in -o X --ignored X", "--output and the list of ignored pairs"),
+        ("scan in --cache X --ignored X", "--cache and the list of ignored pairs"),
+        ("scan in --html X -o ./X", "--html and --output"),
+        ("scan in -o X --html link", "--html and --output"),
+        ("scan in/a in/b -o in/b", "--output and PATH"),
+        ("scan in/a in/b -o hard", "--output and PATH"),
+        ("scan in/a --cache in/a", "--cache and PATH"),
+        ("scan in/a --against in/b -o link-to-b", "--output and REF"),
+        ("scan --files-from in/a -o in/a", "--output and --files-from"),
+        ("scan --index X -o X", "--output and --index"),
+        ("scan in -o X --features words --stop-words X", "--output and --stop-words"),
+        ("scan in -o X --features words --user-dict X", "--output and --user-dict"),
+        ("query X in/a -o X", "--output and INDEX"),
+        ("query X in/a -o in/a", "--output and FILE"),
+        ("query X in/a -o X-shm", "--output and INDEX"),
+        ("report in/a -o in/a", "--output and RESULT"),
+        ("report in/b --html hard", "--html and RESULT"),
+        ("report in/a -o LIST", "--output and the list of ignored pairs"),
+        ("evaluate --pairs in/a -o in/a", "--output and --pairs"),
+        ("evaluate --all-pairs in/a --plot in/a", "--plot and --all-pairs"),
+        ("evaluate -o X --plot X", "--output and --plot"),
+        ("corpus scan rows.jsonl -o rows.jsonl", "--output and FILE"),
+        ("ignore add in/a in/b --ignored in/a", "the list of pairs and A"),
+        ("ignore add in/a in/b --ignored link-to-b", "the list of pairs and B"),
+    ],
+)
+@pytest.mark.usefixtures("never", "tree")
+def test_an_output_that_is_also_an_input_is_refused_before_the_work(run, arguments, what):
+    os.link("in/b", "hard")
+    os.symlink("X", "link")
+    os.symlink("in/b", "link-to-b")
+    Path("rows.jsonl").write_bytes(b'{"text": "one"}\n')
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    places = {"STORE": os.environ["SIMDUP_CACHE"], "LIST": os.environ["SIMDUP_IGNORED"]}
+
+    ended = run(*(places.get(each, each) for each in arguments.split()))
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(f"simdup: {what} name the same file: ".encode())
+    assert ended.err.count(b"\n") == 1
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "scan in -o /dev/null --html /dev/null",
+        "scan in -o in/report --no-cache",
+        "scan --files-from list -o in/a",
+        "scan in -o X --cache Y --ignored empty",
+    ],
+)
+def test_outputs_of_their_own_are_not_refused(run, tree, write, arguments):  # noqa: ARG001
+    write("in/report", OLD)
+    write("empty", b"")
+    write("list", b"in/a\nin/b\n")
+
+    assert run(*arguments.split()).code == 0
+
+
+def test_the_report_does_not_report_itself_being_written(run, tree):  # noqa: ARG001
+    ended = run("scan", ".", "--hidden", "--format", "json", "--output", "in/out")
+
+    assert ended.code == 0
+    assert json.loads(Path("in/out").read_bytes())["skipped"] == []
+
+
+def test_json_in_a_file_is_that_on_stdout(run, tree):  # noqa: ARG001
+    shown = json.loads(run("scan", "in", "--format", "json").out)
+    run("scan", "in", "--format", "json", "--output", "out")
+    written = json.loads(Path("out").read_bytes())
+
+    assert written["groups"] == shown["groups"] != []
+
+
+def test_a_file_that_cannot_grow_is_one_line_and_the_old_one_is_kept(simdup, tree):  # noqa: ARG001
+    Path("out").write_bytes(OLD)
+
+    ended = simdup(
+        *("scan", "in", "--no-cache", "--format", "json", "--output", "out"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        environment={"PYTHONDONTWRITEBYTECODE": "1"},
+    )
+
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert ended.stderr.startswith(b"simdup: ")
+    assert ended.stderr.endswith(b"File too large\n")
+    assert ended.stderr.count(b"\n") == 1
+    assert Path("out").read_bytes() == OLD
+    assert names() == ["in", "out"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk_is_one_line(run, simdup, tree):  # noqa: ARG001
+    with open("/dev/full", "wb") as full:
+        shown = simdup(*SCAN, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    written = run(*SCAN, "--output", "/dev/full")
+
+    assert (shown.returncode, written.code) == (2, 2)
+    for said in (shown.stderr, written.err):
+        assert said.startswith(b"simdup: ")
+        assert said.endswith(b"No space left on device\n")
+        assert said.count(b"\n") == 1
+
+
+# Nobody reads
+
+
+def into_a_closed_pipe(simdup, *arguments, stream="stdout"):
+    reading, writing = os.pipe()
+    os.close(reading)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writing}
+    ended = simdup(*arguments, capture_output=False, **streams)
+    os.close(writing)
+    return ended
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("scan", "in"),
+        ("scan", "in", "--format", "json"),
+        ("scan", "in", "-0"),
+        ("compare", "in/a", "in/b"),
+        ("--help",),
+    ],
+)
+def test_a_closed_pipe_ends_quietly(simdup, tree, arguments):  # noqa: ARG001
+    ended = into_a_closed_pipe(simdup, *arguments)
+
+    assert ended.stderr == b""
+    assert ended.returncode == 0
+
+
+def test_a_pipe_that_closes_while_much_is_written_ends_quietly(folder, write):
+    for number in range(2000):  # a report of a megabyte, more than any pipe holds
+        write(f"in/{'n' * 60}{number}", "the same few words in every file")
+
+    with subprocess.Popen(
+        [sys.executable, "-m", "simdup", "scan", "in", "--format", "json"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        first = process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read()
+
+    assert (first, said) == (b"{\n", b"")
+    assert process.returncode == 0
+
+
+def test_warnings_that_nobody_reads_leave_the_result(simdup, tree):  # noqa: ARG001
+    ended = into_a_closed_pipe(simdup, "scan", "in", "--format", "fdupes", stream="stderr")
+
+    assert (ended.returncode, ended.stdout) == (0, REPORT)
+
+
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_stream_that_is_not_there_is_no_crash(simdup, tree, closed):  # noqa: ARG001
+    ended = simdup("scan", "in", "--format", "fdupes", preexec_fn=lambda: os.close(closed))
+
+    assert b"Traceback" not in ended.stderr
+    assert ended.returncode in ({2} if closed == 1 else {0})
+    assert ended.stdout == (b"" if closed == 1 else REPORT)
+
+
+def test_a_list_from_a_stdin_that_is_not_there_is_one_line(simdup):
+    ended = simdup("scan", "--files-from", "-", preexec_fn=lambda: os.close(0))
+
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert ended.stderr.startswith(b"simdup: ")
+    assert ended.stderr.count(b"\n") == 1
+
+
+# Ctrl-C
+
+
+@pytest.fixture
+def busy(folder, simplified):
+    """`busy(*arguments)`: a scan that takes long, in a process group of its own."""
+    for number in range(4):  # jieba's keywords of this many take some ten seconds
+        Path(f"in{number}").write_text(simplified * 2500, "utf-8")
+    started = []
+
+    def starting(*arguments):
+        command = [sys.executable, "-m", "simdup", "scan", ".", "--features", "keywords"]
+        process = subprocess.Popen(
+            [*command, *arguments],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        started.append(process)
+        return process
+
+    yield starting
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def workers(group, *, ready):
+    """The spawned processes of a group, or those that have worked for a second."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit():
+            continue
+        try:
+            fields = (folder / "stat").read_text("ascii", "replace").rpartition(")")[2].split()
+            is_worker = (
+                int(fields[2]) == group and b"spawn_main" in (folder / "cmdline").read_bytes()
+            )
+        except OSError:
+            continue
+        if is_worker and (not ready or worked_s(fields) >= 1):
+            found.append(folder.name)
+    return found
+
+
+def worked_s(fields):
+    """Processor time from the fields of /proc/PID/stat behind the name."""
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_at_work(process):
+    stat = Path(f"/proc/{process.pid}/stat").read_text("ascii", "replace")
+    return worked_s(stat.rpartition(")")[2].split()) >= 1
+
+
+def interrupt_when(process, condition, later_s=0.0):
+    """What is written and said after Ctrl-C some seconds after the condition holds."""
+    patience = time.monotonic() + LONG
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+    time.sleep(later_s)
+    os.killpg(process.pid, signal.SIGINT)
+    return process.communicate(timeout=SOON)
+
+
+@has_proc
+@pytest.mark.parametrize("later_s", [0, 0.1, 0.2])
+def test_an_interrupt_while_workers_start_is_one_line(busy, later_s):
+    process = busy("--jobs", "2", "--output", "out")
+
+    out, said = interrupt_when(process, lambda: workers(process.pid, ready=False), later_s)
+
+    assert (process.returncode, out, said.strip()) == (130, b"", b"simdup: interrupted")
+    assert workers(process.pid, ready=False) == []
+    assert names() == ["in0", "in1", "in2", "in3"]
+
+
+@has_proc
+def test_an_interrupt_while_workers_work_ends_them_at_once(busy):
+    process = busy("--jobs", "2", "--output", "out")
+
+    out, said = interrupt_when(process, lambda: len(workers(process.pid, ready=True)) == 2)
+
+    assert (process.returncode, out, said.strip()) == (130, b"", b"simdup: interrupted")
+    assert workers(process.pid, ready=False) == []
+    assert names() == ["in0", "in1", "in2", "in3"]
+
+
+@has_proc
+def test_an_interrupt_without_workers_is_one_line(busy):
+    process = busy("--jobs", "1", "--output", "out")
+
+    out, said = interrupt_when(process, lambda: is_at_work(process))
+
+    assert (process.returncode, out, said.strip()) == (130, b"", b"simdup: interrupted")
+    assert names() == ["in0", "in1", "in2", "in3"]
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="there is no /dev/shm to write to")
+def test_a_file_in_shared_memory_is_replaced_like_any_other(run, write, english):
+    write("in/a", english)
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        target = os.path.join(folder, "out.json")
+        for _ in range(2):
+            run("scan", "in", "--format", "json", "--output", target)
+
+        assert json.loads(Path(target).read_text("utf-8"))["stats"]["found"] == 1

@@ -1,0 +1,480 @@
+"""`simdup query` as a user sees it: what it finds, how it is reported, how it exits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+
+from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.index import query as answers
+from simdup.recipe import Recipe
+
+any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
+FORMATS = ["text", "json", "jsonl", "csv"]
+
+
+def words(seed, *, edits=0):
+    return " ".join(f"{'e' if place < edits else 'w'}{seed}x{place}" for place in range(60))
+
+
+def at(name):
+    return os.path.abspath(name)
+
+
+@pytest.fixture
+def built(run, write, simplified):
+    """An index of a text, its edited copy, another one, and a Chinese one in GBK."""
+    write("in/a", words(1))
+    write("in/b", words(1, edits=6))
+    write("in/c", words(2))
+    write("in/zh", simplified.encode("gbk"))
+    assert run("index", "build", "x", "in", "-q").code == 0
+    return "x"
+
+
+@pytest.fixture
+def asked(run, built):
+    """`asked(*arguments)`: the JSON of a query, and its exit code."""
+
+    def asking(*arguments, code=0):
+        ended = run("query", built, *arguments, "--format", "json")
+        assert ended.code == code, ended.err
+        return json.loads(ended.out.decode("utf-8"))
+
+    return asking
+
+
+def found(answer):
+    return [os.path.relpath(each["path"]) for each in answer["matches"]]
+
+
+def hexadecimal(text, bits=256):
+    return fingerprint_texts([text], Recipe(bits=bits)).rows[0].tobytes().hex()
+
+
+# What is found
+
+
+def test_a_session_worked_by_hand(run, built, write):
+    write("q", words(1))
+
+    ended = run("query", built, "q", "--text", "nothing like it")
+
+    assert ended.code == 0
+    first, copy, edited, second = ended.out.decode().splitlines()
+    assert (first, second) == ("q: 2 documents", "nothing like it: nothing")
+    assert copy.split() == ["100", "%", "bytes", "utf-8", "349", "B", at("in/a")]
+    assert edited.startswith("   8")
+    assert edited.split()[2:] == [edited.split()[2], "bits", "utf-8", "349", "B", at("in/b")]
+    assert ended.err == b"2 documents found for 1 of 2 questions, among 4\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["q"], 0),
+        (["q", "other"], 0),
+        (["other"], 1),
+        (["--text", "other words"], 1),
+        (["--text", "?!"], 2),
+        (["q", "gone"], 2),
+        (["other", "gone"], 2),
+        (["binary"], 2),
+        (["empty"], 2),
+        (["in"], 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_it_exits_with_0_when_something_is_found_1_when_nothing_2_for_trouble(
+    run, built, write, arguments, code
+):
+    write("q", words(1))
+    write("other", words(9))
+    write("binary", bytes(99))
+    write("empty", "")
+
+    ended = run("query", built, *arguments)
+
+    assert ended.code == code
+    assert (b"simdup: '" in ended.err) == (code == 2)
+    assert b"Traceback" not in ended.err
+
+
+def test_what_could_be_asked_is_answered_beside_trouble(run, built, write):
+    write("q", words(1))
+
+    ended = run("query", built, "gone", "q", "-q")
+
+    assert (ended.code, ended.err) == (2, b"")
+    assert ended.out.startswith(b"q: 2 documents\n")
+
+
+def test_an_estimate_is_marked(run, built, write):
+    write("q", words(1))
+    os.utime("in/b", ns=(1, 1))
+
+    lines = run("query", built, "q").out.decode().splitlines()
+
+    assert [line.split()[0].startswith("~") for line in lines[1:]] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("options", "names"),
+    [
+        ((), ["in/a", "in/b"]),
+        (("--similarity", "0.95"), ["in/a"]),
+        (("-s", "0.1"), ["in/a", "in/b"]),
+        (("-k", "0"), ["in/a"]),
+        (("-k", "100"), ["in/a", "in/b"]),
+        (("--no-verify",), ["in/a", "in/b"]),
+        (("--top", "1"), ["in/a"]),
+        (("--top", "4"), ["in/a", "in/b", "in/c", "in/zh"]),
+        (("--top", "4", "--bits", "64"), ["in/a", "in/b", "in/c", "in/zh"]),
+        (("--top", "4", "--no-verify"), ["in/a", "in/b", "in/c", "in/zh"]),
+        (("--top", "4", "-s", "0.5"), ["in/a", "in/b"]),
+        (("--top", "1", "-k", "100"), ["in/a"]),
+        (("--bits", "64"), ["in/a", "in/b"]),
+        (("--bits", "64", "-k", "0"), ["in/a"]),
+    ],
+    ids=" ".join,
+)
+def test_options_say_what_is_found(asked, options, names):
+    (answer,) = asked("--text", words(1), *options)["answers"]
+
+    assert found(answer)[:2] == names[:2]
+    assert sorted(found(answer)) == sorted(names)
+    if "--no-verify" in options:
+        assert [each["exact"] for each in answer["matches"][1:]] == [False] * (len(names) - 1)
+
+
+def test_no_verify_opens_no_document(run, built, refused):
+    for name in "abc":
+        refused(at(f"in/{name}"))
+
+    for options in (("--no-verify",), ("-k", "90"), ("--top", "3", "--no-verify")):
+        ended = run("query", built, "--text", words(1), "--format", "json", *options)
+
+        assert ended.code == 0
+        assert b"Permission denied" not in ended.err
+
+
+def test_a_search_that_does_not_reach_as_far_as_it_should_says_so(run, built, monkeypatch):
+    monkeypatch.setattr(answers, "MOST_BY_CHANCE", 1e-6)
+
+    _, narrowed = run("query", built, "--text", words(1)).err.decode().splitlines()
+    nearest = run("query", built, "--text", words(1), "--top", "2").err.decode().splitlines()
+
+    assert narrowed.startswith("looked within ")
+    assert narrowed.endswith("an index of more --bits avoids this")
+    assert len(nearest) == 1
+
+
+# What is asked
+
+
+def test_stdin_is_a_text_in_any_encoding(simdup, built, simplified):
+    for data in (simplified.encode("gbk"), simplified.encode("utf-16"), simplified.encode()):
+        ended = simdup("query", built, "-", input=data)
+
+        assert (ended.returncode, ended.stdout.splitlines()[0]) == (0, b"-: 1 document")
+        assert b"text" in ended.stdout
+        assert ended.stdout.splitlines()[1].endswith(b"in/zh")
+
+
+def test_stdin_is_in_the_encoding_that_the_index_names(simdup, run, write, simplified):
+    data = simplified[:40].encode("gbk")
+    write("in/zh", data)
+    run("index", "build", "x", "in", "--encoding", "big5")
+
+    ended = simdup("query", "x", "-", input=data)
+
+    assert ended.returncode == 0
+    assert b"100 %  bytes    big5 " in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (bytes(99), b"simdup: '-': binary (NUL bytes)\n"),
+        (b"", b"simdup: '-': empty (0 bytes)\n"),
+        (b"PK\3\4 mimetypeapplication/epub+zip", b"simdup: '-': no text extracted"),
+    ],
+)
+def test_stdin_is_read_as_a_file_is(simdup, built, write, data, said):
+    write("q", words(1))
+
+    ended = simdup("query", built, "-", "q", input=data)
+
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(said)
+    assert ended.stderr.count(b"\n") == 2
+    assert ended.stdout.startswith(b"q: 2 documents\n")
+
+
+def test_stdin_may_be_a_document_and_the_very_bytes_of_another(simdup, built):
+    page = f"<html><body><p>{words(1)}</p></body></html>".encode()
+
+    os.mkdir("temporary")
+    here = {"TMPDIR": os.path.abspath("temporary")}
+
+    assert b"100 %" in simdup("query", built, "-", input=page, environment=here).stdout
+    same = simdup("query", built, "-", input=Path("in/zh").read_bytes(), environment=here)
+    assert b"100 %  bytes " in same.stdout
+    assert os.listdir("temporary") == []
+
+
+def test_the_one_that_is_the_same_is_the_most_similar_one(asked, write):
+    write("in/0", words(1).upper())
+    write("q", words(1))
+
+    (answer,) = asked("q", "--top", "1")["answers"]
+
+    assert found(answer) == ["in/a"]
+
+
+def test_a_closed_stdin_is_one_line(simdup, built):
+    ended = simdup("query", built, "-", preexec_fn=lambda: os.close(0))
+
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(b"simdup: - reads stdin, which is closed")
+    assert ended.stderr.count(b"\n") == 1
+
+
+def test_questions_of_all_kinds_are_answered_in_one_call(simdup, built, write):
+    write("q", words(1))
+    print_ = hexadecimal(words(2))
+
+    ended = simdup(
+        *("query", built, "q", "-", "--text", words(2), "--text", "none"),
+        *("--fingerprint", print_, "--fingerprint", print_.upper(), "--format", "jsonl"),
+        input=words(1, edits=6).encode(),
+    )
+
+    header, *lines = map(json.loads, ended.stdout.decode().splitlines())
+    assert (ended.returncode, header["type"]) == (0, "query")
+    asked = [(line["question"], found(line)[:1]) for line in lines]
+    assert asked == [
+        ("q", ["in/a"]),
+        ("-", ["in/b"]),
+        (words(2), ["in/c"]),
+        ("none", []),
+        (print_, ["in/c"]),
+        (print_, ["in/c"]),
+    ]
+    assert ended.stderr == b"7 documents found for 5 of 6 questions, among 4\n"
+
+
+def test_a_question_may_come_twice(run, built, write):
+    write("q", words(1))
+
+    ended = run("query", built, "q", "q", "--text", "q", "--text", "q")
+
+    assert ended.code == 0
+    assert ended.out.count(b"q: 2 documents") == 2
+
+
+def test_a_long_text_is_cut_in_the_report_and_whole_in_the_json(run, built, asked):
+    lines = run("query", built, "--text", words(1)).out.decode().splitlines()
+
+    assert len(lines[0]) < 80
+    assert lines[0].endswith("…: 2 documents")
+    assert asked("--text", words(1))["answers"][0]["question"] == words(1)
+
+
+@pytest.mark.parametrize("options", [(), ("-k", "3"), ("--top", "1"), ("--bits", "64", "-k", "3")])
+def test_a_fingerprint_is_asked_for(asked, options):
+    bits = 64 if "--bits" in options else 256
+
+    (answer,) = asked("--fingerprint", hexadecimal(words(1), bits), *options)["answers"]
+
+    assert found(answer)[0] == "in/a"
+    assert [answer["matches"][0][name] for name in ("kind", "distance", "exact")] == [
+        "near",
+        0,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "line"),
+    [
+        ("00" * 8, "64 bits where 256 are asked for"),
+        ("00" * 33, "264 bits where 256 are asked for"),
+        ("", "0 bits where 256 are asked for"),
+        ("xyz", "--fingerprint 'xyz': not hexadecimal digits"),
+        ("0", "--fingerprint '0': not hexadecimal digits"),
+        ("\x1b[31m", "not hexadecimal digits"),
+    ],
+)
+def test_a_fingerprint_that_cannot_be_is_one_line(run, built, written, line):
+    ended = run("query", built, "--fingerprint", written)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert line in ended.err.decode()
+    assert ended.err.count(b"\n") == 1
+    assert ended.err.decode().strip().isprintable()
+
+
+# How it is reported
+
+
+def test_json_has_every_field(asked, write):
+    write("q", words(1))
+
+    report = asked("q", "gone", code=2)
+
+    assert list(report)[-4:] == ["settings", "search", "answers", "skipped"]
+    assert list(report["search"]) == ["documents", "top", "k", "wanted", "recall"]
+    assert {"schema_version", "tool", "version"} < {*report}
+    (answer,) = report["answers"]
+    assert list(answer) == ["question", "matches"]
+    assert list(answer["matches"][1])[-4:] == ["kind", "distance", "similarity", "exact"]
+    assert answer["matches"][0]["kind"] == "identical bytes"
+    assert report["skipped"] == [
+        {"path": "gone", "reason": "not found", "detail": "No such file or directory"}
+    ]
+
+
+def test_jsonl_is_an_object_a_line(run, built, write):
+    write("q", words(1))
+
+    lines = run("query", built, "q", "gone", "--format", "jsonl").out.decode().splitlines()
+
+    assert [json.loads(line)["type"] for line in lines] == ["query", "answer", "skipped"]
+
+
+def test_csv_is_a_line_a_document(run, built, write):
+    write("q", words(1))
+
+    ended = run("query", built, "q", "--text", "none", "--format", "csv")
+
+    rows = list(csv.DictReader(io.StringIO(ended.out.decode(), newline="")))
+    assert [(row["question"], row["kind"], row["exact"]) for row in rows] == [
+        ("q", "identical bytes", "1"),
+        ("q", "near", "1"),
+    ]
+    assert [row["path"] for row in rows] == [at("in/a"), at("in/b")]
+    assert (rows[0]["similarity"], rows[0]["distance"]) == ("1.000000", "0")
+
+
+def test_names_alone_end_in_nul_and_each_answer_in_one_more(run, built):
+    ended = run("query", built, "-0", "--text", words(1), "--text", "none", "--text", words(2))
+
+    names = [os.fsencode(at(f"in/{name}")) for name in "abc"]
+    assert ended.out == b"\0".join([*names[:2], b"", b"", names[2], b"", b""])
+
+
+def test_the_nth_of_names_alone_answers_the_nth_question(simdup, built, write):
+    write("q", words(1))
+    write("empty", "")
+
+    ended = simdup("query", built, "-0", "gone", "-", "empty", "q", input=words(2).encode())
+
+    names = [os.fsencode(at(f"in/{name}")) for name in "abc"]
+    assert ended.stdout == b"\0".join([b"", names[2], b"", b"", *names[:2], b"", b""])
+
+
+@any_name
+def test_names_of_any_bytes_come_back(run, write):
+    for number, name in enumerate((b"\xff\x1b[31m", b"a\nb", "钟".encode("gbk"), b" -q")):
+        write(b"in/" + name, words(number))
+        write(name, words(number))
+        run("index", "build", f"x{number}", "in", "-q")
+
+        zero = run("query", f"x{number}", "-q", "-0", "--", name)
+        ended = run("query", f"x{number}", "-q", "--format", "json", "--", name)
+        text = run("query", f"x{number}", "--", name, name + b"gone")
+
+        (answer,) = json.loads(ended.out.decode("utf-8"))["answers"]
+        (match,) = answer["matches"]
+        assert zero.out == os.fsencode(os.getcwd()) + b"/in/" + name + b"\0\0"
+        for key, record in (("question", answer), ("path", match)):
+            coded = record.get(f"{key}_base64")
+            assert (b64decode(coded) if coded else record[key].encode()).endswith(name)
+        said = (text.out + text.err).decode()
+        assert text.code == 2
+        assert all(line.isprintable() for line in said.split("\n"))
+
+
+@pytest.mark.parametrize("form", [*FORMATS, "-0"])
+def test_a_report_goes_into_a_file(run, built, form):
+    options = ["-0"] if form == "-0" else ["--format", form]
+    shown = run("query", built, "--text", words(1), *options)
+
+    ended = run("query", built, "--text", words(1), *options, "--output", "out")
+
+    assert (ended.code, ended.out, ended.err) == (0, b"", shown.err)
+    assert Path("out").read_bytes() == shown.out
+
+
+# Wrong use
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ([], "Missing argument 'INDEX'."),
+        (["x"], "give FILE..., --text or --fingerprint to ask for"),
+        (["gone", "q"], "'gone': there is no index; `simdup index build` makes one"),
+        (["q", "q"], "'q': not an index of simdup"),
+        (["in", "q"], "'in': not a regular file"),
+        (["x", "q", "-0", "--format", "json"], "-0 prints names alone; leave out --format json"),
+        (["x", "q", "-0", "--format", "text"], "-0 prints names alone; leave out --format text"),
+        (["x", "q", "--format", "fdupes"], "Invalid value for '--format'"),
+        (["x", "q", "-k", "3", "-s", "0.5"], "-k and --similarity are two thresholds; give one"),
+        (["x", "q", "-k", "257"], "k must be from 0 to the 256 bits, not 257"),
+        (["x", "q", "-s", "0"], "Invalid value for '-s'"),
+        (["x", "q", "--top", "0"], "Invalid value for '--top'"),
+        (["x", "q", "--bits", "264"], "'x': made with 256 bits; 264 are more than it has"),
+        (["x", "q", "--bits", "12"], "bits must be a multiple of 8"),
+        (["x", "q", "--bits", "0"], "bits must be a multiple of 8"),
+        (["x", "q", "--output", "gone/out"], "'gone/out': cannot write there"),
+        (["x", "q", "--convert", "doc=cat"], "'x': made with no --convert; give the same"),
+        (["x", "q", "--stop-words", "gone"], "'x': made with features shingles, which no dict"),
+        (["x", "q", "--features", "words"], "No such option '--features'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_use_is_one_line_and_exits_with_2(run, write, arguments, line):
+    write("q", words(1))
+    before = sorted(os.listdir())
+
+    ended = run("query", *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(b"simdup: ")
+    assert line in ended.err.decode()
+    assert ended.err.count(b"\n") == 1
+    assert sorted(os.listdir()) == before
+
+
+def test_an_index_of_words_wants_its_dictionary_again(run, write):
+    write("stop", "the\n")
+    write("in/a", "the cat sat on the mat and purred")
+    run("index", "build", "x", "in", "--features", "words", "--stop-words", "stop")
+
+    refused = run("query", "x", "in/a")
+    answered = run("query", "x", "in/a", "--stop-words", "stop")
+
+    assert refused.code == 2
+    assert refused.err == b"simdup: 'x': made with another --stop-words, or none; give the same\n"
+    assert answered.code == 0
+
+
+def test_an_index_of_keywords_is_asked_with_its_own_bits_only(run, write, english):
+    write("in/a", english)
+    run("index", "build", "x", "in", "--features", "keywords", "--hash", "string")
+
+    assert run("query", "x", "in/a").code == 0
+    ended = run("query", "x", "in/a", "--bits", "64")
+
+    only = b"made with 128 bits of hash 'string', of which 64 are no fingerprint"
+    assert (ended.code, ended.err) == (2, b"simdup: 'x': " + only + b"\n")

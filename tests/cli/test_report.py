@@ -1,0 +1,233 @@
+"""`simdup report`, and `--html` of scans: what is written, what is read, what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+
+from simdup.cli.page import language_of
+from tests.report.test_page import Scripts
+
+
+@pytest.fixture
+def files(write, english):
+    write("docs/a.txt", english)
+    write("docs/b.txt", english.replace("grey", "brown"))
+
+
+@pytest.fixture
+def result(run, files):  # noqa: ARG001 (they are scanned)
+    run("scan", "docs", "--format", "json", "-o", "r.json", "-q")
+    return "r.json"
+
+
+def page(path="p.html"):
+    return Scripts(Path(path).read_text("utf-8")).found
+
+
+def texts(path="p.html"):
+    return json.loads(zlib.decompress(b64decode(page(path)["texts-1"])))
+
+
+@pytest.mark.usefixtures("files")
+def test_a_scan_writes_a_page_with_its_texts_besides_its_report(run, english):
+    ended = run("scan", "docs", "--html", "p.html", "-q")
+
+    assert ended.out.startswith(b"Group 1: near, 2 files")
+    assert texts()["texts"][0] == english
+    assert texts()["found"] == [0, 1]
+
+
+@pytest.mark.usefixtures("files")
+def test_a_scan_writes_a_page_without_texts_when_told(run):
+    run("scan", "docs", "--html", "p.html", "--html-texts", "none", "-q")
+
+    assert "texts-1" not in page()
+
+
+def test_documents_are_in_the_page_as_they_were_read(run, write, english):
+    write("docs/a.html", f"<title>x</title><p>{english}</p>")
+    write("docs/b.txt", english)
+    run("scan", "docs", "--html", "p.html", "-q")
+
+    assert all("<p>" not in text and "harbour master" in text for text in texts()["texts"])
+
+
+def test_converted_documents_are_in_the_page_and_not_converted_for_a_report(run, write, english):
+    write("docs/a.shout", english.upper())
+    write("docs/b.txt", english)
+    convert = ("--convert", "shout=tr A-Z a-z")
+    run("scan", "docs", *convert, "--html", "p.html", "--format", "json", "-o", "r.json", "-q")
+    assert all(text.startswith("the harbour") for text in map(str.lower, texts()["texts"]))
+    assert json.loads(page()["data"])["codings"] == ["utf-8", "shout"]
+
+    run("report", "r.json", "--html", "p.html", "--html-texts", "groups")
+    assert "no text extracted" in texts()["found"]
+    assert run("report", "r.json", "-q").out == run("scan", "docs", *convert, "-q").out
+
+
+@pytest.mark.usefixtures("files")
+def test_an_index_gives_a_page_without_texts_unless_told(run):
+    run("index", "build", "i.simdup", "docs")
+    run("scan", "--index", "i.simdup", "--no-verify", "--html", "p.html", "-q")
+    assert "texts-1" not in page()
+
+    run("scan", "--index", "i.simdup", "--html", "p.html", "--html-texts", "groups", "-q")
+    assert texts()["found"] == [0, 1]
+
+
+def test_a_report_shows_a_saved_result_as_the_scan_did(run, result):
+    scanned, again = run("scan", "docs"), run("report", result)
+
+    assert again.out == scanned.out
+    assert again.code == 0
+    assert again.err.startswith(b"1 group of 2 files; read 2 of 2 files")
+
+
+@pytest.mark.parametrize("form", ["csv", "fdupes"])
+def test_a_report_has_other_formats(run, result, form):
+    assert (
+        run("report", result, "--format", form).out
+        == run("scan", "docs", "--format", form, "-q").out
+    )
+
+
+@pytest.mark.usefixtures("files")
+def test_a_report_takes_json_lines_from_stdin(simdup):
+    lines = simdup("scan", "docs", "--format", "jsonl", "-q").stdout
+    again = simdup("report", "-", "-q", input=lines)
+
+    assert again.stdout == simdup("scan", "docs", "-q").stdout
+    assert again.returncode == 0
+
+
+def test_a_page_of_a_saved_result_opens_no_file_that_it_names(run, result, refused):
+    for name in ("docs/a.txt", "docs/b.txt"):
+        refused(name)
+        Path(name).unlink()
+    ended = run("report", result, "--html", "p.html", "-q")
+
+    assert (ended.code, ended.out, ended.err) == (0, b"", b"")
+    assert "texts-1" not in page()
+
+
+def test_a_page_and_a_format_are_both_made(run, result):
+    ended = run("report", result, "--html", "p.html", "--format", "fdupes", "-q")
+
+    assert ended.out == b"docs/a.txt\ndocs/b.txt\n\n"
+    assert page()
+
+
+def test_texts_are_read_again_only_from_files_that_are_as_they_were(run, result, english):
+    assert run("report", result, "--html", "p.html", "--html-texts", "groups").code == 0
+    assert texts()["texts"][0] == english
+
+    status = os.stat("docs/a.txt")
+    Path("docs/a.txt").write_text(english.replace("grey", "blue"))
+    os.utime("docs/a.txt", ns=(status.st_atime_ns, status.st_mtime_ns + 2_000_000))
+    Path("docs/b.txt").unlink()
+    run("report", result, "--html", "p.html", "--html-texts", "groups")
+    assert texts()["found"] == ["changed while read", "not found"]
+
+
+def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(run, result):
+    report = json.loads(Path(result).read_text())
+    report["groups"][0]["members"][0]["path"] = "/dev/zero"
+    os.mkfifo("docs/fifo")
+    report["groups"][0]["members"][1] |= {"path": "docs/fifo", "size": 0}
+    report["groups"][0]["members"][1]["mtime"] = os.stat("docs/fifo").st_mtime
+    Path(result).write_text(json.dumps(report))
+    run("report", result, "--html", "p.html", "--html-texts", "groups")
+
+    assert texts()["found"] == ["changed while read", "not a regular file"]
+
+
+def test_an_interrupted_result_is_shown_as_such(run, result):
+    report = json.loads(Path(result).read_text()) | {"complete": False, "groups": []}
+    Path(result).write_text(json.dumps(report))
+    ended = run("report", result, "--html", "p.html", "-q")
+
+    assert ended.err == b"simdup: this scan was interrupted: it has no groups\n"
+    assert json.loads(page()["data"])["complete"] is False
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["report", "docs/a.txt"], "no result of `simdup scan`: it is no JSON"),
+        (["report", "none.json"], "'none.json': No such file or directory"),
+        (["report", "docs"], "'docs': not a regular file"),
+        (["scan", "docs", "--html", "docs"], "'docs': a folder; name a file"),
+        (["scan", "docs", "--html", "no/p.html"], "'no/p.html': cannot write there"),
+        (["scan", "docs", "--lang", "zh"], "--lang goes with --html"),
+        (["scan", "docs", "--html-texts", "none"], "--html-texts goes with --html"),
+        (["scan", "docs", "--html", "p", "-o", "./p"], "--html and --output name the same file"),
+        (["report", "docs/a.txt", "--lang", "zh"], "--lang goes with --html"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_what_cannot_be_is_one_line(run, arguments, said):
+    ended = run(*arguments)
+
+    assert ended.code == 2
+    assert ended.out == b""
+    assert said in ended.err.decode()
+    assert ended.err.count(b"\n") == 1
+
+
+@pytest.mark.usefixtures("files")
+def test_the_page_can_be_written_is_found_out_before_any_file_is_read(run, monkeypatch):
+    monkeypatch.setattr("simdup.cli.scan.scan", lambda *_, **__: pytest.fail("scanned"))
+
+    assert run("scan", "docs", "--html", "no/p.html").code == 2
+
+
+@pytest.mark.usefixtures("files")
+def test_the_old_page_stays_when_the_new_one_fails(run, monkeypatch):
+    Path("p.html").write_text("old")
+    monkeypatch.setattr("simdup.cli.page.read_again", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("scan", "docs", "--html", "p.html")
+
+    assert Path("p.html").read_text() == "old"
+    assert sorted(os.listdir()) == ["docs", "p.html"]
+
+
+@pytest.mark.usefixtures("files")
+def test_a_closed_pipe_costs_no_page(simdup):
+    read, write = os.pipe()
+    os.close(read)
+    ended = simdup("scan", "docs", "--html", "p.html", "-q", capture_output=False, stdout=write)
+    os.close(write)
+
+    assert ended.returncode == 0
+    assert texts()
+
+
+@pytest.mark.usefixtures("files")
+def test_the_page_opens_in_the_language_of_the_locale_or_as_told(simdup):
+    locale = {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
+    simdup("scan", "docs", "--html", "p.html", environment=locale)
+    assert json.loads(page()["data"])["language"] == "zh"
+
+    simdup("scan", "docs", "--html", "p.html", "--lang", "en", environment=locale)
+    assert json.loads(page()["data"])["language"] == "en"
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LANG": "zh_TW.Big5"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_MESSAGES": "en_GB.UTF-8"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "de_DE", "LC_ALL": "zh_CN"}, "zh"),
+    ],
+)
+def test_the_language_is_that_of_messages(locale, language):
+    assert language_of(locale) == language

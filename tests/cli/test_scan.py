@@ -1,0 +1,903 @@
+"""`simdup scan` as a user sees it: what is grouped, how it is reported, how it exits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+from base64 import b64decode
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import pytest
+
+any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
+
+UNRELATED = (
+    "Soak the beans overnight, drain them, and simmer with a bay leaf until soft. Fry onion, "
+    "carrot and celery in olive oil, add tomatoes, then the beans and enough water to cover. "
+    "After forty minutes stir in torn bread, cabbage and thyme; rest the pot before serving.\n"
+)
+SHORT = "one two three four five six seven eight"
+
+
+@pytest.fixture
+def report(run):
+    """`report(*arguments)`: the JSON of a scan that went well."""
+
+    def reporting(*arguments):
+        ended = run("scan", *arguments, "--format", "json")
+        assert ended.code == 0, ended.err.decode()
+        return json.loads(ended.out.decode())
+
+    return reporting
+
+
+def grouped(found):
+    """The paths of each group, the representative first."""
+    return [[member["path"] for member in group["members"]] for group in found["groups"]]
+
+
+def kinds(found):
+    """The kind of every member but the first of the only group."""
+    (group,) = found["groups"]
+    return {member["path"]: member["kind"] for member in group["members"][1:]}
+
+
+def reasons(found):
+    return {each["path"]: each["reason"] for each in found["skipped"]}
+
+
+def chain(*, parts):
+    """A text of 100 made-up words, of which a quarter is replaced for each part named."""
+    return " ".join(f"w{i}{'x' if i // 25 in parts else ''}" for i in range(100))
+
+
+# What is grouped
+
+
+def test_a_small_tree_worked_by_hand(run, write, simplified, english):
+    write("a.txt", simplified)
+    write("b-copy.txt", simplified)
+    write("c-gbk.txt", simplified.encode("gbk"))
+    write("d-edited.txt", simplified.replace("四十多只钟", "五十几座钟"))
+    write("e.txt", english)
+
+    ended = run("scan", ".")
+
+    assert ended.code == 0
+    lines = ended.out.decode().splitlines()
+    assert lines[0].startswith("Group 1: near, 4 files, at most ")
+    assert [line.split()[-1] for line in lines[1:5]] == [
+        "./a.txt",
+        "./b-copy.txt",
+        "./c-gbk.txt",
+        "./d-edited.txt",
+    ]
+    assert lines[5:] == [""]
+
+
+@pytest.mark.parametrize(
+    ("codec", "name"),
+    [
+        ("gbk", "gb18030"),
+        ("gb18030", "gb18030"),
+        ("utf-8-sig", "utf-8-sig"),
+        ("utf-16", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+    ],
+)
+def test_a_copy_in_another_encoding_is_identical_text(report, write, simplified, codec, name):
+    write("a.txt", simplified)
+    write("copy.txt", simplified.encode(codec))
+
+    found = report(".")
+
+    assert kinds(found) == {"./copy.txt": "identical text"}
+    assert found["groups"][0]["members"][1]["encoding"] == name
+
+
+def test_a_copy_in_big5_is_identical_text(report, write, traditional):
+    write("a.txt", traditional)
+    write("copy.txt", traditional.encode("big5"))
+
+    found = report(".")
+
+    assert kinds(found) == {"./copy.txt": "identical text"}
+    assert found["groups"][0]["members"][1]["encoding"] == "big5"
+
+
+def test_a_copy_with_other_newlines_is_identical_text(report, write, simplified):
+    write("a.txt", simplified)
+    write("copy.txt", simplified.replace("\n", "\r\n"))
+
+    assert kinds(report(".")) == {"./copy.txt": "identical text"}
+
+
+def test_an_exact_copy_is_identical_bytes(report, write, english):
+    write("a.txt", english)
+    write("copy.txt", english)
+
+    found = report(".")
+
+    assert kinds(found) == {"./copy.txt": "identical bytes"}
+    assert found["groups"][0]["kind"] == "identical bytes"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("，", "、"), ("。", "."), ("“", "「"), ("\n", "\n\n　"), ("：", ":")]
+)
+def test_other_punctuation_is_near_at_distance_0(report, write, simplified, old, new):
+    write("a.txt", "“" + simplified)
+    write("b.txt", ("“" + simplified).replace(old, new))
+
+    (group,) = report(".")["groups"]
+
+    assert group["kind"] == "near"
+    assert group["diameter"] == 0
+    assert [member["distance"] for member in group["members"]] == [0, 0]
+    assert [member["similarity"] for member in group["members"]] == [1, 1]
+
+
+def test_a_decimal_point_and_a_thousands_comma_are_not_identical_text(report, write, english):
+    write("a.txt", english + "Total due: 1,000")
+    write("b.txt", english + "Total due: 1.000")
+
+    assert kinds(report(".")) == {"./b.txt": "near"}
+
+
+def test_unrelated_texts_are_not_grouped(report, write, english, simplified, traditional):
+    for name, text in enumerate([english, simplified, traditional, UNRELATED]):
+        write(f"{name}.txt", text)
+
+    found = report(".")
+
+    assert found["groups"] == []
+    assert found["stats"]["fingerprinted"] == 4
+
+
+def test_what_has_no_text_is_skipped_with_its_reason(report, write):
+    write("empty", b"")
+    write("signs", "…!? —— 。，\n")
+    write("binary", bytes(range(256)) * 8)
+    write("again", bytes(range(256)) * 8)
+
+    found = report(".")
+
+    assert found["groups"] == []
+    assert found["skipped"] == [
+        {"path": "./again", "reason": "binary", "detail": "NUL bytes"},
+        {"path": "./binary", "reason": "binary", "detail": "NUL bytes"},
+        {"path": "./empty", "reason": "empty", "detail": "0 bytes"},
+        {"path": "./signs", "reason": "empty", "detail": "no letter or digit"},
+    ]
+    assert found["stats"]["skipped"] == {"binary": 2, "empty": 2}
+
+
+def test_short_texts_are_decided_by_similarity_though_every_distance_is_allowed(report, write):
+    write("a", SHORT)
+    write("b", "nine ten eleven twelve thirteen fourteen")
+    write("c", SHORT + " nine")
+
+    # Within 64 of 128 bits stands for a similarity of 0, which texts that share nothing have.
+    found = report(".", "-k", "63")
+
+    assert grouped(found) == [["./a", "./c"]]
+    assert all(member["short"] for member in found["groups"][0]["members"])
+
+
+def test_a_bare_scan_reports_no_similarity_and_an_estimate(report, write, english):
+    write("a", english)
+    write("b", english.replace("grey seal", "white seal"))
+
+    found = report(".", "-k", "20")
+
+    assert found["candidates"] is None
+    assert found["settings"]["verified"] is False
+    assert found["settings"]["similarity"] is None
+    assert found["settings"]["k"] == 20
+    member = found["groups"][0]["members"][1]
+    assert member["similarity"] is None
+    assert 0 < member["distance"] <= 20
+    assert 0.8 < member["estimate"] < 1
+
+
+def test_no_verify_takes_the_distance_that_the_similarity_stands_for(report, write):
+    write("a", UNRELATED)
+
+    settings = report(".", "--no-verify", "--similarity", "0.8")["settings"]
+
+    assert (settings["k"], settings["verified"], settings["similarity"]) == (52, False, None)
+
+
+def test_a_chain_is_cut_by_star_and_kept_by_components(report, write):
+    write("a", chain(parts={0}))
+    write("b", chain(parts=set()))
+    write("c", chain(parts={3}))
+    write("d", chain(parts={3, 2}))
+
+    star = report(".", "--linkage", "star", "-s", "0.5")
+    whole = report(".", "--linkage", "components", "-s", "0.5")
+
+    assert [set(group) for group in grouped(star)] == [{"./a", "./b", "./c"}]
+    assert [set(group) for group in grouped(whole)] == [{"./a", "./b", "./c", "./d"}]
+    assert whole["groups"][0]["diameter"] > star["groups"][0]["diameter"] > 0
+    assert all(member["similarity"] >= 0.5 for member in star["groups"][0]["members"])
+    assert min(member["similarity"] for member in whole["groups"][0]["members"]) < 0.5
+
+
+def test_a_higher_similarity_leaves_fewer(report, write):
+    write("a", chain(parts=set()))
+    write("b", chain(parts={0}))
+
+    assert len(report(".", "--similarity", "0.7")["groups"]) == 1
+    assert report(".", "--similarity", "0.8")["groups"] == []
+
+
+def test_against_gives_pairs_of_a_path_and_a_reference_only(report, write, english, simplified):
+    write("new/1", english)
+    write("new/2", english + "One line more.")
+    write("new/3", simplified)
+    write("new/4", simplified)
+    write("old/1", english)
+    write("old/2", UNRELATED)
+    write("old/3", UNRELATED)
+
+    found = report("new", "--against", "old", "--similarity", "0.9")
+
+    assert [set(group) for group in grouped(found)] == [{"old/1", "new/1", "new/2"}]
+
+
+def test_against_finds_equal_texts_though_all_must_be_equal(report, write, simplified):
+    write("new/1", simplified)
+    write("old/1", simplified.replace("，", " "))
+
+    found = report("new", "--against", "old", "--similarity", "1", "--features", "words")
+
+    assert [set(group) for group in grouped(found)] == [{"new/1", "old/1"}]
+
+
+def test_filters_reach_the_walk(report, write, english):
+    for path in ("a.txt", "b.txt", "c.md", "drafts/d.txt", ".hidden.txt"):
+        write(path, english)
+    write("tiny.txt", SHORT)
+
+    found = report(".", "--include", "*.txt", "--exclude", "drafts", "--min-size", "0.1kB")
+
+    assert grouped(found) == [["./a.txt", "./b.txt"]]
+    assert reasons(found) == {
+        "./c.md": "excluded",
+        "./drafts": "excluded",
+        "./.hidden.txt": "hidden",
+        "./tiny.txt": "too small",
+    }
+    assert grouped(report(".", "--hidden", "--max-depth", "1", "--include", ".h*")) == []
+
+
+def test_gitignore_reaches_the_walk(report, write, english):
+    pytest.importorskip("pathspec")
+    write(".gitignore", "*.bak\n")
+    write("a", english)
+    write("a.bak", english)
+
+    found = report(".", "--gitignore")
+
+    assert found["groups"] == []
+    assert reasons(found)["./a.bak"] == "git-ignored"
+
+
+def test_a_file_reached_twice_is_no_copy_of_itself(report, write, english):
+    write("in/a", english)
+    os.link("in/a", "in/b")
+
+    found = report("in", "in", "in/a")
+
+    assert found["groups"] == []
+    assert found["stats"]["found"] == 1
+
+
+def test_groups_do_not_depend_on_the_order_of_paths(report, write, english, simplified):
+    for path in ("a/1", "b/2", "c/3"):
+        write(path, english)
+    write("c/4", english.replace("widow", "baker"))
+    write("a/5", simplified)
+    write("b/6", simplified.encode("gbk"))
+
+    assert report("a", "b", "c")["groups"] == report("c", "b", "a")["groups"]
+
+
+# Lists of files
+
+
+def test_files_from_reads_a_list(report, write, english):
+    for path in ("a b", "c", "d"):
+        write(path, english)
+    write("list", "a b\n\nc\n")
+
+    assert grouped(report("--files-from", "list")) == [["c", "a b"]]
+
+
+@any_name
+def test_files_from_with_null_takes_any_name(report, write, english):
+    names = [b"new\nline", b"\xff\xfe.txt", b"-0"]
+    for name in names:
+        write(name, english)
+    write("list", b"\0".join(names) + b"\0")
+
+    (group,) = report("--files-from", "list", "-0")["groups"]
+
+    assert {raw(member) for member in group["members"]} == set(names)
+
+
+def test_files_from_reads_stdin(simdup, write, english):
+    write("a", english)
+    write("b", english)
+
+    ended = simdup("scan", "--files-from", "-", "--format", "fdupes", "-q", input=b"a\nb\n")
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"a\nb\n\n", b"")
+
+
+def test_null_alone_lists_names_for_xargs(run, write, english):
+    write("a", english)
+    write("b", english)
+
+    assert run("scan", ".", "-0", "-q").out == b"./a\0./b\0\0"
+
+
+def test_a_missing_file_of_a_list_is_reported_and_the_rest_is_done(run, write, english):
+    write("a", english)
+    write("b", english)
+    write("list", "a\ngone\nb\n")
+
+    ended = run("scan", "--files-from", "list", "--format", "fdupes")
+
+    assert ended.code == 3
+    assert ended.out == b"a\nb\n\n"
+    assert ended.err.decode().splitlines()[0] == (
+        "simdup: gone: not found (No such file or directory)"
+    )
+
+
+# Names
+
+
+HOSTILE = [
+    b"\xff\xfe.txt",
+    b"new\nline.txt",
+    b"\x1b[31mred\x1b[0m.txt",
+    b'"quo\'tes",;.txt',
+    b"-rf.txt",
+    "钟表.txt".encode("gbk"),
+    b"n" * 251 + b".txt",
+    "\u202egnp.txt".encode(),
+    b"\xc2\x9b31m.txt",
+    b"tab\tand\rreturn.txt",
+    b"back\\xff.txt",
+    b" ",
+    "\u2028.txt".encode(),
+]
+
+
+def raw(member):
+    """The very bytes of a member's name."""
+    if "path_base64" in member:
+        return b64decode(member["path_base64"])
+    return member["path"].encode()
+
+
+@any_name
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_every_name_survives_json(run, write, english, form):
+    for name in HOSTILE:
+        write(b"in/" + name, english)
+    write(b"in/empty\xfe", b"")
+
+    ended = run("scan", "in", "--format", form, "-q")
+
+    objects = [json.loads(each) for each in parts(ended.out.decode("utf-8"), form)]
+    members = [m for each in objects for g in groups_of(each) for m in g["members"]]
+    skipped = [s for each in objects for s in skips_of(each)]
+    assert {raw(member) for member in members} == {b"in/" + name for name in HOSTILE}
+    assert [raw(each) for each in skipped] == [b"in/empty\xfe"]
+
+
+def parts(out, form):
+    return out.split("\n")[:-1] if form == "jsonl" else [out]
+
+
+def groups_of(each):
+    return [each] if each.get("type") == "group" else each.get("groups", [])
+
+
+def skips_of(each):
+    return [each] if each.get("type") == "skipped" else each.get("skipped", [])
+
+
+@any_name
+@pytest.mark.parametrize("form", ["text", "csv", "fdupes"])
+def test_no_name_acts_on_a_terminal(run, write, english, form):
+    for name in HOSTILE:
+        write(b"in/" + name, english)
+    write("gone", b"in/\x1b]0;title\x07\n")
+
+    out = run("scan", "in", "--format", form).out.decode()
+    warned = run("scan", "--files-from", "gone").err.decode()
+
+    assert [c for c in out + warned if not c.isprintable() and c != "\n"] == []
+
+
+@any_name
+def test_csv_has_one_row_a_member(run, write, english):
+    for name in HOSTILE:
+        write(b"in/" + name, english)
+
+    ended = run("scan", "in", "--format", "csv", "-q")
+
+    rows = list(csv.DictReader(io.StringIO(ended.out.decode())))
+    assert len(rows) == len(HOSTILE)
+    assert [row["representative"] for row in rows] == ["1"] + ["0"] * (len(HOSTILE) - 1)
+    assert {row["group"] for row in rows} == {"1"}
+    assert {row["similarity"] for row in rows} == {"1.000000"}
+    assert 'in/"quo\'tes",;.txt' in {row["path"] for row in rows}
+
+
+@any_name
+def test_null_output_is_byte_exact(run, write, english):
+    for name in HOSTILE:
+        write(b"in/" + name, english)
+
+    out = run("scan", "in", "--format", "fdupes", "-0", "-q").out
+
+    assert out.endswith(b"\0\0")
+    assert set(out[:-2].split(b"\0")) == {b"in/" + name for name in HOSTILE}
+
+
+# Reports
+
+
+def test_json_holds_every_field_that_is_promised(report, write, english):
+    write("a", english)
+    write("b", english.replace("grey", "white"))
+    write("empty", b"")
+
+    found = report(".")
+
+    assert found.keys() >= {"schema_version", "tool", "version", "complete", "settings", "stats"}
+    assert (found["schema_version"], found["tool"], found["complete"]) == (1, "simdup", True)
+    settings, stats = found["settings"], found["stats"]
+    assert settings.keys() >= {"recipe", "bits", "similarity", "k", "verified", "linkage"}
+    assert (settings["bits"], settings["similarity"], settings["verified"]) == (256, 0.45, True)
+    assert {"features", "hash", "ngram", "unicode", "format"} <= settings["recipe"].keys()
+    assert stats.keys() >= {"found", "fingerprinted", "from_store", "skipped", "bytes", "seconds"}
+    assert (stats["found"], stats["fingerprinted"], stats["from_store"]) == (3, 2, 0)
+    assert stats["bytes"] == sum(Path(name).stat().st_size for name in "ab")
+    (group,) = found["groups"]
+    assert group.keys() == {"id", "kind", "diameter", "diameter_exact", "members"}
+    first, second = group["members"]
+    assert first.keys() >= {
+        *("path", "size", "mtime", "encoding", "confidence", "features", "fingerprint"),
+        *("distance", "similarity", "representative"),
+    }
+    assert (first["path"], first["representative"], second["representative"]) == (
+        "./a",
+        True,
+        False,
+    )
+    assert first["size"] == Path("a").stat().st_size
+    assert first["mtime"] == pytest.approx(Path("a").stat().st_mtime, abs=1e-6)
+    assert (first["encoding"], first["confidence"], first["damaged"]) == ("utf-8", 1, 0)
+    assert len(bytes.fromhex(first["fingerprint"])) == 32
+    differing = int(first["fingerprint"], 16) ^ int(second["fingerprint"], 16)
+    assert second["distance"] == differing.bit_count() == group["diameter"]
+    assert found["skipped"] == [{"path": "./empty", "reason": "empty", "detail": "0 bytes"}]
+
+
+def test_jsonl_begins_with_the_header_and_has_an_object_a_line(run, write, english, simplified):
+    for name, text in (("a", english), ("b", english), ("c", simplified), ("d", simplified)):
+        write(name, text)
+    write("empty", b"")
+
+    lines = run("scan", ".", "--format", "jsonl").out.decode().split("\n")
+
+    assert lines.pop() == ""
+    assert [json.loads(line)["type"] for line in lines] == ["scan", "group", "group", "skipped"]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv", "fdupes"])
+def test_a_report_of_nothing_is_one_of_its_format(run, form):
+    ended = run("scan", ".", "--format", form)
+
+    assert ended.code == 0
+    if form == "json":
+        assert json.loads(ended.out)["groups"] == []
+    elif form == "jsonl":
+        assert json.loads(ended.out)["type"] == "scan"
+    elif form == "csv":
+        assert ended.out.decode() == (
+            "group,kind,representative,similarity,distance,size,encoding,path\n"
+        )
+    else:
+        assert ended.out == b""
+
+
+def test_damage_is_shown(run, write, simplified):
+    write("a", simplified)
+    write("b", simplified.encode() + b"\xff")
+
+    lines = run("scan", ".", "-q").out.decode().splitlines()
+
+    assert lines[1].endswith("  ./a")
+    assert lines[2].endswith("  ./b  (1 character damaged)")
+
+
+def test_a_fingerprint_does_not_depend_on_the_hash_seed_or_jobs(simdup, write, english, simplified):
+    for number in range(4):
+        write(f"e{number}", english.replace("two", f"{number}"))
+        write(f"c{number}", simplified.replace("四十", f"{number}"))
+
+    results = [
+        simdup(
+            *("scan", ".", "--format", "jsonl", "--jobs", jobs, "-q"),
+            environment={"PYTHONHASHSEED": seed},
+        )
+        for seed, jobs in (("0", "1"), ("1", "2"), ("42", "1"))
+    ]
+
+    groups = [each.stdout.split(b"\n")[1:] for each in results]
+    assert len(groups[0]) == 3
+    assert groups[0] == groups[1] == groups[2]
+
+
+def test_a_chinese_name_in_another_locale_is_escaped_in_text_and_kept_in_json(
+    simdup, write, english
+):
+    write("钟", english)
+    write("表", english)
+    latin = {"PYTHONIOENCODING": "latin-1"}
+
+    text = simdup("scan", ".", "-q", environment=latin)
+    whole = simdup("scan", ".", "-q", "--format", "json", environment=latin)
+
+    assert (text.returncode, whole.returncode) == (0, 0)
+    assert b"./\\u8868" in text.stdout
+    assert grouped(json.loads(whole.stdout)) == [["./表", "./钟"]]
+
+
+# What is said on stderr
+
+
+def test_the_summary_says_what_was_read_and_skipped(run, write, english):
+    write("a", english)
+    write("b", english)
+    write("c", UNRELATED)
+    write("d", b"")
+    write("e", b"\0" * 9)
+
+    ended = run("scan", ".")
+
+    said = ended.err.decode()
+    assert said.startswith("1 group of 2 files; read 3 of 5 files (")
+    assert said.endswith("; skipped 1 binary, 1 empty\n")
+    assert said.count("\n") == 1
+
+
+def test_quiet_says_nothing(run, write, refused):
+    write("a", SHORT)
+    refused("./a")
+
+    ended = run("scan", ".", "-q")
+
+    assert (ended.code, ended.out, ended.err) == (3, b"", b"")
+
+
+def test_no_bar_without_a_terminal(run, write, monkeypatch):
+    def bar(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("simdup.cli.bars.bar", bar)
+    write("a", SHORT)
+
+    ended = run("scan", ".")
+
+    assert ended.code == 0
+    assert b"\r" not in ended.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_the_result_is_the_same_on_a_terminal(simdup, write, english):
+    write("a", english)
+    write("b", english)
+    screen, terminal = os.openpty()
+
+    seen = simdup("scan", ".", capture_output=False, stdout=-1, stderr=terminal)
+
+    os.close(terminal)
+    assert b"\r" in os.read(screen, 1 << 16)
+    os.close(screen)
+    assert seen.returncode == 0
+    assert seen.stdout == simdup("scan", ".").stdout != b""
+
+
+def test_of_many_warnings_the_rest_is_counted(run, write):
+    write("list", "".join(f"gone{number:02}\n" for number in range(13)))
+
+    said = run("scan", "--files-from", "list").err.decode().splitlines()
+
+    assert said[0] == "simdup: gone00: not found (No such file or directory)"
+    assert said[10] == "simdup: and 3 more that could not be read"
+    assert len(said) == 12
+
+
+# Exits
+
+
+def test_an_empty_folder_is_done(run):
+    ended = run("scan", ".")
+
+    assert (ended.code, ended.out) == (0, b"")
+
+
+def test_fail_on_found_exits_with_1_only_when_there_is_a_group(run, write, english):
+    write("a", english)
+    assert run("scan", ".", "--fail-on-found").code == 0
+
+    write("b", english)
+    assert run("scan", ".", "--fail-on-found").code == 1
+    assert run("scan", ".").code == 0
+
+
+def test_an_unreadable_file_exits_with_3_though_a_group_was_found(run, write, english, refused):
+    for name in "abc":
+        write(name, english)
+    refused("./b")
+
+    ended = run("scan", ".", "--fail-on-found", "--format", "fdupes")
+
+    assert ended.code == 3
+    assert ended.out == b"./a\n./c\n\n"
+    assert ended.err.startswith(b"simdup: ./b: unreadable (Permission denied)\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
+def test_a_file_of_mode_000_exits_with_3(run, write, english):
+    write("a", english)
+    Path("a").chmod(0)
+
+    ended = run("scan", ".")
+
+    assert ended.code == 3
+    assert ended.err.startswith(b"simdup: ./a: unreadable (Permission denied)\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gone"], "'gone': No such file or directory"),
+        ([".", "--against", "gone"], "'gone': No such file or directory"),
+        (["--files-from", "gone"], "'gone': No such file or directory"),
+        (["--files-from", "."], "'.': Is a directory"),
+        ([".", "--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
+        ([".", "--bits", "0"], "bits must be a multiple of 8 from 8 to 4096, not 0"),
+        ([".", "--bits", "64", "-k", "65"], "k must be from 0 to the 64 bits, not 65"),
+        (
+            [".", "-k", "3", "-s", ".5"],
+            "-k and --similarity are two thresholds; give one (see `simdup scan --help`)",
+        ),
+        ([".", "--similarity", "nan"], "similarity must be above 0 and at most 1, not nan"),
+        ([".", "--encoding", "klingon"], "unknown encoding 'klingon'"),
+        ([".", "--ngram", "0"], "ngram must be from 1 to 16, not 0"),
+        (
+            [".", "--min-size", "big"],
+            "Invalid value for '--min-size': 'big' is no size; write 500, 10k, 2.5MB or 1MiB"
+            " (see `simdup scan --help`)",
+        ),
+        (
+            [],
+            "give either PATH... or --files-from FILE (see `simdup scan --help`)",
+        ),
+        (
+            [".", "-0", "--format", "csv"],
+            "-0 goes with --format fdupes or --files-from, not csv (see `simdup scan --help`)",
+        ),
+        ([".", "--features", "words", "--user-dict", "gone"], "'gone': No such file or directory"),
+        ([".", "--features", "words", "--stop-words", "gone"], "'gone': No such file or directory"),
+        (
+            [".", "--user-dict", "gone"],
+            "a dictionary or stop words change nothing for features 'shingles';"
+            " use 'words' or 'keywords'",
+        ),
+        (
+            [".", "--hash", "string"],
+            "shingles take only hash 'mix64', not 'string'",
+        ),
+    ],
+)
+def test_a_run_that_cannot_be_is_one_line(run, write, english, arguments, message):
+    write("a", english)
+    write("b", english)
+
+    ended = run("scan", *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == f"simdup: {message}\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--no-such-option"],
+        ["--similarity", "0"],
+        ["--similarity", "1.1"],
+        ["--linkage", "cluster"],
+        ["--format", "xml"],
+        ["--bits", "many"],
+        ["--jobs", "0"],
+        ["--max-depth", "-1"],
+        ["--min-size", "9" * 400],
+        ["--max-size", "9" * 400 + "TB"],
+        ["--ngram", "2,"],
+        ["--top", "0"],
+        ["--features", "words", "--user-dict", "\x1b]0;red\x07"],
+        ["--features", "keywords", "--stop-words", "\x1b]0;red\x07"],
+        ["--against", "\x1b]0;red\x07"],
+        ["--encoding", "\x1b]0;red\x07"],
+        ["--\x1b]0;red\x07"],
+        ["--output", "gone/\x1b]0;red\x07"],
+    ],
+)
+def test_a_wrong_option_is_one_line_that_acts_on_no_terminal(run, write, simplified, arguments):
+    write("a", simplified)
+
+    ended = run("scan", ".", *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    said = ended.err.decode()
+    assert said.startswith("simdup: ")
+    assert said.endswith("\n")
+    assert said.removesuffix("\n").isprintable()
+
+
+def test_gitignore_without_its_package_is_one_line(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pathspec", None)
+
+    ended = run("scan", ".", "--gitignore")
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == (
+        "simdup: --gitignore needs an optional package: pip install 'simdup[gitignore]'\n"
+    )
+
+
+def test_no_command_shows_help_and_exits_with_2(run):
+    ended = run()
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(b"Usage: simdup ")
+
+
+def test_help_and_version_are_results(run):
+    assert run("--version").out == b"simdup, version 0.1.0\n"
+    assert run("--version", "scan", "missing").out == b"simdup, version 0.1.0\n"
+    for arguments in (["--help"], ["-h"], ["scan", "-h"], ["compare", "--help"]):
+        ended = run(*arguments)
+        assert (ended.code, ended.err) == (0, b"")
+        assert ended.out.startswith(b"Usage: simdup ")
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_verbose_version_names_the_kernels_and_what_is_missing(run, monkeypatch, is_there):
+    def without_rjieba(name):
+        if name == "rjieba":
+            raise PackageNotFoundError
+        return "1.2.3"
+
+    monkeypatch.setattr("simdup.cli.version.version", without_rjieba)
+    monkeypatch.setattr("simdup.cli.version.is_installed", lambda: is_there)
+
+    first, *lines = run("--verbose", "--version").out.decode().splitlines()
+
+    kernels = "numba 1.2.3 for large work, numpy for small" if is_there else "numpy"
+    assert first == "simdup, version 1.2.3"
+    assert f"kernels: {kernels}" in lines
+    assert "jieba 1.2.3" in lines
+    assert "rjieba not installed: Chinese words by jieba (pip install 'simdup[fast]')" in lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--verbose"], b"--verbose goes with --version"), (["--verbose", "scan"], b"--verbose goes")],
+)
+def test_verbose_alone_is_refused(run, arguments, message):
+    ended = run(*arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert message in ended.err
+
+
+def test_an_interrupted_scan_exits_with_130(run, write, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simdup.files.workers.fingerprint_sources", interrupted)
+
+    write("a", SHORT)
+
+    ended = run("scan", ".")
+
+    assert (ended.code, ended.out) == (130, b"")
+    assert ended.err.strip() == b"simdup: interrupted"
+
+
+# Read only
+
+
+def test_nothing_that_is_read_changes(run, write, english, simplified):
+    write("in/a.txt", english)
+    write("in/deep/b.txt", english)
+    write("in/c.txt", simplified.encode("gbk"))
+    write(b"in/\xe4\xb8\x80", b"\0\1")
+    Path("in/link").symlink_to("a.txt")
+    Path("in/a.txt").chmod(0o640)
+    os.utime("in/deep/b.txt", ns=(1, 1_000_000_001))
+    before = snapshot("in")
+
+    assert run("scan", "in", "--format", "json").code == 0
+    assert run("scan", "in", "-k", "3", "--hidden", "--noise").code == 0
+    assert run("compare", "in/a.txt", "in/deep/b.txt", "--diff").code == 0
+
+    assert snapshot("in") == before
+    assert len(before) == 7
+
+
+def snapshot(root):
+    """Contents, kinds, modes and times of everything in a folder."""
+    seen = {}
+    for path in [Path(root), *Path(root).rglob("*")]:
+        status = path.lstat()
+        data = path.read_bytes() if path.is_file() else b""
+        seen[os.fsencode(path)] = (
+            status.st_mode,
+            status.st_mtime_ns,
+            status.st_ctime_ns,
+            blake2b(data).digest(),
+        )
+    return seen
+
+
+def test_quiet_keeps_warnings_of_the_store_too(run, write):
+    write("a", SHORT)
+    write("file", "no folder")
+
+    for arguments, lines in (((), 2), (("-q",), 0)):
+        ended = run("scan", "a", "--cache", "file/store", *arguments)
+
+        assert ended.code == 0
+        assert ended.err.count(b"\n") == lines
+
+
+def test_without_a_home_folder_a_scan_does_without_store_and_list(run, write, english, monkeypatch):
+    def unknown(number):
+        raise KeyError(number)
+
+    for name in ("HOME", "SIMDUP_CACHE", "SIMDUP_IGNORED", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    write("in/a", english)
+    write("in/b", english)
+
+    ended, quiet, cache = run("scan", "in"), run("scan", "in", "-q"), run("cache", "info")
+
+    warning, summary = ended.err.decode().splitlines()
+    assert warning == (
+        "simdup: this user has no home folder; set HOME, or name the file (--cache, --ignored);"
+        " going on without the store and the list of ignored pairs"
+    )
+    assert (ended.code, summary[:7]) == (0, "1 group")
+    assert (quiet.code, quiet.err, quiet.out) == (0, b"", ended.out)
+    line = b"simdup: this user has no home folder; set HOME, or name the file\n"
+    assert (cache.code, cache.err) == (2, line)
+    assert (run("ignore", "list").code, run("ignore", "list").err) == (2, line)

@@ -1,0 +1,334 @@
+"""simdup.compute.kernels and simdup.compute.compiled.
+
+Compiled loops give what numpy gives, bit for bit.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from difficult import difficult_texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import simdup
+from simdup.compute import compiled as fast
+from simdup.fingerprint import features, simhash, tokens
+from simdup.fingerprint.features import Features
+from simdup.match import verify
+from simdup.recipe import Recipe
+from simdup.search import pairs as search
+
+pytest.importorskip("numba")
+KERNELS = fast.load()
+
+
+@pytest.fixture(autouse=True)
+def _new_account(monkeypatch):
+    """No test knows what others have done, or loses them the kernels."""
+    monkeypatch.setattr(fast, "_ACCOUNT", fast._Account())  # noqa: SLF001
+
+
+texts = st.lists(difficult_texts(), max_size=8)
+recipes = st.builds(
+    Recipe,
+    ngram=st.sampled_from([1, 2, 3, 5, (1, 2), (2, 3), (1, 3, 4)]),
+    bits=st.sampled_from([8, 16, 64, 72, 128, 256, 1024]),
+)
+
+
+def by_numpy(function, *arguments):
+    """What a function gives without kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (tokens, features, simhash, verify, search):
+            patch.setattr(module, "ready", lambda: None)
+        return function(*arguments)
+
+
+def same(found, expected):
+    return (
+        (found.rows == expected.rows).all()
+        and (found.counts == expected.counts).all()
+        and (found.digests == expected.digests).all()
+    )
+
+
+def test_kernels_are_loaded_here():
+    assert fast.ready() is KERNELS
+
+
+@settings(max_examples=300)
+@given(texts)
+def test_tokens_are_those_of_numpy(every):
+    expected = by_numpy(tokens.tokens, every, Recipe())
+
+    found = tokens.tokens(every, Recipe())
+
+    assert found.ids.tolist() == expected.ids.tolist()
+    assert found.offsets.tolist() == expected.offsets.tolist()
+
+
+@pytest.mark.parametrize("plane", range(17))
+def test_every_character_makes_the_tokens_of_numpy(plane):
+    characters = map(chr, range(plane << 16, (plane + 1) << 16))
+    every = ["".join(f"a{c}b {c} " for c in characters)]
+
+    found, expected = tokens.tokens(every, Recipe()), by_numpy(tokens.tokens, every, Recipe())
+
+    assert (found.ids == expected.ids).all()
+
+
+@settings(max_examples=200)
+@given(texts, recipes)
+def test_fingerprints_are_those_of_numpy(every, recipe):
+    expected = by_numpy(simhash.fingerprint_texts, every, recipe)
+
+    assert same(simhash.fingerprint_texts(every, recipe), expected)
+
+
+@pytest.mark.parametrize("kind", ["words", "tokens", "keywords"])
+@pytest.mark.parametrize("hash_kind", ["mix64", "blake2b", "string"])
+def test_fingerprints_of_weighted_features_are_those_of_numpy(kind, hash_kind):
+    every = ["the cat the dog 中文 分词 中文", "", "a", "结巴分词做得很好 simdup " * 30]
+    recipe = Recipe(features=kind, hash=hash_kind, bits=120)
+
+    expected = by_numpy(simhash.fingerprint_texts, every, recipe)
+
+    assert same(simhash.fingerprint_texts(every, recipe), expected)
+
+
+def test_a_text_of_many_segments_is_that_of_numpy(monkeypatch):
+    monkeypatch.setattr(features, "SEGMENT", 1000)
+    monkeypatch.setattr("simdup.text.chunking.PIECE", 3000)
+    text = " ".join(f"w{i % 700}" for i in range(5000))
+
+    expected = by_numpy(simhash.fingerprint_texts, [text], Recipe())
+
+    assert same(simhash.fingerprint_texts([text], Recipe()), expected)
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 30), max_size=20, unique=True), min_size=1, max_size=8),
+    st.booleans(),
+    st.randoms(use_true_random=False),
+)
+def test_similarities_are_those_of_numpy(documents, is_weighted, random):
+    ids = np.array([i for document in documents for i in document], np.uint64)
+    weights = np.array([random.randrange(1, 1 << 20) for _ in ids], np.int64)
+    offsets = np.cumsum([0, *map(len, documents)])
+    made = Features(simhash.mix64(ids), weights if is_weighted else None, offsets)
+    i, j = np.indices((len(documents), len(documents))).reshape(2, -1)
+
+    found, expected = verify.cosines(made, i, j), by_numpy(verify.cosines, made, i, j)
+
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(
+    st.integers(0, 60),
+    st.sampled_from([1, 8, 9, 16, 32, 40]),
+    st.integers(0, 330),
+    st.integers(0, 99),
+)
+def test_pairs_are_those_of_numpy(n, width, k, seed):
+    rows = np.random.default_rng(seed).integers(0, 256, (n, width), np.uint8)
+
+    found, expected = search.pairs_within(rows, k), by_numpy(search.pairs_within, rows, k)
+
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("chunk", [1, 100, 1 << 20])
+def test_a_buffer_that_is_full_loses_no_pair(monkeypatch, chunk):
+    monkeypatch.setattr(search, "CHUNK", chunk)
+    monkeypatch.setattr(search, "COLUMNS", 16)
+    rows = np.random.default_rng(1).integers(0, 4, (150, 8), np.uint8)
+
+    found = np.concatenate(list(search.all_pairs(rows, 64)))
+
+    assert len(found) == len(np.unique(found[:, :2], axis=0)) == 150 * 149 // 2
+
+
+def test_pairs_between_two_collections_are_those_of_numpy():
+    random = np.random.default_rng(2)
+    left, right = (random.integers(0, 256, (n, 16), np.uint8) for n in (70, 90))
+
+    def every():
+        return np.concatenate(list(search.iter_pairs_between(left, right, 60))).tolist()
+
+    assert sorted(every()) == sorted(by_numpy(every))
+
+
+def test_scan_search_and_scan_again_in_one_process(tmp_path, monkeypatch):
+    # As it would go wrong if threads of the kernels were alive when processes are started.
+    monkeypatch.setattr("simdup.files.workers.BYTES_WORTH_WORKERS", 0)
+    for name, text in (("a", "one two three four " * 20), ("b", "one two three four " * 20)):
+        (tmp_path / name).write_text(text, "utf-8")
+
+    first = simdup.scan([tmp_path], jobs=2)
+    pairs = simdup.pairs_within(np.zeros((300, 16), np.uint8), 3)
+    second = simdup.scan([tmp_path], jobs=2)
+
+    assert len(pairs) == 300 * 299 // 2
+    assert first.groups == second.groups
+    assert len(first.groups) == 1
+
+
+# Whether it pays
+
+
+def modules_after(script):
+    """The optional and heavy packages that a fresh process has imported after a script."""
+    names = ("numba", "jieba", "rjieba", "matplotlib", "simdup.compute.kernels")
+    code = f"{script}\nimport sys\nprint([n for n in {names!r} if n in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    return done.stdout.splitlines()[-1]
+
+
+def test_a_small_job_loads_nothing_that_is_optional(tmp_path):
+    (tmp_path / "a").write_text("one two three", "utf-8")
+    path = str(tmp_path / "a")
+
+    script = f"import simdup; simdup.compare({path!r}, {path!r}); simdup.scan([{path!r}])"
+
+    assert modules_after(script) == "[]"
+
+
+def test_a_large_job_loads_the_kernels():
+    script = "from simdup.compute import compiled; compiled.CHARACTERS_WORTH = 1\n"
+    script += "import simdup; simdup.fingerprint_texts(['one two three'])"
+
+    assert "simdup.compute.kernels" in modules_after(script)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "simdup.fingerprint_texts(['one two three'])",
+        "simdup.fingerprint_files([path])",
+        "simdup.exact_similarities(['one two three', 'one two'], [0], [1])",
+        "simdup.pairs_within(np.arange(320).astype(np.uint8).reshape(20, 16), 3)",
+    ],
+)
+def test_small_jobs_load_the_kernels_once_they_would_have_paid(tmp_path, call):
+    (tmp_path / "a").write_text("one two three", "utf-8")
+    script = (
+        "import numpy as np, simdup; from simdup.compute import compiled as fast\n"
+        f"path = {str(tmp_path / 'a')!r}\n"
+        "fast.CHARACTERS_WORTH, fast.WORDS_WORTH = 100, 5000\n"
+        f"for _ in range({{}}): {call}"
+    )
+
+    assert "simdup.compute.kernels" not in modules_after(script.format(2))
+    assert "simdup.compute.kernels" in modules_after(script.format(20))
+
+
+def test_characters_and_words_count_together(monkeypatch):
+    monkeypatch.setattr(fast, "load", lambda _: None)
+
+    fast.load_if_worth(characters=int(0.4 * fast.CHARACTERS_WORTH))
+    fast.load_if_worth(words=int(0.4 * fast.WORDS_WORTH))
+
+    assert not fast.is_worth(words=int(0.1 * fast.WORDS_WORTH))
+    assert fast.is_worth(words=int(0.3 * fast.WORDS_WORTH))
+
+
+def test_without_numba_there_are_no_kernels(monkeypatch):
+    monkeypatch.setattr(fast, "find_spec", lambda _: None)
+    monkeypatch.delitem(sys.modules, "simdup.compute.kernels")
+
+    assert fast.load() is None
+    assert fast.ready() is None
+
+
+BROKEN = [ImportError, OSError, AttributeError, RuntimeError, SystemError, ValueError]
+
+
+@pytest.mark.parametrize("error", BROKEN)
+def test_a_numba_that_does_not_load_is_as_none_and_not_tried_again(monkeypatch, error):
+    tried = []
+
+    def broken(name):
+        tried.append(name)
+        raise error(name)
+
+    monkeypatch.setattr(fast, "import_module", broken)
+    monkeypatch.delitem(sys.modules, "simdup.compute.kernels")
+
+    assert [fast.load(), fast.load()] == [None, None]
+    assert not fast.is_worth(words=2 * fast.WORDS_WORTH)
+    assert len(tried) == 1
+
+
+@pytest.mark.parametrize("error", BROKEN)
+def test_kernels_that_do_not_compile_are_as_none(monkeypatch, error):
+    def broken():
+        raise error
+
+    monkeypatch.setattr(KERNELS, "warmed", broken)
+    monkeypatch.setattr(fast, "ready", lambda: sys.modules.get("broken kernels"))
+    monkeypatch.setattr(fast, "import_module", lambda _: KERNELS)
+    monkeypatch.setitem(sys.modules, "simdup.compute.kernels", KERNELS)
+
+    assert fast.load() is None
+    assert "simdup.compute.kernels" not in sys.modules
+
+
+@pytest.mark.parametrize("said", ["0", "-1", "many", "", "9" * 5000])
+def test_nonsense_for_the_threads_of_numba_is_ignored(said):
+    code = "from simdup.compute import compiled as fast; print(fast.load() is not None)"
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_NUM_THREADS": said},
+        capture_output=True,
+        check=True,
+    )
+
+    assert (done.stdout, done.stderr) == (b"True\n", b"")
+
+
+def test_compiling_is_progress():
+    seen = []
+
+    def progress(items, label, total):
+        seen.append((label, total))
+        return items
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delitem(sys.modules, "simdup.compute.kernels")
+        patch.setattr(fast, "import_module", lambda _: KERNELS)
+        fast.load(progress)
+
+    assert seen == [("compile", 7)]
+
+
+@pytest.mark.parametrize("text", ["\ufdfa" * 999, "㍿" * 999, "ﷺ a " * 99 + "e\u0301\u0327" * 99])
+def test_characters_that_unfold_to_many_tokens_have_room(text):
+    texts = [text, "plain", text * 3]
+    found, expected = tokens.tokens(texts, Recipe()), by_numpy(tokens.tokens, texts, Recipe())
+
+    assert found.ids.tolist() == expected.ids.tolist()
+    assert found.offsets.tolist() == expected.offsets.tolist()
+
+
+@pytest.mark.parametrize(
+    ("said", "threads"),
+    [
+        ("1", 1),
+        ("0", None),
+        ("two", None),
+        ("", None),
+        ("²", None),
+        ("-1", None),
+        ("9" * 5000, None),
+    ],
+)
+def test_threads_are_no_more_than_omp_num_threads(monkeypatch, said, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+
+    assert fast.threads() == (threads or fast.cores())

@@ -1,0 +1,54 @@
+"""simdup.compute.memory.
+
+With too little memory, or too few descriptors, the program ends with one line.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from patience import LONG
+
+resource = pytest.importorskip("resource")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such limits")
+
+# In MB of address space: from what numpy cannot be loaded with, past what a thread or a worker
+# more needs, to what is enough.
+MEMORY = [60, 100, 130, 150, 160, 170, 180, 220, 400, 800]
+
+
+@pytest.fixture
+def limited(folder, write, english):
+    """`limited("RLIMIT_AS", number)`: how a scan with two workers ends under that limit."""
+    for number in range(6):
+        write(f"in/{number}", f"{number // 2} {english}")
+
+    def running(kind, most):
+        number = getattr(resource, kind)
+        return subprocess.run(
+            [sys.executable, "-m", "simdup", "scan", "in", "--no-cache", "--jobs", "2", "-q"],
+            cwd=folder,
+            capture_output=True,
+            check=False,
+            timeout=LONG,
+            preexec_fn=lambda: resource.setrlimit(number, (most, most)),
+        )
+
+    return running
+
+
+@pytest.mark.parametrize("megabytes", MEMORY)
+def test_too_little_memory_is_one_line_and_no_hang(limited, megabytes):
+    ended = limited("RLIMIT_AS", megabytes << 20)
+
+    assert (ended.returncode, ended.stderr.count(b"\n")) in {(0, 0), (2, 1)}
+    assert (ended.returncode == 0) == (ended.stdout.count(b"in/") == 6)
+
+
+@pytest.mark.parametrize("descriptors", [8, 12, 16, 64])
+def test_too_few_descriptors_are_one_line_and_no_hang(limited, descriptors):
+    ended = limited("RLIMIT_NOFILE", descriptors)
+
+    assert (ended.returncode, ended.stderr.count(b"\n")) in {(0, 0), (2, 1)}

@@ -1,0 +1,120 @@
+"""simdup.compute.processes: results in the order of the tasks, few of them under way."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from concurrent.futures.process import BrokenProcessPool
+from time import sleep
+from types import ModuleType
+
+import pytest
+
+from simdup.compute.processes import AHEAD, check_that_workers_start, results
+
+
+def doubled(number, wait=0.0):
+    sleep(wait)
+    return 2 * number
+
+
+def failing(number):
+    if number == 3:
+        raise ValueError(f"not {number}")
+    return number
+
+
+def dying(number):
+    if number == 3:
+        os._exit(1)
+    return number
+
+
+def process(_):
+    return os.getpid()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_results_come_in_the_order_of_the_tasks(jobs):
+    tasks = ((number, 0.05 * (number % 3 == 0)) for number in range(20))
+
+    assert list(results(doubled, tasks, jobs)) == [2 * number for number in range(20)]
+
+
+def test_no_tasks_are_no_results():
+    assert list(results(doubled, [], 2)) == []
+
+
+def test_only_a_few_tasks_are_taken_ahead():
+    taken = []
+
+    def tasks():
+        for number in range(100):
+            taken.append(number)
+            yield (number,)
+
+    with_results = results(doubled, tasks(), 2)
+    for done in range(10):
+        assert next(with_results) == 2 * done
+        assert len(taken) <= done + 2 + 2 * AHEAD
+    with_results.close()
+    assert len(taken) < 30
+
+
+def test_an_error_reaches_the_caller():
+    made = results(failing, ((number,) for number in range(9)), 2)
+
+    assert [next(made) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="not 3"):
+        next(made)
+
+
+def test_an_error_says_where_in_the_worker_it_arose():
+    with pytest.raises(ValueError, match="not 3") as caught:
+        list(results(failing, [(3,)], 1))
+
+    assert "in failing" in str(caught.value.__cause__)
+
+
+def test_what_a_worker_cannot_import_is_an_error(monkeypatch):
+    nowhere = ModuleType("nowhere")
+    exec("def function(): pass", nowhere.__dict__)
+    monkeypatch.setitem(sys.modules, "nowhere", nowhere)
+
+    with pytest.raises(ModuleNotFoundError, match="No module named 'nowhere'"):
+        list(results(nowhere.function, [(), ()], 2))
+
+
+def test_no_thread_is_needed(monkeypatch):
+    def failing_start(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", failing_start)
+
+    assert list(results(doubled, ((number,) for number in range(9)), 2)) == [*range(0, 18, 2)]
+
+
+@pytest.mark.parametrize("size", [1 << 10, 1 << 22])
+def test_tasks_and_results_of_any_size_pass(size):
+    tasks = [(bytes(size) * 2,) for _ in range(9)]
+
+    assert [len(each) for each in results(bytes.upper, tasks, 2)] == 9 * [2 * size]
+
+
+def test_a_worker_that_dies_is_an_error():
+    with pytest.raises(BrokenProcessPool):
+        list(results(dying, ((number,) for number in range(9)), 2))
+
+
+def test_workers_are_gone_when_nobody_wants_more():
+    made = results(process, ((number,) for number in range(50)), 1)
+    worker = next(made)
+    made.close()
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+def test_workers_start():
+    check_that_workers_start()

@@ -1,0 +1,762 @@
+"""simdup.corpus: rows become the groups that files would, and none is lost on the way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import simdup
+from simdup import Recipe, Settings, group_texts, identities, rewritten, scan_rows
+from simdup.corpus import fingerprint as collect
+from simdup.corpus import reread as again
+from simdup.corpus import scan
+from simdup.corpus.formats import jsonl as json_lines
+from simdup.corpus.formats import open as tables
+from simdup.corpus.formats import streams
+from simdup.corpus.records import KEEPS, Fault
+from simdup.corpus.rewrite import check_target
+from simdup.corpus.stay import dropped
+from simdup.errors import ExtraMissingError, InputError, SimdupError
+from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.match.verify import decide, exact_similarities
+from simdup.records import SHORT
+from simdup.search.hamming import hamming_distances
+from simdup.settings import LINKAGES
+from simdup.theory import similarity_at
+
+WORDS = [f"w{i}" for i in range(500)]
+
+
+def words(seed, edits=0, length=120):
+    """A text of its own for each seed; with edits some of its words are others."""
+    picked = random.Random(seed)
+    text = picked.choices(WORDS, k=length)
+    for place in picked.sample(range(length), edits):
+        text[place] = f"edit{place}"
+    return " ".join(text)
+
+
+# Groups of several sizes, copies, a text in another layout, and texts on their own.
+TEXTS = [
+    *(words(1), words(1, 3), words(2), words(1).replace(" ", "\n"), words(3), words(3)),
+    *(words(4), words(2, 20), words(1, 40), words(5), "short text", "short text", "Short text!"),
+    *(words(6), words(6, 1), words(6, 2), words(6, 2), words(7) + "\r\nend", words(7) + "\nend"),
+]
+
+
+def as_json(texts, **more):
+    rows = ({"id": f"r{i}", "text": text} | more for i, text in enumerate(texts))
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def found(groups):
+    """Of each group its members, whether they are identical, similarities and distances."""
+    return [
+        [
+            (row, kind.value, similarity and round(similarity, 9), distance)
+            for row, kind, similarity, distance in zip(*group[2:], strict=True)
+        ]
+        for group in groups
+    ]
+
+
+def members(groups):
+    return [sorted(group.rows) for group in groups]
+
+
+CHOICES = [
+    Settings(),
+    Settings(similarity=0.9),
+    Settings(Recipe(bits=64), similarity=0.3, linkage="components"),
+    Settings(Recipe(bits=128), k=30),
+    Settings(Recipe(bits=64), verified=False),
+    Settings(Recipe(features="words", bits=64)),
+    Settings(Recipe(features="tokens", hash="string", bits=128), similarity=0.7),
+]
+
+
+# The same groups
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_rows_are_grouped_as_files_of_the_same_texts_are(folder, write, choice):
+    for index, text in enumerate(TEXTS):
+        # Paths of one length in the order of the rows, so that ties are settled alike.
+        write(f"in/{index:03}", text)
+    write("rows.jsonl", as_json(TEXTS))
+
+    files, rows = simdup.scan([folder / "in"], choice), scan_rows(["rows.jsonl"], choice)
+    expected = [
+        [
+            (
+                int(Path(member.document.path).name),
+                member.kind.value.replace("bytes", "text"),
+                member.similarity and round(member.similarity, 9),
+                member.distance,
+            )
+            for member in group.members
+        ]
+        for group in files.groups
+    ]
+    # Where several are as like, files that are the same bytes come before the same text.
+    assert sorted(map(sorted, found(rows.groups))) == sorted(map(sorted, expected))
+    assert rows.candidates == files.candidates
+    assert found(rows.groups)
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_texts_at_hand_are_grouped_as_rows_are(write, choice):
+    texts = ["", *TEXTS[:9], "!?", *TEXTS[9:]]
+    result = scan_rows([write("rows.jsonl", as_json(texts))], choice)
+
+    groups = group_texts(texts, choice)
+    rows = result.rows.numbers[result.groups.members] - 1
+    assert rows.tolist() == groups.members.tolist()
+    for name in ("offsets", "are_identical", "distances"):
+        assert (getattr(groups, name) == getattr(result.groups, name)).all()
+    assert np.array_equal(groups.similarities, result.groups.similarities, equal_nan=True)
+
+
+@pytest.mark.parametrize("size", [1, 100, 1 << 20])
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz"])
+def test_the_size_of_chunks_changes_nothing(write, monkeypatch, size, name):
+    data = as_json(TEXTS).encode()
+    expected = found(group_texts(TEXTS))
+    monkeypatch.setattr(streams, "BLOCK", size)
+
+    write(name, gzip.compress(data) if name.endswith("gz") else data)
+    assert found(scan_rows([name]).groups) == expected
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_the_number_of_processes_changes_nothing(write, monkeypatch, jobs):
+    monkeypatch.setattr(streams, "BLOCK", 1000)
+    write("a.jsonl", as_json(TEXTS[:7]) + "{\n")
+    write("b.jsonl", "[]\n" + as_json(TEXTS[7:]))
+
+    result = scan_rows(["a.jsonl", "b.jsonl"], jobs=jobs)
+    assert found(result.groups) == found(group_texts(TEXTS))
+    assert [(each.path, each.flaw.row) for each in result.faulty] == [
+        ("a.jsonl", 8),
+        ("b.jsonl", 1),
+    ]
+    assert [each.tolist() for each in result.refused] == [[8], [1]]
+
+
+def test_a_search_with_a_sieve_changes_nothing(write, monkeypatch):
+    texts = TEXTS + [words(seed) for seed in range(100, 160)]
+    expected = found(group_texts(texts))
+    monkeypatch.setattr(scan, "SIEVE_FROM", 10)
+
+    assert found(group_texts(texts)) == expected
+    assert found(scan_rows([write("rows.jsonl", as_json(texts))]).groups) == expected
+
+
+def test_files_are_one_corpus_whatever_their_formats(write):
+    pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow import table  # noqa: PLC0415
+    from pyarrow.parquet import write_table  # noqa: PLC0415
+
+    write("a.jsonl", as_json(TEXTS[:5]))
+    write("b.csv", "id,text\n" + "".join(f'r{i},"{t}"\n' for i, t in enumerate(TEXTS[5:9], 5)))
+    write_table(
+        table({"text": TEXTS[9:], "id": [f"r{i}" for i in range(9, len(TEXTS))]}), "c.parquet"
+    )
+
+    result = scan_rows(["a.jsonl", "b.csv", "c.parquet"], id_field="id")
+    assert found(result.groups) == found(group_texts(TEXTS))
+    assert identities(result, "id") == [f"r{row}" for row in result.groups.members]
+    places = result.rows.tables_of(np.arange(len(TEXTS)))
+    assert np.bincount(places).tolist() == [5, 4, len(TEXTS) - 9]
+
+
+def test_no_rows_and_no_files_are_no_groups(write):
+    for files in ([], [write("a.jsonl", "")], [write("b.jsonl", as_json([""]))]):
+        result = scan_rows(files)
+        assert (len(result.groups), len(result.rows), result.balance.dropped) == (0, 0, 0)
+        assert list(result.groups) == []
+        assert b"".join(rewritten(result, "first")) == (
+            as_json([""]).encode() if result.balance.kept else b""
+        )
+    assert len(group_texts([])) == len(group_texts(["!"])) == 0
+
+
+def test_one_text_is_no_sequence_of_texts():
+    with pytest.raises(TypeError, match="put it into a list"):
+        group_texts("a text")
+
+
+def test_the_same_text_is_known_whatever_its_line_ends(write):
+    write("a.jsonl", as_json([words(1) + "\r\nend", "\ufeff" + words(1) + "\nend"]))
+
+    ((group,),) = [scan_rows(["a.jsonl"]).groups]
+    assert group.kind.value == "identical text"
+
+
+def test_long_texts_are_compared_whole(write):
+    long = " ".join(f"{word}{turn}" for turn in range(100) for word in WORDS)
+
+    result = scan_rows([write("a.jsonl", as_json([long, long + " end", words(1)]))])
+    assert members(result.groups) == [[0, 1]]
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.csv.gz"])
+def test_texts_are_put_aside_where_a_file_cannot_be_read_from_the_middle(write, monkeypatch, name):
+    """In memory or in a file, and the file is gone through once a round at most."""
+    texts = TEXTS + [f"\ud800 {words(seed)}" for seed in (200, 200)] * ("csv" not in name)
+    expected = found(group_texts(texts))
+    passes, real = [], streams.Packed.blocks
+    monkeypatch.setattr(
+        streams.Packed, "blocks", lambda self: passes.append(self.path) or real(self)
+    )
+    monkeypatch.setattr(again, "IN_MEMORY", 100)
+    monkeypatch.setattr("simdup.match.match.decide", partial(decide, at_once=50))
+    if "csv" in name:
+        rows = "".join('"' + text + '"\n' for text in texts)
+        write(name, gzip.compress(("text\n" + rows).encode()))
+    else:
+        data = "".join(json.dumps({"text": text}) + "\n" for text in texts).encode()
+        write(name, gzip.compress(data) if name.endswith("gz") else data)
+
+    assert found(scan_rows([name]).groups) == expected
+    # Once more only to see how it begins.
+    assert len(passes) <= (2 if name == "rows.jsonl" else 5)
+
+
+def test_no_room_for_what_is_put_aside_is_one_line(write, monkeypatch):
+    write("rows.jsonl.gz", gzip.compress(as_json(TEXTS).encode()))
+    monkeypatch.setattr(again, "SpooledTemporaryFile", lambda _: FullDisk())
+
+    with pytest.raises(SimdupError) as caught:
+        scan_rows(["rows.jsonl.gz"])
+    assert str(caught.value) == (
+        "texts cannot be put aside in the folder of temporary files (TMPDIR names another):"
+        " No space left on device"
+    )
+
+
+class FullDisk:
+    def write(self, _):
+        raise OSError(28, "No space left on device")
+
+    def close(self):
+        pass
+
+
+# What is not compared
+
+
+@pytest.fixture
+def flawed(write):
+    """Fourteen rows of two files: three groups, a row alone, four broken, two without text."""
+    write(
+        "a.jsonl",
+        as_json([*TEXTS[:3], ""])
+        + "\n{broken\n"
+        + json.dumps({"id": "x", "text": words(9)})
+        + '\n\n{"id": 7}\n{"text": null, "id": 8}\n',
+    )
+    write("b.jsonl", '{"text": 5}\n' + as_json([words(9), words(2), words(8)]) + "[]\n")
+    return ["a.jsonl", "b.jsonl"]
+
+
+def test_every_row_is_counted_once(flawed):
+    result = scan_rows(flawed)
+
+    assert result.faults == {
+        Fault.BROKEN: 2,
+        Fault.EMPTY: 2,
+        Fault.NO_FIELD: 1,
+        Fault.NO_STRING: 1,
+    }
+    assert (result.balance.rows_in, len(result.rows)) == (13, 7)
+    assert (result.balance.kept, result.balance.dropped, result.balance.refused_rows) == (6, 3, 4)
+    assert result.balance.has_trouble
+    places = [(each.path, each.flaw.row, each.flaw.fault) for each in result.faulty]
+    assert places == [
+        ("a.jsonl", 4, Fault.EMPTY),
+        ("a.jsonl", 6, Fault.BROKEN),
+        ("a.jsonl", 9, Fault.NO_FIELD),
+        ("a.jsonl", 10, Fault.EMPTY),
+        ("b.jsonl", 1, Fault.NO_STRING),
+        ("b.jsonl", 5, Fault.BROKEN),
+    ]
+
+
+def test_rows_without_text_are_no_trouble(write):
+    result = scan_rows([write("a.jsonl", as_json([words(1), "", "...", words(1)]))])
+
+    assert not result.balance.has_trouble
+    assert (result.balance.kept, result.balance.dropped, result.balance.refused_rows) == (3, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("lost", "junk", "fault"), [(4, b"", Fault.CUT_SHORT), (0, b"junk\n" * 9, Fault.JUNK)]
+)
+def test_what_is_lost_at_the_end_of_a_packed_file_is_one_row_refused(write, lost, junk, fault):
+    data = gzip.compress(as_json(TEXTS).encode())
+    balance = (result := scan_rows([write("a.jsonl.gz", data[: len(data) - lost] + junk)])).balance
+
+    assert balance.has_trouble
+    assert result.faults == {fault: 1}
+    assert (balance.rows_in, balance.refused_rows) == (len(TEXTS) + 1, 1)
+    written = b"".join(rewritten(result, "representative")).splitlines()
+    assert len(written) == balance.kept
+
+
+def test_a_fingerprint_of_equal_bits_is_not_compared_and_stays(write):
+    # Weights of keywords that are cut to whole numbers leave nothing of a long text.
+    recipe = Recipe(features="keywords", hash="string", weights="int", bits=64, top=10)
+    texts = [f"{words(seed, length=400)} common ending" for seed in range(3)]
+
+    result = scan_rows([write("a.jsonl", as_json(texts))], Settings(recipe))
+    assert result.faults == {Fault.DEGENERATE: 3}
+    assert (result.balance.kept, len(result.groups)) == (3, 0)
+
+
+def test_of_very_many_flaws_some_have_a_place_and_all_are_counted(write, monkeypatch):
+    monkeypatch.setattr(collect, "MOST_FAULTY", 3)
+    write("a.jsonl", "{\n" * 50 + as_json([""] * 20))
+
+    result = scan_rows(["a.jsonl"])
+    assert result.faults == {Fault.BROKEN: 50, Fault.EMPTY: 20}
+    assert [each.flaw.row for each in result.faulty] == [1, 2, 3, 51, 52, 53]
+    assert result.refused[0].tolist() == list(range(1, 51))
+
+
+ROWS = st.sampled_from(
+    [
+        *(
+            json.dumps({"text": text})
+            for text in (words(1, length=20), words(2, length=20), "a", "")
+        ),
+        *('{"text": "', "{}", "5", '{"text": {}}', '{"text": null}', "", "   ", "\udcff"),
+    ]
+)
+
+
+@given(st.lists(st.lists(ROWS, max_size=12), min_size=1, max_size=3))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+def test_whatever_the_rows_their_sum_is_true_and_what_stays_is_written(folder, files):
+    lines = [[os.fsencode(line) for line in each] for each in files]
+    for index, each in enumerate(lines):
+        (folder / f"{index}.jsonl").write_bytes(b"\n".join(each))
+    paths = [f"{index}.jsonl" for index in range(len(lines))]
+
+    result = scan_rows(paths)
+    every = [line for each in lines for line in each if line.strip()]
+    assert result.balance.rows_in == len(every)
+    assert (
+        result.balance.rows_in
+        == result.balance.kept + result.balance.dropped + result.balance.refused_rows
+    )
+    for keep in KEEPS:
+        written = b"".join(rewritten(result, keep)).splitlines()
+        assert len(written) == result.balance.kept
+        # In their order, each one a line of the input.
+        left = iter(every)
+        assert all(line in left for line in written)
+        assert len(scan_rows([write_again(folder, written)]).groups.members) == 0
+
+
+def write_again(folder, lines):
+    path = folder / "again.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    return path
+
+
+# What stays
+
+
+def preferred(keep, texts, rows):
+    """The rows of a group as reported, those first that are preferred."""
+    if keep == "representative":
+        return rows
+    return sorted(rows, key=lambda row: (-len(texts[row]) if keep == "longest" else 0, row))
+
+
+def are_alike(texts, settings):
+    """Whether two of these texts are near-duplicates, by what the settings say decides."""
+    recipe, k = settings.recipe, settings.distance
+    n = len(texts)
+    i, j = (each.ravel() for each in np.indices((n, n)))
+    similarity = exact_similarities(texts, i, j, recipe).reshape(n, n)
+    if settings.verified:
+        return similarity >= settings.similarity
+    made = fingerprint_texts(texts, recipe)
+    least = similarity_at(k, recipe.bits)
+    is_short = made.counts < SHORT
+    holds = ~(is_short[:, None] | is_short) | (similarity >= least)
+    return (hamming_distances(made.rows, made.rows) <= k) & holds
+
+
+def chained(seed, n=12, step=9):
+    """Texts each of which is a little further from the first."""
+    text, made, picked = words(seed).split(), [], random.Random(seed)
+    for link in range(n):
+        made.append(" ".join(text[: 120 - 3 * picked.randrange(4)]))
+        for place in picked.sample(range(len(text)), step):
+            text[place] = f"link{link}"
+    return made
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+@pytest.mark.parametrize("linkage", LINKAGES)
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"similarity": 0.8}, {"recipe": Recipe(bits=64), "k": 12}],
+    ids=["default", "0.8", "64 bits, k = 12"],
+)
+@given(st.lists(st.sampled_from([*TEXTS, *chained(21), *chained(22)]), max_size=30))
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None
+)
+def test_each_row_that_goes_is_alike_to_one_that_stays(folder, keep, linkage, wanted, texts):
+    choice = Settings(**wanted, linkage=linkage)
+    (folder / "a.jsonl").write_text(as_json(texts))
+
+    result = scan_rows(["a.jsonl"], choice)
+    goes = dropped(result, keep).tolist()
+    alike = are_alike(texts, choice)
+    expected = set()
+    for group in result.groups:
+        stays = []
+        for row in preferred(keep, texts, group.rows):
+            if alike[row, stays].any():
+                expected.add(row)
+            else:
+                stays.append(row)
+    # Each is alike to an earlier one of its group that stays, and all such rows go.
+    assert goes == sorted(expected)
+
+
+def test_chains_have_rows_that_are_like_none_that_stays(write):
+    """What the test above would not see if all texts of a group were alike."""
+    texts = chained(21)
+    result = scan_rows([write("a.jsonl", as_json(texts))], Settings(linkage="components"))
+
+    assert (len(result.groups), len(result.groups.members)) == (1, len(texts))
+    for keep in KEEPS:
+        assert 1 < len(texts) - len(dropped(result, keep)) < len(texts) - 1
+
+
+def test_of_equally_long_rows_the_first_stays(write):
+    texts = [words(1), words(1)[:-1] + "x", words(1) + " more", words(1) + " last"]
+    result = scan_rows([write("a.jsonl", as_json(texts))])
+
+    assert dropped(result, "first").tolist() == [1, 2, 3]
+    assert dropped(result, "longest").tolist() == [0, 1, 3]
+    with pytest.raises(ValueError, match=r"^keep must be one of first, longest, repres"):
+        dropped(result, "last")
+
+
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_by_star_linkage_one_row_a_group_stays_if_that_is_the_representative(write, choice):
+    result = scan_rows([write("a.jsonl", as_json(TEXTS))], replace(choice, linkage="star"))
+
+    others = np.delete(result.groups.members, result.groups.offsets[:-1])
+    assert dropped(result, "representative").tolist() == sorted(others.tolist())
+    assert len(others) == result.balance.dropped > 0
+
+
+def test_rows_that_are_like_the_representative_alone_stay_with_the_first(write):
+    both = words(1).split()
+    texts = [" ".join(each) for each in (both[:-25], both, both[25:])]
+    write("a.jsonl", as_json(texts))
+
+    result = scan_rows(["a.jsonl"], Settings(similarity=0.85))
+    assert [group.rows[0] for group in result.groups] == [1]
+    for keep, stays in (("first", [0, 2]), ("longest", [1]), ("representative", [1])):
+        written = b"".join(rewritten(result, keep)).splitlines()
+        assert [json.loads(line)["text"] for line in written] == [texts[row] for row in stays]
+
+
+def test_a_file_that_changes_before_rows_are_compared_again_ends_the_run(write):
+    texts = chained(21)
+    result = scan_rows([write("a.jsonl", as_json(texts))])
+    write("a.jsonl", as_json([text.replace("link1", "another") for text in texts]))
+
+    with pytest.raises(InputError, match=r"^'a.jsonl': changed while it was read; run again$"):
+        dropped(result, "longest")
+
+
+@pytest.mark.parametrize(("keep", "stays"), [("first", "short"), ("longest", "long")])
+def test_kept_lines_are_the_very_bytes(write, keep, stays):
+    lines = {
+        "short": f'{{ "text" :"{words(1)}","x":1e2 ,"y":"\\u00e9"}}\r',
+        "long": f'{{"x":[1, 2],  "text":"{words(1)} and more"}}',
+        "other": f'\t{{"text":"{words(2)}"}}',
+    }
+    write("a.jsonl", "\n".join(lines.values()))
+
+    written = b"".join(rewritten(scan_rows(["a.jsonl"]), keep)).decode()
+    assert written == f"{lines[stays]}\n{lines['other']}\n"
+
+
+def test_rows_that_are_refused_are_not_written_and_those_without_text_are(flawed):
+    result = scan_rows(flawed)
+
+    rows = [json.loads(line) for line in b"".join(rewritten(result, "first")).splitlines()]
+    assert [row["id"] for row in rows] == ["r0", "r2", "r3", "x", 8, "r2"]
+    assert len(rows) == result.balance.kept
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz", "out.jsonl.zst", "out", "-"])
+def test_what_stays_is_packed_as_its_name_says(write, name):
+    if name.endswith("zst"):
+        pytest.importorskip("zstandard", reason="needs the extra 'corpus'")
+    result = scan_rows([write("in.jsonl", as_json(TEXTS))])
+
+    check_target(result.rows.tables, name)
+    packed = b"".join(rewritten(result, "first", name))
+    plain = b"".join(rewritten(result, "first"))
+    if name.endswith(("gz", "zst")):
+        write(name, packed)
+        assert packed != plain
+        assert b"".join(streams.packed(name, Path(name).suffix).blocks()) == plain
+    else:
+        assert packed == plain
+
+
+def test_csv_has_one_header_and_the_same_records(write):
+    header = 'id,"text"\r\n'
+    write("a.csv", f'{header}1,"{words(1)}"\r\n2,{words(2)}\r\n')
+    write("b.csv", f'\ufeff{header}3,"{words(1)}"\r\n4,"{words(3)}"')
+
+    result = scan_rows(["a.csv", "b.csv"])
+    assert b"".join(rewritten(result, "first")).decode() == (
+        f'{header}1,"{words(1)}"\r\n2,{words(2)}\r\n4,"{words(3)}"\r\n'
+    )
+
+
+def test_parquet_keeps_its_schema_and_packing(folder):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow import parquet  # noqa: PLC0415
+
+    schema = pa.schema(
+        [
+            pa.field("n", pa.int16(), nullable=False),
+            pa.field("text", pa.large_string(), metadata={"a": "b"}),
+            ("tags", pa.list_(pa.string())),
+            ("kind", pa.dictionary(pa.int8(), pa.string())),
+        ],
+        metadata={"made": "by hand"},
+    )
+    columns = [range(len(TEXTS)), TEXTS, [["x"], None] * 9 + [[]], ["k"] * len(TEXTS)]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    whole = pa.Table.from_arrays(arrays, schema=schema)
+    for name, rows in (("a.parquet", whole.slice(0, 10)), ("b.parquet", whole.slice(10))):
+        parquet.write_table(rows, name, row_group_size=4, compression="zstd")
+
+    result = scan_rows(["a.parquet", "b.parquet"])
+    (folder / "out.parquet").write_bytes(b"".join(rewritten(result, "longest", "out.parquet")))
+    written = parquet.ParquetFile("out.parquet")
+    before = parquet.ParquetFile("a.parquet").schema_arrow
+    assert written.schema_arrow.equals(before, check_metadata=True)
+    assert before.metadata[b"made"] == b"by hand"
+    assert written.metadata.row_group(0).column(1).compression == "ZSTD"
+    gone = set(dropped(result, "longest").tolist())
+    stays = [index for index in range(len(TEXTS)) if index not in gone]
+    assert written.read().to_pylist() == whole.take(stays).to_pylist()
+
+
+def test_parquet_with_views_is_written_with_plain_columns(folder):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow import parquet  # noqa: PLC0415
+
+    schema = pa.schema([("text", pa.string_view()), ("more", pa.struct([("x", pa.binary_view())]))])
+    rows = [{"text": words(n), "more": {"x": bytes([n]) * 20}} for n in (1, 1, 2)]
+    parquet.write_table(pa.Table.from_pylist(rows, schema), "a.parquet")
+
+    result = scan_rows(["a.parquet"])
+    (folder / "out.parquet").write_bytes(b"".join(rewritten(result, "first", "out.parquet")))
+    written = parquet.read_table("out.parquet")
+    assert written.to_pylist() == rows[::2]
+    assert written.schema.field("text").type == pa.large_string()
+
+
+def test_large_parquet_files_are_written_in_row_groups(folder, monkeypatch):
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    from pyarrow import parquet  # noqa: PLC0415
+
+    monkeypatch.setattr("simdup.corpus.rewrite.GROUP_ROWS", 100)
+    texts = [words(seed, length=20) for seed in range(5000)]
+    parquet.write_table(pa.table({"text": texts}), "a.parquet")
+
+    result = scan_rows(["a.parquet"])
+    (folder / "out.parquet").write_bytes(b"".join(rewritten(result, "first")))
+    written = parquet.ParquetFile("out.parquet")
+    assert written.metadata.num_rows == result.balance.kept
+    assert written.metadata.num_row_groups >= 5
+
+
+def test_rows_that_cannot_go_into_one_file_are_refused(write):
+    write("a.jsonl", as_json(TEXTS))
+    write("b.csv", "id,text\n1,a\n")
+    write("c.csv", "text,id\na,1\n")
+
+    for names, target, message in (
+        (["a.jsonl", "b.csv"], "out", "'b.csv' has another format than 'a.jsonl': not one file"),
+        (["b.csv", "c.csv"], "out", "'c.csv' has another columns than 'b.csv': not one file"),
+        (["a.jsonl"], "out.csv", "'out.csv': the rows are jsonl, and are written as such"),
+        (["b.csv"], "out.parquet", "'out.parquet': the rows are csv, and are written as such"),
+    ):
+        with pytest.raises(InputError) as caught:
+            check_target(tables.tables(names, "text"), target)
+        assert str(caught.value) == message
+
+
+def test_rows_of_parquet_are_written_as_parquet_and_never_packed_as_a_whole(folder):  # noqa: ARG001
+    pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"text": TEXTS}), "in.parquet")
+    opened = tables.tables(["in.parquet"], "text")
+
+    for target in ("out.parquet", "out"):
+        check_target(opened, target)
+    for target in ("out.parquet.gz", "out.gz", "out.jsonl"):
+        with pytest.raises(InputError, match="the rows are parquet, and are written as such"):
+            check_target(opened, target)
+
+
+def test_packing_what_stays_may_need_the_extra(write, monkeypatch):
+    opened = tables.tables([write("a.jsonl", as_json(TEXTS))], "text")
+    monkeypatch.setattr("simdup.corpus.rewrite.find_spec", lambda _: None)
+
+    with pytest.raises(ExtraMissingError, match=r"'out.jsonl.zst': .zst needs"):
+        check_target(opened, "out.jsonl.zst")
+
+
+# What goes wrong
+
+
+def test_a_text_that_is_another_one_when_it_is_read_again_is_an_error(write, monkeypatch):
+    write("a.jsonl", as_json(TEXTS))
+    real = json_lines.row_in
+    monkeypatch.setattr(json_lines, "row_in", lambda line: real(line.replace(b"w1", b"w2")))
+    opened = tables.tables(["a.jsonl"], "text")
+    monkeypatch.setattr(json_lines, "text_in", lambda line, field: real(line)[field])
+
+    with pytest.raises(InputError, match=r"^'a.jsonl': changed while it was read; run again$"):
+        scan.scan_tables(opened)
+
+
+def test_a_file_that_changes_before_what_stays_is_written_is_an_error(write):
+    result = scan_rows([write("a.jsonl", as_json(TEXTS))])
+    write("a.jsonl", as_json(TEXTS[1:]))
+
+    with pytest.raises(InputError, match="changed while it was read"):
+        b"".join(rewritten(result, "first"))
+    with pytest.raises(InputError, match="changed while it was read"):
+        identities(result, "id")
+
+
+def dies(*_):
+    """In the place of `fingerprint_chunk`."""
+    os._exit(1)
+
+
+def test_a_worker_that_dies_ends_the_run_with_one_line(write, monkeypatch):
+    monkeypatch.setattr(collect, "fingerprint_chunk", dies)
+
+    with pytest.raises(SimdupError, match=r"^a process that read rows died, "):
+        scan_rows([write("a.jsonl", as_json(TEXTS))], jobs=2)
+
+
+def test_workers_are_for_large_files(write, monkeypatch):
+    asked = []
+    monkeypatch.setattr(collect, "cores", lambda: 7)
+    monkeypatch.setattr(
+        collect, "results", lambda *arguments: asked.append(arguments[2]) or iter(())
+    )
+    write("a.jsonl", as_json(TEXTS))
+
+    scan_rows(["a.jsonl"], jobs=None)
+    assert asked == []
+    monkeypatch.setattr(collect, "BYTES_WORTH_WORKERS", 10)
+    monkeypatch.setattr(collect, "closing", _Nothing)
+    scan_rows(["a.jsonl"], jobs=None)
+    assert asked == [7]
+
+
+class _Nothing:
+    def __init__(self, parts):
+        self.parts = parts
+
+    def __enter__(self):
+        return self.parts
+
+    def __exit__(self, *_):
+        pass
+
+
+def test_progress_counts_rows(write):
+    counted = {}
+
+    def progress(items, label, total, amount=None):  # noqa: ARG001
+        for item in items:
+            counted[label] = counted.get(label, 0) + (amount(item) if amount else 1)
+            yield item
+
+    write("a.jsonl", as_json(TEXTS) + "{\n\n")
+    scan_rows(["a.jsonl"], progress=progress)
+    assert counted["rows"] == len(TEXTS) + 1
+
+
+# Memory
+
+PEAK = """
+import sys, simdup, simdup.corpus.rewrite
+simdup.corpus.rewrite.GROUP_BYTES = 1 << 20  # of the Parquet file that is written
+# Else there would be hundreds of candidates by chance, whose features take their memory.
+result = simdup.scan_rows([sys.argv[1]], simdup.Settings(similarity=0.9))
+assert len(result.groups) == 1, len(result.groups)
+assert sum(map(len, simdup.rewritten(result, "first"))) > 1000
+# Not getrusage, which counts what the parent had as well.
+with open("/proc/self/status") as status:
+    print(int(status.read().partition("VmHWM:")[2].split()[0]) * 1024)
+"""
+
+
+def peak(path):
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the most that was ever resident, from /proc")
+@pytest.mark.parametrize("name", ["rows.jsonl.gz", "rows.csv", "rows.parquet"])
+def test_memory_does_not_grow_with_the_texts(folder, name):
+    peaks = []
+    for length in (1000, 5000):  # both enough for compiled kernels, where there are any
+        rows = [words(seed, length=length) for seed in range(1500)]
+        rows.append(rows[0])
+        path, size = folder / name, sum(map(len, rows))
+        if "jsonl" in name:
+            data = as_json(rows).encode()
+            path.write_bytes(gzip.compress(data, 1) if name.endswith("gz") else data)
+        elif name.endswith("csv"):
+            path.write_text("text\n" + "\n".join(rows) + "\n", "utf-8")
+        else:
+            pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
+            from pyarrow import parquet  # noqa: PLC0415
+
+            # A row group is read as a whole.
+            options = {"row_group_size": 300_000 // length, "use_dictionary": False}
+            parquet.write_table(pa.table({"text": rows}), path, **options)
+        peaks.append(peak(path))
+    assert size > 35e6
+    assert peaks[1] - peaks[0] < 0.4 * size

@@ -1,0 +1,896 @@
+"""simdup.evaluation.evaluate.
+
+Accuracy on labelled pairs, against the same figures counted plainly.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+import re
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import simdup
+from simdup.errors import InputError
+from simdup.evaluation.evaluate import SIZES, evaluate, farthest
+from simdup.evaluation.metrics import MEASURES, clustering
+from simdup.evaluation.results import GroupScores, Labelled
+from simdup.files.scan import scan
+from simdup.match.candidates import wanted
+from simdup.recipe import Recipe
+from simdup.settings import SIMILARITY, Settings
+from simdup.theory import bit_probability
+
+SHINGLES = Recipe(bits=128)
+STRING = Recipe(features="tokens", hash="string", bits=128)
+
+ASKED = [0.5, 0.7, 0.9, 1.0]
+
+
+def made(first, count=120):
+    """A text of made-up words; two of them share the words whose numbers they share."""
+    return " ".join(f"w{number}" for number in range(first, first + count))
+
+
+class Table:
+    """Texts and labelled pairs of them, as files and as lists."""
+
+    def __init__(self, write):
+        self.write, self.texts, self.pairs = write, {}, []
+
+    def text(self, name, text):
+        self.texts[name] = text
+        self.write(name, text)
+
+    def pair(self, left, right, label, kind=""):
+        self.pairs.append((left, right, label, kind))
+
+    def saved(self):
+        """The table's name, once it and all texts are on the disk."""
+        rows = [("left", "right", "duplicate", "kind"), *self.pairs]
+        with open("pairs.csv", "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(rows)
+        return "pairs.csv"
+
+    def judged(self):
+        """The pairs that count, as two lists of indices, and whether each is a duplicate."""
+        number = {name: index for index, name in enumerate(self.texts)}
+        pairs = [pair for pair in self.pairs if pair[2] != ""]
+        left, right = ([number[pair[side]] for pair in pairs] for side in (0, 1))
+        return left, right, [pair[2] == "1" for pair in pairs]
+
+    def distances(self, recipe, *, shift=0, bits=None):
+        """How far apart the pairs that count are, bit by bit of the recipe's fingerprints."""
+        prints = np.unpackbits(rows(list(self.texts.values()), recipe), axis=1)
+        part = np.packbits(prints[:, shift : shift + (bits or recipe.bits)], axis=1)
+        left, right, _ = self.judged()
+        every = simdup.hamming_distances(part, part).astype(int)
+        return [int(every[i, j]) for i, j in zip(left, right, strict=True)]
+
+    def similarities(self, recipe):
+        left, right, _ = self.judged()
+        texts = list(self.texts.values())
+        found = simdup.exact_similarities(texts, left, right, recipe.features.value, **rest(recipe))
+        return found.tolist()
+
+
+@pytest.fixture
+def table(write):
+    """A table of labels, still empty."""
+    return Table(write)
+
+
+@pytest.fixture
+def mixed(table, english, simplified, traditional):
+    """Labels that no threshold gets right: some edits are far, some others are near."""
+    texts = {
+        "harbour": english,
+        "harbour-edited": english.replace("grey", "white").replace("widow", "baker"),
+        "harbour-cut": english[: len(english) // 2],
+        "clocks": simplified,
+        "clocks-edited": simplified.replace("四十多只钟", "五十几座钟").replace("，", ", "),
+        "clocks-cut": simplified[: len(simplified) // 3],
+        "school": traditional,
+        "made-0": made(0),
+        "made-10": made(10),
+        "made-30": made(30),
+        "made-60": made(60),
+        "made-100": made(100),
+        "made-300": made(300),
+    }
+    for name, text in texts.items():
+        table.text(name, text)
+    table.pair("harbour", "harbour-edited", "1", "edited")
+    table.pair("clocks", "clocks-edited", "1", "edited")
+    table.pair("made-0", "made-10", "1", "moved")
+    table.pair("made-30", "made-0", "0", "moved")
+    table.pair("made-0", "made-60", "1", "moved")
+    table.pair("made-60", "made-100", "1", "moved")
+    table.pair("harbour", "harbour-cut", "0", "cut")
+    table.pair("clocks-cut", "clocks", "0", "cut")
+    table.pair("harbour", "school", "0", "unrelated")
+    table.pair("clocks", "school", "0", "unrelated")
+    table.pair("made-0", "made-300", "0", "unrelated")
+    table.pair("made-10", "clocks", "0", "unrelated")
+    return table
+
+
+def rest(recipe):
+    """The recipe as the options of the library, but for features and bits."""
+    return {"hash": recipe.hash.value, "ngram": recipe.ngram}
+
+
+def rows(texts, recipe):
+    return simdup.fingerprint_texts(texts, recipe.bits, recipe.features.value, **rest(recipe))
+
+
+def share(part, whole):
+    return part / whole if whole else math.nan
+
+
+def counted(is_found, is_duplicate):
+    """Precision, recall, F1 and accuracy, one pair after the other."""
+    right = wrong = missed = passed = 0
+    for found, duplicate in zip(is_found, is_duplicate, strict=True):
+        right += found and duplicate
+        wrong += found and not duplicate
+        missed += duplicate and not found
+        passed += not found and not duplicate
+    return [
+        share(right, right + wrong),
+        share(right, right + missed),
+        share(2 * right, 2 * right + wrong + missed),
+        share(right + passed, len(is_duplicate)),
+    ]
+
+
+def curve_of(distances, is_duplicate, bits):
+    return [counted([d <= k for d in distances], is_duplicate) for k in range(bits + 1)]
+
+
+def values(accuracy):
+    return [getattr(accuracy, measure).value for measure in MEASURES]
+
+
+def every_figure(row):
+    """All figures of the curve and of verified, with their intervals: (bits + 2, 4, 3)."""
+    figures = [[getattr(each, m) for m in MEASURES] for each in (*row.curve, row.verified)]
+    return np.array([[[i.value, i.low, i.high] for i in intervals] for intervals in figures])
+
+
+def same(row, other):
+    """Whether two rows say the same."""
+    return (
+        row.settings == other.settings
+        and np.array_equal(every_figure(row), every_figure(other), equal_nan=True)
+        and np.array_equal(row.predicted, other.predicted, equal_nan=True)
+        and np.array_equal(row.tally, other.tally)
+        and np.array_equal(row.found, other.found)
+        and np.array_equal(row.found_verified, other.found_verified)
+        and row.auc == other.auc
+        and row.without == other.without
+        and row.recommended == other.recommended
+    )
+
+
+def equal(expected):
+    return pytest.approx(np.array(expected), nan_ok=True)
+
+
+# Worked by hand
+
+
+def test_worked_by_hand(table, english, simplified, traditional):
+    for name, text in (("a", english), ("b", simplified), ("c", traditional), ("d", made(0))):
+        table.text(name, text)
+        table.text(f"{name}-copy", text)
+    table.pair("a", "a-copy", "1", "copies")
+    table.pair("b", "c", "1", "strangers")
+    table.pair("c", "c-copy", "0", "copies")
+    table.pair("a", "d", "0", "strangers")
+    table.pair("b", "d", "0", "strangers")
+
+    found = evaluate(table.saved(), sizes=(64,))
+
+    (row,) = found.rows
+    assert (found.table, found.texts, found.repeated, found.draws) == ("pairs.csv", 6, 0, 1)
+    # At 0 bits the two pairs of copies are found, one of them a duplicate.
+    assert values(row.curve[0]) == equal([1 / 2, 1 / 2, 1 / 2, 3 / 5])
+    # At 64 bits all five pairs are, of which two are duplicates.
+    assert values(row.curve[64]) == equal([2 / 5, 1, 4 / 7, 2 / 5])
+    assert row.tally[:, 0].tolist() == [1, 1]
+    assert row.tally.sum(axis=1).tolist() == [3, 2]
+    assert values(row.verified) == values(row.curve[0])
+    assert found.kinds == (
+        Labelled("copies", duplicate=True, pairs=1),
+        Labelled("copies", duplicate=False, pairs=1),
+        Labelled("strangers", duplicate=True, pairs=1),
+        Labelled("strangers", duplicate=False, pairs=2),
+    )
+    assert row.found.tolist() == row.found_verified.tolist() == [1, 1, 0, 0]
+
+
+def test_a_threshold_that_tells_all_right_has_1_everywhere(table, english, simplified):
+    table.text("a", english)
+    table.text("b", english)
+    table.text("c", simplified)
+    table.pair("a", "b", "1")
+    table.pair("a", "c", "0")
+
+    (row,) = evaluate(table.saved(), sizes=(128,)).rows
+
+    ones = np.ones((4, 3))
+    assert (every_figure(row)[0] == ones).all()
+    assert (every_figure(row)[-1] == ones).all()
+    assert (row.auc.value, row.auc.low, row.auc.high) == (1, 1, 1)
+    assert row.best_k == 0
+
+
+# The same as counted plainly
+
+
+RECIPES = [
+    SHINGLES,
+    Recipe(ngram=(1, 3)),
+    Recipe(features="tokens"),
+    Recipe(features="tokens", hash="blake2b"),
+    STRING,
+    Recipe(features="words"),
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda r: f"{r.features.value}-{r.hash.value}")
+def test_the_figures_are_those_of_distances_counted_plainly(mixed, recipe):
+    is_duplicate = mixed.judged()[2]
+
+    found = evaluate(mixed.saved(), [recipe], (16, 64, 128))
+
+    assert [row.settings.recipe.bits for row in found.rows] == [16, 64, 128]
+    for row in found.rows:
+        bits = row.settings.recipe.bits
+        distances = mixed.distances(replace(recipe, bits=bits))
+        expected = curve_of(distances, is_duplicate, bits)
+        assert [values(each) for each in row.curve] == equal(expected)
+
+
+def test_the_tally_counts_pairs_at_each_distance(mixed):
+    (row,) = evaluate(mixed.saved(), sizes=(64,)).rows
+
+    expected = np.zeros((2, 65))
+    distances = mixed.distances(replace(SHINGLES, bits=64))
+    for distance, duplicate in zip(distances, mixed.judged()[2], strict=True):
+        expected[int(duplicate), distance] += 1
+    assert (row.tally == expected).all()
+
+
+def test_the_area_is_the_share_of_duplicates_that_are_nearer(mixed):
+    (row,) = evaluate(mixed.saved(), sizes=(32,)).rows
+
+    near, far = [], []
+    distances = mixed.distances(replace(SHINGLES, bits=32))
+    for distance, duplicate in zip(distances, mixed.judged()[2], strict=True):
+        (near if duplicate else far).append(distance)
+    wins = [1.0 if a < b else 0.5 if a == b else 0.0 for a in near for b in far]
+    assert row.auc.value == pytest.approx(sum(wins) / len(wins))
+    assert row.auc.low <= row.auc.value <= row.auc.high
+
+
+@pytest.mark.parametrize("similarity", [0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
+def test_verified_are_pairs_that_are_alike_enough_and_near_enough(mixed, similarity):
+    similarities, is_duplicate = mixed.similarities(SHINGLES), mixed.judged()[2]
+
+    for row in evaluate(mixed.saved(), sizes=(16, 128), similarity=similarity).rows:
+        bits = row.settings.recipe.bits
+        reach = wanted(similarity, bits)
+        is_found = [
+            alike >= similarity and distance <= reach
+            for alike, distance in zip(
+                similarities, mixed.distances(replace(SHINGLES, bits=bits)), strict=True
+            )
+        ]
+        assert values(row.verified) == equal(counted(is_found, is_duplicate))
+        assert row.found_verified.sum() == sum(is_found)
+
+
+@pytest.mark.parametrize("alike", [0.5, 0.9, 1.0])
+def test_a_pair_just_as_alike_as_asked_is_verified(table, alike):
+    table.text("a", made(0, 100))
+    table.text("b", made(round(100 * (1 - alike)), 100))
+    table.text("c", made(500, 100))
+    table.pair("a", "b", "1")
+    table.pair("a", "c", "0")
+
+    (row,) = evaluate(table.saved(), [Recipe(ngram=1)], (256,), similarity=alike).rows
+
+    assert row.found_verified.tolist() == [1, 0]
+
+
+def test_theory_is_what_a_binomial_distance_gives(mixed):
+    similarities, is_duplicate = mixed.similarities(SHINGLES), mixed.judged()[2]
+
+    (row,) = evaluate(mixed.saved(), sizes=(16,)).rows
+
+    for k in range(17):
+        right = wrong = 0.0
+        for alike, duplicate in zip(similarities, is_duplicate, strict=True):
+            p = bit_probability(alike)
+            chance = sum(math.comb(16, d) * p**d * (1 - p) ** (16 - d) for d in range(k + 1))
+            right, wrong = right + chance * duplicate, wrong + chance * (not duplicate)
+        duplicates = sum(is_duplicate)
+        others = len(is_duplicate) - duplicates
+        expected = [
+            right / (right + wrong),
+            right / duplicates,
+            2 * right / (right + wrong + duplicates),
+            (right + others - wrong) / (duplicates + others),
+        ]
+        # Probabilities are rounded to 0.0001.
+        assert row.predicted[:, k].tolist() == pytest.approx(expected, abs=0.002)
+
+
+def test_a_pair_found_is_counted_with_its_kind(mixed):
+    found = evaluate(mixed.saved(), sizes=(64,), k=20)
+
+    (row,) = found.rows
+    expected = {(kind.kind, kind.duplicate): 0 for kind in found.kinds}
+    distances = mixed.distances(replace(SHINGLES, bits=64))
+    for (_, _, label, kind), distance in zip(mixed.pairs, distances, strict=True):
+        expected[kind, label == "1"] += distance <= 20
+    assert row.found.tolist() == list(expected.values())
+    assert 0 < sum(expected.values()) < len(distances)
+
+
+@pytest.mark.parametrize("similarity", [0.3, 0.5, 0.8, 0.95])
+def test_the_default_k_is_that_of_a_bare_scan(mixed, similarity):
+    found = evaluate(mixed.saved(), sizes=SIZES, similarity=similarity)
+
+    for row in found.rows:
+        settings = Settings(row.settings.recipe, similarity, verified=False)
+        assert row.settings == settings
+        assert row.k == settings.distance
+
+
+def test_k_that_is_given_is_the_default(mixed):
+    found = evaluate(mixed.saved(), sizes=(16, 64), k=9)
+
+    assert [row.k for row in found.rows] == [9, 9]
+
+
+def test_best_k_has_the_highest_f1_and_is_the_lowest_such(mixed):
+    for row in evaluate(mixed.saved(), sizes=(16, 64, 128)).rows:
+        f1 = [each.f1.value for each in row.curve]
+        assert row.best_k == f1.index(max(f1))
+
+
+def test_intervals_hold_shares(mixed):
+    for row in evaluate(mixed.saved(), sizes=(32,)).rows:
+        figures = every_figure(row)
+        figures = figures[~np.isnan(figures).any(axis=2)]
+        assert len(figures) > 100
+        assert (figures >= 0).all()
+        assert (figures <= 1).all()
+        assert (figures[:, 1] <= figures[:, 2]).all()
+        assert (figures[:, 1] < figures[:, 2]).any()
+
+
+# Recipes and sizes
+
+
+def test_each_recipe_has_a_row_for_each_size(mixed):
+    recipes = [SHINGLES, Recipe(features="tokens", bits=4096)]
+
+    found = evaluate(mixed.saved(), recipes, (64, 16, 64))
+
+    assert [row.settings.recipe for row in found.rows] == [
+        replace(recipe, bits=bits) for recipe in recipes for bits in (64, 16)
+    ]
+
+
+@pytest.mark.parametrize("recipe", [SHINGLES, STRING], ids=["prefixes", "none"])
+def test_a_size_has_the_same_figures_whatever_other_sizes_there_are(mixed, recipe):
+    together = evaluate(mixed.saved(), [recipe], (24, 64, 128)).rows
+
+    for row in together:
+        (alone,) = evaluate(mixed.saved(), [recipe], (row.settings.recipe.bits,)).rows
+        assert same(row, alone)
+
+
+def test_sizes_that_a_hash_does_not_have_are_left_out(mixed):
+    found = evaluate(mixed.saved(), [STRING, SHINGLES], (64, 128, 136, 256))
+
+    sizes = [(row.settings.recipe.features.value, row.settings.recipe.bits) for row in found.rows]
+    assert sizes == [
+        ("tokens", 64),
+        ("tokens", 128),
+        *(("shingles", bits) for bits in (64, 128, 136, 256)),
+    ]
+
+
+def test_a_text_of_any_length_has_the_fingerprint_of_a_scan(mixed, monkeypatch):
+    monkeypatch.setattr("simdup.text.chunking.PIECE", 300)
+    monkeypatch.setattr("simdup.fingerprint.features.SEGMENT", 40)
+    bits, is_duplicate = 128, mixed.judged()[2]
+
+    (row,) = evaluate(mixed.saved(), sizes=(bits,)).rows
+
+    expected = curve_of(mixed.distances(SHINGLES), is_duplicate, bits)
+    assert [values(each) for each in row.curve] == equal(expected)
+
+
+def test_progress_is_told_of_every_row(mixed):
+    seen = []
+
+    def progress(items, label, total):
+        for item in items:
+            seen.append((label, total, item.settings.recipe.bits))
+            yield item
+
+    evaluate(mixed.saved(), [SHINGLES, STRING], (64, 256), progress=progress)
+
+    assert seen == [("evaluate", 3, 64), ("evaluate", 3, 256), ("evaluate", 3, 64)]
+
+
+def test_the_table_may_be_a_path(mixed, folder):
+    mixed.saved()
+
+    found = evaluate(folder / "pairs.csv", sizes=(64,))
+
+    assert same(found.rows[0], evaluate("pairs.csv", sizes=(64,)).rows[0])
+
+
+def test_a_second_run_gives_the_same(mixed):
+    first, second = (evaluate(mixed.saved(), sizes=(64,), draws=3, precision=0.9) for _ in "ab")
+
+    assert same(first.rows[0], second.rows[0])
+    assert first.kinds == second.kinds
+
+
+# Draws
+
+
+def test_draws_are_slices_of_a_wide_fingerprint_and_figures_their_means(mixed):
+    is_duplicate = mixed.judged()[2]
+    draws = [
+        mixed.distances(replace(SHINGLES, bits=256), shift=64 * number, bits=64)
+        for number in range(4)
+    ]
+    curves = np.array([curve_of(each, is_duplicate, 64) for each in draws])
+
+    found = evaluate(mixed.saved(), sizes=(64,), draws=4)
+
+    (row,) = found.rows
+    assert found.draws == 4
+    assert len({tuple(each) for each in draws}) == 4
+    # A draw that finds nothing has no precision, and is left out of the mean.
+    sums, counts = np.nansum(curves, axis=0), (~np.isnan(curves)).sum(axis=0)
+    expected = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    assert [values(each) for each in row.curve] == equal(expected)
+    assert row.tally.sum() == pytest.approx(len(is_duplicate))
+    assert row.found.sum() == pytest.approx(
+        np.mean([sum(distance <= row.k for distance in each) for each in draws])
+    )
+
+
+def test_draws_of_verified_scans_are_means_too(mixed):
+    similarities, is_duplicate = mixed.similarities(SHINGLES), mixed.judged()[2]
+    reach = wanted(0.5, 16)
+    draws = [
+        mixed.distances(replace(SHINGLES, bits=64), shift=16 * number, bits=16)
+        for number in range(4)
+    ]
+
+    (row,) = evaluate(mixed.saved(), sizes=(16,), draws=4, similarity=0.5).rows
+
+    expected = [
+        counted(
+            [s >= 0.5 and d <= reach for s, d in zip(similarities, each, strict=True)],
+            is_duplicate,
+        )
+        for each in draws
+    ]
+    assert values(row.verified) == pytest.approx(np.mean(expected, axis=0).tolist())
+
+
+def test_the_first_draw_is_the_fingerprint_itself(mixed):
+    at_16, at_64 = evaluate(mixed.saved(), sizes=(16, 64), draws=2).rows
+
+    # Draws of the widest size are taken apart, whatever size is looked at.
+    for row in (at_16, at_64):
+        bits = row.settings.recipe.bits
+        expected = np.zeros((2, bits + 1))
+        for number in range(2):
+            distances = mixed.distances(replace(SHINGLES, bits=128), shift=64 * number, bits=bits)
+            for distance, duplicate in zip(distances, mixed.judged()[2], strict=True):
+                expected[int(duplicate), distance] += 0.5
+        assert (row.tally == expected).all()
+
+
+@pytest.mark.parametrize("similarities", [(0.95, 0.5), (0.8, 0.2), (0.9, 0.0)])
+def test_over_many_draws_the_distance_is_what_theory_says(table, similarities):
+    draws, bits = 64, 64
+    for label, alike in zip("10", similarities, strict=True):
+        table.text(f"{label}-left", made(0, 500))
+        table.text(f"{label}-right", made(round(500 * (1 - alike)), 500))
+        table.pair(f"{label}-left", f"{label}-right", label)
+
+    found = evaluate(table.saved(), [Recipe(ngram=1)], (bits,), draws=draws)
+
+    for counts, alike in zip(found.rows[0].tally[::-1], similarities, strict=True):
+        p = math.acos(alike) / math.pi
+        error = math.sqrt(bits * p * (1 - p) / draws)
+        assert counts @ np.arange(bits + 1) == pytest.approx(bits * p, abs=4 * error)
+
+
+# Texts without a feature, pairs without a label, kinds with several
+
+
+def test_a_text_without_a_feature_is_counted_and_its_pairs_are_not_found(table, english):
+    table.text("a", english)
+    table.text("b", english)
+    table.text("signs", "...!?")
+    table.text("more-signs", "—— …")
+    table.pair("a", "b", "1", "copies")
+    table.pair("signs", "more-signs", "1", "signs")
+    table.pair("a", "signs", "0", "signs")
+
+    (row,) = evaluate(table.saved(), sizes=(64,)).rows
+
+    assert row.without == 2
+    assert row.tally[:, 1:64].sum() == 0
+    assert row.tally[:, 64].tolist() == [1, 1]
+    assert [row.curve[k].recall.value for k in (0, 63, 64)] == [0.5, 0.5, 1]
+    assert [row.curve[k].precision.value for k in (0, 63)] == [1, 1]
+    assert values(row.verified) == values(row.curve[63])
+    assert row.found.tolist() == [1, 0, 0]
+
+
+def test_a_pair_without_a_label_is_only_reported(mixed):
+    before = evaluate(mixed.saved(), sizes=(64,))
+    mixed.pair("made-30", "made-10", "", "moved")
+    mixed.pair("school", "made-300", "", "a guess")
+
+    after = evaluate(mixed.saved(), sizes=(64,))
+
+    old, new = before.rows[0], after.rows[0]
+    assert np.array_equal(every_figure(old), every_figure(new), equal_nan=True)
+    assert (old.tally == new.tally).all()
+    unjudged = [index for index, kind in enumerate(after.kinds) if kind.duplicate is None]
+    assert [after.kinds[index] for index in unjudged] == [
+        Labelled("moved", None, 1),
+        Labelled("a guess", None, 1),
+    ]
+    assert new.found_verified[unjudged].tolist() == [1, 0]  # words 30 to 129 of 10 to 149
+    assert np.delete(new.found, unjudged).tolist() == old.found.tolist()
+
+
+def test_a_kind_with_several_labels_is_several_kinds(table, english, simplified):
+    for name, text in (("a", english), ("b", english), ("c", simplified), ("d", simplified)):
+        table.text(name, text)
+    table.pair("a", "c", "", "kind")
+    table.pair("a", "d", "0", "kind")
+    table.pair("b", "c", "0", "kind")
+    table.pair("a", "b", "1", "kind")
+    table.pair("c", "d", "1")
+
+    found = evaluate(table.saved(), sizes=(64,))
+
+    assert found.kinds == (
+        Labelled("kind", duplicate=True, pairs=1),
+        Labelled("kind", duplicate=False, pairs=2),
+        Labelled("kind", duplicate=None, pairs=1),
+        Labelled("", duplicate=True, pairs=1),
+    )
+    assert found.rows[0].found.tolist() == [1, 0, 0, 1]
+
+
+def test_a_repeated_pair_counts_once(mixed):
+    once = evaluate(mixed.saved(), sizes=(64,))
+    mixed.pair("harbour-edited", "harbour", "1", "edited")
+    mixed.pair("made-0", "made-30", "0", "moved")
+
+    again = evaluate(mixed.saved(), sizes=(64,))
+
+    assert (once.repeated, again.repeated) == (0, 2)
+    assert same(once.rows[0], again.rows[0])
+
+
+# Clusters
+
+
+@pytest.fixture
+def clusters(mixed, write):
+    """A table of files and their clusters, and the cluster of each file."""
+    of = {name: name.partition("-")[0] for name in mixed.texts}
+    of["made-300"] = "another"
+    lines = [f"{name},{cluster}\n" for name, cluster in of.items()]
+    return write("clusters.csv", "path,cluster\n" + "".join(lines)), of
+
+
+@pytest.mark.parametrize("options", [{}, {"similarity": 0.3}, {"k": 20}])
+def test_groups_are_those_of_a_scan(clusters, options):
+    table, of = clusters
+    cluster = np.unique(list(of.values()), return_inverse=True)[1]
+
+    (row,) = evaluate(clusters=table, sizes=(64,), **options).rows
+
+    recipe = replace(SHINGLES, bits=64)
+    verified = {"similarity": SIMILARITY} | {k: v for k, v in options.items() if k != "k"}
+    for scores, settings in zip(
+        row.groups,
+        (Settings(recipe, **options, verified=False), Settings(recipe, **verified)),
+        strict=True,
+    ):
+        groups = np.arange(len(of))
+        for group in scan(list(of), settings, are_files=True).groups:
+            members = [list(of).index(member.document.path) for member in group.members]
+            groups[members] = members[0]
+        assert scores == GroupScores(*clustering(cluster, groups))
+        assert scores.recall > 0
+
+
+def test_clusters_are_labels_of_all_pairs(clusters, mixed):
+    table, of = clusters
+    mixed.pairs.clear()
+    for left, right in combinations(of, 2):
+        is_one = of[left] == of[right]
+        kind = "same cluster" if is_one else "different clusters"
+        mixed.pair(left, right, str(int(is_one)), kind)
+
+    by_cluster = evaluate(clusters=table, sizes=(64,))
+    by_pair = evaluate(mixed.saved(), sizes=(64,))
+
+    assert by_cluster.texts == by_pair.texts == len(of)
+    assert set(by_cluster.kinds) == set(by_pair.kinds)
+    ours, theirs = by_cluster.rows[0], by_pair.rows[0]
+    assert np.array_equal(every_figure(ours), every_figure(theirs), equal_nan=True)
+    assert ours.auc == theirs.auc
+    assert theirs.groups is None
+
+
+def test_groups_of_texts_that_no_scan_takes_are_alone(write, english):
+    write("a", english)
+    write("b", english)
+    write("c", "...!?")
+    write("d", "!!")
+    table = write("clusters.csv", "path,cluster\na,1\nb,1\nc,2\nd,2\n")
+
+    (row,) = evaluate(clusters=table, sizes=(64,)).rows
+
+    for scores in row.groups:
+        assert (scores.precision, scores.recall) == (1, 0.5)
+
+
+def test_names_of_one_file_are_in_one_group(write, english, simplified):
+    write("a", english)
+    os.link("a", "b")
+    write("c", simplified)
+    table = write("clusters.csv", "path,cluster\na,1\nb,1\nc,2\n")
+
+    (row,) = evaluate(clusters=table, sizes=(64,)).rows
+
+    # No scan groups a file with itself: they are together all the same.
+    for scores in row.groups:
+        assert scores == GroupScores(1.0, 1.0, 1.0, 1.0)
+
+
+def test_names_of_one_file_are_in_the_group_of_any_of_them(write, english, simplified):
+    write("a", english)
+    write("b", english.replace("grey", "white"))
+    write("c", simplified)
+    os.link("b", "d")
+    os.link("a", "e")
+    os.link("c", "f")
+    lines = "path,cluster\na,1\nb,1\nc,2\nd,1\ne,1\nf,3\n"
+
+    (row,) = evaluate(clusters=write("clusters.csv", lines), sizes=(64,)).rows
+
+    # a, b, d and e are all there is of 1; that c and f are of different clusters is wrong.
+    for scores in row.groups:
+        assert (scores.precision, scores.recall) == (6 / 7, 1)
+        assert scores.f1 == pytest.approx(12 / 13)
+
+
+# Recommended thresholds
+
+
+@pytest.mark.parametrize("precision", ASKED)
+@pytest.mark.parametrize("bits", [16, 64])
+def test_the_recommended_k_is_the_last_that_keeps_the_precision(mixed, precision, bits):
+    (row,) = evaluate(mixed.saved(), sizes=(bits,), precision=precision).rows
+
+    kept = [each.precision.value for each in row.curve]
+    k = row.recommended.k
+    assert row.recommended.precision == precision
+    assert not any(each < precision for each in kept[: k + 1])
+    assert kept[k + 1] < precision
+
+
+@pytest.mark.parametrize("precision", ASKED)
+def test_the_recommended_similarity_is_the_last_that_keeps_the_precision(mixed, precision):
+    similarities, is_duplicate = mixed.similarities(SHINGLES), mixed.judged()[2]
+
+    (row,) = evaluate(mixed.saved(), sizes=(64,), precision=precision).rows
+
+    def kept(percent):
+        return counted([s >= percent / 100 for s in similarities], is_duplicate)[0]
+
+    least = round(100 * row.recommended.similarity)
+    assert row.recommended.similarity == least / 100
+    assert not any(kept(percent) < precision for percent in range(least, 101))
+    assert kept(least - 1) < precision
+
+
+def test_a_pair_just_as_alike_as_recommended_counts(table):
+    table.text("a", made(0, 100))
+    table.text("b", made(5, 100))
+    table.text("c", made(10, 100))
+    table.pair("a", "b", "1")
+    table.pair("a", "c", "0")
+
+    (row,) = evaluate(table.saved(), [Recipe(ngram=1)], (64,), precision=1.0).rows
+
+    assert row.recommended.similarity == 0.91  # 0.9 would let the other pair in
+
+
+def test_no_threshold_is_recommended_where_none_keeps_the_precision(table, english, simplified):
+    for name, text in (("a", english), ("b", english), ("c", simplified), ("d", simplified)):
+        table.text(name, text)
+    table.pair("a", "b", "1")
+    table.pair("c", "d", "0")
+
+    (row,) = evaluate(table.saved(), sizes=(64,), precision=0.6).rows
+
+    assert (row.recommended.k, row.recommended.similarity) == (None, None)
+
+
+def test_every_threshold_is_recommended_where_all_keep_the_precision(mixed):
+    (row,) = evaluate(mixed.saved(), sizes=(64,), precision=0.1).rows
+
+    assert (row.recommended.k, row.recommended.similarity) == (64, 0.01)
+
+
+def test_nothing_is_recommended_unless_asked(mixed):
+    assert evaluate(mixed.saved(), sizes=(64,)).rows[0].recommended is None
+
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("precision", "last"),
+    [
+        ([1.0], 0),
+        ([0.5], None),
+        ([NAN], None),
+        ([NAN, NAN], None),
+        ([NAN, 0.5, 1.0], None),
+        ([NAN, 1.0, 0.5], 1),
+        ([1.0, NAN, 1.0], 2),
+        ([1.0, NAN, 0.5], 1),
+        ([0.9, 0.9, 0.9], 2),
+        ([1.0, 0.89, 1.0], 0),
+        ([0.8, 1.0, 1.0], None),
+        ([], None),
+    ],
+)
+def test_farthest(precision, last):
+    assert farthest(np.array(precision), 0.9) == last
+
+
+# On the texts that simdup brings along
+
+
+@pytest.fixture(scope="module")
+def own():
+    return evaluate()
+
+
+def test_own_labels_are_many_and_of_many_kinds(own):
+    assert own.table is None
+    assert own.texts > 500
+    assert sum(kind.pairs for kind in own.kinds if kind.duplicate) > 500
+    assert sum(kind.pairs for kind in own.kinds if kind.duplicate is False) > 2000
+    assert len(own.kinds) > 15
+    assert [row.settings.recipe.bits for row in own.rows] == [16, 32, 64, 128, 256]
+    assert all(row.without == 0 for row in own.rows)
+
+
+def test_the_best_f1_rises_with_the_size(own):
+    best = [row.curve[row.best_k].f1.value for row in own.rows]
+
+    assert best == sorted(best)
+    assert best[0] > 0.8
+    assert best[-1] > 0.9
+
+
+def test_theory_foretells_what_is_measured(own):
+    for row in own.rows:
+        measured = row.curve[row.k]
+        for index, each in enumerate((measured.precision, measured.recall)):
+            assert each.low - 0.01 <= row.predicted[index, row.k] <= each.high + 0.01
+
+
+def test_duplicates_are_nearer_than_others_at_any_size(own):
+    assert all(row.auc.value >= 0.9 for row in own.rows)
+    assert own.rows[-1].auc.value > own.rows[0].auc.value
+
+
+def test_what_changes_no_token_is_always_found(own):
+    whole = {"re-encoded", "layout changed", "punctuation changed", "width and case changed"}
+
+    for index, kind in enumerate(own.kinds):
+        if kind.kind in whole:
+            assert all(row.found[index] == kind.pairs for row in own.rows)
+            whole.remove(kind.kind)
+    assert not whole
+
+
+def test_unrelated_texts_are_hardly_ever_found(own):
+    for index, kind in enumerate(own.kinds):
+        if kind.kind in {"unrelated", "translation"}:
+            assert kind.pairs >= 20
+            assert all(row.found[index] <= kind.pairs / 1000 for row in own.rows)
+
+
+# What cannot be
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sizes": (12,)}, "bits must be a multiple of 8 from 8 to 4096, not 12"),
+        ({"sizes": (64, 0)}, "bits must be a multiple of 8 from 8 to 4096, not 0"),
+        ({"sizes": ()}, "there is no recipe with any of these sizes"),
+        ({"recipes": [STRING], "sizes": (136, 256)}, "there is no recipe with any of these sizes"),
+        ({"draws": 0}, "draws must be at least 1, not 0"),
+        ({"draws": 65, "sizes": (16, 64)}, "65 draws of 64 bits: together 4096 bits at most"),
+        (
+            {"draws": 2, "recipes": [SHINGLES, STRING], "sizes": (64,)},
+            "hash 'string' gives a text one fingerprint, so draws must be 1",
+        ),
+        ({"precision": 0}, "precision must be above 0 and at most 1, not 0"),
+        ({"precision": 1.5}, "precision must be above 0 and at most 1, not 1.5"),
+        ({"precision": NAN}, "precision must be above 0 and at most 1, not nan"),
+        ({"similarity": 0}, "similarity must be above 0 and at most 1, not 0"),
+        ({"sizes": (16, 64), "k": 17}, "k must be from 0 to the 16 bits, not 17"),
+        ({"k": 257}, "k is 257, but the usual sizes have 256 bits at most; give sizes"),
+        ({"k": -1}, "k must be from 0 to the 16 bits, not -1"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_the_table_is_read(folder, options, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        evaluate(folder / "gone.csv", **options)
+
+
+def test_as_many_draws_as_fit_are_taken(mixed):
+    assert evaluate(mixed.saved(), sizes=(64,), draws=64).draws == 64
+
+
+def test_broken_labels_name_the_table_and_the_line(table, english):
+    table.text("a", english)
+    table.pair("a", "gone", "1")
+
+    with pytest.raises(InputError) as refused:
+        evaluate(table.saved())
+
+    assert str(refused.value) == (
+        "'pairs.csv', line 2: 'gone': not found (No such file or directory)"
+    )
+
+
+def test_a_k_takes_the_usual_sizes_that_have_as_many_bits(mixed):
+    found = evaluate(mixed.saved(), k=20)
+
+    assert [row.settings.recipe.bits for row in found.rows] == [32, 64, 128, 256]
+
+
+def test_sizes_may_come_from_a_generator_for_several_recipes(mixed):
+    recipes = [Recipe(), Recipe(ngram=1)]
+
+    found = evaluate(mixed.saved(), recipes, (size for size in (16, 64)))
+    assert [row.settings.recipe.bits for row in found.rows] == [16, 64, 16, 64]

@@ -1,0 +1,449 @@
+"""simdup.evaluation.metrics, against counting done one pair at a time."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from math import isnan, nan, prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup.evaluation.metrics import (
+    Accuracy,
+    Interval,
+    accuracies,
+    auc,
+    clustering,
+    predicted,
+    resamples,
+    tally,
+)
+
+SIZE = 7
+distances = st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=12)
+
+
+def judged(duplicates, others, size=SIZE, weights=None):
+    """The tally of one draw, of duplicates and of other pairs at these distances."""
+    every = np.array([[*duplicates, *others]], np.int64)
+    labels = np.arange(every.shape[1]) < len(duplicates)
+    rows = [np.ones(len(labels))] if weights is None else weights
+    return tally(every, labels, (np.array(row, np.float64) for row in rows), size)
+
+
+def figures(accuracy):
+    """Precision, recall, F1 and accuracy without their intervals."""
+    each = accuracy.precision, accuracy.recall, accuracy.f1, accuracy.accuracy
+    return [interval.value for interval in each]
+
+
+# Measures
+
+
+def test_four_duplicates_and_six_others_worked_by_hand():
+    found = judged([0, 1, 4, 4], [1, 2, 3, 4, 4, 4]).accuracy(1)
+
+    assert figures(found) == [2 / 3, 1 / 2, 4 / 7, 7 / 10]
+
+
+def test_the_area_worked_by_hand():
+    area = judged([0, 1, 4, 4], [1, 2, 3, 4, 4, 4]).auc()
+
+    assert area.value == (6 + 5.5 + 1.5 + 1.5) / 24
+
+
+def test_a_tally_counts_duplicates_and_others_at_each_distance():
+    found = judged([0, 2, 2], [1, 2], size=3)
+
+    assert found.duplicates.tolist() == [[[1, 0, 2]]]
+    assert found.others.tolist() == [[[0, 1, 1]]]
+    assert [each.tolist() for each in found.found()] == [[[[1, 1, 3]]], [[[0, 1, 2]]]]
+
+
+def test_a_perfect_classifier_is_perfect_in_every_resample():
+    units = np.array([[0, 0], [1, 1], [2, 2], [0, 1], [1, 2], [0, 2]])
+    found = tally(np.array([[0, 1, 2, 4, 5, 6]]), units.T[0] == units.T[1], resamples(units, 99), 7)
+
+    sure = Interval(1.0, 1.0, 1.0)
+    assert found.accuracy(3) == Accuracy(sure, sure, sure, sure)
+    assert found.auc() == sure
+
+
+def test_the_interval_of_a_random_classifier_holds_one_half_and_precision_is_the_base_rate():
+    held = 0
+    for seed in range(30):
+        random = np.random.default_rng(seed)
+        labels = np.arange(400) < 100
+        units = np.arange(400)[:, None].repeat(2, axis=1)
+        found = tally(random.integers(0, 9, (1, 400)), labels, resamples(units, 100), 9)
+        area = found.auc()
+        held += area.low <= 0.5 <= area.high
+        # Five standard errors of a share of about 200 pairs.
+        assert found.accuracy(4).precision.value == pytest.approx(0.25, abs=0.15)
+
+    assert held >= 24  # 28.5 to be expected
+
+
+@given(distances, distances)
+def test_the_area_is_the_share_of_duplicates_nearer_than_others_and_half_the_ties(near, far):
+    expected = sum((a < b) + (a == b) / 2 for a, b in product(near, far)) / len(near) / len(far)
+
+    assert judged(near, far).auc().value == pytest.approx(expected)
+
+
+@given(distances, distances, st.integers(0, SIZE - 1))
+def test_measures_match_counting_pair_by_pair(near, far, k):
+    right, wrong = sum(d <= k for d in near), sum(d <= k for d in far)
+    missed, refused = len(near) - right, len(far) - wrong
+
+    assert figures(judged(near, far).accuracy(k)) == pytest.approx(
+        [
+            right / (right + wrong) if right + wrong else nan,
+            right / (right + missed),
+            2 * right / (2 * right + wrong + missed),
+            (right + refused) / (right + wrong + missed + refused),
+        ],
+        nan_ok=True,
+    )
+
+
+@given(distances, distances, st.data())
+def test_a_weight_is_as_if_the_pair_stood_there_so_often(near, far, data):
+    often = st.lists(st.integers(0, 3), min_size=len(near + far), max_size=len(near + far))
+    weights = data.draw(often)
+    repeated = [
+        [d for d, weight in zip(each, weights[begin:], strict=False) for _ in range(weight)]
+        for each, begin in ((near, 0), (far, len(near)))
+    ]
+
+    weighted, plain = judged(near, far, weights=[weights]), judged(*repeated)
+    assert weighted.duplicates.tolist() == plain.duplicates.tolist()
+    assert weighted.others.tolist() == plain.others.tolist()
+
+
+@given(distances, distances)
+def test_no_farther_threshold_finds_less(near, far):
+    found = judged(near, far)
+
+    right, wrong = found.found()
+    assert (np.diff(right) >= 0).all()
+    assert (np.diff(wrong) >= 0).all()
+    assert (np.diff(found.measures()[1]) >= 0).all()
+    assert (right[..., -1], wrong[..., -1]) == (len(near), len(far))
+
+
+def test_figures_of_several_draws_are_averaged():
+    labels = np.array([True, True, False])
+    draws = np.array([[0, 0, 2], [1, 2, 1]])
+    found = tally(draws, labels, iter([np.ones(3)]), 3)
+
+    precision, recall, f1, accuracy = figures(found.accuracy(1))
+    assert (precision, recall) == ((1 + 1 / 2) / 2, (1 + 1 / 2) / 2)
+    assert (f1, accuracy) == ((1 + 1 / 2) / 2, (1 + 1 / 3) / 2)
+    assert found.auc().value == (1 + (1 / 2 + 0) / 2) / 2
+
+
+def test_a_draw_that_finds_nothing_does_not_count_for_precision():
+    labels = np.array([True, False])
+    found = tally(np.array([[0, 0], [1, 1]]), labels, iter([np.ones(2)]), 2)
+
+    assert figures(found.accuracy(0)) == [0.5, 0.5, pytest.approx(1 / 3), 0.5]
+
+
+def test_where_nothing_is_found_only_precision_is_undefined():
+    found = judged([2], [3, 3], weights=[[1, 1, 1], [2, 1, 0]]).accuracy(0)
+
+    interval = found.precision
+    assert all(map(isnan, (interval.value, interval.low, interval.high)))
+    assert figures(found)[1:] == [0, 0, 2 / 3]
+
+
+def test_the_area_is_undefined_without_others():
+    assert isnan(auc(np.array([1.0, 2.0]), np.zeros(2)))
+
+
+# Intervals
+
+
+def test_an_interval_leaves_out_a_fortieth_of_the_resamples_at_either_end():
+    weights = [[1, 1, 1], *([row, 40 - row, 1] for row in range(41))]
+    found = judged([0, 1], [2], weights=weights).accuracy(0)
+
+    assert found.recall == Interval(0.5, 1 / 40, 39 / 40)
+
+
+def test_the_figure_itself_is_no_part_of_its_interval():
+    found = judged([0, 1], [2], weights=[[1, 1, 1], [3, 1, 1]]).accuracy(0)
+
+    assert found.recall == Interval(0.5, 0.75, 0.75)
+
+
+def test_an_interval_does_not_depend_on_the_order_of_resamples():
+    weights = [[row, 40 - row, 1] for row in range(41)]
+    shuffled = [weights[place] for place in np.random.default_rng(1).permutation(41)]
+
+    ones = [1, 1, 1]
+    assert judged([0, 1], [2], weights=[ones, *shuffled]).accuracy(0) == judged(
+        [0, 1], [2], weights=[ones, *weights]
+    ).accuracy(0)
+
+
+def test_resamples_in_which_a_figure_is_undefined_are_left_out_of_its_interval():
+    undefined = [[0, 0, 5]] * 20
+    weights = [[1, 1, 1], *undefined, [1, 3, 0], [3, 1, 0], *undefined]
+    found = judged([0], [0, 3], weights=weights).accuracy(0)
+
+    assert found.precision == Interval(0.5, 0.25, 0.75)
+
+
+def test_without_resamples_an_interval_is_the_figure_itself():
+    found = judged([0, 1], [2])
+
+    assert found.accuracy(0).recall == Interval(0.5, 0.5, 0.5)
+    assert found.auc() == Interval(1.0, 1.0, 1.0)
+
+
+def test_the_accuracy_at_each_threshold_is_that_of_the_curve():
+    found = judged([0, 1, 4], [1, 3, 5], weights=[[1] * 6, [2, 1, 0, 1, 1, 1], [0, 1, 2, 0, 3, 0]])
+
+    curve = accuracies(found.measures())
+    assert [str(each) for each in curve] == [str(found.accuracy(k)) for k in range(SIZE)]
+
+
+# Resamples
+
+
+def test_the_first_weights_are_the_pairs_as_they_are():
+    weights = list(resamples(np.array([[0, 0], [0, 1]]), 3))
+
+    assert len(weights) == 4
+    assert weights[0].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_pairs_count_as_often_as_their_units_are_drawn(n):
+    within, across = [(unit, unit) for unit in range(n)], list(combinations(range(n), 2))
+
+    for weights in list(resamples(np.array(within + across), 50))[1:]:
+        drawn = weights[:n].tolist()
+        assert sum(drawn) == n
+        assert weights[n:].tolist() == [drawn[a] * drawn[b] for a, b in across]
+
+
+def test_a_pair_counts_once_in_the_mean_and_one_across_units_a_little_less():
+    units = np.array([[0, 0], [0, 1], [3, 4]])
+
+    mean = np.mean(list(resamples(units, 4000))[1:], axis=0)
+    # E[ab] of a multinomial: 1 - 1/n. The tolerance is five standard errors.
+    assert mean == pytest.approx([1, 1 - 1 / 5, 1 - 1 / 5], abs=0.09)
+
+
+def test_the_same_seed_gives_the_same_resamples():
+    units = np.arange(40).reshape(20, 2)
+    one, same, other = (np.array(list(resamples(units, 5, seed))) for seed in (1, 1, 2))
+
+    assert (one == same).all()
+    assert (one != other).any()
+
+
+def test_no_pairs_have_no_weights():
+    assert [each.tolist() for each in resamples(np.empty((0, 2), np.int64), 2)] == [[], [], []]
+
+
+# Coverage
+
+
+def experiments(units, each, count):
+    """Clustered data whose truth is known: `count` tallies, by units and by single pairs.
+
+    Each unit has `each` duplicates, found with a probability of its own, .5 in the mean, and
+    pairs with all other units, found if the product of both units' is large.
+    """
+    random = np.random.default_rng(20)
+    within = np.arange(units).repeat(each)
+    i, j = np.triu_indices(units, 1)
+    sides = np.column_stack((np.concatenate((within, i)), np.concatenate((within, j))))
+    singly = np.arange(len(sides))[:, None].repeat(2, axis=1)
+    labels = sides[:, 0] == sides[:, 1]
+    for seed in range(count):
+        share, common = random.beta(1, 1, units), random.beta(1, 3, units)
+        p = np.concatenate((share[within], common[i] * common[j]))
+        missed = (random.random((1, len(p))) >= p).astype(np.int64)
+        yield tuple(tally(missed, labels, resamples(by, 200, seed), 2) for by in (sides, singly))
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say_and_single_pairs_would_not():
+    units, each, count = 40, 8, 200
+    # Of the duplicates a half is to be found, of the others a quarter of a quarter.
+    right, wrong = units * each / 2, units * (units - 1) / 2 / 16
+    truth = {
+        "recall": 1 / 2,
+        "precision": right / (right + wrong),
+        "accuracy": (right + 15 * wrong) / (2 * right + 16 * wrong),
+    }
+    found = [[one.accuracy(0) for one in pair] for pair in experiments(units, each, count)]
+
+    for measure, true in truth.items():
+        by_unit, singly = (
+            sum(each.low <= true <= each.high for each in (getattr(a, measure) for a in column))
+            for column in zip(*found, strict=True)
+        )
+        # Of 1,500 experiments: .934 for recall, .958 for precision, .947 for accuracy.
+        assert 0.9 <= by_unit / count <= 0.99
+        # There: .72, .70, .76.
+        assert singly / count < 0.85
+
+
+# Predictions
+
+
+def within_by_coins(p, bits, k):
+    """The probability that at most k of `bits` bits differ, summed over all rows of bits."""
+    rows = product((0, 1), repeat=bits)
+    return sum(prod(p if bit else 1 - p for bit in row) for row in rows if sum(row) <= k)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10_000), st.booleans()), min_size=1, max_size=5),
+    st.integers(1, 6),
+    st.data(),
+)
+def test_predictions_are_ratios_of_what_all_rows_of_coins_give(pairs, bits, data):
+    k = data.draw(st.integers(0, bits))
+    p, labels = np.array([step / 10_000 for step, _ in pairs]), np.array([is_ for _, is_ in pairs])
+
+    found = [within_by_coins(each, bits, k) for each in p.tolist()]
+    right = sum(each for each, is_duplicate in zip(found, labels, strict=True) if is_duplicate)
+    wrong, duplicates, others = sum(found) - right, int(labels.sum()), int((~labels).sum())
+    assert predicted(p, labels, bits)[:, k].tolist() == pytest.approx(
+        [
+            right / (right + wrong) if right + wrong else nan,
+            right / duplicates if duplicates else nan,
+            2 * right / (right + wrong + duplicates) if wrong + duplicates else nan,
+            (right + others - wrong) / (duplicates + others),
+        ],
+        nan_ok=True,
+    )
+
+
+def test_copies_among_unrelated_texts_are_predicted_to_be_told_apart():
+    p, labels = np.array([0.0, 0.5, 0.5]), np.array([True, False, False])
+
+    # Half of the bits differ, give or take 5.7: 20 are eight standard deviations fewer.
+    assert predicted(p, labels, 128)[:, 20] == pytest.approx(1)
+    assert predicted(p, labels, 128)[1].tolist() == [1] * 129
+    assert predicted(p, labels, 128)[:, 128] == pytest.approx([1 / 3, 1, 1 / 2, 1 / 3])
+
+
+def test_a_prediction_is_what_coins_give():
+    p, labels, random = np.array([0.1, 0.3, 0.3, 0.5]), np.arange(4) < 2, np.random.default_rng(1)
+    draws = np.array([random.binomial(64, each, 50_000) for each in p]).T
+    found = tally(draws.astype(np.int64), labels, iter([np.ones(4)]), 65)
+
+    right, wrong = (each.mean(axis=1)[0] for each in found.found())
+    expected = [right / 2, 1 - wrong / 2]
+    measured = predicted(p, labels, 64)
+    assert np.abs(measured[1] - expected[0]).max() < 0.01
+    assert np.abs((measured[3] * 4 - measured[1] * 2) / 2 - expected[1]).max() < 0.01
+
+
+# Partitions
+
+partitions = st.integers(1, 9).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(0, n), min_size=n, max_size=n)] * 2)
+)
+
+
+def by_all_pairs(clusters, groups):
+    """Precision, recall, F1 and adjusted Rand index by going through all pairs."""
+    both = true = found = neither = 0
+    for a, b in combinations(range(len(clusters)), 2):
+        is_true, is_found = clusters[a] == clusters[b], groups[a] == groups[b]
+        both += is_true and is_found
+        true += is_true and not is_found
+        found += is_found and not is_true
+        neither += not is_true and not is_found
+    # The index by pairs: Steinley 2004, equation 9.
+    most = (both + true) * (true + neither) + (both + found) * (found + neither)
+    return (
+        both / (both + found) if both + found else nan,
+        both / (both + true) if both + true else nan,
+        2 * both / (2 * both + true + found) if both + true + found else nan,
+        2 * (both * neither - true * found) / most if most else 1.0,
+    )
+
+
+def scores(clusters, groups):
+    return clustering(np.array(clusters, np.int64), np.array(groups, np.int64))
+
+
+def test_partitions_worked_by_hand():
+    # Of 10 pairs 4 are true and 2 are found, 1 of them rightly; by chance it would be .8.
+    expected = (1 / 2, 1 / 4, 1 / 3, (1 - 0.8) / (3 - 0.8))
+
+    assert scores([0, 0, 0, 1, 1], [0, 0, 1, 1, 2]) == pytest.approx(expected)
+
+
+@given(partitions)
+def test_scores_of_partitions_match_going_through_all_pairs(both):
+    assert scores(*both) == pytest.approx(by_all_pairs(*both), nan_ok=True)
+
+
+@given(partitions)
+def test_exchanged_sides_exchange_precision_and_recall(both):
+    precision, recall, f1, index = scores(*both)
+
+    assert scores(*both[::-1]) == pytest.approx((recall, precision, f1, index), nan_ok=True)
+
+
+def test_equal_partitions_score_1_whatever_their_names():
+    assert scores([0, 0, 1, 1, 2], [7, 7, 0, 0, 3]) == (1, 1, 1, 1)
+    assert scores([4, 4, 4], [1, 1, 1]) == (1, 1, 1, 1)
+
+
+def test_unrelated_partitions_have_an_index_about_0():
+    random = np.random.default_rng(1)
+    indices = [clustering(*random.integers(0, 20, (2, 400)))[3] for _ in range(50)]
+
+    assert np.mean(indices) == pytest.approx(0, abs=0.005)
+    assert np.abs(indices).max() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("clusters", "groups", "expected"),
+    [
+        ([], [], (nan, nan, nan, 1)),
+        ([0], [0], (nan, nan, nan, 1)),
+        ([0, 1, 2], [2, 1, 0], (nan, nan, nan, 1)),
+        ([0, 0, 0], [0, 1, 2], (nan, 0, 0, 0)),
+        ([0, 1, 2], [0, 0, 0], (0, nan, 0, 0)),
+    ],
+)
+def test_partitions_without_a_pair_have_no_share_of_pairs(clusters, groups, expected):
+    assert scores(clusters, groups) == pytest.approx(expected, nan_ok=True)
+
+
+# Against scikit-learn, where it is installed
+
+
+def test_the_area_is_that_of_scikit_learn():
+    reference = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(1)
+    near, far = random.binomial(64, 0.4, 300), random.binomial(64, 0.45, 500)
+
+    labels = np.arange(800) < 300
+    expected = reference.roc_auc_score(labels, -np.concatenate((near, far)))
+    assert judged(near, far, 65).auc().value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_index_is_that_of_scikit_learn(seed):
+    reference = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(seed)
+    clusters = random.integers(0, 30, 200)
+    groups = np.where(random.random(200) < 0.3, random.integers(0, 30, 200), clusters)
+
+    expected = reference.adjusted_rand_score(clusters, groups)
+    assert clustering(clusters, groups)[3] == pytest.approx(expected)

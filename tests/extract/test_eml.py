@@ -1,0 +1,120 @@
+"""The text of mails."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import makers
+import pytest
+from patience import patient
+
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.eml import text
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "gb18030", "big5"])
+def test_subject_and_plain_text_without_attachments(charset):
+    assert text(makers.eml("明天見。\n四點。", "下午茶", charset)) == "下午茶\n明天見。\n四點。"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (b"Subject: a\n\nb", "a\nb"),
+        (b"Subject: =?gb2312?B?1tDOxA==?= x\n\nb", "中文 x\nb"),
+        (b"Subject: =?nonsense?Q?ab?=\n\nb", "ab\nb"),
+        (b"Content-Type: text/html; charset=utf-8\n\n<p>a<p>b", "a\nb"),
+        (b"Content-Type: text/html\n\n<title>t</title><script>x</script>a", "t\na"),
+        (b"Content-Type: text/plain; charset=gbk\n\n\xd6\xd0\xce\xc4", "中文"),
+        (b"Content-Type: text/plain\n\n\xe4\xb8\xad\xe6\x96\x87", "中文"),
+        (b"Content-Transfer-Encoding: base64\n\nYQo=", "a"),
+        (b"Content-Transfer-Encoding: quoted-printable\n\na=\nb=20c", "ab c"),
+        (b"Subject: a\nContent-Type: image/png\n\nxyz", "a"),
+        (
+            b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n--b\nContent-Type: text/plain\n\ntwo\n--b--",
+            "one\ntwo",
+        ),
+        (b"Content-Type: multipart/mixed; boundary=b\n\nno part", ""),
+    ],
+)
+def test_what_a_mail_shows(source, expected):
+    if expected:
+        assert text(source) == expected
+    else:
+        with pytest.raises(NotReadable, match="^no text in it$"):
+            text(source)
+
+
+def forwarded(own=None, disposition="inline"):
+    """A mail with another one in it, below a text of its own or without one."""
+    parts = [] if own is None else [f"Content-Type: text/plain\n\n{own}"]
+    parts.append(
+        f"Content-Type: message/rfc822\nContent-Disposition: {disposition}\n\n"
+        "Subject: lunch\nContent-Type: text/html\n\n<p>At noon."
+    )
+    inner = "".join(f"--b\n{part}\n" for part in parts)
+    head = "Subject: Fwd: lunch\nContent-Type: multipart/mixed; boundary=b\n\n"
+    return f"{head}{inner}--b--\n".encode()
+
+
+@pytest.mark.parametrize("disposition", ["inline", "attachment"])
+def test_a_mail_within_a_mail_is_not_its_text(disposition):
+    assert text(forwarded("See below.", disposition)) == "Fwd: lunch\nSee below."
+
+
+@pytest.mark.parametrize("own", [None, "", " \n"])
+@pytest.mark.parametrize("disposition", ["inline", "attachment"])
+def test_a_mail_without_a_body_is_read_as_the_mail_within_it(own, disposition):
+    assert text(forwarded(own, disposition)) == "Fwd: lunch\nlunch\nAt noon."
+
+
+def test_a_mail_that_is_nothing_but_another_mail():
+    source = b"Subject: a\nContent-Type: message/rfc822\n\nSubject: b\n\nc"
+
+    assert text(source) == "a\nb\nc"
+
+
+def test_parts_of_an_attachment_are_not_the_text_of_a_mail():
+    source = b"""Subject: a
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: multipart/alternative; boundary=c
+Content-Disposition: attachment
+
+--c
+Content-Type: text/plain
+
+attached
+--c--
+--b
+Content-Type: message/delivery-status
+
+Status: 5.1.1
+
+Action: failed
+--b
+Content-Type: text/plain
+
+own
+--b--
+"""
+
+    assert text(source) == "a\nown"
+
+
+def nested(depth):
+    part = b'Content-Type: multipart/mixed; boundary="b%d"\n\n--b%d\n'
+    return b"".join([b"Subject: a\n", *(part % (n, n) for n in range(depth)), b"\ntext"])
+
+
+@pytest.mark.parametrize("depth", [50, 1000, 100_000])
+def test_parts_in_parts(depth):
+    begin = process_time()
+    if depth == 50:
+        assert text(nested(depth)) == "a\ntext"
+    else:
+        with pytest.raises(NotReadable):
+            text(nested(depth))
+
+    assert process_time() - begin < patient(5)

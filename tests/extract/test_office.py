@@ -1,0 +1,358 @@
+"""The text of documents that are XML in a zip file."""
+
+from __future__ import annotations
+
+import zipfile
+from io import BytesIO
+from time import process_time
+
+import makers
+import pytest
+from patience import patient
+
+from simdup.extract import office as zipped
+from simdup.extract.cleanup import NotReadable
+
+P = "<w:p><w:r><w:t>{}</w:t></w:r></w:p>".format
+ODT_NS = 'xmlns:text="t"'
+
+
+def refused(reader, data):
+    with pytest.raises(NotReadable) as caught:
+        reader(data)
+    return caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (P("a") + P("b"), "a\nb"),
+        (
+            "<w:p><w:r><w:t>a</w:t><w:tab/><w:t>b</w:t><w:br/><w:t>c</w:t><w:noBreakHyphen/><w:t>d</w:t></w:r></w:p>",
+            "a\tb\nc-d",
+        ),
+        ("<w:p><w:pPr><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>a</w:t></w:r></w:p>", "a"),
+        (
+            "<w:p><w:del><w:r><w:delText>a</w:delText></w:r></w:del><w:ins><w:r><w:t>b</w:t></w:r></w:ins></w:p>",
+            "b",
+        ),
+        (
+            "<w:p><w:moveFrom><w:r><w:t>a</w:t></w:r></w:moveFrom><w:moveTo><w:r><w:t>a</w:t></w:r></w:moveTo></w:p>",
+            "a",
+        ),
+        (f"<w:tbl><w:tr><w:tc>{P('1')}</w:tc><w:tc>{P('2')}</w:tc></w:tr></w:tbl>", "1\n2"),
+        ("<w:p><w:r><w:instrText>PAGE</w:instrText></w:r><w:r><w:t>a</w:t></w:r></w:p>", "a"),
+        (
+            "<w:p><w:r><w:t>before </w:t><mc:AlternateContent><mc:Choice><w:txbxContent>"
+            f"{P('box')}</w:txbxContent></mc:Choice><mc:Fallback><w:txbxContent>{P('box')}"
+            "</w:txbxContent></mc:Fallback></mc:AlternateContent><w:t>after</w:t></w:r></w:p>",
+            "before after\nbox",
+        ),
+        (
+            "<w:p><w:r><w:t>春</w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>眠</w:t></w:r></w:p>",
+            "春眠",
+        ),
+    ],
+)
+def test_what_a_word_document_shows(body, expected):
+    assert zipped.docx_text(makers.docx_of(body)) == expected
+
+
+def test_notes_come_after_the_text_and_headers_not_at_all():
+    data = makers.docx_of(
+        P("body"), footnotes=P("foot"), endnotes=P("end"), header=P("unseen"), comments=P("unseen")
+    )
+
+    assert zipped.docx_text(data) == "body\nfoot\nend"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "<text:h>a</text:h><text:p>b<text:span>c</text:span><text:s/>d<text:tab/>e</text:p>",
+            "a\nbc d\te",
+        ),
+        (
+            "<text:p>a<text:note><text:note-citation>1</text:note-citation><text:note-body><text:p>foot</text:p></text:note-body></text:note> b</text:p>",
+            "a b\nfoot",
+        ),
+        (
+            "<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes><text:p>a</text:p>",
+            "a",
+        ),
+        (
+            "<text:p>a<office:annotation><dc:creator>me</dc:creator><text:p>no</text:p></office:annotation>b</text:p>",
+            "ab",
+        ),
+        (
+            "<text:p>a<draw:frame><draw:text-box><text:p>box</text:p></draw:text-box><svg:title>t</svg:title></draw:frame>b</text:p>",
+            "ab\nbox",
+        ),
+        (
+            "<table:table-row><table:table-cell table:number-columns-repeated='1000000'><text:p>1</text:p></table:table-cell><table:table-cell><text:p>2</text:p></table:table-cell></table:table-row>",
+            "1\n2",
+        ),
+        ("between <text:p>a</text:p> paragraphs", "a"),
+        (
+            "<text:p><text:ruby><text:ruby-base>漢</text:ruby-base><text:ruby-text>かん</text:ruby-text></text:ruby>字</text:p>",
+            "漢字",
+        ),
+    ],
+)
+def test_what_an_open_document_shows(body, expected):
+    assert zipped.odf_text(makers.odf_of(body)) == expected
+
+
+def test_chapters_come_in_reading_order_without_titles_of_files():
+    assert (
+        zipped.epub_text(makers.epub(["<p>one", "<p>two&nbsp;&eacute;", "<p>three"]))
+        == "one\ntwo\xa0é\nthree"
+    )
+
+
+def test_a_book_whose_outline_is_lost_is_read_as_it_is_stored():
+    data = makers.zipped(
+        {"book/b.html": "<p>one", "book/a.xhtml": "<p>two"}, "application/epub+zip"
+    )
+
+    assert zipped.epub_text(data) == "one\ntwo"
+
+
+def test_cells_of_every_type():
+    data = makers.xlsx_of(
+        [
+            "<c t='s'><v>1</v></c><c><v>2.5</v></c>",
+            "<c t='inlineStr'><is><t>in</t><t>line</t></is></c><c t='b'><v>1</v></c>",
+            "<c t='str'><f>A1</f><v>made</v></c><c t='e'><v>#REF!</v></c><c t='s'><v>9</v></c><c t='s'><v>-1</v></c><c t='s'><v>x</v></c>",
+        ],
+        "<si><t>no</t></si><si><r><t>sha</t></r><r><t>red</t></r><rPh><t>reading</t></rPh></si>",
+    )
+
+    assert zipped.xlsx_text(data) == "shared\t2.5\ninline\tTRUE\nmade"
+
+
+READERS = {
+    "docx": zipped.docx_text,
+    "pptx": zipped.pptx_text,
+    "xlsx": zipped.xlsx_text,
+    "odf": zipped.odf_text,
+    "epub": zipped.epub_text,
+}
+
+# --- what must not get through ---
+
+
+BOMB = (
+    "<!DOCTYPE x [<!ENTITY a '"
+    + "a" * 1000
+    + "'>"
+    + "".join(f"<!ENTITY {chr(98 + n)} '{f'&{chr(97 + n)};' * 10}'>" for n in range(9))
+    + "]>"
+)
+OUTSIDE = "<!DOCTYPE x [<!ENTITY passwd SYSTEM 'file:///etc/passwd'>]>"
+PARAMETER = "<!DOCTYPE x [<!ENTITY % a SYSTEM 'file:///etc/passwd'> %a;]>"
+
+
+@pytest.mark.parametrize(
+    ("declared", "used"), [(BOMB, "&j;"), (OUTSIDE, "&passwd;"), (PARAMETER, "")]
+)
+def test_entities_cannot_be_declared(declared, used):
+    data = makers.zipped(
+        {"content.xml": f"<?xml version='1.0'?>{declared}<x {ODT_NS}><text:p>a{used}</text:p></x>"},
+        "application/vnd.oasis.opendocument.text",
+    )
+    begin = process_time()
+
+    assert refused(zipped.odf_text, data) == "XML that declares entities"
+    assert process_time() - begin < patient(5)
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        "<!DOCTYPE x SYSTEM 'file:///etc/passwd'>",
+        "<!DOCTYPE x PUBLIC 'a' 'http://localhost:1/a.dtd'>",
+    ],
+)
+def test_a_document_type_is_not_fetched(doctype):
+    data = makers.zipped(
+        {"content.xml": f"{doctype}<x {ODT_NS}><text:p>a&nbsp;b</text:p></x>"},
+        "application/vnd.oasis.opendocument.text",
+    )
+
+    assert zipped.odf_text(data) == "ab"
+
+
+def test_entities_in_a_book_are_no_way_out():
+    page = f"{OUTSIDE}<html><body>a &passwd; b</body></html>"
+
+    assert zipped.epub_text(makers.epub([page])) == "]>\na &passwd; b"
+
+
+@pytest.mark.parametrize("declared", [BOMB, OUTSIDE])
+@pytest.mark.parametrize("reader", ["docx", "xlsx", "epub"])
+def test_entities_cannot_be_declared_in_what_lists_the_members_either(reader, declared):
+    listing = {
+        "docx": "word/_rels/document.xml.rels",
+        "xlsx": "xl/sharedStrings.xml",
+        "epub": "OEBPS/book.opf",
+    }[reader]
+    whole = {
+        "docx": makers.docx_of(P("a")),
+        "xlsx": makers.xlsx_of(["<c><v>1</v></c>"]),
+        "epub": makers.epub(["<p>a"]),
+    }[reader]
+    with zipfile.ZipFile(BytesIO(whole)) as package:
+        members = {name: package.read(name).decode() for name in package.namelist()}
+    members[listing] = declared + members[listing]
+
+    assert refused(READERS[reader], makers.zipped(members)) == "XML that declares entities"
+
+
+def test_a_member_that_unpacks_to_too_much():
+    data = makers.zipped({"content.xml": b"<x>" + b" " * 20_000_000})
+    begin = process_time()
+
+    assert refused(zipped.odf_text, data) == "unpacks to too much"
+    assert process_time() - begin < patient(5)
+
+
+def test_members_that_unpack_to_too_much_together():
+    chapter = "<p>a" + " " * 3_000_000
+    assert refused(zipped.epub_text, makers.epub([chapter] * 12)) == "unpacks to too much"
+
+
+def test_a_string_that_every_cell_refers_to():
+    data = makers.xlsx_of(["<c t='s'><v>0</v></c>" * 100_000], f"<si><t>{'a b ' * 1000}</t></si>")
+
+    assert refused(zipped.xlsx_text, data) == "more than 33,554,432 characters of text"
+
+
+def test_too_many_members():
+    assert (
+        refused(zipped.odf_text, makers.zipped({str(n): "" for n in range(10_001)}))
+        == "more than 10,000 members"
+    )
+
+
+@pytest.mark.parametrize("reader", [zipped.docx_text, zipped.odf_text])
+def test_a_hundred_thousand_levels(reader):
+    deep = "<w:x>" * 100_000 + "<w:p><w:t>a</w:t></w:p>" + "</w:x>" * 100_000
+    data = (
+        makers.docx_of(deep)
+        if reader is zipped.docx_text
+        else makers.odf_of(deep.replace("w:", "text:"))
+    )
+
+    assert reader(data) == "a"
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "damaged zip file"),
+        (b"PK\x03\x04 cut off", "damaged zip file"),
+        (b"\xd0\xcf\x11\xe0" + "EncryptedPackage".encode("utf-16-le"), "encrypted"),
+        (b"\xd0\xcf\x11\xe0" + bytes(100), "old Office file"),
+    ],
+)
+def test_files_that_are_no_zip_file(reader, data, reason):
+    assert refused(reader, data) == reason
+
+
+def with_flag(data, flag):
+    """The same zip file with a flag set for each member."""
+    out = bytearray(data)
+    for sign, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = -1
+        while (at := out.find(sign, at + 1)) >= 0:
+            out[at + offset] |= flag
+    return bytes(out)
+
+
+@pytest.mark.parametrize(
+    ("reader", "data"),
+    [
+        (zipped.docx_text, with_flag(makers.docx_of(P("a")), 1)),
+        (zipped.odf_text, with_flag(makers.odf_of("<text:p>a</text:p>"), 1)),
+        (
+            zipped.odf_text,
+            makers.odf_of(
+                "",
+                **{
+                    "META-INF/manifest.xml": "<m:manifest xmlns:m='m'><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>"
+                },
+            ),
+        ),
+        (zipped.odf_text, makers.zipped({"encrypted-package": "x"})),
+        (
+            zipped.epub_text,
+            makers.epub(
+                ["<p>a"],
+                **{
+                    "META-INF/encryption.xml": "<e xmlns:enc='e'><enc:CipherReference URI='OEBPS/text/ch%200.xhtml'/></e>"
+                },
+            ),
+        ),
+    ],
+)
+def test_encrypted(reader, data):
+    assert refused(reader, data) == "encrypted"
+
+
+def test_encrypted_by_office():
+    offcrypto = pytest.importorskip("msoffcrypto.format.ooxml")
+    out = BytesIO()
+    offcrypto.OOXMLFile(BytesIO(makers.docx("a secret"))).encrypt("password", out)
+
+    assert refused(zipped.docx_text, out.getvalue()) == "encrypted"
+
+
+def test_obfuscated_fonts_do_not_make_a_book_encrypted():
+    data = makers.epub(
+        ["<p>a"],
+        **{
+            "META-INF/encryption.xml": "<e xmlns:enc='e'><enc:CipherReference URI='OEBPS/font.otf'/></e>"
+        },
+    )
+
+    assert zipped.epub_text(data) == "a"
+
+
+@pytest.mark.parametrize(
+    ("reader", "data"),
+    [
+        (zipped.docx_text, makers.docx("a b c " * 1000)),
+        (zipped.odf_text, makers.odf_of("<text:p>a b c</text:p>" * 1000)),
+        (zipped.epub_text, makers.epub(["<p>a"])),
+        (zipped.xlsx_text, makers.xlsx("a b")),
+        (zipped.pptx_text, makers.pptx("a b")),
+    ],
+)
+def test_cut_off_anywhere(reader, data):
+    for n in range(0, len(data), max(1, len(data) // 50)):
+        assert refused(reader, data[:n]) == "damaged zip file"
+
+
+def test_a_member_that_is_no_xml():
+    assert (
+        refused(zipped.odf_text, makers.zipped({"content.xml": "<a><b></a>"}))
+        == "damaged: content.xml, mismatched tag"
+    )
+
+
+def test_a_member_that_is_missing():
+    assert refused(zipped.odf_text, makers.zipped({"a": "b"})) == "damaged: content.xml is missing"
+    assert refused(zipped.docx_text, makers.zipped({"a": "b"})) == "damaged: no document in it"
+
+
+def test_names_with_backslashes():
+    data = makers.docx_of(P("a"))
+    out = BytesIO()
+    with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            new.writestr(name.replace("/", "\\"), old.read(name))
+
+    assert zipped.docx_text(out.getvalue()) == "a"

@@ -1,0 +1,252 @@
+"""The text of PDF files."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+
+import makers
+import pytest
+
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.pdf import text
+
+pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
+
+# Helvetica's own encoding will do: what is tested is the lines.
+BODY = [
+    [f"Line {row} of page {page} says something about topic {page * 7 + row}" for row in range(20)]
+    for page in range(1, 7)
+]
+
+
+def plain(pages):
+    return " ".join(line for page in pages for line in page)
+
+
+def words(found):
+    return " ".join(found.split())
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+@pytest.mark.parametrize(
+    ("header", "footer"),
+    [
+        ("The Larder Press", None),
+        (None, "{}"),
+        (None, "- {} -"),
+        ("Chapter 3: Tea    page {} of 6", "Confidential"),
+        ("{}", "{}"),
+    ],
+)
+def test_running_lines_are_left_out(count, header, footer):
+    assert words(text(makers.pdf(BODY[:count], header, footer))) == plain(BODY[:count])
+
+
+def test_lines_on_one_page_stay():
+    assert (
+        words(text(makers.pdf(BODY[:1], "Title of it", "- {} -")))
+        == f"Title of it {plain(BODY[:1])} - 1 -"
+    )
+
+
+def test_rows_of_a_table_stay_though_they_differ_in_numbers_alone():
+    pages = [
+        [f"Item {40 * page + row} at {7 * row} each" for row in range(30)] for page in range(8)
+    ]
+
+    assert words(text(makers.pdf(pages, "List", "{}"))) == plain(pages)
+
+
+def test_headers_of_left_and_right_pages():
+    pages = [["Left" if number % 2 else "Right", *lines] for number, lines in enumerate(BODY)]
+
+    assert words(text(makers.pdf(pages))) == plain(BODY)
+
+
+def test_lines_in_the_middle_of_pages_stay_however_often_they_come():
+    pages = [lines[:10] + ["the same"] + lines[10:] for lines in BODY]
+
+    assert words(text(makers.pdf(pages))) == plain(pages)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["a note on stir-", "ring tea"], "a note on stirring tea"),
+        (
+            ["it is well-known here", "and well-", "known there"],
+            "it is well-known here\nand well-known there",
+        ),
+    ],
+)
+def test_words_parted_by_a_line_end_are_joined(lines, expected):
+    assert words(text(makers.pdf([lines]))) == words(expected)
+
+
+def test_words_parted_by_a_page_end_are_joined():
+    pages = [[*BODY[0], "and so the last word is sepa-"], ["rated from itself", *BODY[1]]]
+
+    assert "is separated from itself" in words(text(makers.pdf(pages, "Header", "{}")))
+
+
+LINES = ["镇上的人过河改坐面包车，两块钱。", "a b", "不用等谁谁 by night", "桥一座……"]
+
+
+def drawn(draw, font, text=LINES):
+    """A PDF with a page that `draw(canvas, lines)` draws in a font."""
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = BytesIO()
+    canvas = Canvas(out, pagesize=(400, 600))
+    canvas.setFont(font, 11)
+    draw(canvas, text)
+    canvas.showPage()
+    canvas.save()
+    return out.getvalue()
+
+
+def lines_whole(canvas, lines):
+    for row, line in enumerate(lines):
+        canvas.drawString(40, 500 - 20 * row, line)
+
+
+def in_parts(canvas, lines, parts="."):
+    """Each part of a line is a text of its own; most programs that print Chinese do this."""
+    for row, line in enumerate(lines):
+        for part in re.finditer(parts, line):
+            before = canvas.stringWidth(line[: part.start()])
+            canvas.drawString(40 + before, 500 - 20 * row, part.group())
+
+
+def in_scripts(canvas, lines):
+    in_parts(canvas, lines, "[ -~]+|[^ -~]+")
+
+
+def with_a_pen_of_no_width(canvas, lines):
+    canvas.setLineWidth(0)
+    in_parts(canvas, lines)
+
+
+def turned(canvas, lines):
+    canvas.rotate(90)
+    canvas.translate(0, -500)
+    lines_whole(canvas, lines)
+
+
+def scaled(canvas, lines):
+    canvas.scale(40, 40)
+    canvas.translate(0, -9)
+    canvas.setFont(canvas._fontname, 0.3)  # noqa: SLF001
+    for row, line in enumerate(lines):
+        canvas.drawString(1, 20 - row, line[:1])
+        canvas.drawString(1 + canvas.stringWidth(line[:1]), 20 - row, line[1:])
+
+
+def in_a_form(canvas, lines):
+    font = canvas._fontname  # noqa: SLF001
+    canvas.beginForm("inner")
+    canvas.setFont(font, 11)
+    in_parts(canvas, lines)
+    canvas.endForm()
+    canvas.beginForm("outer")
+    canvas.doForm("inner")
+    canvas.endForm()
+    canvas.doForm("outer")
+
+
+@pytest.mark.parametrize("font", [makers.boxes, makers.invisible, makers.only_named])
+@pytest.mark.parametrize(
+    "draw",
+    [lines_whole, in_parts, in_scripts, with_a_pen_of_no_width, turned, scaled, in_a_form],
+)
+def test_text_is_found_whatever_its_font_draws_and_wherever_that_is(draw, font):
+    assert text(drawn(draw, font())).split("\n") == LINES
+
+
+def test_a_column_of_a_font_that_is_only_named_is_found():
+    data = drawn(lines_whole, makers.only_named(is_vertical=True), LINES[:1])
+
+    assert text(data) == LINES[0]
+
+
+@pytest.mark.parametrize("name", makers.ORIGINALS)
+def test_a_text_printed_in_a_font_that_is_only_named_is_its_source(name):
+    source = makers.ORIGINALS[name].encode("gbk", "ignore").decode("gbk")
+
+    found = text(makers.printed(source, makers.only_named))
+
+    own = found.replace("A running header", "").replace("- 1 -", "")
+    assert own.split() == source.split() or name.startswith("zh")
+    assert "".join(own.split()) == "".join(source.split())
+
+
+def refused(data):
+    with pytest.raises(NotReadable) as caught:
+        text(data)
+    return caught.value.reason
+
+
+def test_no_text():
+    assert refused(makers.pdf([[], []])) == "no text on its pages"
+    assert (
+        refused(makers.pdf([[], [], []], "Scanned by SomeScanner", "{}")) == "no text on its pages"
+    )
+
+
+def test_a_scanned_page_without_text():
+    from PIL import Image
+    from reportlab.pdfgen.canvas import Canvas
+
+    out = BytesIO()
+    canvas = Canvas(out, pagesize=(400, 600))
+    for grey in (100, 200):
+        canvas.drawInlineImage(Image.new("L", (40, 60), grey), 0, 0, 400, 600)
+        canvas.showPage()
+    canvas.save()
+
+    assert refused(out.getvalue()) == "no text on its pages"
+
+
+def test_more_text_than_a_text_may_have(monkeypatch):
+    monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 1000)
+
+    assert refused(makers.pdf(BODY)) == "more than 1,000 characters of text"
+
+
+def test_encrypted():
+    assert refused(makers.pdf([["a secret"]], encrypt="password")) == "encrypted"
+
+
+def test_locked_against_printing_only_is_read():
+    from reportlab.lib.pdfencrypt import StandardEncryption
+
+    lock = StandardEncryption("", "owner", canPrint=0, canCopy=0)
+
+    assert text(makers.pdf([["no secret"]], encrypt=lock)) == "no secret"
+
+
+@pytest.mark.parametrize("data", [b"", b"%PDF-1.7\n", b"%PDF-1.7\n" + bytes(1000), b"hello"])
+def test_damaged(data):
+    assert refused(data) == "damaged PDF"
+
+
+def test_cut_off_anywhere_is_read_or_refused():
+    data = makers.pdf(BODY)
+    for n in range(0, len(data), 97):
+        try:
+            text(data[:n])
+        except NotReadable as trouble:
+            assert trouble.reason in {
+                "damaged PDF",
+                "no text on its pages",
+                "damaged PDF: no page can be read",
+            }
+
+
+def test_a_hundred_thousand_pages():
+    assert refused(makers.many_pages(100_000)) == "more than 10,000 pages"
+
+
+def test_pages_that_are_one_page():
+    assert refused(makers.many_pages(3_000)) == "no text on its pages"

@@ -1,0 +1,60 @@
+"""A text put into a file of any kind comes out again."""
+
+from __future__ import annotations
+
+import makers
+import numpy as np
+import pytest
+from makers import ORIGINALS
+
+from simdup import exact_similarities
+from simdup.extract.readers import READERS, kind
+from simdup.extract.sniff import Format
+
+MAKERS = {
+    "utf-8.html": (Format.HTML, makers.html_page),
+    "gbk.html": (Format.HTML, lambda text: makers.html_page(text, "gbk")),
+    "big5.html": (Format.HTML, lambda text: makers.html_page(text, "big5")),
+    "utf-16.html": (Format.HTML, lambda text: makers.html_page(text, "utf-16")),
+    "a.docx": (Format.DOCX, makers.docx),
+    "a.odt": (Format.ODT, makers.odt),
+    "a.epub": (Format.EPUB, makers.ebooklib_epub),
+    "a.pptx": (Format.PPTX, makers.pptx),
+    "a.xlsx": (Format.XLSX, makers.xlsx),
+    "cp936.rtf": (Format.RTF, makers.rtf),
+    "cp950.rtf": (
+        Format.RTF,
+        lambda text: makers.rtf(text, 950).replace(b"charset134", b"charset136"),
+    ),
+    "cp1252.rtf": (
+        Format.RTF,
+        lambda text: makers.rtf(text, 1252).replace(b"charset134", b"charset0"),
+    ),
+    "utf-8.eml": (Format.EML, makers.eml),
+    "gb18030.eml": (Format.EML, lambda text: makers.eml(text, charset="gb18030")),
+}
+
+
+def similarities(before, after):
+    n = np.arange(len(before))
+    return exact_similarities([*before, *after], n, n + len(before))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_text_comes_out_as_it_went_in(name):
+    found, make = MAKERS[name]
+    files = [make(text) for text in ORIGINALS.values()]
+
+    assert {kind(data, "no name") for data in files} == {found}
+    assert (
+        similarities(list(ORIGINALS.values()), [READERS[found](data) for data in files]).min()
+        > 0.9999
+    )
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_what_is_not_shown_does_not_come_out(name):
+    found, make = MAKERS[name]
+    text = READERS[found](make("one thing"))
+
+    assert text == "one thing"

@@ -1,0 +1,86 @@
+"""The text of RTF."""
+
+from __future__ import annotations
+
+import makers
+import pytest
+
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.rtf import text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (r"{\rtf1 one\par two\line three\tab four}", "one\ntwo\nthree\tfour"),
+        (r"{\rtf1 {\b bo}{\i ld}}", "bold"),
+        (r"{\rtf1 a\{b\}\\c\~d\_e\-f}", "a{b}\\c\xa0d-ef".replace("\xa0", " ")),
+        (r"{\rtf1\ansi caf\'e9 \'80}", "café €"),
+        (r"{\rtf1\ansi\ansicpg1251 \'cf\'f0\'e8}", "При"),
+        (r"{\rtf1\ansi\ansicpg936 \'d6\'d0\'ce\'c4}", "中文"),
+        (
+            r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}{\f1\fcharset134 SimSun;}}\f1 \'d6\'d0\f0 \'e9}",
+            "中é",
+        ),
+        (
+            r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Times;}{\f1\fcharset134 SimSun;}}{\f1 \'d6\'d0}\'e9}",
+            "中é",
+        ),
+        (
+            r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f3\fcharset128 Mincho;}}\f3 \'93\'fa\'96\'7b}",
+            "日本",
+        ),
+        (r"{\rtf1\ansi \u20013?\u25991?}", "中文"),
+        (r"{\rtf1\ansi \uc2\u20013\'d6\'d0\u25991 xy}", "中文"),
+        (r"{\rtf1\ansi {\uc0\u20013 a}\u25991 ?b}", "中a文b"),
+        (r"{\rtf1\ansi \u-10179?\u-8704?}", "😀"),
+        (r"{\rtf1{\info{\title t}}{\*\unknown u}{\pict 010203}{\header h}{\footer f}body}", "body"),
+        (r"{\rtf1{\field{\*\fldinst HYPERLINK x}{\fldrslt link}}}", "link"),
+        (r"{\rtf1\trowd 1\cell 2\cell\row 3\cell\row}", "1\t2\n3"),
+        (r"{\rtf1\ansi \lquote a\rquote\emdash b\bullet}", "‘a’—b•"),
+        ("{\\rtf1 a\r\nb\\\nc}", "ab\nc"),
+        (r"{\rtf1 \bin3 {}{ a}", "a"),
+        (r"{\rtf1 {\pict\bin3 {{{}a}", "a"),
+        (r"{\rtf1 {\pict\bin5 }}b\x} a}", "a"),
+        (r"{\rtf1 a{\pict\bin9999 }", "a"),
+        (r"{\rtf1 {\pict\bin-5 x}\bin b}", "b"),
+        (r"{\rtf1 a{\v b\par\'e9\u99?}c\v d\v0 e\v1 f\plain g}", "aceg"),
+        (
+            r"{\rtf1\ansi\ansicpg1252\deff1{\fonttbl{\f0 Times;}{\f1\fcharset134 SimSun;}}\'d6\'d0{\f0 \'e9}\'ce\'c4}",
+            "中é文",
+        ),
+        (
+            r"{\rtf1\ansi\deff1{\fonttbl{\f0 Times;}{\f1\fcharset134 SimSun;}}\f0\'e9\plain\'d6\'d0}",
+            "é中",
+        ),
+        (r"{\rtf1\ansi\deff7{\fonttbl{\f0\fcharset134 SimSun;}}\'e9}", "é"),
+        (r"{\rtf1 a", "a"),
+        (r"{\rtf1 a}}}b}", "ab"),
+    ],
+)
+def test_what_a_file_shows(source, expected):
+    assert text(source.encode("latin-1")) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "damaged: no RTF"),
+        (b"{\\rtf1}", "no text in it"),
+        (b"{\\rtf1" + b"{" * 100_000, "nested too deep"),
+    ],
+)
+def test_what_cannot_be_read(data, reason):
+    with pytest.raises(NotReadable, match=f"^{reason}$"):
+        text(data)
+
+
+def test_a_hundred_thousand_groups_one_after_another():
+    assert text(b"{\\rtf1 " + b"{\\b a}" * 100_000 + b"}") == "a" * 100_000
+
+
+def test_cut_off_anywhere():
+    data = makers.rtf("春眠不觉晓，处处闻啼鸟。")
+
+    for n in range(data.index(b"\\fs24 ") + 14, len(data)):
+        assert text(data[:n]).startswith("春")

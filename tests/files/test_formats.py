@@ -1,0 +1,356 @@
+"""Scans and comparisons of documents: the text in them decides, whatever the format."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from contextlib import closing, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from time import process_time
+
+import makers
+import pytest
+from patience import patient
+
+from simdup.extract import readers as documents
+from simdup.extract import sandbox as guarded
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.sniff import Format
+from simdup.settings import FORMATS
+
+FILES = {
+    "a.html": makers.html_page("one thing"),
+    "a.epub": makers.epub(["<p>one thing"]),
+    "a.docx": makers.docx_of("<w:p><w:t>one thing</w:t></w:p>"),
+    "a.odt": makers.odf_of("<text:p>one thing</text:p>"),
+    "a.ods": makers.odf_of("<text:p>one thing</text:p>", "spreadsheet"),
+    "a.odp": makers.odf_of("<text:p>one thing</text:p>", "presentation"),
+    "a.pptx": makers.pptx("one thing"),
+    "a.xlsx": makers.xlsx("one thing"),
+    "a.rtf": makers.rtf("one thing"),
+    "a.pdf": makers.pdf([["one thing"]]),
+    "a.eml": makers.eml("one thing"),
+}
+NO_EXTRA = "simdup.extract.readers.find_spec"
+
+
+@pytest.fixture(scope="module")
+def readers():
+    with closing(documents.Readers(FORMATS)) as readers:
+        yield readers
+
+
+def test_formats_have_one_list():
+    assert tuple(each.value for each in Format) == FORMATS
+    assert set(documents.READERS) == set(Format)
+    assert {documents.kind(data, "") for data in FILES.values()} == set(Format)
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "a.pdf"])
+def test_every_format_is_read(name, readers):
+    assert readers.take(FILES[name][:4096], name)
+    assert readers.text(FILES[name], name) == ("one thing", documents.kind(FILES[name], name).value)
+
+
+@pytest.mark.parametrize("found", documents.READERS)
+@pytest.mark.parametrize("name", FILES)
+def test_any_reader_takes_any_bytes(found, name):
+    if found is Format.PDF:
+        pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
+    with suppress(NotReadable):
+        assert documents.READERS[found](FILES[name])
+
+
+@pytest.fixture
+def folder_of_one_text(write, english, simplified):
+    """Each of two texts in many formats."""
+    for name, text in (("en", english), ("zh", simplified)):
+        write(f"in/{name}.txt", text)
+        write(f"in/{name}.gbk.txt", text.encode("gb18030"))
+        write(f"in/{name}.html", makers.html_page(text, "gbk"))
+        write(f"in/{name}.docx", makers.docx(text))
+        write(f"in/{name}.odt", makers.odt(text))
+        write(f"in/{name}.epub", makers.ebooklib_epub(text))
+        write(f"in/{name}.rtf", makers.rtf(text))
+        write(f"in/{name}.eml", makers.eml(text))
+    return "in"
+
+
+def in_chinese_encoding(text):
+    """In the first that has all of its characters."""
+    for encoding in ("big5", "gbk", "gb18030"):
+        with suppress(UnicodeEncodeError):
+            return text.encode(encoding)
+    raise AssertionError
+
+
+WRITTEN = {
+    "utf-8.txt": str.encode,
+    "chinese.txt": in_chinese_encoding,
+    "utf-8.html": makers.html_page,
+    "gbk.html": lambda text: makers.html_page(text, "gbk"),
+    "docx": makers.docx,
+    "odt": makers.odt,
+    "epub": makers.ebooklib_epub,
+    "pdf": makers.printed,
+}
+
+
+def test_every_original_is_one_group_in_whatever_format_it_is_written(run, write):
+    for name, text in makers.ORIGINALS.items():
+        for ending, make in WRITTEN.items():
+            write(f"in/{name}.{ending}", make(text))
+
+    found = json.loads(run("scan", "in", "--format", "json").out)
+
+    groups = [
+        {tuple(os.path.basename(each["path"]).split(".", 1)) for each in group["members"]}
+        for group in found["groups"]
+    ]
+    assert len(groups) == len(makers.ORIGINALS) == 48
+    assert all(len({name for name, _ in group}) == 1 for group in groups)
+    count = Counter(ending for group in groups for _, ending in group)
+    pdf = count.pop("pdf", 0)
+    assert count == {ending: 48 for ending in WRITTEN if ending != "pdf"}
+    if find_spec("pypdfium2"):
+        assert pdf == 48
+        assert found["stats"]["skipped"] == {}
+    else:
+        assert found["stats"]["skipped"] == {"reader not installed": 48}
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_one_text_in_eight_formats_is_one_group(run, folder_of_one_text, jobs):
+    ended = run("scan", folder_of_one_text, "--format", "json", "--jobs", jobs)
+
+    groups = json.loads(ended.out)["groups"]
+    assert [len(group["members"]) for group in groups] == [8, 8]
+    formats = {each["format"] for each in groups[0]["members"]}
+    assert formats == {"text", "html", "docx", "odt", "epub", "rtf", "eml"}
+    assert all(each["similarity"] == 1 for group in groups for each in group["members"])
+
+
+def test_formats_that_are_not_wanted_are_read_as_they_stand(run, folder_of_one_text):
+    ended = run("scan", folder_of_one_text, "--format", "json", "--formats", "docx")
+
+    found = json.loads(ended.out)
+    every = [each for group in found["groups"] for each in group["members"]]
+    assert {each["format"] for each in every} == {"text", "docx"}
+    assert found["stats"]["skipped"]["binary"] == 4
+    assert run("scan", ".", "--formats", "docx,txt").code == 2
+
+
+def test_two_formats_can_be_compared(run, folder_of_one_text):
+    ended = run("compare", f"{folder_of_one_text}/en.docx", f"{folder_of_one_text}/en.html")
+
+    assert ended.code == 0
+    assert b"similarity   100 %, exact" in ended.out
+
+
+def test_without_the_extra_pdf_files_are_counted_and_the_extra_is_named(run, write, monkeypatch):
+    for name in ("a", "b"):
+        write(f"in/{name}.pdf", FILES["a.pdf"])
+    monkeypatch.setattr(NO_EXTRA, lambda _: None)
+
+    ended = run("scan", "in", "--format", "json")
+
+    assert ended.code == 0
+    assert json.loads(ended.out)["stats"]["skipped"] == {"reader not installed": 2}
+    assert b"2 PDF files left out: pip install 'simdup[docs]' reads them\n" in ended.err
+
+
+def test_a_document_without_text_is_listed_with_its_reason(run, write):
+    write("in/a.docx", makers.zipped({"[Content_Types].xml": "", "word/document.xml": "<a"}))
+
+    found = json.loads(run("scan", "in", "--format", "json").out)
+
+    (skipped,) = found["skipped"]
+    assert skipped["reason"] == "no text extracted"
+    assert skipped["detail"].startswith("damaged")
+
+
+def test_a_second_scan_reads_no_document_again(run, folder_of_one_text, monkeypatch):
+    monkeypatch.setattr("simdup.storage.cached.SETTLED_NS", -(10**18))
+    first = json.loads(run("scan", folder_of_one_text, "--format", "json").out)
+    before = {name: os.stat(Path("in", name)).st_atime_ns for name in os.listdir("in")}
+    monkeypatch.setattr("simdup.extract.readers.Readers.text", None)
+
+    again = json.loads(run("scan", folder_of_one_text, "--format", "json").out)
+
+    assert again["stats"]["from_store"] == len(before) == 16
+    assert again["groups"] == first["groups"]
+
+
+@pytest.mark.parametrize("name", makers.ORIGINALS)
+def test_a_pdf_is_its_source(name, readers):
+    pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
+    text = makers.ORIGINALS[name].replace("𠅤", "")  # reportlab tells readers it is U+2016
+
+    found, kind = readers.text(makers.printed(text), "a.pdf")
+
+    assert kind == "pdf"
+    own = found.replace("A running header", "").replace("- 1 -", "")
+    if name.startswith("en"):
+        assert own.split() == text.split()
+    assert "".join(own.split()) == "".join(text.split())
+
+
+# --- what must not get through ---
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name != "a.pdf"])
+def test_no_reader_gives_more_text_than_a_text_may_have(name, monkeypatch):
+    monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 8)
+    reader = documents.READERS[documents.kind(FILES[name], name)]
+
+    with pytest.raises(NotReadable, match=r"^more than 8 characters of text$"):
+        reader(FILES[name])
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.rtf"])
+def test_large_pages_are_read_in_the_guarded_process_too(name, readers, monkeypatch):
+    monkeypatch.setattr(documents, "UNGUARDED_BYTES", len(FILES[name]) - 1)
+    monkeypatch.setattr("simdup.extract.sandbox.Guard.text", lambda *_: "guarded")
+
+    assert readers.text(FILES[name], name) == ("guarded", name[2:])
+    monkeypatch.setattr(documents, "UNGUARDED_BYTES", len(FILES[name]))
+    assert readers.text(FILES[name], name) == ("one thing", name[2:])
+
+
+def test_a_zip_file_of_a_million_members_is_not_listed():
+    member = b"PK\x01\x02" + bytes(24) + b"\1" + bytes(17) + b"a"
+    end = b"PK\x05\x06" + bytes(4) + b"\xff\xff\xff\xff" + (47 * 10**6).to_bytes(4, "little")
+    data = b"PK\x03\x04" + bytes(26) + member * 10**6 + end + (30).to_bytes(4, "little") + bytes(2)
+    began = process_time()
+
+    assert documents.kind(data, "a.zip") is None
+    assert documents.kind(data, "a.docx") is Format.DOCX
+    assert process_time() - began < patient(2)
+
+
+def test_any_damage_to_a_zip_file_is_no_error():
+    data = makers.zipped({"[Content_Types].xml": "", "word/document.xml": "<a"})
+    for at in range(len(data)):
+        for byte in (0, 1, 0x7F, 0xFF):
+            documents.kind(data[:at] + bytes([byte]) + data[at + 1 :], "a.bin")
+
+
+ODT = "application/vnd.oasis.opendocument.text"
+LAUGHS = "<!DOCTYPE x [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;'>]><x>&b;</x>"
+OUTSIDE = "<!DOCTYPE x [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><x>&a;</x>"
+SAYS_MUCH = "<c t='s'><v>0</v></c>" * 100_000
+HOSTILE = {
+    "bomb.odt": (
+        makers.zipped({"content.xml": b"<x>" + b" " * 20_000_000}, ODT),
+        "unpacks to too much",
+    ),
+    "laughs.odt": (makers.zipped({"content.xml": LAUGHS}, ODT), "XML that declares entities"),
+    "outside.odt": (makers.zipped({"content.xml": OUTSIDE}, ODT), "XML that declares entities"),
+    "much.xlsx": (
+        makers.xlsx_of([SAYS_MUCH], f"<si><t>{'a b ' * 1000}</t></si>"),
+        "more than 33,554,432 characters of text",
+    ),
+    "locked.docx": (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+        "encrypted",
+    ),
+    "cut.epub": (FILES["a.epub"][:-40], "damaged zip file"),
+    "empty.html": (b"<html><p> </p></html>", "no text in it"),
+}
+HOSTILE_PDF = {
+    "long.pdf": (makers.many_pages(100_000), "more than 10,000 pages"),
+    "scanned.pdf": (makers.many_pages(3), "no text on its pages"),
+    "locked.pdf": (makers.pdf([["a secret"]], encrypt="password"), "encrypted"),
+    "cut.pdf": (b"%PDF-1.7\n", "damaged PDF"),
+}
+
+
+def test_hostile_files_are_skipped_by_reason_and_the_others_are_found(run, write, english):
+    files = HOSTILE | (HOSTILE_PDF if find_spec("pypdfium2") else {})
+    for name, (data, _) in files.items():
+        write(f"in/{name}", data)
+    for name in ("in/a.odt", "in/z.odt"):
+        write(name, makers.odf_of(f"<text:p>{english}</text:p>"))
+
+    ended = run("scan", "in", "--format", "json")
+
+    found = json.loads(ended.out)
+    assert ended.code == 0
+    assert {os.path.basename(each["path"]): each["detail"] for each in found["skipped"]} == {
+        name: reason for name, (_, reason) in files.items()
+    }
+    assert {each["reason"] for each in found["skipped"]} == {"no text extracted"}
+    ((*_, group),) = (group["members"] for group in found["groups"])
+    assert group["path"] == "in/z.odt"
+
+
+def test_a_reader_that_hangs_crashes_or_eats_costs_its_file_alone(run, write, english, monkeypatch):
+    program = guarded._PROGRAM.replace("simdup.extract.readers", "guard_readers")  # noqa: SLF001
+    monkeypatch.setattr(guarded, "_PROGRAM", program)
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[1]), *sys.path])
+    real = guarded.Guard.text
+
+    def text(guard, found, data):
+        monkeypatch.setattr(guard, "_seconds", 1 if found is Format.EPUB else 60)
+        return real(guard, found, data)
+
+    monkeypatch.setattr(guarded.Guard, "text", text)
+    for ending in ("epub", "odt", "ods", "odp", "pptx"):
+        write(f"in/a.{ending}", FILES[f"a.{ending}"])
+    write("in/a.txt", english)
+    write("in/b.txt", english)
+
+    ended = run("scan", "in", "--format", "json")
+
+    found = json.loads(ended.out)
+    assert ended.code == 3
+    assert {each["path"]: (each["reason"], each["detail"]) for each in found["skipped"]} == {
+        "in/a.epub": ("unreadable", "takes more than 1 seconds of processor time to read"),
+        "in/a.odt": ("unreadable", "its reader crashed or ran out of memory"),
+        "in/a.ods": ("no text extracted", "takes too much memory to read"),
+        "in/a.odp": ("no text extracted", "damaged: KeyError"),
+        "in/a.pptx": ("no text extracted", "encrypted"),
+    }
+    assert [len(group["members"]) for group in found["groups"]] == [2]
+
+
+LARGE = {
+    "page.html": b"<html><p>a page",
+    "letter.rtf": b"{\\rtf1 a letter",
+    "mail.eml": b"From: a\nMIME-Version: 1.0\n\na mail",
+    "paper.pdf": b"%PDF-1.7\n",
+    "book.epub": makers.epub(["<p>a book"])[:1000],
+    "text.docx": b"PK\x03\x04",
+}
+
+
+@pytest.mark.parametrize("whole", [1000, 100_000])
+def test_documents_that_are_too_large_are_skipped_by_reason(run, write, monkeypatch, whole):
+    monkeypatch.setattr("simdup.files.read.WHOLE", whole)
+    monkeypatch.setattr("simdup.files.read.LARGEST_DOCUMENT", 10_000)
+    for name, head in {**LARGE, "archive.zip": b"PK\x03\x04"}.items():
+        write(f"in/{name}", head.ljust(10_001))
+
+    found = json.loads(run("scan", "in", "--format", "json").out)
+
+    skipped = {each["path"]: (each["reason"], each["detail"]) for each in found["skipped"]}
+    assert skipped.pop("in/archive.zip") == ("binary", "ZIP")
+    assert skipped == {
+        f"in/{name}": ("no text extracted", "larger than 10,000 bytes") for name in LARGE
+    }
+
+
+def test_the_largest_document_is_read(run, write, monkeypatch):
+    page = makers.html_page("春眠不觉晓，处处闻啼鸟。" * 10)
+    monkeypatch.setattr("simdup.files.read.LARGEST_DOCUMENT", len(page))
+    for name in ("in/a.html", "in/b.html"):
+        write(name, page)
+    write("in/c.html", page + b" ")
+
+    found = json.loads(run("scan", "in", "--format", "json").out)
+
+    assert [len(group["members"]) for group in found["groups"]] == [2]
+    assert [each["path"] for each in found["skipped"]] == ["in/c.html"]

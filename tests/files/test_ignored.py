@@ -1,0 +1,324 @@
+"""simdup.files.ignored: the list of pairs that are no duplicates, and scans that know of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from simdup import Settings, scan
+from simdup.errors import InputError
+from simdup.files import ignored
+from simdup.files.ignored import (
+    IgnoredPair,
+    default_place,
+    line_of,
+    lines_in,
+    pairs_in,
+    without_ignored,
+)
+from simdup.records import Kind
+from simdup.report.json_csv import render_json
+from simdup.settings import LINKAGES
+
+A, B, C = ("a" * 32, "b" * 32, "c" * 32)
+PAIR = IgnoredPair((A, B), ("a.txt", "外婆的腌笃鲜.md"), "2026-11-21")
+WORDS = [f"w{i}" for i in range(500)]
+
+
+# The file
+
+
+def test_a_line_worked_by_hand():
+    assert line_of(PAIR) == (
+        f'{{"texts": ["{A}", "{B}"], "names": ["a.txt", "外婆的腌笃鲜.md"], "added": "2026-11-21"}}'
+    )
+
+
+@given(st.tuples(st.text(), st.text()).map(lambda names: replace(PAIR, names=names)))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_names_come_back(tmp_path, pair):
+    path = tmp_path / "list"
+    path.write_bytes((line_of(pair) + "\n").encode("utf-8", "backslashreplace"))
+
+    assert pairs_in(path) == [pair]
+
+
+def test_the_very_lines_come_back_with_their_pairs(tmp_path):
+    own = line_of(PAIR).replace("{", '{"why": "forms", ')
+    (tmp_path / "list").write_text(f"\n{own}\r\n\n{line_of(PAIR)}", "utf-8")
+
+    assert lines_in(tmp_path / "list") == [(own, PAIR), (line_of(PAIR), PAIR)]
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda line: line[:-1], "no JSON"),
+        (lambda _: "<<<<<<< HEAD", "no JSON"),
+        (lambda _: "\0\0\0", "no JSON"),
+        (lambda _: "[" * 100_000, "no JSON"),
+        (lambda _: "[]", "no object"),
+        (lambda line: line.replace('"texts"', '"text"'), "texts: not two texts"),
+        (lambda line: line.replace(f', "{B}"', ""), "texts: not two texts"),
+        (lambda line: line.replace(f'"{B}"', "7"), "texts: not two texts"),
+        (
+            lambda line: line.replace("b" * 32, "b" * 31),
+            "texts: no digest of 32 hexadecimal digits",
+        ),
+        (lambda line: line.replace(B, A), "texts: twice the same"),
+        (lambda line: line.replace('"a.txt"', "null"), "names: not two texts"),
+        (lambda line: line.replace("2026-11-21", "yesterday"), "added: no date such as 2026-11-21"),
+    ],
+)
+def test_a_damaged_line_is_one_error_with_file_and_line(tmp_path, change, what):
+    path = tmp_path / "list"
+    path.write_text(f"{line_of(PAIR)}\n\n{change(line_of(PAIR))}\n", "utf-8")
+
+    with pytest.raises(InputError) as refused:
+        pairs_in(path)
+
+    assert str(refused.value) == f"{str(path)!r}, line 3: no pair of texts ({what})"
+
+
+@given(st.binary())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_are_pairs_or_an_error(tmp_path, data):
+    path = tmp_path / "list"
+    path.write_bytes(data)
+
+    said = ""
+    try:
+        assert pairs_in(path) == []
+    except InputError as refused:
+        said = str(refused)
+
+    assert said.isprintable()
+    assert bool(said) == bool(data.strip())
+
+
+def test_its_place_is_for_data_and_not_the_cache(monkeypatch):
+    monkeypatch.delenv("SIMDUP_IGNORED")
+    monkeypatch.setattr(ignored.sys, "platform", "linux")
+    monkeypatch.setenv("XDG_DATA_HOME", "/data")
+    assert default_place() == Path("/data/simdup/ignored.jsonl")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert default_place() == Path("/home/me/.local/share/simdup/ignored.jsonl")
+    monkeypatch.setattr(ignored.sys, "platform", "darwin")
+    assert default_place() == Path("/home/me/Library/Application Support/simdup/ignored.jsonl")
+    monkeypatch.setenv("SIMDUP_IGNORED", "mine")
+    assert default_place() == Path("mine")
+
+
+# Scans
+
+
+def text(edits=(), seed=0, length=300):
+    """A text of `length` words, those at `edits` replaced."""
+    words = random.Random(seed).choices(WORDS, k=length)
+    for place in edits:
+        words[place] = f"x{place}"
+    return " ".join(words)
+
+
+@pytest.fixture
+def scanned(tmp_path):
+    """`scanned(texts, pairs, ...)`: a scan of files by name, pairs of names ignored."""
+
+    def scanning(texts, pairs=(), settings=None, **options):
+        for name, content in texts.items():
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        every = scan([tmp_path], Settings(similarity=0.01))
+        digest = {short(each, tmp_path): each.text_digest for each in every.documents}
+        roots = options.pop("roots", None) or [""]
+        options["against"] = [tmp_path / each for each in options.pop("against", ())]
+        listed = [(digest[left], digest[right]) for left, right in pairs]
+        return scan([tmp_path / each for each in roots], settings, ignored=listed, **options)
+
+    scanning.root = tmp_path
+    return scanning
+
+
+def short(document, root):
+    return os.path.relpath(document.path, root)
+
+
+def names(result, root):
+    return [[short(each.document, root) for each in group.members] for group in result.groups]
+
+
+BARE = Settings(k=100)
+COMPONENTS = Settings(linkage="components")
+EVERY = [Settings(), BARE, COMPONENTS, Settings(k=100, linkage="components")]
+ids = ["star", "bare star", "components", "bare components"]
+every_scan = pytest.mark.parametrize("settings", EVERY, ids=ids)
+
+
+@every_scan
+def test_an_ignored_pair_is_no_group_and_is_counted(scanned, settings):
+    texts = {"a": text(), "b": text([1, 50]), "c": text(seed=7), "d": text([3], seed=7)}
+
+    plain = scanned(texts, settings=settings)
+    result = scanned(texts, [("b", "a")], settings)
+
+    assert (len(plain.groups), plain.stats.ignored) == (2, 0)
+    assert names(result, scanned.root) == [["c", "d"]]
+    assert result.stats.ignored == 1
+
+
+@every_scan
+def test_what_was_not_found_is_not_counted(scanned, settings):
+    texts = {"a": text(), "b": text(seed=7), "c": text([1])}
+
+    result = scanned(texts, [("a", "b")], settings)
+
+    assert names(result, scanned.root) == [["a", "c"]]
+    assert result.stats.ignored == 0
+
+
+@every_scan
+def test_copies_and_other_encodings_of_either_side_are_ignored_too(scanned, settings):
+    one, other = (f"{each} 钟表\n" for each in (text(), text([1, 50])))
+    texts = {
+        "a": one, "a-gbk": one.encode("gbk"), "moved/a": one.replace("\n", "\r\n"),
+        "b": other, "b-16": other.encode("utf-16"),
+    }  # fmt: skip
+
+    result = scanned(texts, [("a", "b")], settings)
+
+    found = sorted(map(sorted, names(result, scanned.root)))
+    assert found == [["a", "a-gbk", "moved/a"], ["b", "b-16"]]
+    assert result.stats.ignored == 1
+
+
+@every_scan
+def test_texts_that_differ_in_punctuation_alone_can_be_ignored(scanned, settings):
+    texts = {"a": text() + " 1,000", "b": text() + " 1.000", "c": text() + " 1 000"}
+
+    both = scanned(texts, settings=settings)
+    result = scanned({name: texts[name] for name in "abc"}, [("a", "b")], settings)
+
+    assert [len(group.members) for group in both.groups] == [3]
+    # Both are like c, which nobody said they are not.
+    assert names(result, scanned.root) == [["c", "a", "b"]]
+    assert [member.similarity for member in result.groups[0].members] in ([1, 1, 1], [None] * 3)
+    assert {member.kind for member in result.groups[0].members[1:]} == {Kind.NEAR}
+
+
+@every_scan
+def test_two_that_differ_in_punctuation_alone_are_no_group(scanned, settings):
+    result = scanned({"a": text() + " 1,000", "b": text() + " 1.000"}, [("a", "b")], settings)
+
+    assert (result.groups, result.stats.ignored) == ((), 1)
+
+
+@every_scan
+def test_both_may_be_like_a_third_but_neither_represents_the_other(scanned, settings):
+    # a has most neighbours, copies of its own, and would represent b.
+    texts = {"a": text(), "a2": text(), "a3": text(), "b": text([1]), "between": text([2])}
+
+    result = scanned(texts, [("a", "b")], settings)
+
+    found = names(result, scanned.root)
+    assert result.stats.ignored == 1
+    for group in found:
+        assert not (group[0].startswith("a") and "b" in group)
+        assert not (group[0] == "b" and "a" in group)
+    assert any("between" in group for group in found)
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+@given(st.data())
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_member_is_a_pair_with_its_representative_whatever_is_ignored(scanned, linkage, data):
+    texts = {str(n): text([n, n + 1]) for n in range(6)}
+    every = [(i, j) for i in texts for j in texts if i < j]
+    pairs = data.draw(st.lists(st.sampled_from(every), unique=True, max_size=8))
+
+    result = scanned(texts, pairs, Settings(linkage=linkage))
+
+    for first, *others in names(result, scanned.root):
+        assert not any(tuple(sorted((first, other))) in pairs for other in others)
+    assert result.stats.ignored <= len(pairs)
+    if not pairs:
+        assert [len(group.members) for group in result.groups] == [6]
+
+
+def test_pairs_of_both_sides_are_ignored_with_references(scanned):
+    texts = {"new/a": text(), "new/b": text([1]), "old/a": text(), "old/c": text([1, 2])}
+    where = {"roots": ["new"], "against": ["old"]}
+
+    plain = scanned(texts, **where)
+    result = scanned(texts, [("new/a", "old/c"), ("new/b", "old/c")], **where)
+
+    assert any("old/c" in group for group in names(plain, scanned.root)) or plain.groups
+    assert all("old/c" not in group for group in names(result, scanned.root))
+    assert names(result, scanned.root) == [["old/a", "new/a", "new/b"]]
+
+
+def test_a_pair_is_ignored_in_every_round_of_a_narrowed_search(scanned, monkeypatch):
+    monkeypatch.setattr("simdup.match.candidates.BUDGET", 3)
+    monkeypatch.setattr("simdup.match.candidates.BUDGET_PER_DOCUMENT", 0)
+    texts = {str(n): text([n, n + 1, n + 2]) for n in range(12)}
+    pairs = [("0", str(n)) for n in range(1, 12)]
+
+    result = scanned(texts, pairs)
+
+    assert all("0" not in group for group in names(result, scanned.root))
+    assert sum(map(len, names(result, scanned.root))) > 1
+
+
+def test_the_very_same_text_cannot_be_ignored(scanned):
+    result = scanned({"a": text(), "b": text()}, [("a", "b")])
+
+    assert names(result, scanned.root) == [["a", "b"]]
+    assert result.stats.ignored == 0
+
+
+def test_nothing_ignored_changes_nothing(scanned):
+    texts = {str(n): text([n, 2 * n]) for n in range(8)} | {"gone": text(seed=3)}
+
+    plain = scanned(texts)
+
+    assert names(scanned(texts, [("gone", "0")]), scanned.root) == names(plain, scanned.root)
+
+
+# Results that were made before
+
+
+def test_a_saved_result_loses_members_and_groups_and_counts_the_pairs(scanned):
+    texts = {"a": text(), "b": text([1]), "c": text([1, 2]), "d": text(seed=5), "e": text([1], 5)}
+    result = scanned(texts)
+    digest = {short(each, scanned.root): each.text_digest for each in result.documents}
+    ((first, other, last),) = (group for group in names(result, scanned.root) if "a" in group)
+
+    left = without_ignored(
+        result, [(digest[other], digest[first]), (digest["e"], digest["d"]), (b"1", b"2")]
+    )
+
+    assert names(left, scanned.root) == [[first, last]]
+    (group,) = left.groups
+    assert group.kind is group.members[1].kind
+    assert group.diameter == group.members[1].distance
+    assert left.stats.ignored == 2
+    assert without_ignored(result, []) == result
+
+
+def test_json_has_what_the_list_needs(scanned):
+    result = scanned({"a": text(), "b": text([1])})
+    found = json.loads("".join(render_json(result)))
+
+    members = found["groups"][0]["members"]
+    assert [bytes.fromhex(each["text_digest"]) for each in members] == [
+        each.document.text_digest for each in result.groups[0].members
+    ]
+    assert found["stats"]["ignored"] == 0

@@ -1,0 +1,310 @@
+"""`import simdup`: what it offers, and that its examples do what they say."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+import types
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+import simdup
+from simdup.search import hamming
+
+
+def test_all_names_are_there_sorted_and_documented():
+    assert simdup.__all__ == sorted(simdup.__all__)
+    for name in simdup.__all__:
+        assert inspect.getdoc(getattr(simdup, name)), name
+
+
+def test_all_is_everything_public():
+    public = {
+        name
+        for name in dir(simdup)
+        if not name.startswith("_") and not isinstance(getattr(simdup, name), types.ModuleType)
+    }
+
+    assert public == set(simdup.__all__)
+
+
+def test_it_is_typed():
+    assert files("simdup").joinpath("py.typed").is_file()
+
+
+def test_texts_have_a_row_each():
+    rows = simdup.fingerprint_texts(["one two three", "", "中文文本"], bits=72)
+
+    assert rows.shape == (3, 9)
+    assert rows.dtype == np.uint8
+    assert not rows[1].any()
+
+
+def test_no_texts_have_no_rows():
+    assert simdup.fingerprint_texts([], bits=64).shape == (0, 8)
+    assert simdup.fingerprint_files([], bits=64).shape == (0, 8)
+
+
+def test_options_reach_the_recipe():
+    texts = ["one two three four"]
+
+    assert (
+        simdup.fingerprint_texts(texts, ngram=3) != simdup.fingerprint_texts(texts, ngram=2)
+    ).any()
+    with pytest.raises(ValueError, match="bits must be a multiple of 8 from 8 to 4096, not 12"):
+        simdup.fingerprint_texts(texts, bits=12)
+
+
+def test_files_and_their_texts_have_the_same_rows(tmp_path):
+    texts = ["one two three", "四五六七八九十" * 30, ""]
+    paths = [tmp_path / f"{i}.txt" for i in range(3)]
+    for path, text, encoding in zip(paths, texts, ("utf-8", "gbk", "utf-8"), strict=True):
+        path.write_bytes(text.encode(encoding))
+
+    found = simdup.fingerprint_files(paths, bits=64)
+    assert found.tolist() == simdup.fingerprint_texts(texts, bits=64).tolist()
+
+
+def test_an_encoding_can_be_forced(tmp_path):
+    path = tmp_path / "short.txt"
+    path.write_bytes("短信".encode("big5"))
+
+    found = simdup.fingerprint_files([path], encoding="big5")
+    assert found.tolist() == simdup.fingerprint_texts(["短信"]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("missing.txt", None, "not found"),
+        ("binary.bin", b"a\0\1\2\3" * 50, "binary (NUL bytes)"),
+        ("folder", "folder", "not a regular file (folder)"),
+    ],
+)
+def test_a_file_without_text_is_named(tmp_path, name, content, message):
+    path = tmp_path / name
+    if content == "folder":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(simdup.InputError) as caught:
+        simdup.fingerprint_files([path])
+    assert str(caught.value).startswith(f"{str(path)!r}: {message}")
+
+
+def test_stages_make_a_scan():
+    texts = ["a b c d e f g h", "a b c d e f g x", "1 2 3 4 5 6 7 8", "a b c d e f g h"]
+
+    rows = simdup.fingerprint_texts(texts)
+    pairs = simdup.pairs_within(rows, 40)
+    similar = simdup.exact_similarities(texts, pairs[:, 0], pairs[:, 1]) >= 0.5
+    groups = simdup.group(pairs[similar], len(texts))
+    assert [members.tolist() for members in groups] == [[0, 1, 3]]
+
+
+def test_distances_are_those_of_the_rows():
+    rows = simdup.fingerprint_texts(["a b c", "a b d"])
+
+    assert simdup.hamming_distances is hamming.hamming_distances
+    assert simdup.hamming_distances(rows, rows)[0, 1] == np.unpackbits(rows[0] ^ rows[1]).sum()
+
+
+def test_scan_and_compare_are_functions_though_modules_have_their_names(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("the same text twice over", "utf-8")
+
+    result = simdup.scan([tmp_path])
+    assert [len(group.members) for group in result.groups] == [2]
+    assert simdup.compare(tmp_path / "a", tmp_path / "b").kind.value == "identical bytes"
+
+
+@pytest.mark.parametrize(
+    ("i", "message"),
+    [
+        ([-1], "there is no text -1 among 2"),
+        ([2], "there is no text 2 among 2"),
+        ([0.5], "indices must be whole numbers, not float64"),
+    ],
+)
+def test_an_index_that_is_no_text_is_refused(i, message):
+    with pytest.raises(IndexError, match=message):
+        simdup.exact_similarities(["a", "b"], i, [0])
+
+
+def test_importing_the_package_imports_nothing_else():
+    code = (
+        "import sys, simdup; print([n for n in sys.modules if n.startswith(('simdup.', 'numpy'))])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+    assert done.stdout == b"[]\n"
+
+
+def test_every_public_name_is_there_and_listed():
+    code = (
+        "import simdup; assert {*simdup.__all__} <= {*dir(simdup)};"
+        " from simdup import *;"
+        " assert all(map(callable, map(vars(simdup).get, simdup.__all__)))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], check=False)
+
+    assert done.returncode == 0
+
+
+def test_a_name_that_is_not_public_is_an_error():
+    with pytest.raises(AttributeError, match="module 'simdup' has no attribute 'nothing'"):
+        simdup.nothing  # noqa: B018
+
+
+def once(values):
+    """What can be read a single time."""
+    return (value for value in values)
+
+
+TEXTS = ["the cat sat on the mat", "the dog", "The cat sat on the mat!", "a text"]
+
+
+def test_texts_may_come_from_a_generator():
+    rows = simdup.fingerprint_texts(once(TEXTS))
+
+    assert rows.tolist() == simdup.fingerprint_texts(TEXTS).tolist()
+    assert simdup.group_texts(once(TEXTS)).members.tolist() == [0, 2]
+    assert simdup.exact_similarities(once(TEXTS), [0, 0], [1, 2])[1] == 1
+
+
+def test_an_index_takes_generators_and_single_paths(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(TEXTS[0], "utf-8")
+    with simdup.Index.create(tmp_path / "x") as index:
+        assert index.add_texts(once("abc"), once(TEXTS[:3])).added == 3
+        assert index.add(path).added == 1
+        assert index.add(str(path)).added == 0
+        found = [[m.document.path for m in each.matches] for each in index.query_many(once(TEXTS))]
+        assert sorted(found[0]) == sorted(found[2])
+        assert {"a", "c", str(path)} == set(found[0])
+        answers, skipped = index.query_texts(once(TEXTS[:2]))
+        assert (len(answers), skipped) == (2, ())
+        assert len(index.query_files(path)[0]) == len(index.query_files(once([path]))[0]) == 1
+        assert index.remove(path).removed == 1
+
+
+def test_a_single_path_is_one_path(tmp_path):
+    for name in ("docs/a", "docs/b", "old/c"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(TEXTS[0], "utf-8")
+    (tmp_path / "rows.jsonl").write_text('{"text": "the cat"}\n' * 3, "utf-8")
+    docs, old = tmp_path / "docs", tmp_path / "old"
+
+    for path in (docs, str(docs), bytes(docs), [docs], once([docs])):
+        assert [len(group.members) for group in simdup.scan(path).groups] == [2]
+    (group,) = simdup.scan(str(docs), against=str(old)).groups
+    assert len(group.members) == 3
+    for path in (docs / "a", str(docs / "a"), once([docs / "a"])):
+        assert simdup.fingerprint_files(path).shape == (1, 32)
+    for path in (tmp_path / "rows.jsonl", str(tmp_path / "rows.jsonl")):
+        assert len(simdup.scan_rows(path).rows) == 3
+
+
+STRING = "must be a list of strings, not the string 'docs'; put it into a list"
+WRONG = {
+    "texts of fingerprint_texts": (simdup.fingerprint_texts, f"texts {STRING}"),
+    "texts of group_texts": (simdup.group_texts, f"texts {STRING}"),
+    "texts of exact_similarities": (
+        lambda value: simdup.exact_similarities(value, [0], [1]),
+        f"texts {STRING}",
+    ),
+    "include": (lambda value: simdup.Filters(include=value), f"include {STRING}"),
+    "exclude": (lambda value: simdup.Filters(exclude=value), f"exclude {STRING}"),
+    "hidden": (
+        lambda value: simdup.Filters(hidden=value),
+        "hidden must be True or False, not string 'docs'",
+    ),
+    "max_size": (
+        lambda value: simdup.Filters(max_size=value),
+        "max_size must be a whole number, not string 'docs'",
+    ),
+    "formats": (lambda value: simdup.Settings(formats=value), f"formats {STRING}"),
+    "converters": (
+        lambda value: simdup.Settings(converters=[value]),
+        "converters[0] must be a Converter, not string 'docs'",
+    ),
+    "recipe": (simdup.Settings, "recipe must be a Recipe, not string 'docs'"),
+    "similarity": (
+        lambda value: simdup.Settings(similarity=value),
+        "similarity must be a number, not string 'docs'",
+    ),
+    "k": (
+        lambda value: simdup.Settings(k=value),
+        "k must be a whole number, not string 'docs'",
+    ),
+    "verified": (
+        lambda value: simdup.Settings(verified=value),
+        "verified must be True or False, not string 'docs'",
+    ),
+    "sizes": (
+        lambda value: simdup.evaluate(sizes=value),
+        "sizes must be a list of whole numbers, not the string 'docs'; put it into a list",
+    ),
+    "k of evaluate": (
+        lambda value: simdup.evaluate(k=value),
+        "k must be a whole number, not string 'docs'",
+    ),
+    "recipes": (
+        lambda value: simdup.evaluate(recipes=value),
+        "recipes must be a list of Recipe objects, not the string 'docs'; put it into a list",
+    ),
+    "paths of scan": (
+        lambda value: simdup.scan([value, 5]),
+        "paths[1] must be a path, not int 5",
+    ),
+    "against": (
+        lambda value: simdup.scan(value, against=7),
+        "against must be a list of paths, not int 7",
+    ),
+    "paths of fingerprint_files": (
+        lambda value: simdup.fingerprint_files({value: 1}.values()),
+        "paths[0] must be a path, not int 1",
+    ),
+    "files": (
+        lambda value: simdup.scan_rows(len(value)),
+        "files must be a list of paths, not int 4",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG.values(), ids=list(WRONG))
+def test_a_wrong_type_is_refused_by_name(call, message):
+    with pytest.raises(TypeError) as caught:
+        call("docs")
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "message"),
+    [
+        ("query", (["docs"],), "text must be a string, not list ['docs']"),
+        ("query_many", ("docs",), f"texts {STRING}"),
+        ("query_texts", ("docs",), f"texts {STRING}"),
+        ("query_files", (3,), "paths must be a list of paths, not int 3"),
+        ("add", ([None],), "paths[0] must be a path, not None"),
+        ("remove", (3,), "paths must be a list of paths, not int 3"),
+        ("add_texts", ("docs", ["a"]), f"names {STRING}"),
+        ("add_texts", (["a"], "docs"), f"texts {STRING}"),
+    ],
+)
+def test_a_wrong_type_for_an_index_is_refused_by_name(tmp_path, method, arguments, message):
+    with simdup.Index.create(tmp_path / "x") as index, pytest.raises(TypeError) as caught:
+        getattr(index, method)(*arguments)
+    assert str(caught.value) == message
+
+
+def test_lists_are_as_good_as_tuples_in_settings_and_filters():
+    assert simdup.Filters(include=["*.md"]) == simdup.Filters(include=("*.md",))
+    assert simdup.Settings(formats=["pdf"]) == simdup.Settings(formats=("pdf",))
+    assert simdup.Filters(exclude=once(["a"])).exclude == ("a",)

@@ -1,0 +1,357 @@
+"""simdup.files.scan: whole runs from Python."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import makers
+import numpy as np
+import pytest
+
+from simdup import fingerprint_files
+from simdup.errors import InputError
+from simdup.files import read as reading_room
+from simdup.files.scan import scan
+from simdup.files.walk import Filters
+from simdup.recipe import Recipe
+from simdup.records import Kind, Reason
+from simdup.report import json_csv as data
+from simdup.report import text
+from simdup.report.load import load
+from simdup.settings import Settings
+from simdup.storage.store import Store
+
+
+def grouped(result):
+    return [[member.document.path for member in group.members] for group in result.groups]
+
+
+def when(label, act):
+    """Progress that acts once, before the phase of that name."""
+    waiting = [act]
+
+    def progress(items, phase, total, amount=None):  # noqa: ARG001
+        if phase == label and waiting:
+            waiting.pop()()
+        return items
+
+    return progress
+
+
+@pytest.fixture
+def tree(write, english, simplified):
+    """Two groups of two and a file that is alone."""
+    write("in/a", english)
+    write("in/b", english.replace("widow", "baker"))
+    write("in/c", simplified)
+    write("in/d", simplified.encode("gbk"))
+    write("in/e", "nothing here is like anything else")
+    return "in"
+
+
+@pytest.mark.parametrize("count", [1, 58, 512, 3000])
+def test_a_text_with_nuls_at_its_end_is_identical_text(
+    write, english, simplified, monkeypatch, count
+):
+    write("in/a", english)
+    write("in/a-padded", english.encode() + bytes(count))
+    write("in/b", simplified.encode("gbk"))
+    write("in/b-padded", simplified.encode("gbk") + bytes(count))
+
+    whole = scan(["in"])
+    monkeypatch.setattr(reading_room, "WHOLE", 600)
+    monkeypatch.setattr(reading_room, "HEAD", 100)
+    monkeypatch.setattr(reading_room, "CHUNK", 100)
+    streamed = scan(["in"])
+
+    for result in (whole, streamed):
+        assert sorted(grouped(result)) == [["in/a", "in/a-padded"], ["in/b", "in/b-padded"]]
+        assert {group.kind for group in result.groups} == {Kind.IDENTICAL_TEXT}
+        assert {document.damaged for document in result.documents} == {0}
+        assert result.skipped == ()
+
+
+def test_stray_nuls_within_a_text_are_shown_as_damage(write, english):
+    text = english.encode() * 9
+    write("in/a", text)
+    write("in/b", text[:2000] + bytes(1) + text[2000:])
+
+    result = scan(["in"])
+
+    assert [group.kind for group in result.groups] == [Kind.NEAR]
+    assert {document.path: document.damaged for document in result.documents} == {
+        "in/a": 0,
+        "in/b": 1,
+    }
+
+
+@pytest.fixture
+def textless(write, english):
+    """Two copies each of documents without a text, and of files that are none."""
+    empty, signs = makers.docx_of(""), makers.docx_of("<w:p><w:r><w:t>* * *</w:t></w:r></w:p>")
+    for copy in ("in/one", "in/two"):
+        write(f"{copy}/text", english)
+        write(f"{copy}/empty.docx", empty)
+        write(f"{copy}/signs.docx", signs)
+        write(f"{copy}/zero", b"")
+        write(f"{copy}/signs.txt", "* * *")
+        write(f"{copy}/binary", bytes(99))
+    write("in/one/other.docx", makers.docx_of("<w:p/>"))
+    write("in/one/z/empty-copy.docx", empty)
+    return "in"
+
+
+COPIES = [
+    ["in/one/empty.docx", "in/two/empty.docx", "in/one/z/empty-copy.docx"],
+    ["in/one/text", "in/two/text"],
+    ["in/one/signs.docx", "in/two/signs.docx"],
+]
+
+
+@pytest.mark.parametrize("how", [{}, {"verified": False}, {"k": 200}, {"linkage": "components"}])
+def test_documents_without_text_are_grouped_by_their_bytes_alone(textless, how):
+    result = scan([textless], Settings(**how))
+
+    assert sorted(map(sorted, grouped(result))) == sorted(map(sorted, COPIES))
+    assert {group.kind for group in result.groups} == {Kind.IDENTICAL_BYTES}
+    assert [group.id for group in result.groups] == [1, 2, 3]
+    assert len(result.documents) == result.stats.fingerprinted == 2
+    assert result.stats.found == len(result.documents) + len(result.skipped) == 14
+    assert {skipped.path: skipped.reason.value for skipped in result.skipped} == {
+        f"in/{name}": reason
+        for reason, names in {
+            "no text extracted": [
+                "one/empty.docx",
+                "two/empty.docx",
+                "one/other.docx",
+                "one/z/empty-copy.docx",
+            ],
+            "empty": [
+                f"{copy}/{name}"
+                for copy in ("one", "two")
+                for name in ("signs.docx", "zero", "signs.txt")
+            ],
+            "binary": ["one/binary", "two/binary"],
+        }.items()
+        for name in names
+    }
+
+
+@pytest.mark.parametrize("form", [data.render_json, data.render_jsonl])
+def test_groups_of_documents_without_text_are_saved_and_shown_again(textless, form):
+    result = scan([textless])
+    saved = "".join(f"{line}\n" for line in form(result)).encode()
+
+    again = load(saved, "x")
+    assert grouped(again) == grouped(result)
+    assert list(text.render(again)) == list(text.render(result))
+    assert any("in/two/empty.docx  (no text to compare)" in line for line in text.render(result))
+
+
+@pytest.mark.usefixtures("textless")
+def test_documents_without_text_are_grouped_across_references_alone():
+    across = scan(["in/one"], against=["in/two"])
+    assert sorted(grouped(across)) == [
+        ["in/two/empty.docx", "in/one/empty.docx", "in/one/z/empty-copy.docx"],
+        ["in/two/signs.docx", "in/one/signs.docx"],
+        ["in/two/text", "in/one/text"],
+    ]
+    assert grouped(scan(["in/one/z"], against=["in/one/other.docx"])) == []
+    Path("in/two/empty.docx").unlink()
+    assert "in/one/empty.docx" not in str(grouped(scan(["in/one"], against=["in/two"])))
+
+
+def test_a_store_knows_documents_without_text(textless, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr("simdup.storage.cached.SETTLED_NS", -(10**18))
+    plain = scan([textless])
+    for known in (0, 14):
+        with closing(Store(tmp_path_factory.getbasetemp() / "store.sqlite3", pytest.fail)) as store:
+            result = scan([textless], store=store)
+
+        assert result.stats.from_store == known
+        assert (result.groups, result.skipped) == (plain.groups, plain.skipped)
+
+
+def test_worked_by_hand(tree):
+    result = scan([tree])
+
+    assert grouped(result) == [["in/c", "in/d"], ["in/a", "in/b"]]
+    assert [group.kind for group in result.groups] == [Kind.IDENTICAL_TEXT, Kind.NEAR]
+    assert [group.id for group in result.groups] == [1, 2]
+    assert (result.stats.found, result.stats.fingerprinted, result.skipped) == (5, 5, ())
+    assert result.stats.bytes == sum(path.stat().st_size for path in Path("in").iterdir())
+    assert result.rows.shape == (5, 32)
+    assert result.complete
+    assert not result.has_trouble
+
+
+def test_rows_stand_in_the_order_of_documents(tree):
+    result = scan([tree])
+
+    row = {document.path: result.rows[i].tobytes() for i, document in enumerate(result.documents)}
+    members = [member for group in result.groups for member in group.members]
+    assert all(member.fingerprint == row[member.document.path] for member in members)
+
+
+def test_the_similarity_shown_is_the_exact_one(tree):
+    _, group = scan([tree]).groups
+
+    # Two of the 145 or so shingles are replaced by two others.
+    features = group.members[0].document.features
+    assert group.members[1].similarity == pytest.approx((features - 2) / features)
+
+
+def test_any_order_of_paths_and_number_of_jobs_gives_the_same_groups(tree, monkeypatch):
+    monkeypatch.setattr("simdup.files.workers.TASK_FILES", 2)
+    files = [os.path.join(tree, name) for name in "abcde"]
+
+    one = scan(files)
+    other = scan(reversed(files), jobs=2)
+
+    assert one.groups == other.groups != ()
+    assert one.documents == other.documents[::-1]
+    assert (one.rows == other.rows[::-1]).all()
+
+
+def test_streamed_files_are_grouped_as_others(tree, monkeypatch):
+    expected = scan([tree]).groups
+    monkeypatch.setattr(reading_room, "WHOLE", 500)
+    monkeypatch.setattr(reading_room, "HEAD", 97)
+    monkeypatch.setattr(reading_room, "CHUNK", 97)
+
+    found = scan([tree]).groups
+
+    assert [sure(group) for group in found] == [sure(group) for group in expected]
+
+
+def sure(group):
+    """The group, without how sure the encodings are: that depends on how much was looked at."""
+    members = [replace(m, document=replace(m.document, confidence=1.0)) for m in group.members]
+    return replace(group, members=tuple(members))
+
+
+@pytest.mark.parametrize("bits", [8, 64, 256, 1024])
+@pytest.mark.parametrize("features", ["shingles", "words", "tokens", "keywords"])
+def test_copies_are_found_at_any_width_by_any_recipe(tree, bits, features):
+    settings = Settings(Recipe(features=features, bits=bits), similarity=0.99)
+
+    assert ["in/c", "in/d"] in grouped(scan([tree], settings))
+
+
+def test_no_file_is_in_two_groups_and_no_group_has_one(write):
+    words = [f"w{number}" for number in range(60)]
+    for number in range(12):  # each text shares half of its words with the next ones
+        write(f"in/{number:02}", " ".join(words[4 * number : 4 * number + 30]))
+
+    result = scan(["in"], Settings(similarity=0.6))
+
+    members = [path for group in grouped(result) for path in group]
+    assert len(members) == len(set(members))
+    assert min(map(len, grouped(result))) >= 2
+    assert len(result.groups) > 1
+
+
+def test_nothing_gives_an_empty_result(folder):
+    result = scan([folder])
+
+    assert (result.documents, result.groups, result.skipped) == ((), (), ())
+    assert result.rows.shape == (0, 32)
+
+
+def test_one_file_is_no_group(write, english):
+    write("a", english)
+
+    assert scan(["a"]).groups == ()
+
+
+def test_filters_hold(tree):
+    assert grouped(scan([tree], filters=Filters(exclude=("b",)))) == [["in/c", "in/d"]]
+
+
+def test_against_ignores_pairs_of_one_side(tree, write, english):
+    write("old/x", english)
+    write("old/y", english)
+
+    (group,) = grouped(scan([tree], against=["old"]))
+
+    assert set(group) == {"in/a", "in/b", "old/x", "old/y"}
+
+
+def test_a_missing_path_stops_the_run(folder):  # noqa: ARG001
+    with pytest.raises(InputError) as stopped:
+        scan(["gone"])
+
+    assert str(stopped.value) == "'gone': No such file or directory"
+
+
+# Files that change during the scan
+
+
+def test_a_file_that_vanishes_after_the_walk_is_skipped(tree):
+    result = scan([tree], progress=when("read", Path("in/b").unlink))
+
+    assert grouped(result) == [["in/c", "in/d"]]
+    assert [(each.path, each.reason) for each in result.skipped] == [("in/b", Reason.VANISHED)]
+    assert result.has_trouble
+
+
+def test_a_file_that_grows_after_the_walk_is_skipped(tree):
+    def grow():
+        Path("in/b").write_bytes(b"x" * 9999)
+
+    result = scan([tree], progress=when("read", grow))
+
+    assert [(each.path, each.reason) for each in result.skipped] == [("in/b", Reason.CHANGED)]
+
+
+def test_a_file_that_becomes_a_fifo_does_not_hang_the_scan(tree):
+    def replace_by_fifo():
+        Path("in/b").unlink()
+        os.mkfifo("in/b")
+
+    result = scan([tree], progress=when("read", replace_by_fifo))
+
+    assert [(each.path, each.reason) for each in result.skipped] == [("in/b", Reason.SPECIAL)]
+    assert len(result.documents) == 4
+
+
+def test_a_file_that_vanishes_before_its_text_is_read_again_is_skipped(tree):
+    result = scan([tree], progress=when("search", Path("in/b").unlink))
+
+    assert grouped(result) == [["in/c", "in/d"]]
+    assert [(each.path, each.reason) for each in result.skipped] == [("in/b", Reason.VANISHED)]
+
+
+def test_a_copy_stands_in_for_a_file_that_vanished(tree, write, english):
+    write("in/copy-of-a", english)
+
+    result = scan([tree], progress=when("search", Path("in/a").unlink))
+
+    (group,) = [set(group) for group in grouped(result) if "in/b" in group]
+    assert "in/copy-of-a" in group
+
+
+def test_every_phase_shows_its_progress_to_its_end(tree):
+    phases = []
+
+    def progress(items, label, total, amount=None):
+        phase = [label, total, 0]
+        phases.append(phase)
+        for item in items:
+            yield item
+            phase[2] += 1 if amount is None else amount(item)
+
+    scan([tree], progress=progress)
+
+    assert phases[:4] == [["walk", None, 5], ["read", 5, 5], ["search", 6, 6], ["verify", 1, 1]]
+
+
+def test_rows_equal_those_of_the_library(tree):
+    result = scan([tree])
+
+    assert np.array_equal(
+        result.rows, fingerprint_files([document.path for document in result.documents])
+    )

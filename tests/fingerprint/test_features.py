@@ -1,0 +1,248 @@
+"""simdup.fingerprint.features against tokens and counts made one at a time."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from math import sqrt
+
+import numpy as np
+import pytest
+from difficult import difficult_texts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup.compute.hashing import gram_hashes, span_hashes
+from simdup.fingerprint import features as module
+from simdup.fingerprint import tokens
+from simdup.fingerprint.features import (
+    UNIT,
+    all_features,
+    concatenated,
+    features,
+    merged,
+    segments,
+)
+from simdup.recipe import Recipe
+from simdup.text import chunking as pieces
+from simdup.text.jieba_words import cutter, idf
+from simdup.text.unicode import HAN, MARK, SINGLE, WORD, code_points, tables
+
+TEXT = difficult_texts()
+MIXED = (
+    "SimHash 指纹：把一篇文档变成 64 个比特。Two texts, one fingerprint; 两篇文章相似，则指纹相近。"
+    * 3
+)
+
+
+def kind_of(character):
+    codes, _ = code_points([character])
+    return int(tables(codes).kind[codes[0]])
+
+
+def tokens_of(text):
+    """The tokens by the rule, a character at a time."""
+    tokens, under = [], None
+    for c in unicodedata.normalize("NFKC", text).casefold():
+        kind = kind_of(c)
+        if kind == MARK and under is not None:
+            tokens[-1] += c
+        elif kind in {SINGLE, HAN}:
+            tokens.append(c)
+            under = kind
+        elif kind in {WORD, MARK}:
+            if under == WORD:
+                tokens[-1] += c
+            else:
+                tokens.append(c)
+            under = WORD
+        else:
+            under = None
+    return tokens
+
+
+def ids(tokens):
+    codes, offsets = code_points(tokens)
+    return span_hashes(codes, offsets[:-1], offsets[1:] - 1)
+
+
+def shingles(text, n):
+    tokens = tokens_of(text)
+    if not tokens:
+        return set()
+    size = min(n, len(tokens))
+    return set(gram_hashes(ids(tokens), np.arange(len(tokens) - size + 1), size).tolist())
+
+
+def by_id(made, document=0):
+    part = slice(*made.offsets[document : document + 2])
+    return dict(zip(made.ids[part].tolist(), made.weights_or_ones[part].tolist(), strict=True))
+
+
+def test_tokens_worked_by_hand():
+    text = "Café №2024，中国 ｶﾞ-x\u0302y กิน ½"
+
+    assert tokens_of(text) == [
+        "café", "no2024", "中", "国", "ガ", "x\u0302y", "กิ", "น", "1", "2",
+    ]  # fmt: skip
+
+
+@given(st.lists(TEXT, max_size=5), st.integers(1, 4))
+def test_shingles_are_the_distinct_runs_of_tokens(texts, n):
+    made = features(texts, Recipe(ngram=n))
+
+    assert [set(by_id(made, i)) for i in range(len(texts))] == [shingles(t, n) for t in texts]
+    assert made.counts.sum() == len(made.ids)
+
+
+def test_several_lengths_vote_together():
+    text = "one two three four"
+
+    made = by_id(features([text], Recipe(ngram=(1, 3))))
+    assert set(made) == shingles(text, 1) | shingles(text, 3)
+
+
+def test_a_text_of_one_token_has_a_feature():
+    assert features(["hello"], Recipe(ngram=3)).counts.tolist() == [1]
+
+
+def test_punctuation_width_case_and_layout_change_no_feature():
+    plain = "第12条 the Quick brown fox, 各位同学：请 8:30 到"
+    other = "第１２条\r\n　ＴＨＥ quick\tBROWN fox。各位同学 请（8 30）到！！"
+
+    made = features([plain, other], Recipe())
+    assert by_id(made, 0) == by_id(made, 1)
+
+
+@given(st.lists(TEXT, max_size=4))
+def test_tokens_are_what_str_split_gives_and_weigh_their_count(texts):
+    made = features(texts, Recipe(features="tokens"))
+
+    for i, text in enumerate(texts):
+        counts = Counter(text.split())
+        assert by_id(made, i) == dict(zip(ids(list(counts)).tolist(), counts.values(), strict=True))
+
+
+def test_words_weigh_the_root_of_their_count_by_their_idf():
+    known = dict(zip(*idf(), strict=True))
+    median = sorted(known.values())[len(known) // 2]
+    text = "会议室今天下午开会，会议室在二楼。OK OK ok"
+
+    words = Counter(cutter("jieba")("会议室今天下午开会"))
+    words.update(cutter("jieba")("会议室在二楼"))
+    words.update(["ok"] * 3)
+    expected = {
+        word: round(sqrt(count) * known.get(word, median) * UNIT) for word, count in words.items()
+    }
+    made = by_id(features([text], Recipe(features="words")))
+    assert made == dict(zip(ids(list(expected)).tolist(), expected.values(), strict=True))
+
+
+def test_han_beside_latin_and_long_han_runs_lose_no_character(monkeypatch):
+    monkeypatch.setattr(tokens, "LONGEST_HAN_RUN", 3)
+
+    made = features(["中国人民abc银行"], Recipe(features="words"))
+    expected = [*cutter("jieba")("中国人"), *cutter("jieba")("民"), "abc", *cutter("jieba")("银行")]
+    assert set(by_id(made)) == set(ids(expected).tolist())
+
+
+def test_stop_words_do_not_vote(tmp_path):
+    (tmp_path / "stop").write_text("\ufeff的\r\nTHE\r\n", "utf-8")
+    recipe = Recipe(features="words", stop_words=str(tmp_path / "stop"))
+
+    made = by_id(features(["the 我的 the"], recipe))
+    assert set(made) == set(ids(["我"]).tolist())
+
+
+def test_a_user_dictionary_decides_what_a_word_is(tmp_path):
+    (tmp_path / "dict").write_text("云原生架构 100 n\n", "utf-8")
+    recipe = Recipe(features="words", user_dict=str(tmp_path / "dict"))
+
+    made = by_id(features(["云原生架构"], recipe))
+    assert set(made) == set(ids(["云原生架构"]).tolist())
+
+
+def test_keywords_are_those_of_jieba_with_their_weight():
+    made = features(["苹果苹果苹果香蕉"], Recipe(features="keywords", top=1))
+
+    assert made.ids.tolist() == ids(["苹果"]).tolist()
+    assert made.weights_or_ones[0] / UNIT == pytest.approx(5.650655, abs=1 / UNIT)
+
+
+def test_equal_hashes_but_for_the_bits_that_give_way_are_told_apart():
+    near = np.array([5, 4, 5, 4, 4, 5], np.uint64)  # differ in the lowest bit only
+    documents = np.array([0, 0, 0, 1, 1, 1])
+
+    first, counts = module._distinct(near, documents)  # noqa: SLF001
+    assert near[first].tolist() == [4, 5, 4, 5]
+    assert documents[first].tolist() == [0, 0, 1, 1]
+    assert counts.tolist() == [1, 2, 2, 1]
+
+
+@pytest.mark.parametrize("kind", ["shingles", "words", "tokens", "keywords"])
+def test_no_text_and_empty_texts_have_no_features(kind):
+    recipe = Recipe(features=kind)
+
+    assert features([], recipe).offsets.tolist() == [0]
+    assert features(["", " \n\t"], recipe).counts.tolist() == [0, 0]
+
+
+def test_a_text_too_long_for_a_batch_is_refused():
+    with pytest.raises(ValueError, match="a text this long goes through `segments`"):
+        features(["x" * 200_001], Recipe())
+
+
+@pytest.fixture
+def small_segments(monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE", 64)
+    monkeypatch.setattr(module, "SEGMENT", 50)
+    monkeypatch.setattr(pieces, "LONGEST_WORD", 80)
+
+
+@pytest.mark.usefixtures("small_segments")
+@pytest.mark.parametrize("kind", ["shingles", "words", "tokens"])
+@pytest.mark.parametrize("text", [MIXED * 5, "x" * 500, "中" * 300, "a b" * 200, "\u0301" * 200])
+def test_where_chunks_are_cut_makes_no_difference(kind, text):
+    recipe = Recipe(features=kind)
+
+    found = [
+        [by_id(each) for each in segments(_cut(text, size), recipe)] for size in (1, 7, 20, 64)
+    ]
+    assert found[0] == found[1] == found[2] == found[3]
+
+
+def _cut(text, size):
+    return (text[i : i + size] for i in range(0, len(text), size))
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_segments_are_of_equal_numbers_of_tokens():
+    made = list(segments(_cut("b a " * 60, 64), Recipe(features="tokens")))
+
+    assert [int(each.weights_or_ones.sum()) for each in made] == [50, 50, 20]
+
+
+@pytest.mark.usefixtures("small_segments")
+def test_segments_of_one_text_merge_to_the_sum_of_their_weights():
+    recipe = Recipe(features="tokens")
+    parts = list(segments(_cut("b a " * 60, 64), recipe))
+
+    whole = merged(parts, recipe)
+    assert by_id(whole) == {int(x): 60 for x in ids(["a", "b"])}
+
+
+def test_long_and_short_texts_go_together(monkeypatch):
+    long = " ".join(f"w{i % 97}" for i in range(3000))
+    expected = [by_id(features([text], Recipe())) for text in (long, "a b", "")]
+    monkeypatch.setattr(pieces, "PIECE", 500)
+
+    made = all_features([long, "a b", ""], Recipe())
+    assert [by_id(made, i) for i in range(3)] == expected
+
+
+def test_concatenated_keeps_documents_apart():
+    a, b = features(["x y", ""], Recipe()), features(["x y z"], Recipe())
+
+    both = concatenated([a, b])
+    assert both.counts.tolist() == [1, 0, 2]
+    assert by_id(both, 2) == by_id(b)

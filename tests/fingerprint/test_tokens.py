@@ -1,0 +1,90 @@
+"""simdup.fingerprint.tokens worked by hand, by numpy and by the kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+from simdup.compute import compiled as fast
+from simdup.compute.hashing import span_hashes, string_hashes
+from simdup.fingerprint import tokens
+from simdup.recipe import Recipe
+from simdup.text.unicode import code_points
+
+
+@pytest.fixture(params=["numpy", "compiled"])
+def tokens_of(request, monkeypatch):
+    """`tokens_of(texts)`: how many tokens each text has, and the ids of all."""
+    kernels = fast.load() if request.param == "compiled" else None
+    if request.param == "compiled" and kernels is None:
+        pytest.skip("needs the extra 'fast'")
+    monkeypatch.setattr(tokens, "ready", lambda: kernels)
+
+    def of(*texts):
+        found = tokens.tokens(texts, Recipe())
+        return [
+            found.ids[begin:end].tolist()
+            for begin, end in zip(found.offsets[:-1], found.offsets[1:], strict=True)
+        ]
+
+    return of
+
+
+def ids(*words):
+    codes, offsets = code_points(words)
+    return span_hashes(codes, offsets[:-1], offsets[1:] - 1).tolist()
+
+
+def test_a_mark_belongs_to_what_it_stands_on(tokens_of):
+    assert tokens_of("x\u0302y กิน か\u20dd中\u0302b") == [
+        ids("x\u0302y", "กิ", "น", "か\u20dd", "中\u0302", "b")
+    ]
+
+
+@pytest.mark.parametrize("before", ["", " ", "a\n", "。"])
+def test_marks_on_nothing_begin_a_word(tokens_of, before):
+    first = ids("a") if before.startswith("a") else []
+
+    assert tokens_of(f"{before}\u0302\u0316b c") == [first + ids("\u0316\u0302b", "c")]
+    assert tokens_of("a", f"{before}\u0302", "b") == [ids("a"), first + ids("\u0302"), ids("b")]
+    assert tokens_of(f"{before}\u0302中\u0302") == [first + ids("\u0302", "中\u0302")]
+
+
+def test_texts_without_a_token_stand_between_others(tokens_of):
+    assert tokens_of("", "a b", " 。", "", "中国", "\n") == [
+        [],
+        ids("a", "b"),
+        [],
+        [],
+        ids("中", "国"),
+        [],
+    ]
+
+
+@pytest.mark.parametrize("bits", [8, 56, 64, 72, 120, 128])
+def test_the_low_bits_of_string_hashes_vote_from_the_first_bit_on(bits):
+    texts = ["one two", "三"]
+    codes, offsets = code_points(["one", "two", "三"])
+    high, low = string_hashes(codes, offsets[:-1], offsets[1:] - 1)
+    numbers = [int(a) << 64 | int(b) for a, b in zip(high, low, strict=True)]
+
+    found = tokens.tokens(texts, Recipe(features="tokens", hash="string", bits=bits)).hashes
+    words = 1 if bits <= 64 else 2
+    assert found.shape == (3, words)
+    assert [int.from_bytes(row.astype(">u8").tobytes(), "big") for row in found] == [
+        (number & (1 << bits) - 1) << (64 * words - bits) for number in numbers
+    ]
+
+
+@pytest.mark.parametrize("hash_kind", ["mix64", "string", "blake2b"])
+def test_tokens_that_are_cut_and_joined_keep_their_hashes(hash_kind):
+    recipe = Recipe(features="tokens", hash=hash_kind, bits=128)
+    whole = tokens.tokens(["a b c d"], recipe)
+
+    again = whole.slice(0, 1).followed_by(whole.slice(1, 4)).slice(1, 3)
+    expected = tokens.tokens(["b c"], recipe)
+    assert again.ids.tolist() == expected.ids.tolist()
+    assert again.offsets.tolist() == expected.offsets.tolist() == [0, 2]
+    if hash_kind == "mix64":
+        assert again.hashes is expected.hashes is None
+    else:
+        assert again.hashes.tolist() == expected.hashes.tolist()

@@ -1,0 +1,1158 @@
+"""simdup.index.file.
+
+What is in the file of an index, batch by batch, and what damage does to it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing, suppress
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from simdup.errors import InputError
+from simdup.index import block_tables as blocks
+from simdup.index.block_tables import BLOCKED_K, by_blocks, looked_up, pieces
+from simdup.index.file import write as changes
+from simdup.index.file.check import problems
+from simdup.index.file.connection import SORT, Catalogue, from_json
+from simdup.index.file.metadata import about, settings_of, with_bits
+from simdup.index.file.snapshot import (
+    at_or_under,
+    documents,
+    every_document,
+    every_number,
+    everything,
+    in_folder,
+    places,
+    segments,
+)
+from simdup.index.file.write import forget_empty_folders, put, set_places, take_out
+from simdup.index.index import Index
+from simdup.index.segments import within
+from simdup.recipe import Recipe
+from simdup.records import Document, Source
+from simdup.settings import Converter, Settings
+
+# The folder serves all examples: each has a file of its own in it.
+SHARED_FOLDER = settings(
+    max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture
+def place(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("catalogue") / "index")
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Segments of five rows, pieces of blocks of three."""
+    monkeypatch.setattr(changes, "SIZE", 5)
+    monkeypatch.setattr(blocks, "MOST_IN_PIECE", 3)
+
+
+def made(place, bits=64):
+    Catalogue.make(place, about(Settings(Recipe(bits=bits))))
+    return opened(place)
+
+
+def opened(place, *, to_write=True):
+    return closing(Catalogue.open(place, to_write=to_write))
+
+
+def document(path, number=0, **fields):
+    digests = (bytes([number]) * 16, bytes([number + 1]) * 16, bytes([number + 2]) * 16)
+    source = replace(Source(path, 10, 1_000, 2_000, 0, 77), **fields)
+    return Document(source, "gb18030", 0.875, number, 100 + number, *digests)
+
+
+def rows_of(*values, width=8):
+    """A row for each number."""
+    return np.array([list(value.to_bytes(width, "big")) for value in values], np.uint8).reshape(
+        -1, width
+    )
+
+
+def keep(catalogue, paths, values):
+    """Put documents of these paths with these fingerprints, in one batch."""
+    with catalogue.writing():
+        return put(catalogue, [document(path) for path in paths], rows_of(*values))
+
+
+def drop(catalogue, numbers):
+    with catalogue.writing():
+        take_out(catalogue, np.array(numbers, np.int64))
+
+
+def held(catalogue):
+    """What is in the segments: by path the fingerprint."""
+    known, rows = everything(catalogue, list(segments(catalogue, {}).values()))
+    values = [int.from_bytes(row.tobytes(), "big") for row in rows]
+    return {each.path: value for each, value in zip(known, values, strict=True)}
+
+
+def sizes(catalogue):
+    return [len(each.documents) for each in segments(catalogue, {}).values()]
+
+
+def whole(catalogue):
+    return list(problems(catalogue)) == []
+
+
+def by_sql(place, sql, *parameters):
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
+# Documents in and out
+
+
+def test_what_was_put_is_there(place):
+    with made(place) as catalogue:
+        assert keep(catalogue, ["/in/a", "/in/b", "name", "/c"], [1, 2, 3, 4]) == 0
+
+    with opened(place, to_write=False) as catalogue:
+        assert held(catalogue) == {"/in/a": 1, "/in/b": 2, "name": 3, "/c": 4}
+        assert len(catalogue) == 4
+        assert [each for _, each in every_document(catalogue)] == [
+            document(path) for path in ("/in/a", "/in/b", "name", "/c")
+        ]
+        assert whole(catalogue)
+
+
+def test_a_document_of_the_same_path_is_replaced(place):
+    with made(place) as catalogue:
+        keep(catalogue, ["/in/a", "/in/b"], [1, 2])
+        with catalogue.writing():
+            replaced = put(catalogue, [document("/in/a", 7), document("/in/c")], rows_of(8, 9))
+
+        assert replaced == 1
+        assert held(catalogue) == {"/in/b": 2, "/in/a": 8, "/in/c": 9}
+        assert {each.path: each.damaged for _, each in every_document(catalogue)}["/in/a"] == 7
+        assert whole(catalogue)
+
+
+def test_of_several_of_one_path_in_a_batch_the_last_stays(place):
+    with made(place) as catalogue:
+        assert keep(catalogue, ["x", "/a", "/a", "x", "/a"], [1, 2, 3, 4, 5]) == 0
+        assert held(catalogue) == {"x": 4, "/a": 5}
+
+        assert keep(catalogue, ["/a", "/a", "x"], [6, 7, 8]) == 2
+        assert held(catalogue) == {"/a": 7, "x": 8}
+        assert whole(catalogue)
+
+
+def test_a_name_in_one_folder_is_not_that_in_another(place):
+    with made(place) as catalogue:
+        keep(catalogue, ["/in/a", "/in/in/a", "/a", "a", "in/a"], [1, 2, 3, 4, 5])
+
+        assert len(held(catalogue)) == 5
+        assert list(in_folder(catalogue, b"/in/")) == [b"a"]
+        assert list(in_folder(catalogue, b"")) == [b"a"]
+        assert in_folder(catalogue, b"/") != in_folder(catalogue, b"/in/")
+        assert in_folder(catalogue, b"/gone/") == {}
+
+
+@pytest.mark.usefixtures("small")
+def test_segments_are_filled_one_after_the_other(place):
+    with made(place) as catalogue:
+        for batch, expected in enumerate([[3], [5, 1], [5, 4], [5, 5, 2]]):
+            keep(catalogue, [f"/{batch}-{i}" for i in range(3)], [batch, 100 + batch, 200])
+            assert sizes(catalogue) == expected
+
+        keep(catalogue, [f"/many-{i}" for i in range(14)], range(14))
+        assert sizes(catalogue) == [5, 5, 5, 5, 5, 1]
+        assert len(held(catalogue)) == len(catalogue) == 26
+        assert whole(catalogue)
+
+
+@pytest.mark.usefixtures("small")
+def test_documents_are_taken_out_of_every_segment_and_their_room_is_used_again(place):
+    with made(place) as catalogue:
+        keep(catalogue, [f"/{i}" for i in range(17)], range(17))
+        drop(catalogue, [1, 2, 3, 4, 5, 7, 17, 999])
+
+        assert sizes(catalogue) == [4, 5, 1]
+        assert sorted(held(catalogue).values()) == [5, *range(7, 16)]
+        assert every_number(catalogue).tolist() == [6, *range(8, 17)]
+        assert whole(catalogue)
+
+        keep(catalogue, ["/new-1", "/new-2", "/new-3"], [1000, 2000, 3000])
+        assert sizes(catalogue) == [5, 5, 3]
+        assert max(every_number(catalogue)) == 20  # no number comes twice
+        assert whole(catalogue)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_collection_that_is_taken_out_leaves_nothing(place):
+    with made(place) as catalogue:
+        keep(catalogue, [f"/{i % 3}/{i}" for i in range(17)], range(17))
+        drop(catalogue, range(1, 18))
+        with catalogue.writing():
+            forget_empty_folders(catalogue)
+
+        assert (len(catalogue), sizes(catalogue), held(catalogue)) == (0, [], {})
+        assert whole(catalogue)
+    for table in ("documents", "segments", "folders", "block_0", "block_3"):
+        assert by_sql(place, f"SELECT count(*) FROM {table}") == [(0,)]
+
+
+def test_folders_that_have_documents_are_not_forgotten(place):
+    with made(place) as catalogue:
+        keep(catalogue, ["/in/a", "/out/b", "name"], [1, 2, 3])
+        drop(catalogue, [1])
+        with catalogue.writing():
+            forget_empty_folders(catalogue)
+
+        assert held(catalogue) == {"/out/b": 2, "name": 3}
+    assert by_sql(place, "SELECT path FROM folders") == [(b"/out/",), (b"",)]
+
+
+def test_nothing_put_in_and_nothing_taken_out_is_a_batch_that_changes_nothing(place):
+    with made(place) as catalogue:
+        keep(catalogue, ["/a"], [1])
+        assert keep(catalogue, [], []) == 0
+        drop(catalogue, [])
+
+        assert held(catalogue) == {"/a": 1}
+        assert catalogue.number("batches") == 3
+
+
+@pytest.mark.usefixtures("small")
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.tuples(st.integers(0, 9), st.integers(0, 2**64 - 1)), max_size=8),
+            st.lists(st.integers(0, 9), max_size=4),
+        ),
+        max_size=6,
+    )
+)
+def test_a_catalogue_holds_what_a_dictionary_would(tmp_path_factory, steps):
+    place, expected = str(tmp_path_factory.mktemp("catalogue") / "index"), {}
+    with made(place) as catalogue:
+        for new, old in steps:
+            paths = [f"/{number % 3}/{number}" for number, _ in new]
+            replaced = len(expected.keys() & set(paths))
+            assert keep(catalogue, paths, [value for _, value in new]) == replaced
+            expected |= dict(zip(paths, (value for _, value in new), strict=True))
+            gone = [
+                number
+                for number, each in every_document(catalogue)
+                if int(os.path.basename(each.path)) in old
+            ]
+            drop(catalogue, gone)
+            expected = {k: v for k, v in expected.items() if int(k.split("/")[2]) not in old}
+
+            assert held(catalogue) == expected
+            assert whole(catalogue)
+            assert all(size <= 5 for size in sizes(catalogue))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"inode": 2**64 - 1},
+        {"mtime_ns": -1, "ctime_ns": -(2**62)},
+        {"size": 2**62},
+        {"size": 0, "mtime_ns": 0, "ctime_ns": 0, "inode": 0},
+    ],
+)
+def test_numbers_that_file_systems_give_are_kept(place, fields):
+    with made(place) as catalogue:
+        with catalogue.writing():
+            put(catalogue, [document("/a", **fields)], rows_of(1))
+
+        assert [each for _, each in every_document(catalogue)] == [document("/a", **fields)]
+
+
+@SHARED_FOLDER
+@given(
+    st.binary(min_size=1, max_size=255)
+    .filter(lambda name: b"\0" not in name and b"//" not in b"/" + name)
+    .map(os.fsdecode)
+)
+def test_any_name_comes_back(tmp_path_factory, name):
+    with made(str(tmp_path_factory.mktemp("catalogue") / "index")) as catalogue:
+        keep(catalogue, [name, f"/in/{name}", "z"], [1, 2, 3])
+
+        expected = {name: 1, f"/in/{name}": 2, "z": 3} if name != "z" else {"z": 3, "/in/z": 2}
+        assert held(catalogue) == expected
+        for path in {name, f"/in/{name}"}:
+            numbers = at_or_under(catalogue, os.fsencode(path))
+            assert path in {each.path for each in documents(catalogue, numbers).values()}
+
+
+def test_what_is_at_or_under_a_path(place):
+    paths = ["/in", "/in/a", "/in/b/c", "/in/b/d/e", "in/a"]
+    paths += ["/in0/a", "/in-/a", "/i/a", "/in\xff/a"]
+    with made(place) as catalogue:
+        keep(catalogue, paths, range(9))
+
+        def found(path):
+            numbers = at_or_under(catalogue, path)
+            return sorted(each.path for each in documents(catalogue, numbers).values())
+
+        assert found(b"/in") == ["/in", "/in/a", "/in/b/c", "/in/b/d/e"]
+        assert found(b"/in/b") == ["/in/b/c", "/in/b/d/e"]
+        assert found(b"/in/a") == ["/in/a"]
+        assert found(b"in") == ["in/a"]
+        assert found(b"/") == sorted(path for path in paths if path != "in/a")
+        assert found(b"/in/gone") == found(b"a") == found(b"") == []
+
+
+def test_places_are_those_that_were_set_last(place):
+    with made(place) as catalogue:
+        with catalogue.writing():
+            set_places(catalogue, {b"/in": "{}", b"/in/\xff": None})
+        with catalogue.writing():
+            set_places(catalogue, {b"/in/\xff": None, b"/out": "{}"})
+
+        assert places(catalogue) == {b"/in/\xff": None, b"/out": "{}"}
+
+
+# Batches
+
+
+def test_a_batch_that_fails_half_way_leaves_nothing(place):
+    with made(place) as catalogue:
+        keep(catalogue, ["/a"], [1])
+        for error in (ZeroDivisionError, KeyboardInterrupt):
+            with suppress(error), catalogue.writing():
+                put(catalogue, [document("/b"), document("/a")], rows_of(2, 3))
+                raise error
+
+        assert held(catalogue) == {"/a": 1}
+        assert catalogue.number("batches") == 1
+        assert keep(catalogue, ["/b"], [2]) == 0
+        assert whole(catalogue)
+
+
+def test_who_reads_sees_the_last_whole_batch_and_only_that(place):
+    with made(place) as writer, opened(place, to_write=False) as reader:
+        keep(writer, ["/a"], [1])
+        with reader.reading():
+            before = held(reader)
+            keep(writer, ["/b"], [2])
+            with writer.writing():
+                put(writer, [document("/c")], rows_of(3))
+                assert held(reader) == before == {"/a": 1}
+        assert held(reader) == {"/a": 1, "/b": 2, "/c": 3}
+        assert reader.number("batches") == 3
+
+
+def test_segments_that_did_not_change_are_not_read_again(place, monkeypatch):
+    monkeypatch.setattr(changes, "SIZE", 5)
+    with made(place) as catalogue:
+        keep(catalogue, [f"/{i}" for i in range(12)], range(12))
+        first = segments(catalogue, {})
+        keep(catalogue, ["/new"], [99])
+        second = segments(catalogue, first)
+
+        assert [second[number] is first[number] for number in first] == [True, True, False]
+        drop(catalogue, [1])
+        third = segments(catalogue, second)
+        assert [third[number] is second[number] for number in second] == [False, True, True]
+
+
+def test_a_second_writer_is_told_to_come_again(place, monkeypatch):
+    monkeypatch.setattr("simdup.storage.sqlite.PATIENCE", 0)
+    with made(place) as first, opened(place) as second:
+        with first.writing(), pytest.raises(InputError) as refused:
+            keep(second, ["/a"], [1])
+
+        assert str(refused.value) == f"{place!r}: another process is changing it; try again later"
+        assert keep(second, ["/a"], [1]) == 0
+
+
+# Tables of blocks
+
+
+def test_a_piece_has_the_fingerprints_that_share_the_first_bits_of_a_block():
+    # As they lie in the file the lower byte of a block comes first.
+    rows = rows_of(0x0101_0200_0000_0000, 0x0001_3F00_0000_0001, 0xFF40_0000_0000_0000)
+    (first, second) = pieces(0, 7, rows, np.array([300, 100, 200]))
+
+    assert first[:2] == (7 * 1024 + 4, entries((rows[1], 0), (rows[0], 200)))
+    assert second[:2] == (7 * 1024 + 0x40FF // 64, entries((rows[2], 100)))
+
+
+def entries(*parts):
+    return b"".join(row.tobytes() + number.to_bytes(4, "little") for row, number in parts)
+
+
+def test_numbers_that_a_piece_cannot_hold_are_refused():
+    with pytest.raises(InputError) as refused:
+        list(pieces(0, 1, rows_of(1, 2), np.array([1, 1 + 2**32])))
+    assert str(refused.value) == "numbers of documents are too far apart; build the index anew"
+
+
+def flipped(value, *bits):
+    for bit in bits:
+        value ^= 1 << bit
+    return value
+
+
+EDGES = [0, 2**64 - 1, 2**63, 2**63 - 1, 0x8000800080008000, 0x7FFF7FFF7FFF7FFF, 1, 1 << 48]
+
+
+@st.composite
+def neighbourhoods(draw):
+    """Numbers of 64 bits, many a few bits from one of them, and one to ask for."""
+    middle = draw(st.sampled_from(EDGES) | st.integers(0, 2**64 - 1))
+    bits = st.lists(st.integers(0, 63), max_size=5, unique=True)
+    near = [flipped(middle, *each) for each in draw(st.lists(bits, max_size=12))]
+    far = draw(st.lists(st.integers(0, 2**64 - 1), max_size=5))
+    return [*near, *far], flipped(middle, *draw(bits))
+
+
+@SHARED_FOLDER
+@given(neighbourhoods())
+def test_blocks_answer_as_comparing_with_all_does(tmp_path_factory, neighbourhood):
+    values, asked = neighbourhood
+    with made(str(tmp_path_factory.mktemp("catalogue") / "index")) as catalogue:
+        keep(catalogue, [f"/{i}" for i in range(len(values))], values)
+        drop(catalogue, [2, 3])
+        every = list(segments(catalogue, {}).values())
+        for k in range(BLOCKED_K + 1):
+            found = by_blocks(catalogue, rows_of(asked), k)
+
+            assert found.tolist() == within(every, rows_of(asked), k).tolist()
+        assert by_blocks(catalogue, rows_of(asked), BLOCKED_K + 1) is None
+        both = rows_of(asked, values[0] if values else 5)
+        assert looked_up(catalogue, both, 3).tolist() == within(every, both, 3).tolist()
+
+
+def test_every_way_to_differ_in_three_bits_is_found(place):
+    random = np.random.default_rng(5)
+    flips = [random.permutation(64)[: random.integers(0, 4)].tolist() for _ in range(500)]
+    middle = 0x0123456789ABCDEF
+    values = [flipped(middle, *bits) for bits in flips]
+    with made(place) as catalogue:
+        keep(catalogue, [f"/{i}" for i in range(500)], values)
+
+        found = by_blocks(catalogue, rows_of(middle), 3)
+
+    assert sorted(found[:, 1].tolist()) == list(range(1, 501))
+    assert found[:, 2].tolist() == sorted(map(len, flips))
+
+
+@pytest.mark.usefixtures("small")
+def test_a_block_that_many_share_is_not_looked_up(place):
+    with made(place) as catalogue:
+        keep(catalogue, ["/a", "/b", "/c"], [1, 2, 3])  # as many as may be
+        assert len(by_blocks(catalogue, rows_of(0), 2)) == 3
+
+        keep(catalogue, ["/d"], [0xFFFF])
+        assert by_blocks(catalogue, rows_of(0), 2) is None
+        assert looked_up(catalogue, rows_of(0x1111111111111111, 0), 2) is None
+        assert whole(catalogue)
+        assert by_blocks(catalogue, rows_of(0x1111111111111111), 2).size == 0
+
+
+@pytest.mark.parametrize("bits", [8, 32, 128, 256])
+def test_only_64_bits_have_blocks(place, bits):
+    with made(place, bits) as catalogue:
+        with catalogue.writing():
+            put(catalogue, [document("/a")], np.zeros((1, bits // 8), np.uint8))
+
+        assert by_blocks(catalogue, np.zeros((1, bits // 8), np.uint8), 3) is None
+        assert whole(catalogue)
+    assert by_sql(place, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'block%'") == [(0,)]
+
+
+# Damage
+
+
+VALUES = [(i * 0x9E3779B97F4A7C15) % 2**64 for i in range(9)]
+
+
+@pytest.fixture
+def filled(place, monkeypatch):
+    """Nine documents in two segments."""
+    monkeypatch.setattr(changes, "SIZE", 5)
+    with made(place) as catalogue, catalogue.writing():
+        known = [document(f"/{'ab'[i % 2]}/{i}", i) for i in range(9)]
+        put(catalogue, known, rows_of(*VALUES))
+    return place
+
+
+def asked_for_everything(place):
+    """What every way to look into the file gives, or the message of the error."""
+    answers = []
+    with opened(place, to_write=False) as catalogue:
+        for look in (
+            lambda: held(catalogue),
+            lambda: documents(catalogue, np.arange(1, 10)),
+            *(lambda v=v: by_blocks(catalogue, rows_of(v), 3).tolist() for v in VALUES),
+        ):
+            try:
+                answers.append(look())
+            except InputError as error:
+                answers.append(str(error))
+    return answers
+
+
+def assert_found_and_harmless(place, expected):
+    """The damage is found, and what is answered all the same is right."""
+    for answer, right in zip(asked_for_everything(place), expected, strict=True):
+        assert answer == right or (isinstance(answer, str) and answer.startswith(f"{place!r}: "))
+    with opened(place, to_write=False) as catalogue:
+        found = list(problems(catalogue))
+    assert found
+    assert all("\n" not in line for line in found)
+
+
+@pytest.mark.parametrize("bit", range(8))
+@pytest.mark.parametrize("at", [1, 8, 33, 40, 90])
+def test_a_flipped_bit_of_an_entry_is_found(filled, at, bit):
+    expected = asked_for_everything(filled)
+    ((data,),) = by_sql(filled, "SELECT entry FROM documents WHERE id = 4")
+    wrong = bytearray(data)
+    wrong[at] ^= 1 << bit
+    by_sql(filled, "UPDATE documents SET entry = ? WHERE id = 4", bytes(wrong))
+
+    assert_found_and_harmless(filled, expected)
+
+
+@pytest.mark.parametrize("column", ["rows", "documents"])
+@pytest.mark.parametrize("at", [0, 7, 8, 31, -1])
+def test_a_flipped_bit_of_a_segment_is_found(filled, column, at):
+    expected = asked_for_everything(filled)
+    ((data,),) = by_sql(filled, f"SELECT {column} FROM segments WHERE id = 2")
+    wrong = bytearray(data)
+    wrong[at] ^= 1
+    by_sql(filled, f"UPDATE segments SET {column} = ? WHERE id = 2", bytes(wrong))
+
+    assert_found_and_harmless(filled, expected)
+
+
+@pytest.mark.parametrize("bit", [0, 15, 16, 40, 62, 64, 95])
+@pytest.mark.parametrize("block", range(4))
+def test_a_flipped_bit_in_a_table_of_blocks_is_found(filled, block, bit):
+    expected = asked_for_everything(filled)
+    ((place, data),) = by_sql(filled, f"SELECT id, entries FROM block_{block} LIMIT 1 OFFSET 5")
+    wrong = bytearray(data)
+    wrong[bit // 8] ^= 1 << bit % 8
+    by_sql(filled, f"UPDATE block_{block} SET entries = ? WHERE id = ?", bytes(wrong), place)
+
+    assert_found_and_harmless(filled, expected)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM {} WHERE id = (SELECT max(id) FROM {})",
+        "UPDATE {} SET id = id + 1024 WHERE id = (SELECT min(id) FROM {})",
+        "UPDATE {} SET id = id + 10240 WHERE id = (SELECT min(id) FROM {})",
+        "UPDATE {} SET checksum = checksum + 1",
+        "UPDATE {} SET entries = substr(entries, 13)",
+    ],
+)
+@pytest.mark.parametrize("block", range(4))
+def test_a_piece_that_is_lost_or_wrong_in_a_table_of_blocks_is_found(filled, block, change):
+    expected = asked_for_everything(filled)
+    by_sql(filled, change.replace("{}", f"block_{block}"))
+
+    assert_found_and_harmless(filled, expected)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM segments WHERE id = 1",
+        "DELETE FROM documents WHERE id = 4",
+        "DELETE FROM folders WHERE path = x'2f612f'",
+        "UPDATE documents SET folder = 77 WHERE id = 4",
+        "UPDATE documents SET name = x'78' WHERE id = 4",
+        "UPDATE documents SET id = 77 WHERE id = 4",
+        "UPDATE documents SET entry = (SELECT entry FROM documents WHERE id = 5) WHERE id = 4",
+        "UPDATE folders SET path = x'2f632f' WHERE path = x'2f612f'",
+        "UPDATE segments SET size = size + 1",
+        "UPDATE segments SET low = low + 3 WHERE id = 1",
+        "INSERT INTO block_1 VALUES (77777, NULL, 0)",
+        "UPDATE segments SET high = high - 3 WHERE id = 2",
+        "UPDATE about SET value = 3 WHERE name = 'next'",
+    ],
+)
+def test_what_does_not_fit_together_is_found(filled, change):
+    by_sql(filled, change)
+
+    with opened(filled, to_write=False) as catalogue:
+        assert list(problems(catalogue))
+
+
+@pytest.mark.parametrize("change", ["low = low + 3", "high = high - 3"])
+def test_a_document_that_cannot_be_taken_out_whole_is_left_as_it_was(filled, change):
+    by_sql(filled, f"UPDATE segments SET {change}")
+    before = by_sql(filled, "SELECT id FROM documents ORDER BY id")
+
+    with opened(filled) as catalogue:
+        for number in range(1, 10):
+            with suppress(InputError):
+                drop(catalogue, [number])
+                before.remove((number,))
+    listed = by_sql(filled, "SELECT documents FROM segments")
+    ids = sorted(number for (each,) in listed for number in np.frombuffer(each, "<i8").tolist())
+    after = by_sql(filled, "SELECT id FROM documents ORDER BY id")
+    assert after == before == [(number,) for number in ids]
+
+
+@pytest.mark.parametrize("value", ["NULL", "'text'", "x'3f'", "1e300", "-1", "x''"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("about.value", "about.name", "folders.path", "documents.name", "documents.entry"),
+        *("documents.checksum", "documents.folder", "segments.batch", "segments.size"),
+        *("segments.low", "segments.high", "segments.rows", "segments.documents"),
+        *("segments.checksum", "places.path", "places.filters"),
+        *(f"block_{block}.{name}" for block in (0, 3) for name in ("entries", "checksum")),
+    ],
+)
+def test_a_value_of_a_wrong_kind_is_an_error_that_names_the_file(filled, column, value):
+    """As a flipped bit in the header of a row makes it."""
+    with opened(filled) as catalogue, catalogue.writing():
+        set_places(catalogue, {b"/a": "{}"})
+    expected = asked_for_everything(filled)
+    table, name = column.split(".")
+    with suppress(sqlite3.IntegrityError):
+        by_sql(filled, f"UPDATE OR IGNORE {table} SET {name} = {value}")
+
+    try:
+        found = asked_for_everything(filled)
+        with opened(filled) as catalogue:
+            list(problems(catalogue))
+            len(catalogue), places(catalogue), catalogue.number("batches")
+            drop(catalogue, [4])
+            keep(catalogue, ["/a/0", "/a/new"], [1, 2])
+    except InputError as error:
+        found = [str(error)] * len(expected)
+
+    for answer, right in zip(found, expected, strict=True):
+        assert answer == right or (isinstance(answer, str) and answer.startswith(f"{filled!r}: "))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("damage", ["flip", "cut", "wipe", "head"])
+def test_damaged_bytes_are_an_error_or_a_right_answer(filled, damage, seed):
+    expected = asked_for_everything(filled)
+    random = np.random.default_rng(seed)
+    sound = Path(filled).read_bytes()
+
+    for _ in range(10):
+        data = bytearray(sound)
+        if damage in {"flip", "head"}:
+            for at in random.integers(0, 100 if damage == "head" else len(data), 5):
+                data[at] ^= int(random.integers(1, 256))
+        elif damage == "cut":
+            del data[int(random.integers(0, len(data))) :]
+        else:
+            at = 4096 * int(random.integers(0, len(data) // 4096))
+            data[at : at + 4096] = bytes(4096)
+        Path(filled).write_bytes(data)
+        try:
+            found = asked_for_everything(filled)
+        except InputError as error:
+            found = [str(error)] * len(expected)
+
+        for answer, right in zip(found, expected, strict=True):
+            assert answer == right or (
+                isinstance(answer, str) and answer.startswith(f"{filled!r}: ")
+            )
+
+
+class Failing:
+    """A connection that answers some statements and then fails at every one."""
+
+    def __init__(self, connection, left):
+        self.connection, self.left = connection, left
+
+    def __getattr__(self, name):
+        return getattr(self.connection, name)
+
+    def _failing(self):
+        self.left -= 1
+        if self.left < 0:
+            raise sqlite3.OperationalError("disk I/O error")
+
+    def execute(self, *arguments):
+        self._failing()
+        return self.connection.execute(*arguments)
+
+    def executemany(self, sql, rows):
+        self._failing()
+        return self.connection.executemany(sql, rows)
+
+
+def test_a_batch_may_fail_at_any_statement_and_is_then_not_there(filled):
+    for left in count():
+        with opened(filled) as catalogue:
+            before, connection = held(catalogue), catalogue.connection
+            failing = catalogue.connection = Failing(connection, left)
+            with suppress(InputError), catalogue.writing():
+                put(catalogue, [document("/a/0", 9), document("/c")], rows_of(1, left))
+                take_out(catalogue, np.array([3]))
+            catalogue.connection = connection
+            connection.rollback()  # as when it is closed
+            assert (held(catalogue) == before) == (failing.left < 0)
+            assert whole(catalogue)
+        if failing.left >= 0:
+            break
+    assert left > 10
+
+
+# Which files are indexes
+
+
+def foreign_database(place):
+    by_sql(place, "CREATE TABLE books (title)")
+
+
+def store_of_simdup(place):
+    by_sql(place, "PRAGMA application_id = 1")
+    by_sql(place, "CREATE TABLE files (folder)")
+
+
+def newer_index(place):
+    with made(place):
+        pass
+    by_sql(place, f"PRAGMA user_version = {SORT.format + 1}")
+
+
+def text_file(place):
+    Path(place).write_text("my notes\n" * 99)
+
+
+def empty_file(place):
+    Path(place).touch()
+
+
+def nothing(_place):
+    pass
+
+
+def dangling_link(place):
+    os.symlink("gone", place)
+
+
+def beginning_of_an_index(place):
+    with made(place):
+        pass
+    os.truncate(place, 60)
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (foreign_database, "not an index of simdup"),
+        (store_of_simdup, "not an index of simdup"),
+        (text_file, "not an index of simdup"),
+        (empty_file, "not an index of simdup"),
+        (beginning_of_an_index, "not an index of simdup"),
+        (newer_index, "made by a newer simdup"),
+        (os.mkdir, "not a regular file"),
+        (os.mkfifo, "not a regular file"),
+        (nothing, "there is no index; `simdup index build` makes one"),
+        (dangling_link, "there is no index; `simdup index build` makes one"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+@pytest.mark.parametrize("to_write", [False, True])
+def test_what_is_no_index_is_refused_by_name_and_left_as_it_was(place, make, problem, to_write):
+    make(place)
+    before = [(each, os.lstat(each)) for each in files_beside(place)]
+    content = Path(place).read_bytes() if os.path.isfile(place) else b""
+
+    with pytest.raises(InputError) as refused:
+        Catalogue.open(place, to_write=to_write)
+
+    assert str(refused.value) == f"{place!r}: {problem}"
+    after = [(each, os.lstat(each)) for each in files_beside(place)]
+    assert [(each, known.st_mtime_ns) for each, known in after] == [
+        (each, known.st_mtime_ns) for each, known in before
+    ]
+    assert (Path(place).read_bytes() if os.path.isfile(place) else b"") == content
+
+
+def files_beside(place):
+    folder = os.path.dirname(place)
+    return sorted(os.path.join(folder, name) for name in os.listdir(folder))
+
+
+@pytest.mark.parametrize("make", [text_file, empty_file, os.mkdir, newer_index])
+def test_no_index_is_made_where_there_is_something(place, make):
+    make(place)
+    before, folder = os.stat(place), os.listdir(os.path.dirname(place))
+
+    with pytest.raises(InputError) as refused:
+        Catalogue.make(place, about(Settings()))
+
+    problem = "there is a file already; `simdup index add` and `update` go on with an index"
+    assert str(refused.value) == f"{place!r}: {problem}"
+    after = os.stat(place)
+    assert (after.st_mtime_ns, after.st_size, after.st_ino) == (
+        before.st_mtime_ns,
+        before.st_size,
+        before.st_ino,
+    )
+    assert os.listdir(os.path.dirname(place)) == folder
+
+
+def test_an_index_that_cannot_be_made_leaves_no_file(place, monkeypatch):
+    def failing(_connection):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("simdup.index.file.connection.Sort.sign", lambda *_: failing(None))
+    with pytest.raises(InputError) as refused:
+        Catalogue.make(place, about(Settings()))
+
+    assert str(refused.value) == f"{place!r}: database or disk is full"
+    assert files_beside(place) == []
+
+
+def test_an_index_in_a_folder_that_is_not_there_is_refused_by_name(place):
+    with pytest.raises(InputError) as refused:
+        Catalogue.make(f"{place}/gone/index", about(Settings()))
+
+    assert str(refused.value) == f"'{place}/gone/index': No such file or directory"
+
+
+@pytest.mark.parametrize("name", [":memory:", "file:x?mode=memory", "a?b#c%41 d", "-x", "\udcff\n"])
+def test_the_file_has_the_name_that_was_given_whatever_sqlite_makes_of_it(
+    tmp_path, monkeypatch, name
+):
+    monkeypatch.chdir(tmp_path)
+    with made(name) as catalogue:
+        keep(catalogue, ["/a"], [1])
+
+    with opened(name, to_write=False) as catalogue:
+        assert held(catalogue) == {"/a": 1}
+    assert os.listdir() == [name]
+
+
+@pytest.mark.parametrize("mask", [0, 0o022, 0o277])
+def test_a_new_index_and_the_files_beside_it_are_for_their_user_only(place, mask):
+    os.chmod(os.path.dirname(place), 0o755)
+    before = os.umask(mask)
+    try:
+        with made(place) as catalogue:
+            keep(catalogue, ["/a"], [1])
+            modes = [stat.S_IMODE(os.stat(each).st_mode) for each in files_beside(place)]
+    finally:
+        os.umask(before)
+
+    assert modes == [0o600] * 3
+
+
+def test_an_index_that_its_user_has_opened_to_others_stays_so(filled):
+    os.chmod(filled, 0o644)
+
+    with opened(filled) as catalogue:
+        keep(catalogue, ["/new"], [1])
+
+    assert stat.S_IMODE(os.stat(filled).st_mode) == 0o644
+
+
+# What somebody else may have put in
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n"
+
+FOREIGN = {
+    "a view for a table": (
+        ["DROP TABLE about", f"CREATE VIEW about (name, value) AS {ENDLESS}"],
+        "view 'about'",
+    ),
+    "a view beside the tables": ([f"CREATE VIEW more AS {ENDLESS}"], "view 'more'"),
+    "a trigger": (
+        ["CREATE TRIGGER more AFTER UPDATE ON about BEGIN DELETE FROM places; END"],
+        "trigger 'more'",
+    ),
+    "a table": (["CREATE TABLE more (title)"], "table 'more'"),
+    "a virtual table": (
+        [
+            "PRAGMA writable_schema = ON",
+            "INSERT INTO sqlite_master VALUES"
+            " ('table', 'more', 'more', 0, 'CREATE VIRTUAL TABLE more USING whatever(title)')",
+        ],
+        "table 'more'",
+    ),
+    "a column that is computed": (
+        ["ALTER TABLE places ADD COLUMN more AS (zeroblob(1000000000))"],
+        "table 'places'",
+    ),
+    "an index": (["CREATE INDEX more ON places (abs(path))"], "index 'more'"),
+}
+
+
+@pytest.mark.parametrize(("statements", "what"), FOREIGN.values(), ids=FOREIGN)
+@pytest.mark.parametrize("to_write", [False, True])
+def test_an_index_holds_its_own_tables_and_nothing_else(filled, statements, what, to_write):
+    with closing(sqlite3.connect(filled, isolation_level=None)) as connection:
+        for sql in statements:
+            connection.execute(sql)
+    before = state(filled)
+
+    with pytest.raises(InputError) as refused:
+        Catalogue.open(filled, to_write=to_write)
+
+    said = str(refused.value)
+    assert said.startswith(f"{filled!r}: damaged ({what}")
+    assert said.endswith("' is not one of an index); build it anew")
+    assert state(filled) == before
+
+
+def in_circles(place, table, levels=8):
+    """Give a table rows without an end: pages that lead to the next one 400 times, and so on."""
+    ((root,),) = by_sql(place, "SELECT rootpage FROM sqlite_master WHERE name = ?", table)
+    data = bytearray(Path(place).read_bytes())
+    size = int.from_bytes(data[16:18], "big")
+    first = len(data) // size + 1
+    data += data[size * (root - 1) : size * root]  # the row that all lead to
+    for level in range(levels):
+        child = (first + level).to_bytes(4, "big")
+        head = b"\5" + bytes(2) + (400).to_bytes(2, "big") + (size - 5).to_bytes(2, "big")
+        page = bytearray(head + b"\0" + child + (size - 5).to_bytes(2, "big") * 400)
+        page += bytes(size - 5 - len(page)) + child + b"\1"
+        if level == levels - 1:
+            data[size * (root - 1) : size * root] = page
+        else:
+            data += page
+    data[28:32] = (len(data) // size).to_bytes(4, "big")
+    Path(place).write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("table", "ask"),
+    [("documents", every_number), ("segments", lambda catalogue: segments(catalogue, {}))],
+    ids=["documents", "segments"],
+)
+def test_a_table_without_an_end_is_an_error(filled, table, ask):
+    in_circles(filled, table)
+
+    with opened(filled, to_write=False) as catalogue, pytest.raises(InputError) as refused:
+        ask(catalogue)
+
+    damage = "damaged (a statement found no end in it)"
+    assert str(refused.value) == f"{filled!r}: {damage}; build it anew"
+
+
+@pytest.mark.parametrize("depth", [17, 900, 100_000])
+@pytest.mark.parametrize("what", ["about", "filters"])
+def test_deep_json_is_an_error(filled, what, depth):
+    deep = "[" * depth + "]" * depth
+    if what == "about":
+        ((said,),) = by_sql(filled, "SELECT value FROM about WHERE name = 'about'")
+        by_sql(
+            filled, "UPDATE about SET value = ? WHERE name = 'about'", f'{said[:-1]}, "x": {deep}}}'
+        )
+    else:
+        by_sql(
+            filled, "INSERT OR REPLACE INTO places VALUES (x'2f61', ?)", f'{{"include": {deep}}}'
+        )
+
+    with pytest.raises(InputError) as refused:
+        Index(filled).info()
+
+    assert str(refused.value).startswith(f"{filled!r}: damaged (")
+    assert len(str(refused.value)) < len(filled) + 150
+
+
+def test_long_json_is_an_error():
+    with pytest.raises(ValueError, match=r"^1,048,577 characters of JSON$"):
+        from_json("[" + " " * (1 << 20))
+
+
+@pytest.mark.parametrize("path", [b"docs", b"../docs", b"", b"/do\0cs", "/docs", 5, None])
+def test_a_place_that_is_no_absolute_path_is_an_error(filled, path):
+    by_sql(filled, "INSERT INTO places VALUES (?, '{}')", path)
+
+    with opened(filled, to_write=False) as catalogue, pytest.raises(InputError) as refused:
+        places(catalogue)
+
+    damage = f"damaged (place {path!r}, which is not an absolute path)"
+    assert str(refused.value) == f"{filled!r}: {damage}; build it anew"
+
+
+# Reading leaves no trace
+
+
+def state(place):
+    known = os.stat(place)
+    folder = os.stat(os.path.dirname(place))
+    content = Path(place).read_bytes()
+    kept = (known.st_mtime_ns, known.st_ctime_ns, known.st_ino, known.st_mode, content)
+    return (*kept, folder.st_mtime_ns, files_beside(place))
+
+
+def test_a_closed_index_is_one_file_in_one_piece(filled):
+    assert files_beside(filled) == [filled]
+    assert Path(filled).read_bytes()[18:20] == b"\1\1"  # no log beside it
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o444])
+@pytest.mark.parametrize("folder_mode", [0o755, 0o555])
+def test_reading_changes_neither_the_file_nor_its_folder(filled, mode, folder_mode):
+    os.chmod(filled, mode)
+    os.chmod(os.path.dirname(filled), folder_mode)
+    before = state(filled)
+
+    with opened(filled, to_write=False) as catalogue:
+        with catalogue.reading():
+            assert len(held(catalogue)) == 9
+        during = files_beside(filled)
+        assert whole(catalogue)
+
+    assert during == [filled]
+    assert state(filled) == before
+    os.chmod(os.path.dirname(filled), 0o755)
+
+
+def test_a_reader_cannot_write(filled):
+    with opened(filled, to_write=False) as catalogue, pytest.raises(InputError) as refused:
+        keep(catalogue, ["/new"], [1])
+
+    assert str(refused.value) == f"{filled!r}: attempt to write a readonly database"
+
+
+@pytest.mark.parametrize("last", ["reader", "writer"])
+def test_the_last_to_close_leaves_one_file_in_one_piece(filled, last):
+    writer = Catalogue.open(filled, to_write=True)
+    reader = Catalogue.open(filled)
+    keep(writer, ["/new"], [1])
+    assert len(held(reader)) == 10
+
+    for each in (writer, reader) if last == "reader" else (reader, writer):
+        each.close()
+
+    test_a_closed_index_is_one_file_in_one_piece(filled)
+    with opened(filled, to_write=False) as catalogue:
+        assert len(held(catalogue)) == 10
+
+
+@pytest.mark.parametrize("path", ["plain", "in/../link"])
+def test_opening_an_index_takes_no_lock_away(place, tmp_path, path):
+    """POSIX takes all locks of a process on a file away when it closes that file."""
+    os.mkdir(tmp_path / "in")
+    (tmp_path / "link").symlink_to(place)
+    with made(place), opened(place, to_write=False) as reader, reader.reading():
+        held(reader)
+        with opened(place if path == "plain" else str(tmp_path / path), to_write=False) as other:
+            held(other)
+        lock = f"import sqlite3; sqlite3.connect({place!r}, timeout=0).execute('BEGIN EXCLUSIVE')"
+        ended = subprocess.run([sys.executable, "-c", lock], capture_output=True, check=False)
+
+    assert b"database is locked" in ended.stderr
+
+
+# How it was made
+
+
+def test_what_was_written_down_is_read_again():
+    recipe = Recipe(features="keywords", top=9, weights="int10", hash="string", bits=128)
+    converters = (Converter.of("doc=cat {}"),)
+    settings = Settings(recipe, encoding="gbk", formats=("html", "pdf"), converters=converters)
+
+    found = settings_of("x", about(settings), Settings(converters=converters))
+
+    assert found == Settings(recipe, encoding="gbk", formats=("html", "pdf"), converters=converters)
+
+
+def test_dictionaries_are_known_by_what_is_in_them(tmp_path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.write_text("the\n")
+    second.write_text("the\n")
+    written = about(Settings(Recipe(features="words", stop_words=str(first))))
+
+    given = Settings(Recipe(features="words", stop_words=str(second)))
+    assert settings_of("x", written, given).recipe.stop_words == str(second)
+    assert str(tmp_path) not in str(written)
+    second.write_text("and\n")
+    for other in (given, Settings()):
+        with pytest.raises(InputError) as refused:
+            settings_of("x", written, other)
+        assert str(refused.value) == "'x': made with another --stop-words, or none; give the same"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("unicode", "1.0", "made with unicode 1.0, and here it is {here}; build the index anew"),
+        ("format", 0, "made with format 0, and here it is {here}; build the index anew"),
+        ("else", 1, "made with else 1, and here it is None; build the index anew"),
+    ],
+)
+def test_another_recipe_is_refused_by_name(name, value, message):
+    written = about(Settings())
+    here = written["key"].get(name)
+    written["key"][name] = value
+
+    with pytest.raises(InputError) as refused:
+        settings_of("x", written, Settings())
+
+    assert str(refused.value) == f"'x': {message.format(here=here)}"
+
+
+def test_converters_must_be_given_again():
+    written = about(Settings(converters=(Converter.of("doc=antiword {}"),)))
+
+    with pytest.raises(InputError) as refused:
+        settings_of("x", written, Settings())
+    again = "doc=antiword '{}'"
+    assert str(refused.value) == f"'x': made with --convert {again!r}; give the same"
+    assert Converter.of(again) == Converter.of("doc=antiword {}")
+
+    with pytest.raises(InputError) as refused:
+        settings_of("x", about(Settings()), Settings(converters=(Converter.of("doc=cat"),)))
+    assert str(refused.value) == "'x': made with no --convert; give the same"
+
+
+def test_fewer_bits_are_the_first_where_the_hash_allows_it():
+    wide = Settings(Recipe(bits=256))
+    assert with_bits("x", wide, 64).recipe == Recipe(bits=64)
+    assert with_bits("x", wide, 256) == wide
+
+    with pytest.raises(InputError) as refused:
+        with_bits("x", wide, 264)
+    assert str(refused.value) == "'x': made with 256 bits; 264 are more than it has"
+    string = Settings(Recipe(features="keywords", hash="string", bits=128))
+    with pytest.raises(InputError) as refused:
+        with_bits("x", string, 64)
+    only = "made with 128 bits of hash 'string', of which 64 are no fingerprint"
+    assert str(refused.value) == f"'x': {only}"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"bits": value} for value in (None, "64", 7, 0, -8, 10**9, 128)),
+        *({"recipe": value} for value in (None, {}, {"features": "x"}, {"bits": 64}, [], 5)),
+        *({"key": value} for value in (None, 5, [])),
+        *({"encoding": value} for value in (5, "no-such", ["x"], "undefined")),
+        *({"formats": value} for value in (None, 5, "pdf", ["exe"], [[]])),
+        *({"convert": value} for value in (None, 5, [5], "x")),
+        {"recipe": {"features": "shingles", "ngram": "12", "bits": 64}},
+        {"recipe": {"features": "shingles", "user_dict": "/etc/passwd", "bits": 64}},
+        {"recipe": {"features": "words", "user_dict": "/etc/passwd", "bits": 64}},
+    ],
+    ids=str,
+)
+def test_what_was_written_down_by_somebody_else_may_be_anything(wrong):
+    written = about(Settings(Recipe(bits=64))) | wrong
+
+    with pytest.raises(InputError) as refused:
+        settings_of("x", written, Settings())
+
+    assert str(refused.value).startswith("'x': ")
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,1465 @@
+"""simdup.index.index.
+
+An index answers as comparing with all would, whatever was added and taken out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import sys
+import threading
+import unicodedata
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, replace
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+
+from simdup.errors import InputError
+from simdup.files import workers as local
+from simdup.files.scan import scan
+from simdup.files.walk import DEFAULTS, Filters
+from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.index import index as room
+from simdup.index import ingest as gather
+from simdup.index import roots as places
+from simdup.index.file.connection import Catalogue
+from simdup.index.index import Index
+from simdup.index.query import reach
+from simdup.index.records import Changes
+from simdup.match.verify import exact_similarities
+from simdup.recipe import Recipe
+from simdup.records import SHORT, Kind, Reason, Skipped
+from simdup.settings import Settings
+from simdup.theory import similarity_at
+
+NARROW = Settings(Recipe(bits=64))
+
+
+def words(seed, *, count=60, edits=0):
+    """A text of made-up words, the first of them others."""
+    return " ".join(f"{'e' if place < edits else 'w'}{seed}x{place}" for place in range(count))
+
+
+@pytest.fixture(autouse=True)
+def _settled(monkeypatch):
+    """A file is known however new it is."""
+    monkeypatch.setattr(gather, "SETTLED_NS", -(10**18))
+
+
+@pytest.fixture
+def place(tmp_path_factory):
+    return str(tmp_path_factory.mktemp("index") / "index")
+
+
+@pytest.fixture
+def index(place):
+    with Index.create(place) as made:
+        yield made
+
+
+@pytest.fixture
+def narrow(place):
+    """An index of 64 bits."""
+    with Index.create(place, NARROW) as made:
+        yield made
+
+
+@pytest.fixture
+def untouchable(monkeypatch):
+    """`untouchable(path)`: from now on it cannot be opened, nor anything in it."""
+    real, paths = os.open, []
+
+    def opening(path, *arguments, **options):
+        whole = os.path.realpath(path)
+        assert not any(whole == each or whole.startswith(each + os.sep) for each in paths), whole
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr("simdup.files.read.os.open", opening)
+    return lambda path: paths.append(os.path.realpath(path))
+
+
+def at(name):
+    return os.path.abspath(name)
+
+
+def inside(index):
+    """What is in it: paths below the current folder, and names of texts."""
+    paths, _ = index.pairs(0)
+    return sorted(os.path.relpath(path) if os.path.isabs(path) else path for path in paths)
+
+
+def found(matches):
+    return [os.path.relpath(m.document.path) for m in matches]
+
+
+def whole(index):
+    return index.problems() == []
+
+
+def by_sql(place, sql, *parameters):
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
+# A dictionary as oracle
+
+
+FIRST = words(1)
+POOL = {
+    "first": FIRST.encode(),
+    "edited": words(1, edits=4).encode(),
+    "edited more": words(1, edits=25).encode(),
+    "in UTF-16": FIRST.encode("utf-16"),
+    "by lines": FIRST.replace(" ", "\r\n").encode(),
+    "by lines of Unix": FIRST.replace(" ", "\n").encode(),
+    "other": words(2).encode(),
+    "short": b"one two three four",
+    "short too": b"one two three five six",
+    "empty": b"...",
+    "binary": bytes(99),
+}
+TEXTS = {
+    name: data.decode("utf-16" if name == "in UTF-16" else "utf-8")
+    for name, data in POOL.items()
+    if name not in {"empty", "binary"}
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """A document as it was when it was read."""
+
+    text: str
+    data: bytes
+    written: int
+    """When, by the clock of the machine; -1: it is no file."""
+
+    def kind_with(self, text):
+        if self.data == text.encode():
+            return Kind.IDENTICAL_BYTES
+        unified = [each.replace("\r\n", "\n") for each in (self.text, text)]
+        return Kind.IDENTICAL_TEXT if unified[0] == unified[1] else Kind.NEAR
+
+
+class IndexAndDictionary(RuleBasedStateMachine):
+    """Files that come, change and go; after every step both hold the same, and answer the same."""
+
+    NAMES = ("a.txt", "b.md", "in/c.txt", "in/d.md", "in/deep/e.txt", "in/deep/f.md")
+    FOLDERS = (".", "in", "in/deep")
+    TEXT_NAMES = ("a.txt", "text", "in/text")
+    FILTERS = (
+        DEFAULTS,
+        Filters(include=("*.txt",)),
+        Filters(exclude=("deep",)),
+        Filters(max_depth=1),
+    )
+
+    def __init__(self):
+        super().__init__()
+        self.before = os.getcwd()
+        self.folder = TemporaryDirectory()
+        os.chdir(self.folder.name)
+        os.makedirs("root/in/deep")
+        os.chdir("root")
+        self.index = Index.create("../index", NARROW)
+        self.files, self.known, self.places, self.clock = {}, {}, {}, count(1)
+
+    def teardown(self):
+        self.index.close()
+        os.chdir(self.before)
+        self.folder.cleanup()
+
+    # The files
+
+    @rule(name=st.sampled_from(NAMES), what=st.sampled_from(sorted(POOL)))
+    def write(self, name, what):
+        moment = next(self.clock)
+        Path(name).write_bytes(POOL[what])
+        os.utime(name, ns=(moment * 10**9, moment * 10**9))
+        self.files[name] = (what, moment)
+
+    @rule(name=st.sampled_from(NAMES))
+    def delete(self, name):
+        Path(name).unlink(missing_ok=True)
+        self.files.pop(name, None)
+
+    # The index
+
+    @rule(
+        roots=st.lists(st.sampled_from([*FOLDERS, "a.txt", "in/deep/e.txt"]), min_size=1),
+        filters=st.sampled_from(FILTERS),
+    )
+    def add(self, roots, filters):
+        if any(root not in self.files and root not in self.FOLDERS for root in roots):
+            with pytest.raises(InputError):
+                self.index.add(roots, filters)
+            return
+        for root in roots:
+            self.forget_places(root)
+        self.places |= dict.fromkeys(roots, filters)
+        expected = self.taken_in(
+            {name for root in roots for name in self.files if takes(root, filters, name)}
+        )
+
+        assert self.done(self.index.add(roots, filters)) == expected
+
+    @rule()
+    def update(self):
+        there = {name for name in self.files if self.is_watched(name)}
+        expected = self.taken_in(there)
+        gone = [at(name) for name in self.NAMES if name not in there and at(name) in self.known]
+        for path in gone:
+            del self.known[path]
+        expected["removed"] += len(gone)
+
+        assert self.done(self.index.update()) == expected
+
+    @rule(name=st.sampled_from(sorted({*NAMES, *FOLDERS, *TEXT_NAMES, "gone"})))
+    def remove(self, name):
+        under = [path for path in self.known if is_at_or_under(path, at(name))]
+        named = [path for path in self.known if is_at_or_under(path, name)]
+        if not under and not named and name not in self.places:
+            with pytest.raises(InputError):
+                self.index.remove([name])
+            return
+        if not named:
+            self.forget_places(name)
+            if self.place_of(name) is not None:
+                self.places[name] = None
+        for path in named or under:
+            del self.known[path]
+
+        assert self.index.remove([name]) == Changes(removed=len(named or under))
+
+    @rule(
+        given=st.lists(st.tuples(st.sampled_from(TEXT_NAMES), st.sampled_from(sorted(TEXTS)))),
+    )
+    def add_texts(self, given):
+        made = {name: Known(TEXTS[what], TEXTS[what].encode(), -1) for name, what in given}
+        replaced = len(made.keys() & self.known.keys())
+
+        changes = self.index.add_texts(
+            [name for name, _ in given], [TEXTS[what] for _, what in given]
+        )
+
+        assert (changes.added, changes.replaced) == (len(made) - replaced, replaced)
+        self.known |= made
+
+    @rule()
+    def reopen(self):
+        self.index.close()
+        self.index = Index("../index")
+
+    # Questions
+
+    @rule(
+        whats=st.lists(st.sampled_from(sorted(TEXTS)), min_size=1, max_size=3),
+        least=st.sampled_from([0.2, 0.45, 0.8, 1]) | st.integers(0, 12),
+        bits=st.sampled_from([64, 64, 32]),
+        top=st.sampled_from([None, None, 1, 3]),
+    )
+    def query(self, whats, least, bits, top):
+        is_bare = isinstance(least, int) and least != 1
+        chosen = {"k": least} if is_bare else {"similarity": float(least)}
+        settings = Settings(Recipe(bits=bits), **chosen)
+
+        answers = self.index.query_many([TEXTS[what] for what in whats], settings, top)
+
+        assert [answer.question for answer in answers] == [str(i) for i in range(len(whats))]
+        for answer, what in zip(answers, whats, strict=True):
+            assert told(answer.matches) == self.alike(TEXTS[what], settings)[:top]
+
+    @rule(what=st.sampled_from(sorted(TEXTS)), top=st.integers(1, 9))
+    def nearest(self, what, top):
+        matches = told(self.index.query(TEXTS[what], top=top))
+
+        every = self.alike(TEXTS[what], Settings(Recipe(bits=64), k=64), is_any_alike=True)
+        distances = sorted(distance for *_, distance, _, _ in every)[:top]
+        assert sorted(distance for *_, distance, _, _ in matches) == distances
+        assert [each for each in every if each in matches] == matches
+
+    @invariant()
+    def both_hold_the_same(self):
+        assert len(self.index) == len(self.known)
+        assert sorted(self.index.pairs(0)[0]) == sorted(self.known)
+        assert whole(self.index)
+
+    # The dictionary
+
+    def taken_in(self, names):
+        """What an index is to say of reading some files, and the same done to the dictionary."""
+        done = {"added": 0, "replaced": 0, "removed": 0, "unchanged": 0}
+        for name in names:
+            what, written = self.files[name]
+            before = self.known.get(at(name))
+            if before and before.written == written:
+                done["unchanged"] += 1
+            elif what in TEXTS:
+                done["replaced" if before else "added"] += 1
+                self.known[at(name)] = Known(TEXTS[what], POOL[what], written)
+            elif before:
+                done["removed"] += 1
+                del self.known[at(name)]
+        return done
+
+    @staticmethod
+    def done(changes):
+        return {
+            name: getattr(changes, name) for name in ("added", "replaced", "removed", "unchanged")
+        }
+
+    def forget_places(self, root):
+        self.places = {
+            each: filters
+            for each, filters in self.places.items()
+            if not is_at_or_under(at(each), at(root))
+        }
+
+    def place_of(self, name):
+        """The nearest place at or above a path."""
+        above = [each for each in self.places if is_at_or_under(at(name), at(each))]
+        return max(above, key=lambda each: len(at(each)), default=None)
+
+    def is_watched(self, name):
+        place = self.place_of(name)
+        filters = None if place is None else self.places[place]
+        return filters is not None and takes(place, filters, name)
+
+    def alike(self, asked, settings, *, is_any_alike=False):
+        """What is like a text, one document at a time: as `told`."""
+        bits, k = settings.recipe.bits, reach(settings, len(self.known))
+        rows = []
+        for path, known in self.known.items():
+            made = fingerprint_texts([asked, known.text], settings.recipe)
+            distance = int(np.bitwise_count(made.rows[0] ^ made.rows[1]).sum())
+            if distance > k:
+                continue
+            exact = None
+            is_there = self.files.get(os.path.relpath(path), ("", 0))[1] == known.written
+            is_wanted = settings.verified or is_any_alike or (made.counts < SHORT).any()
+            if not os.path.isabs(path):
+                exact = 1.0 if (made.digests[0] == made.digests[1]).all() else None
+            elif is_there and is_wanted:
+                texts, ends = [asked, known.text], (np.array([0]), np.array([1]))
+                exact = float(exact_similarities(texts, *ends, settings.recipe)[0])
+            if settings.verified:
+                holds = distance <= replace(settings, verified=False).distance
+                holds = holds if exact is None else exact >= settings.similarity
+            else:
+                holds = exact is None or exact >= similarity_at(settings.k, bits)
+            if holds or is_any_alike:
+                alike = max(similarity_at(distance, bits), 0) if exact is None else exact
+                kind = known.kind_with(asked)
+                rows.append((kind, round(alike, 9), distance, exact is not None, path))
+        strength = list(Kind)
+        return sorted(rows, key=lambda each: (strength.index(each[0]), -each[1], each[2], each[4]))
+
+
+def told(matches):
+    return [
+        (m.kind, round(m.similarity, 9), m.distance, m.is_exact, m.document.path) for m in matches
+    ]
+
+
+def is_at_or_under(path, root):
+    return path == root or path.startswith(os.path.join(root, ""))
+
+
+def takes(root, filters, name):
+    """Whether a walk of the root finds the file."""
+    if not is_at_or_under(at(name), at(root)):
+        return False
+    below = [] if root == name else os.path.relpath(name, root).split("/")
+    if filters.include and not name.endswith(".txt"):
+        return False
+    if filters.exclude and "deep" in below[:-1]:
+        return False
+    return filters.max_depth is None or len(below) <= filters.max_depth
+
+
+def test_an_index_answers_as_a_dictionary_would():
+    run_state_machine_as_test(
+        IndexAndDictionary, settings=examples(max_examples=25, stateful_step_count=20)
+    )
+
+
+# What is added
+
+
+def test_what_was_added_is_found_most_similar_first(index, write):
+    write("in/copy", FIRST)
+    write("in/edited", words(1, edits=4))
+    write("in/lines", FIRST.replace(" ", "\r\n"))
+    write("in/other", words(2))
+
+    changes = index.add(["in"])
+    matches = index.query(FIRST)
+
+    assert (changes.added, len(index)) == (4, 4)
+    assert found(matches) == ["in/copy", "in/lines", "in/edited"]
+    assert [m.kind for m in matches] == [Kind.IDENTICAL_BYTES, Kind.NEAR, Kind.NEAR]
+    assert [m.similarity for m in matches[:2]] == [1, 1]
+    assert all(m.is_exact for m in matches)
+    assert 0.8 < matches[2].similarity < 1
+
+
+def test_what_has_no_text_is_told_and_not_in_the_index(index, write):
+    write("in/text", FIRST)
+    write("in/empty", "")
+    write("in/binary", bytes(99))
+    write("in/.hidden", FIRST)
+
+    changes = index.add(["in"])
+
+    reasons = {os.path.relpath(each.path): each.reason for each in changes.skipped}
+    assert reasons == {
+        "in/empty": Reason.EMPTY,
+        "in/binary": Reason.BINARY,
+        "in/.hidden": Reason.HIDDEN,
+    }
+    assert inside(index) == ["in/text"]
+
+
+def test_a_file_that_loses_its_text_is_taken_out(index, write):
+    write("in/a", FIRST)
+    write("in/b", FIRST)
+    index.add(["in"])
+    write("in/a", bytes(99))
+    write("in/b", "!")
+
+    changes = index.add(["in"])
+
+    assert (changes.removed, changes.unchanged, len(index)) == (2, 0, 0)
+
+
+def test_only_what_changed_is_read_again(index, write, monkeypatch):
+    for name in "abc":
+        write(f"in/{name}", words(ord(name)))
+    index.add(["in"])
+    write("in/b", words(5))
+    asked, real = [], local.fingerprint_sources
+
+    def noting(sources, *arguments):
+        asked.extend(os.path.relpath(each.path) for each in sources)
+        return real(sources, *arguments)
+
+    monkeypatch.setattr("simdup.files.workers.fingerprint_sources", noting)
+    changes = index.update()
+
+    assert asked == ["in/b"]
+    assert (changes.replaced, changes.unchanged) == (1, 2)
+    assert found(index.query(words(5))) == ["in/b"]
+
+
+def test_what_other_readers_have_read_is_read_again(index, write, monkeypatch):
+    for name in "abc":
+        write(f"in/{name}", words(ord(name)))
+    index.add(["in"])
+    index.add_texts(["text"], [words(9)])
+    assert not index.is_outdated
+
+    monkeypatch.setattr("simdup.text.encodings.EDITION", 99)
+    assert index.is_outdated
+    changes = index.update()
+
+    assert (changes.added, changes.replaced, changes.unchanged) == (0, 3, 0)
+    assert inside(index) == ["in/a", "in/b", "in/c", "text"]
+    with Index(index.path) as again:
+        assert not again.is_outdated
+    assert not index.is_outdated
+    assert index.update().unchanged == 3
+
+
+@pytest.mark.parametrize("is_met", [True, False])
+def test_what_could_not_be_read_again_is_read_by_the_next_update(index, write, monkeypatch, is_met):
+    def without(reading, *, path):
+        def some(first, *rest):
+            for each in reading(first, *rest):
+                is_it = os.path.relpath(each.path) == path
+                yield Skipped(each.path, Reason.UNREADABLE) if is_it else each
+
+        return some
+
+    def without_b(sources, *how):
+        there = [each for each in sources if os.path.basename(each.path) != "b"]
+        done = real(there, *how)
+        lost = [Skipped(each.path, Reason.UNREADABLE) for each in sources if each not in there]
+        return replace(done, found=(*done.found, *lost))
+
+    for name in "abc":
+        write(f"in/{name}", words(ord(name)))
+    index.add(["in"])
+    monkeypatch.setattr("simdup.text.encodings.EDITION", 99)
+    real = local.fingerprint_sources
+    with monkeypatch.context() as without_one:
+        if is_met:
+            without_one.setattr("simdup.files.workers.fingerprint_sources", without_b)
+        else:
+            without_one.setattr("simdup.index.roots.walk", without(places.walk, path="in/b"))
+        assert index.update().replaced == 2
+
+    assert not index.is_outdated
+    again = index.update()
+    assert (again.replaced, again.unchanged) == (1, 2)
+    assert index.update().unchanged == 3
+
+
+def test_reading_all_again_goes_on_where_it_was_interrupted(index, write, monkeypatch):
+    monkeypatch.setattr(gather, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(local, "TASK_FILES", 1)
+    for name in "abc":
+        write(f"in/{name}", words(ord(name)))
+    index.add(["in"])
+    monkeypatch.setattr("simdup.text.encodings.EDITION", 99)
+
+    def until_b(sources, *how):
+        if os.path.basename(sources[0].path) == "b":
+            raise KeyboardInterrupt
+        return real(sources, *how)
+
+    real = local.fingerprint_sources
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr("simdup.files.workers.fingerprint_sources", until_b)
+        with pytest.raises(KeyboardInterrupt):
+            index.update()
+
+    changes = index.update()
+    assert (changes.replaced, changes.unchanged) == (2, 1)
+
+
+def test_who_read_an_index_of_old_is_not_known(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+    with closing(sqlite3.connect(index.path)) as file, file:
+        file.execute(
+            "UPDATE about SET value = json_remove(value, '$.readers') WHERE name = 'about'"
+        )
+
+    with Index(index.path) as old:
+        assert old.is_outdated
+        assert old.update().replaced == 1
+        assert not old.is_outdated
+
+
+@pytest.mark.parametrize("later_ns", [-1, 0])
+def test_a_file_that_changed_just_before_is_read_again(index, write, monkeypatch, later_ns):
+    monkeypatch.setattr(gather, "SETTLED_NS", 2_000_000_000)
+    write("in/a", FIRST)
+    status = os.stat("in/a")
+    latest = max(status.st_mtime_ns, status.st_ctime_ns)
+    monkeypatch.setattr(
+        "simdup.index.ingest.time.time_ns", lambda: latest + 2_000_000_000 - later_ns
+    )
+    index.add(["in"])
+
+    changes = index.update()
+
+    assert (changes.replaced, changes.unchanged) == ((0, 1) if later_ns else (1, 0))
+
+
+def test_the_files_of_the_index_are_not_in_it(folder, write):
+    write("in/text", FIRST)
+    with Index.create("in/index") as index:
+        first = index.add([folder])
+        again = index.update()
+        assert inside(index) == ["in/text"]
+
+    assert [each.path for each in first.skipped if each.reason.is_trouble] == []
+    assert (again.unchanged, again.replaced) == (1, 0)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_batches_are_of_as_many_documents_as_are_said(index, write, monkeypatch, jobs):
+    monkeypatch.setattr(local, "TASK_FILES", 2)
+    monkeypatch.setattr(gather, "BATCH_DOCUMENTS", 4)
+    monkeypatch.setattr(gather, "BATCH_SECONDS", 1e9)  # a busy machine starts processes slowly
+    for number in range(11):
+        write(f"in/{number:02}", words(number))
+
+    index.add(["in"], jobs=jobs)
+
+    assert (len(index), index.batches) == (11, 1 + 3)  # the first notes where to look again
+    assert whole(index)
+
+
+def test_a_slow_batch_is_written_after_some_seconds(index, write, monkeypatch):
+    monkeypatch.setattr(local, "TASK_FILES", 2)
+    monkeypatch.setattr(gather, "BATCH_SECONDS", 0)
+    for number in range(6):
+        write(f"in/{number}", words(number))
+
+    index.add(["in"])
+
+    assert (len(index), index.batches) == (6, 1 + 3)
+
+
+# Where it looks again
+
+
+def test_each_file_has_the_filters_of_the_place_that_is_nearest(index, write):
+    for name in ("in/a.txt", "in/a.md", "in/b/a.txt", "in/b/a.md", "in/b/c/a.txt", "in/b/c/a.md"):
+        write(name, words(hash(name)))
+    index.add(["in"], Filters(include=("*.txt",)))
+    index.add(["in/b"], Filters(include=("*.md",)))
+    index.add(["in/b/c"], Filters(include=("*.txt",)))
+    assert inside(index) == ["in/a.txt", "in/b/a.md", "in/b/a.txt", "in/b/c/a.md", "in/b/c/a.txt"]
+
+    index.update()
+
+    assert inside(index) == ["in/a.txt", "in/b/a.md", "in/b/c/a.txt"]
+    assert index.info().places == tuple(map(at, ("in", "in/b", "in/b/c")))
+
+
+def test_what_was_added_again_has_its_new_filters(index, write):
+    write("in/a.txt", words(1))
+    write("in/b/a.md", words(2))
+    index.add(["in/b"], Filters(include=("*.md",)))
+    index.add(["in"], Filters(include=("*.txt",)))
+
+    index.update()
+
+    assert inside(index) == ["in/a.txt"]
+    assert index.info().places == (at("in"),)
+
+
+def test_what_was_taken_out_stays_out_until_it_is_added(index, write):
+    for name in ("in/a", "in/b/c", "in/b/d"):
+        write(name, words(hash(name)))
+    index.add(["in"])
+    index.remove(["in/b", "in/a"])
+    assert index.info().left_out == (at("in/a"), at("in/b"))
+    write("in/b/new", words(5))
+    write("in/new", words(6))
+
+    index.update()
+    assert inside(index) == ["in/new"]
+
+    index.add(["in/b/c"])
+    index.update()
+    assert inside(index) == ["in/b/c", "in/new"]
+
+    index.add(["in"])
+    assert len(inside(index)) == 5
+    assert index.info().left_out == ()
+
+
+def test_a_place_that_was_taken_out_is_not_looked_at_again(index, write):
+    write("in/a", FIRST)
+    write("out/b", words(2))
+    index.add(["in", "out"])
+    index.remove(["in"])
+
+    index.update()
+
+    assert inside(index) == ["out/b"]
+    assert (index.info().places, index.info().left_out) == ((at("out"),), ())
+
+
+def test_a_text_that_is_taken_out_takes_no_file_of_its_name_with_it(index, write):
+    write("in/a", FIRST)
+    index.add(["."])
+    index.add_texts(["b"], [words(2)])
+
+    index.remove(["b"])
+    write("b", words(3))
+    index.update()
+
+    assert inside(index) == ["b", "in/a"]
+
+
+def test_what_is_gone_is_dropped_by_an_update_and_not_by_adding(index, write):
+    for name in ("in/a", "in/b/c"):
+        write(name, words(hash(name)))
+    index.add(["in"])
+    shutil.rmtree("in/b")
+
+    assert index.add(["in"]).removed == 0
+    assert len(index) == 2
+    assert index.update().removed == 1
+    assert inside(index) == ["in/a"]
+    assert by_sql(index.path, "SELECT count(*) FROM folders") == [(1,)]
+
+
+def test_a_place_that_vanished_is_skipped_and_drops_nothing(index, write):
+    """It may be a drive that is not there today."""
+    write("in/a", FIRST)
+    write("drive/b", words(2))
+    index.add(["in"])
+    index.add(["drive"], Filters(hidden=True))
+    shutil.rmtree("drive")
+    write("in/new", words(3))
+
+    changes = index.update()
+
+    (skipped,) = changes.skipped
+    assert str(skipped) == f"{at('drive')!r}: not found (`simdup index remove` forgets it)"
+    assert (changes.added, changes.removed) == (1, 0)
+    assert inside(index) == ["drive/b", "in/a", "in/new"]
+    index.remove(["drive"])
+    assert index.update().skipped == ()
+
+
+def test_a_file_added_by_itself_is_dropped_when_it_is_gone_and_comes_back(index, write):
+    write("in/a", FIRST)
+    write("in/b", words(2))
+    index.add(["in/a", "in/b"])
+    Path("in/a").unlink()
+
+    assert index.update().removed == 1
+    assert inside(index) == ["in/b"]
+    assert index.update().unchanged == 1
+    write("in/a", FIRST)
+    assert index.update().added == 1
+    assert inside(index) == ["in/a", "in/b"]
+
+
+def test_what_cannot_be_looked_at_keeps_its_documents(index, write, monkeypatch):
+    for name in ("in/a", "in/b/c", "in/b/d/e", "in/bc"):
+        write(name, words(hash(name)))
+    index.add(["in"])
+    real = os.scandir
+
+    def failing(path):
+        if path == at("in/b"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr("simdup.files.walk.os.scandir", failing)
+    Path("in/bc").unlink()
+    changes = index.update()
+
+    assert inside(index) == ["in/a", "in/b/c", "in/b/d/e"]
+    assert changes.removed == 1
+    trouble = [each for each in changes.skipped if each.reason.is_trouble]
+    assert [(each.path, each.detail) for each in trouble] == [(at("in/b"), "Permission denied")]
+
+
+def test_a_file_that_cannot_be_read_stays_as_it_was(index, write, refused):
+    write("in/a", FIRST)
+    write("in/b", words(2))
+    index.add(["in"])
+    write("in/a", words(3))
+    refused(at("in/a"))
+
+    changes = index.update()
+
+    assert [each.path for each in changes.skipped] == [at("in/a")]
+    assert (changes.unchanged, changes.removed, changes.replaced) == (1, 0, 0)
+    (match,) = index.query(FIRST)
+    assert (found([match]), match.similarity, match.is_exact) == (["in/a"], 1, False)
+
+
+def test_an_empty_path_is_not_the_current_folder(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+
+    for change in (index.add, index.remove):
+        with pytest.raises(InputError, match=r"^'': "):
+            change([""])
+
+    assert (inside(index), index.info().places) == (["in/a"], (at("in"),))
+
+
+def test_what_is_not_in_it_cannot_be_taken_out(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+
+    with pytest.raises(InputError) as refused:
+        index.remove(["in/a", "in/b"])
+
+    assert str(refused.value) == "'in/b': there is nothing of it in the index"
+    assert inside(index) == ["in/a"]
+
+
+@pytest.fixture
+def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
+    """`meanwhile(name)`: once, when that function has answered, another process adds `other`."""
+
+    def arranging(module, name):
+        real, is_done = getattr(module, name), []
+
+        def answering(catalogue):
+            found = real(catalogue)
+            if not is_done:
+                is_done.append(True)
+                with Index(place) as another:
+                    another.add(["other"])
+            return found
+
+        monkeypatch.setattr(module, name, answering)
+
+    with closing(sqlite3.connect(place)) as log:  # while that is there, nobody waits for readers
+        log.execute("PRAGMA journal_mode = WAL")
+        log.execute("SELECT 1 FROM about").fetchall()
+        yield arranging
+
+
+@pytest.mark.parametrize(("module", "name"), [(places, "places"), (gather, "every_number")])
+def test_what_another_process_adds_during_a_change_stays(index, write, meanwhile, module, name):
+    write("in/a", FIRST)
+    write("other/b", words(2))
+    index.add(["in"])
+    meanwhile(module, name)
+
+    write("in/c", words(3))
+    index.update()
+    assert inside(index) == ["in/a", "in/c", "other/b"]
+    assert index.info().places == (at("in"), at("other"))
+    assert index.update().unchanged == 3
+
+
+def test_places_that_two_processes_note_at_once_are_both_kept(index, write, meanwhile):
+    write("in/a", FIRST)
+    write("other/b", words(2))
+    meanwhile(places, "places")
+
+    index.add(["in"])
+
+    assert index.info().places == (at("in"), at("other"))
+    assert index.update().unchanged == 2
+
+
+def test_what_another_process_removes_during_an_update_stays_out(index, write, monkeypatch):
+    for name in ("in/a", "in/out/b", "in/out/c"):
+        write(name, words(ord(name[-1])))
+    index.add(["in"])
+    write("in/out/b", words(7))
+    write("in/d", words(8))
+    real = local.fingerprint_sources
+
+    def removing(sources, *how):
+        with Index(index.path) as another:
+            if any("out" in path for path in inside(another)):
+                another.remove(["in/out"])
+        return real(sources, *how)
+
+    monkeypatch.setattr("simdup.files.workers.fingerprint_sources", removing)
+    changes = index.update()
+
+    assert (changes.added, changes.replaced) == (1, 0)
+    assert inside(index) == ["in/a", "in/d"]
+
+
+def test_an_index_that_takes_the_place_of_another_is_asked_from_then_on(index, place):
+    index.add_texts(["a", "b"], [words(1), words(2)])
+    assert found(index.query(words(1))) == ["a"]
+    with Index.create(f"{place}-2") as other:
+        other.add_texts(["c", "d"], [words(2), words(1)])
+
+    os.replace(f"{place}-2", place)
+
+    assert [m.document.path for m in index.query(words(1), top=1)] == ["d"]
+    assert len(index.query_many([words(2), words(1)], Settings(k=40))) == 2
+    os.unlink(place)
+    with pytest.raises(InputError, match="there is no index"):
+        index.query(words(1))
+    with Index.create(place) as new:
+        new.add_texts(["e"], [words(1)])
+    assert [m.document.path for m in index.query(words(1), top=1)] == ["e"]
+    os.unlink(place)
+    Index.create(place, NARROW).close()
+    with pytest.raises(InputError, match="made in another way has taken its place; open it anew"):
+        index.query(words(1))
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        *("5", "{", "{}", "null", '{"include": "abc"}'),
+        *(json.dumps({"max_depth": each}) for each in ("5", -1, True, 1.5)),
+        *(json.dumps({"include": each}) for each in ("abc", [1], None)),
+        *(json.dumps({"min_size": each}) for each in (None, "1")),
+        json.dumps({"hidden": 1}),
+    ],
+)
+def test_filters_of_somebody_else_may_be_anything(index, write, filters):
+    write("in/a", FIRST)
+    index.add(["in"])
+    usual = json.dumps(asdict(DEFAULTS) | json.loads(filters)) if ":" in filters else filters
+    with closing(sqlite3.connect(index.path)) as file, file:
+        file.execute("UPDATE places SET filters = ?", [usual])
+
+    for asking in (index.update, index.info):
+        with pytest.raises(InputError, match=r"index': damaged \(filters "):
+            asking()
+    (problem,) = index.problems()
+    assert problem.startswith(f"{index.path!r}: damaged (filters ")
+
+
+def test_a_file_in_two_places_of_other_filters_is_one_document(index, write):
+    write("in/a", FIRST)
+    os.mkdir("other")
+    os.link("in/a", "other/b")
+    index.add(["in"])
+    index.add(["other"], Filters(hidden=True))
+
+    changes = index.update()
+
+    assert inside(index) == ["in/a"]
+    assert [each.reason for each in changes.skipped] == [Reason.SAME_FILE]
+
+
+def test_a_way_up_from_a_link_is_that_of_the_file_system(index, write):
+    write("real/x", FIRST)
+    write("real/sub/y", words(2))
+    write("x", words(3))
+    os.symlink("real/sub", "link")
+
+    index.add(["link/../x", "real/../x"])
+
+    assert inside(index) == ["real/x", "x"]
+
+
+def test_a_text_of_the_name_of_a_folder_is_removed_alone(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+    index.add_texts(["in"], [words(2)])
+
+    assert index.remove(["in"]).removed == 1
+    assert inside(index) == ["in/a"]
+    assert index.remove(["in"]).removed == 1
+
+
+def test_what_is_added_again_with_other_filters_is_told(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+
+    assert index.add(["in"]).refiltered == ()
+    assert index.add(["in"], Filters(hidden=True)).refiltered == (at("in"),)
+
+
+# Texts by name
+
+
+def test_texts_are_found_by_their_names_and_by_estimate(index):
+    changes = index.add_texts(["a", "b/c", "empty"], [FIRST, words(1, edits=4), "..."])
+
+    copy, edited = index.query(FIRST)
+
+    assert (changes.added, [str(each) for each in changes.skipped]) == (
+        2,
+        ["'empty': empty (no letter or digit)"],
+    )
+    assert (copy.document.path, copy.similarity, copy.is_exact) == ("a", 1, True)
+    assert (edited.document.path, edited.is_exact) == ("b/c", False)
+    assert edited.similarity == similarity_at(edited.distance, 256)
+
+
+def test_a_text_of_the_same_name_is_replaced(index):
+    index.add_texts(["a", "b"], [words(1), words(2)])
+
+    changes = index.add_texts(["a", "a"], [words(3), words(4)])
+
+    assert (changes.added, changes.replaced, len(index)) == (0, 1, 2)
+    assert [m.document.path for m in index.query(words(4))] == ["a"]
+    assert index.query(words(1)) == index.query(words(3)) == ()
+
+
+@pytest.mark.parametrize("name", ["", "/etc/passwd", "\ud800"], ids=repr)
+def test_a_name_that_cannot_be_is_refused(index, name):
+    with pytest.raises(ValueError, match=r"name|surrogates"):
+        index.add_texts(["good", name], [FIRST, FIRST])
+
+    assert len(index) == 0
+
+
+@pytest.mark.parametrize("name", ["a", "in/a", "../a", "."])
+def test_no_file_is_opened_for_a_text_of_its_name(index, write, untouchable, name):
+    write("a", "one two three")
+    write("in/a", FIRST)
+    index.add_texts([name, "other"], ["one two three", "one two three four"])
+    for path in ("a", "in/a", "../a"):
+        untouchable(path)
+
+    for settings in (None, Settings(similarity=0.1), Settings(k=256), Settings(verified=False)):
+        assert index.query("one two three five", settings) is not None
+        assert index.scan(settings).settings
+    assert index.query("one two three five", top=2)
+
+
+def test_texts_are_left_alone_by_an_update(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+    index.add_texts(["in/a", "b"], [words(2), words(3)])
+    Path("in/a").unlink()
+
+    assert index.update().removed == 1
+    assert inside(index) == ["b", "in/a"]
+
+
+def test_texts_whose_fingerprint_says_nothing_are_refused(place):
+    """Weights cut to whole numbers turn long texts into nothing, all the same nothing."""
+    recipe = Recipe(features="keywords", weights="int", hash="string", bits=64)
+    texts = [" ".join(f"word{i}{seed}" for i in range(400)) for seed in "ab"]
+    with Index.create(place, Settings(recipe)) as index:
+        changes = index.add_texts(["a"], texts[:1])
+
+        assert [each.reason for each in changes.skipped] == [Reason.DEGENERATE]
+        assert (changes.added, len(index)) == (0, 0)
+        assert index.query(texts[1]) == ()
+
+
+def test_rows_of_another_size_are_no_fingerprints_of_it(index):
+    with pytest.raises(ValueError, match="rows of"):
+        index.put([], np.empty((1, 32), np.uint8))
+    with pytest.raises(ValueError, match="64 bits where 256 are asked for"):
+        index.query_rows(np.zeros((1, 8), np.uint8))
+
+
+# Questions
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_a_copy_is_one_for_certain_if_it_is_still_what_it_was(index, write, is_verified):
+    write("in/a", FIRST)
+    index.add(["in"])
+
+    def asked():
+        (match,) = index.query(FIRST, Settings(verified=is_verified))
+        return match.kind, match.similarity, match.is_exact
+
+    assert asked() == (Kind.IDENTICAL_BYTES, 1, is_verified)
+    write("in/a", words(9))
+    assert asked() == (Kind.IDENTICAL_BYTES, 1, False)
+    Path("in/a").unlink()
+    assert asked() == (Kind.IDENTICAL_BYTES, 1, False)
+
+
+def test_an_exact_similarity_is_that_of_a_scan_and_an_estimate_what_the_distance_stands_for(
+    index, write
+):
+    write("in/a", FIRST)
+    write("in/b", words(1, edits=10))
+    index.add(["in"])
+    (group,) = scan(["in"]).groups
+    exact = group.members[1].similarity
+
+    (match,) = index.query_files(["in/a"])[0][0].matches[1:]
+    assert (match.similarity, match.is_exact) == (exact, True)
+
+    for change in (
+        lambda: os.utime("in/b", ns=(1, 1)),
+        lambda: write("in/b", words(1, edits=11)),
+        lambda: Path("in/b").unlink(),
+    ):
+        change()
+        (match,) = index.query_files(["in/a"])[0][0].matches[1:]
+        assert (match.similarity, match.is_exact) == (similarity_at(match.distance, 256), False)
+
+
+def test_a_copy_that_is_other_bytes_of_the_same_size_and_time_is_none_for_certain(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+    times = os.stat("in/a").st_atime_ns, os.stat("in/a").st_mtime_ns
+    os.chmod("in/a", 0o600)
+    assert [m.is_exact for m in index.query_files(["in/a"])[0][0].matches] == [True]
+
+    write("q", FIRST)
+    write("in/a", FIRST.replace("w1x0", "w1y0"))
+    os.utime("in/a", ns=times)
+
+    assert [m.is_exact for m in index.query_files(["q"])[0][0].matches] == [False]
+    index.add(["q"])
+    assert [each.reason for each in index.scan().skipped] == [Reason.CHANGED]
+
+
+def test_an_estimate_decides_no_further_than_a_bare_scan(narrow, write):
+    bare, far = replace(NARROW, k=None, verified=False).distance, Settings(Recipe(bits=64))
+    first = fingerprint_texts([FIRST], far.recipe).rows[0]
+    for edits in range(60):
+        row = fingerprint_texts([words(1, edits=edits)], far.recipe).rows[0]
+        if bare < np.bitwise_count(first ^ row).sum() <= far.distance:
+            break
+    write("in/a", words(1, edits=edits))
+    narrow.add(["in"])
+    assert found(narrow.query(FIRST)) == ["in/a"]
+
+    Path("in/a").unlink()
+
+    assert narrow.query(FIRST) == ()
+    assert found(narrow.query(FIRST, top=1)) == ["in/a"]
+
+
+@pytest.mark.parametrize("top", [0, -1])
+def test_the_least_number_of_answers_is_one(index, top):
+    with pytest.raises(ValueError, match=f"^top must be at least 1, not {top}$"):
+        index.query(FIRST, top=top)
+
+
+def test_a_file_that_was_read_otherwise_before_is_compared_with_all_others_exactly(index, write):
+    write("in/a", words(1, edits=3))
+    write("in/b", words(1, edits=6))
+    index.add(["in"])
+    write("in/a", FIRST)
+
+    (answer,), _ = index.query_files([at("in/a")])
+
+    exact = {os.path.relpath(m.document.path): m.is_exact for m in answer.matches}
+    assert exact == {"in/a": False, "in/b": True}
+
+
+def test_a_question_that_changes_while_it_is_asked_has_estimates(index, write, monkeypatch):
+    write("in/a", words(1, edits=3))
+    write("q", FIRST)
+    index.add(["in"])
+    real = room.answered
+
+    def changing(*arguments):
+        write("q", words(7))
+        return real(*arguments)
+
+    monkeypatch.setattr(room, "answered", changing)
+    (answer,), _ = index.query_files(["q"])
+
+    assert [m.is_exact for m in answer.matches] == [False]
+
+
+def test_a_file_may_be_asked_for_twice(index, write):
+    write("in/a", FIRST)
+    index.add(["in"])
+    os.link("in/a", "again")
+
+    answers, skipped = index.query_files(["in/a", "in/a", "again", "gone", "in"])
+
+    assert [answer.question for answer in answers] == ["in/a", "in/a", "again"]
+    assert [found(answer.matches) for answer in answers] == [["in/a"]] * 3
+    assert [(each.path, each.reason) for each in skipped] == [
+        ("gone", Reason.VANISHED),
+        ("in", Reason.SPECIAL),
+    ]
+
+
+def test_files_in_any_encoding_are_asked_for(index, write, simplified):
+    write("in/a", simplified)
+    index.add(["in"])
+    write("q", simplified.encode("gbk"))
+
+    (answer,), _ = index.query_files(["q"])
+
+    assert [m.kind for m in answer.matches] == [Kind.IDENTICAL_TEXT]
+
+
+@pytest.mark.parametrize("top", [1, 2, 3, 9])
+def test_top_keeps_the_most_similar(index, write, top):
+    for edits in (1, 5, 9):
+        write(f"in/{edits}", words(1, edits=edits))
+    write("in/other", words(2))
+    index.add(["in"])
+
+    assert found(index.query(FIRST, Settings(), top)) == ["in/1", "in/5", "in/9"][:top]
+
+
+@pytest.mark.parametrize("settings", [None, Settings(verified=False), Settings(Recipe(bits=64))])
+def test_the_nearest_are_found_however_little_they_are_alike(index, write, settings, untouchable):
+    write("in/1", words(1, edits=9))
+    write("in/2", words(2))
+    index.add(["in"])
+    if settings and not settings.verified:
+        untouchable("in")
+
+    matches = index.query(FIRST, settings, top=9, is_any_alike=settings is not None)
+
+    assert found(matches) == ["in/1", "in/2"]
+    assert matches[1].similarity < 0.3
+    assert [m.is_exact for m in matches] == [settings is None or settings.verified] * 2
+    with pytest.raises(ValueError, match="unless top says how many"):
+        index.query(FIRST, is_any_alike=True)
+
+
+def test_a_text_without_a_letter_is_like_nothing(index):
+    index.add_texts(["a"], [FIRST])
+
+    answers = index.query_many(["...", FIRST, ""])
+
+    assert [len(answer.matches) for answer in answers] == [0, 1, 0]
+
+
+@pytest.mark.parametrize("asked", [1, 23, 24, 65])
+@pytest.mark.parametrize("k", [0, 3, 9])
+def test_many_questions_are_answered_as_each_alone(narrow, asked, k):
+    texts = [words(seed, edits=edits) for seed in range(20) for edits in (0, 1, 2)]
+    narrow.add_texts([str(number) for number in range(60)], texts)
+    questions = (texts * 2)[:asked]
+    settings = Settings(Recipe(bits=64), k=k)
+
+    together = narrow.query_many(questions, settings)
+
+    for text, answer in zip(questions[::9], together[::9], strict=True):
+        assert answer.matches == narrow.query(text, settings) != ()
+
+
+def test_a_fingerprint_is_asked_for_by_distance_alone(index, write, untouchable):
+    write("in/a", FIRST)
+    index.add(["in"])
+    untouchable("in")
+    row = fingerprint_texts([FIRST], Recipe()).rows
+
+    (answer,) = index.query_rows(row)
+
+    assert answer.question == row[0].tobytes().hex()
+    assert [(m.kind, m.distance, m.similarity, m.is_exact) for m in answer.matches] == [
+        (Kind.NEAR, 0, 1, False)
+    ]
+
+
+def test_fewer_bits_are_the_first_ones(index):
+    index.add_texts(["a", "b"], [FIRST, words(1, edits=4)])
+    rows = fingerprint_texts([FIRST, words(1, edits=4)], Recipe(bits=64)).rows
+    distance = int(np.bitwise_count(rows[0] ^ rows[1]).sum())
+
+    matches = index.query(FIRST, Settings(Recipe(bits=64), k=64))
+
+    assert [m.distance for m in matches] == [0, distance]
+    assert index.pairs(64, bits=64)[1].tolist() == [[0, 1, distance]]
+
+
+def test_more_bits_than_it_has_are_refused_by_name(narrow, place):
+    with pytest.raises(InputError) as refused:
+        narrow.query(FIRST, Settings(Recipe(bits=128)))
+
+    assert str(refused.value) == f"{place!r}: made with 64 bits; 128 are more than it has"
+
+
+def rewritten(place, part, name, value):
+    """The same index, as if it were made in another way."""
+    ((written,),) = by_sql(place, "SELECT value FROM about WHERE name = 'about'")
+    about = json.loads(written)
+    about[part][name] = value
+    by_sql(place, "UPDATE about SET value = ? WHERE name = 'about'", json.dumps(about))
+
+
+@pytest.mark.parametrize(
+    ("name", "there", "here"),
+    [("unicode", "1.1.5", unicodedata.unidata_version), ("ngram", [3], [2]), ("format", 0, 1)],
+)
+def test_an_index_of_another_recipe_is_refused_by_name(place, name, there, here):
+    with Index.create(place) as index:
+        index.add_texts(["a"], [FIRST])
+    rewritten(place, "key", name, there)
+
+    with Index(place) as other:
+        for use in (
+            lambda: other.query(FIRST),
+            lambda: other.add(["."]),
+            lambda: other.add_texts(["b"], [FIRST]),
+            other.update,
+            other.scan,
+            lambda: other.pairs(0),
+        ):
+            with pytest.raises(InputError) as refused:
+                use()
+            problem = f"made with {name} {there}, and here it is {here}; build the index anew"
+            assert str(refused.value) == f"{place!r}: {problem}"
+        assert (len(other), whole(other)) == (1, True)  # but it can be looked into
+        assert other.info().about["key"][name] == there
+
+
+# Groups
+
+
+@pytest.mark.parametrize("linkage", ["star", "components"])
+@pytest.mark.parametrize(
+    "chosen", [{}, {"k": 40}, {"verified": False}, {"similarity": 0.8}, {"recipe": NARROW.recipe}]
+)
+def test_the_groups_are_those_of_a_scan(index, write, chosen, linkage, simplified):
+    for number in range(30):
+        write(f"in/{number % 3}/{number}", words(number // 4, edits=number % 4 * 5))
+    write("in/gbk", simplified.encode("gbk"))
+    write("in/utf-8", simplified)
+    for number in range(4):
+        write(f"in/short{number}", f"only a few words here {number // 2}")
+    index.add(["in/2", "in"])
+    settings = Settings(**chosen, linkage=linkage)
+
+    expected, result = scan([at("in")], settings), index.scan(settings)
+
+    assert shown(result) == shown(expected)
+    assert len(result.groups) > 5
+    assert result.candidates == expected.candidates
+
+
+def shown(result):
+    return [
+        (group.kind, group.diameter, [(m.document.path, *shown_of(m)) for m in group.members])
+        for group in result.groups
+    ]
+
+
+def shown_of(member):
+    return member.fingerprint, member.kind, member.distance, member.similarity
+
+
+@pytest.mark.parametrize("is_near", [True, False], ids=["look-alikes", "copies"])
+def test_a_scan_leaves_out_what_is_not_as_it_was(index, write, is_near):
+    for name in "abcd":
+        write(f"in/{name}", words(1, edits=(ord(name) - 97) * is_near))
+    index.add(["in"])
+    write("in/b", words(2))
+    Path("in/c").unlink()
+    index.add_texts(["text"], [FIRST])
+
+    result = index.scan()
+
+    (group,) = result.groups
+    assert [os.path.relpath(m.document.path) for m in group.members] == ["in/a", "in/d"]
+    reasons = {os.path.relpath(each.path): each.reason for each in result.skipped}
+    assert reasons == {
+        "in/b": Reason.CHANGED,
+        "in/c": Reason.VANISHED,
+        "text": Reason.VANISHED,
+    }
+
+
+def test_a_bare_scan_opens_no_file(index, write, untouchable):
+    for name in "abcd":
+        write(f"in/{name}", words(1, edits=ord(name) - 97))
+    index.add(["in"])
+    index.add_texts(["text"], [FIRST])
+    untouchable("in")
+
+    (group,) = index.scan(Settings(k=80)).groups
+
+    assert len(group.members) == 5
+
+
+def test_pairs_are_every_pair_within_k(narrow):
+    texts = [words(seed, edits=edits) for seed in range(5) for edits in (0, 1, 3)]
+    narrow.add_texts([f"{number:02}" for number in range(15)], texts)
+    narrow.remove(["03"])
+
+    paths, pairs = narrow.pairs(20)
+
+    kept = [text for number, text in enumerate(texts) if number != 3]
+    rows = fingerprint_texts(kept, NARROW.recipe).rows
+    distances = np.bitwise_count(rows[:, None] ^ rows).sum(axis=2, dtype=np.int64)
+    i, j = np.nonzero(np.triu(distances <= 20, 1))
+    assert paths == [f"{number:02}" for number in range(15) if number != 3]
+    assert pairs.tolist() == np.column_stack((i, j, distances[i, j])).tolist()
+    assert len(pairs) >= 10
+
+
+# Several at once
+
+
+def test_an_index_may_be_asked_by_threads_while_one_changes_it(narrow):
+    """Each batch adds nine equal texts: a count that is no multiple of nine is half a batch."""
+    problems, counts, is_done = [], [[] for _ in range(4)], threading.Event()
+
+    def asking(kept):
+        try:
+            while not is_done.is_set():
+                before = narrow.batches
+                found = len(narrow.query(FIRST, Settings(Recipe(bits=64), k=3 + len(kept) % 2)))
+                kept.append(found)
+                if found % 9 or found < 9 * before:
+                    problems.append((before, found))
+        except BaseException as error:  # noqa: BLE001  (a thread's would be lost)
+            problems.append(error)
+
+    threads = [threading.Thread(target=asking, args=[kept]) for kept in counts]
+    for thread in threads:
+        thread.start()
+    try:
+        for batch in range(40):
+            narrow.add_texts([f"{batch}-{number}" for number in range(9)], [FIRST] * 9)
+    finally:
+        is_done.set()
+        for thread in threads:
+            thread.join()
+
+    assert problems == []
+    for kept in counts:
+        assert kept == sorted(kept)
+    assert len(narrow.query(FIRST)) == 360
+    assert whole(narrow)
+
+
+def test_connections_are_as_many_as_ask_at_once(narrow, monkeypatch):
+    narrow.add_texts(["a"], [FIRST])
+    opened, real = [], Catalogue.open
+    monkeypatch.setattr(Catalogue, "open", lambda path: opened.append(path) or real(path))
+
+    for _ in range(20):
+        thread = threading.Thread(target=narrow.query, args=[FIRST])
+        thread.start()
+        thread.join()
+
+    assert len(opened) <= 2
+
+
+def test_a_closed_index_opens_again_when_it_is_asked(index, place):
+    index.add_texts(["a"], [FIRST])
+    index.close()
+    index.close()
+
+    assert found(index.query(FIRST)) == ["a"]
+    index.close()
+    assert os.listdir(os.path.dirname(place)) == ["index"]
+
+
+def test_an_index_that_fails_is_not_left_in_the_middle(index, monkeypatch):
+    index.add_texts(["a"], [FIRST])
+
+    def failing(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(room, "documents", failing)
+        with suppress(KeyboardInterrupt):
+            index.query(FIRST)
+
+    assert found(index.query(FIRST)) == ["a"]
+
+
+def test_another_index_sees_what_was_changed(index, place):
+    with Index(place) as other:
+        assert other.query(FIRST) == ()
+        index.add_texts(["a"], [FIRST])
+        assert len(other) == len(other.query(FIRST)) == 1
+        index.remove(["a"])
+        assert len(other) == len(other.query(FIRST)) == 0
+
+
+# What is in it
+
+
+def test_info_says_what_is_in_it_and_how_it_was_made(index, place, write):
+    write("in/a", FIRST)
+    write("in/b/c", words(2))
+    index.add(["in"])
+    index.remove(["in/b"])
+
+    info = index.info()
+
+    assert (info.path, info.documents, info.batches) == (place, 1, 3)
+    assert (info.places, info.left_out) == ((at("in"),), (at("in/b"),))
+    assert info.bytes >= os.path.getsize(place)
+    assert info.about["bits"] == 256
+    assert info.about["recipe"]["features"] == "shingles"
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
+def test_names_of_any_bytes_come_back(index, write):
+    names = [b"in/\xff\xfe", b"in/new\nline", b"in/\xe9t\xe9/x", "in/钟".encode("gbk")]
+    for number, name in enumerate(names):
+        write(name, words(number))
+
+    index.add(["in"])
+
+    assert sorted(map(os.fsencode, inside(index))) == sorted(names)
+    for number, name in enumerate(names):
+        (match,) = index.query(words(number))
+        assert os.fsencode(os.path.relpath(match.document.path)) == name
+    assert index.update().unchanged == 4
+    index.remove([os.fsdecode(names[0])])
+    assert len(index) == 3

@@ -1,0 +1,172 @@
+"""simdup.match.candidates: how far is looked, and what is said when that is not far enough."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+
+from simdup.match import candidates
+from simdup.match.candidates import (
+    affordable,
+    recall,
+    sample,
+    sample_between,
+    sieve,
+    wanted,
+    widened,
+)
+from simdup.recipe import Recipe
+from simdup.search.hamming import paired_distances
+from simdup.search.pairs import pairs_within
+from simdup.theory import bit_probability, threshold
+
+
+@pytest.mark.parametrize("similarity", [0.3, 0.5, 0.7, 0.95])
+@pytest.mark.parametrize("bits", [16, 64, 128, 256])
+def test_a_pair_at_the_threshold_is_more_likely_a_candidate_than_not(similarity, bits):
+    k = wanted(similarity, bits)
+
+    assert threshold(similarity, bits) <= k <= bits
+    assert recall(similarity, bits, k) > 0.6
+
+
+def test_recall_is_the_share_of_all_coin_rows():
+    p = bit_probability(0.5)
+
+    rows = [sum(row) for row in product((0, 1), repeat=10)]
+    expected = sum(p**d * (1 - p) ** (10 - d) for d in rows if d <= 3)
+    assert recall(0.5, 10, 3) == pytest.approx(expected)
+    assert recall(0.5, 1024, 1024) == pytest.approx(1)
+
+
+def test_reaches_worked_by_hand():
+    # At similarity 0.5 a bit differs with probability 1/3: of 512 bits 170.7 differ on average,
+    # with a standard error of 10.7.
+    assert sieve(0.5, 512) == 170 + 22
+    assert wanted(0.5, 512) == 170 + 21
+    # At similarity 0 half of 16 bits differ, with a standard error of 2.
+    assert sieve(0.0, 16) == 8 + 4
+    assert wanted(0.0, 16) == 8 + 2  # the second error would bring too many pairs by chance
+    assert sieve(-1.0, 16) == wanted(-1.0, 16) == 16
+
+
+@pytest.mark.parametrize(("bits", "similarity"), [(8, 0.3), (16, 0.7), (32, 0.45)])
+def test_recall_with_a_sieve_is_the_share_of_all_pairs_of_distances(bits, similarity):
+    """Of the first bits and of the further ones, which differ independently."""
+    wide, p = 48, bit_probability(similarity)
+    k, most = wanted(similarity, bits), sieve(similarity, wide)
+
+    expected = sum(
+        comb(bits, d) * comb(wide - bits, e) * p ** (d + e) * (1 - p) ** (wide - d - e)
+        for d in range(k + 1)
+        for e in range(wide - bits + 1)
+        if d + e <= most
+    )
+    assert recall(similarity, bits, k, wide) == pytest.approx(expected)
+    assert recall(similarity, bits, k, wide) < recall(similarity, bits, k)
+
+
+@pytest.mark.parametrize("bits", [64, 128, 256])
+def test_recall_with_a_sieve_is_what_simulated_fingerprints_have(bits):
+    wide, similarity, n = candidates.SIEVE_BITS, 0.45, 200_000
+    k, most = wanted(similarity, bits), sieve(similarity, wide)
+
+    random, p = np.random.default_rng(3), bit_probability(similarity)
+    first, further = random.binomial(bits, p, n), random.binomial(wide - bits, p, n)
+    found = ((first <= k) & (first + further <= most)).mean()
+    # Five standard errors of that share.
+    assert recall(similarity, bits, k, wide) == pytest.approx(found, abs=5 * (0.25 / n) ** 0.5)
+
+
+def test_the_sieve_costs_256_bits_almost_a_hundredth_of_true_pairs():
+    k = wanted(0.45, 256)
+
+    assert round(recall(0.45, 256, k), 3) == 0.915
+    assert round(recall(0.45, 256, k, 512), 3) == 0.907
+
+
+def test_a_sieve_of_no_further_bits_costs_nothing():
+    assert recall(0.45, 512, 180, 512) == recall(0.45, 512, 180)
+
+
+def reach(rows, k):
+    """What `match` asks for: the affordable distance for all pairs of rows."""
+    left, right, pairs = sample(len(rows))
+    distances = paired_distances(rows, left, right)
+    return affordable(distances, pairs / max(len(left), 1), len(rows), k)
+
+
+def test_a_small_collection_is_never_narrowed():
+    rows = np.zeros((1400, 8), np.uint8)
+
+    assert reach(rows, 30) == 30
+    assert reach(rows[:0], 30) == 30
+
+
+def test_what_is_affordable_worked_by_hand(monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 10)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 2)
+    distances = np.uint16([0, 1, 1, 3, 7, 9])
+
+    # Each distance stands for 3 pairs: 3 within 0, 9 within 1 and 2, 12 within 3, 15 within 7.
+    assert affordable(distances, 3, 4, 5) == 2
+    assert affordable(distances, 3, 6, 5) == 5  # two a document are 12
+    assert affordable(distances, 3, 7, 9) == 6
+    assert affordable(distances, 3, 7, 4) == 4
+    assert affordable(distances, 20, 4, 5) == 0
+
+
+def test_a_collection_with_too_many_near_pairs_is_narrowed_to_what_is_affordable(monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 1000)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 4)
+    rows = np.random.default_rng(1).integers(0, 256, (2000, 8), np.uint8)
+
+    k = reach(rows, 26)
+    assert 0 < k < 26
+    assert len(pairs_within(rows, k)) < 1.2 * 8000
+    assert len(pairs_within(rows, k + 1)) > 0.8 * 8000
+
+
+def test_samples_are_pairs_of_different_things_and_always_the_same():
+    left, right, pairs = sample(3000)
+
+    assert len(left) == candidates.SAMPLE
+    assert pairs == 3000 * 2999 // 2
+    assert (left != right).all()
+    assert (left == sample(3000)[0]).all()
+    assert np.unique(left).tolist() == np.unique(right).tolist() == list(range(3000))
+    assert ((right - left) % 3000).min() == 1
+    assert [len(part) for n in (0, 1, 2) for part in sample(n)[:2]] == [0] * 6
+
+
+def test_samples_between_two_sides_stay_on_their_sides():
+    left, right, pairs = sample_between(2000, 700)
+
+    assert np.unique(left).tolist() == list(range(2000))
+    assert np.unique(right).tolist() == list(range(700))
+    assert pairs == 1_400_000
+    assert [len(part) for n, m in ((0, 9), (9, 0)) for part in sample_between(n, m)[:2]] == [0] * 4
+
+
+def test_pairs_are_sampled_where_there_are_more_than_the_budget(monkeypatch):
+    for budget, size in ((45, 0), (44, candidates.SAMPLE)):
+        monkeypatch.setattr(candidates, "BUDGET", budget)
+
+        assert [len(part) for part in (*sample(10)[:2], *sample_between(9, 5)[:2])] == [size] * 4
+
+
+def test_fingerprints_are_widened_for_the_sieve_but_not_those_of_the_string_hash():
+    assert widened(Recipe(bits=64)).bits == candidates.SIEVE_BITS
+    assert widened(Recipe(bits=1024)).bits == 1024
+    assert widened(Recipe(bits=64, hash="string", features="tokens")).bits == 64
+
+
+@pytest.mark.parametrize("similarity", [0.45, 0.9])
+def test_few_true_pairs_fail_the_sieve_and_hardly_a_chance_pair_passes(similarity):
+    k = sieve(similarity, candidates.SIEVE_BITS)
+
+    assert recall(similarity, candidates.SIEVE_BITS, k) > 0.975
+    assert recall(0.1, candidates.SIEVE_BITS, k) < 0.001

@@ -1,0 +1,404 @@
+"""simdup.match.match through `scan`: which documents become groups, and what is said of them."""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import simdup
+from simdup import Recipe, Settings, scan
+from simdup.errors import TooManyPairsError
+from simdup.files import group_files as documents
+from simdup.fingerprint.features import all_features
+from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.match import candidates, match
+from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.exclusions import Apart
+from simdup.progress import silent
+
+WORDS = [f"w{i}" for i in range(500)]
+
+
+def text(edits=0, seed=0, length=300):
+    """A text of `length` words, `edits` of them replaced."""
+    words = random.Random(seed).choices(WORDS, k=length)
+    for place in random.Random(seed + 1).sample(range(length), length)[:edits]:
+        words[place] = f"x{place}"
+    return " ".join(words)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A function that writes files by name and text."""
+
+    def write(texts):
+        for name, content in texts.items():
+            path = tmp_path / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return tmp_path
+
+    return write
+
+
+class Again:
+    """The features of texts that are held in memory."""
+
+    def __init__(self, texts, recipe):
+        self.texts, self.recipe = texts, recipe
+
+    def expect(self, texts):
+        """Nothing has to be prefetched."""
+
+    def features(self, texts):
+        return all_features([self.texts[i] for i in texts], self.recipe)
+
+
+def matched(texts, settings, rank=None, apart=()):
+    """What `match` finds among different texts, and how many of the pairs apart it met."""
+    made = fingerprint_texts(texts, settings.recipe)
+    rank = np.arange(len(texts)) if rank is None else np.array(rank)
+    items = Items(made.rows, made.counts, made.digests, rank, np.zeros(len(texts), bool))
+    pairs = np.array(apart, np.int64).reshape(-1, 2)
+    texts_apart = Apart(pairs, np.arange(len(pairs)), len(texts))
+    every = replace(distinct_texts(items, settings.recipe.bits), apart=texts_apart)
+    found = match.match(every, settings, Again(texts, settings.recipe), silent)
+    return found, texts_apart.met
+
+
+def groups(result, root):
+    return [[m.document.path.removeprefix(f"{root}/") for m in g.members] for g in result.groups]
+
+
+def test_every_kind_is_told_apart(tree):
+    root = tree(
+        {
+            "a1": text(), "a2": text(),
+            "b1": text(seed=9), "b2": text(seed=9).encode("utf-16"),
+            "c1": text(seed=20), "c2": text(seed=20).replace(" ", ", "),
+            "d1": text(seed=30), "d2": text(30, seed=30),
+            "e": text(seed=40),
+        }
+    )  # fmt: skip
+
+    result = scan([root])
+    assert groups(result, root) == [["a1", "a2"], ["b1", "b2"], ["c1", "c2"], ["d1", "d2"]]
+    assert [g.kind.value for g in result.groups] == [
+        "identical bytes", "identical text", "near", "near",
+    ]  # fmt: skip
+    assert [g.diameter == 0 for g in result.groups] == [True, True, True, False]
+
+
+def test_the_similarity_shown_is_the_exact_one(tree):
+    texts = {"a": text(), "b": text(40)}
+    root = tree(texts)
+
+    member = scan([root]).groups[0].members[1]
+    expected = simdup.exact_similarities(list(texts.values()), [0], [1])[0]
+    assert member.similarity == expected
+    assert member.distance == simdup.hamming_distances(*_rows(texts))[0, 0]
+
+
+def _rows(texts):
+    rows = simdup.fingerprint_texts(list(texts.values()))
+    return rows[:1], rows[1:]
+
+
+def test_pairs_below_the_similarity_asked_for_are_no_group(tree):
+    texts = {"a": text(), "b": text(60)}
+    root = tree(texts)
+    alike = simdup.exact_similarities(list(texts.values()), [0], [1])[0]
+
+    assert scan([root], Settings(similarity=alike)).groups
+    assert not scan([root], Settings(similarity=alike + 0.001)).groups
+
+
+def test_bare_simhash_goes_by_distance_alone(tree):
+    texts = {"a": text(), "b": text(60)}
+    root = tree(texts)
+    distance = int(simdup.hamming_distances(*_rows(texts))[0, 0])
+
+    result = scan([root], Settings(k=distance))
+    assert result.groups[0].members[1].similarity is None
+    assert result.candidates is None
+    assert not scan([root], Settings(k=distance - 1)).groups
+
+
+def test_a_bare_scan_goes_as_far_as_k_says():
+    found, _ = matched([text(), text(seed=9)], Settings(k=128))
+
+    assert [group.tolist() for group in found.groups] == [[0, 1]]
+    assert np.isnan(found.alike).all()
+
+
+def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
+    root = tree({"a": "one two three four", "b": "one two five six"})
+
+    distance = int(
+        simdup.hamming_distances(*_rows({"a": "one two three four", "b": "one two five six"}))[0, 0]
+    )
+    assert not scan([root], Settings(k=max(distance, 80))).groups
+    assert scan([root], Settings(k=128)).groups  # which every pair is within
+
+
+def test_short_texts_of_just_the_similarity_that_k_stands_for_are_alike():
+    settings = Settings(Recipe(features="tokens"), k=0)
+
+    found, _ = matched(["one two", "one two one two", "one two two"], settings)
+    assert [group.tolist() for group in found.groups] == [[0, 1]]
+
+
+def test_a_chain_is_cut_by_stars_and_kept_by_components(tree):
+    steps = [text(edits, seed=3) for edits in (0, 40, 80, 120)]
+    root = tree({f"{i}": step for i, step in enumerate(steps)})
+    settings = {"similarity": 0.6, "recipe": Recipe(bits=256)}
+
+    stars = scan([root], Settings(**settings))
+    chain = scan([root], Settings(**settings, linkage="components"))
+    assert len(stars.groups[0].members) < 4
+    assert [len(g.members) for g in chain.groups] == [4]
+    assert all(m.similarity is not None for m in chain.groups[0].members)
+    assert min(m.similarity for g in stars.groups for m in g.members) >= 0.6
+    assert min(m.similarity for m in chain.groups[0].members) < 0.6
+    rows = simdup.fingerprint_texts(steps, bits=256)
+    assert chain.groups[0].diameter == simdup.hamming_distances(rows, rows).max()
+    assert chain.groups[0].is_diameter_exact
+
+
+def test_the_diameter_of_a_group_with_very_many_fingerprints_is_a_bound(tree, monkeypatch):
+    root = tree({f"{edits}": text(edits) for edits in range(0, 30, 3)})
+    (exact,) = scan([root]).groups
+    monkeypatch.setattr("simdup.search.distinct.MOST_COMPARED", 5)
+
+    (bounded,) = scan([root]).groups
+    assert (exact.is_diameter_exact, bounded.is_diameter_exact) == (True, False)
+    assert exact.diameter <= bounded.diameter <= 2 * exact.diameter
+
+
+def test_no_file_is_in_two_groups_and_no_group_has_one(tree):
+    root = tree(
+        {f"{seed}-{edits}": text(edits, seed) for seed in range(5) for edits in range(0, 150, 10)}
+    )
+
+    found = [path for group in groups(scan([root]), root) for path in group]
+    assert len(found) == len(set(found))
+    assert all(len(group) > 1 for group in groups(scan([root]), root))
+
+
+def test_the_shortest_path_stands_for_copies(tree):
+    root = tree({"long-name": text(), "b": text(), "a": text()})
+
+    assert groups(scan([root]), root) == [["a", "b", "long-name"]]
+
+
+def test_against_counts_only_pairs_between_the_two(tree):
+    root = tree(
+        {
+            "new/a": text(), "new/a-copy": text(), "new/b": text(seed=5), "new/c": text(seed=7),
+            "old/b": text(10, seed=5), "old/d": text(seed=8), "old/d-copy": text(seed=8),
+        }
+    )  # fmt: skip
+
+    result = scan([root / "new"], against=[root / "old"])
+    assert [set(group) for group in groups(result, root)] == [{"new/b", "old/b"}]
+
+
+def test_against_finds_the_very_same_text(tree):
+    root = tree({"new/a": text(), "new/a2": text(), "old/a": text()})
+
+    result = scan([root / "new"], against=[root / "old"])
+    assert [set(group) for group in groups(result, root)] == [{"new/a", "new/a2", "old/a"}]
+
+
+@pytest.fixture
+def scarce(monkeypatch):
+    """A budget that a hundred texts exceed."""
+    monkeypatch.setattr(candidates, "BUDGET", 300)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 1)
+
+
+@pytest.mark.usefixtures("scarce")
+def test_chance_candidates_beyond_the_budget_are_left_out_and_that_is_said(tree):
+    root = tree({f"{i}": text(seed=i, length=60) for i in range(200)})
+
+    found = scan([root], Settings(Recipe(bits=16))).candidates
+    assert found.k < found.wanted
+    assert 0 <= found.recall < 0.8
+
+
+@pytest.mark.usefixtures("scarce")
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_look_alikes_beyond_the_budget_are_all_found(tree, linkage):
+    look_alikes = {f"{i}": text() + f" y{i} z{i} {'a b c ' * (i % 7)}" for i in range(120)}
+    root = tree(look_alikes | {f"n{i}": text(seed=i) for i in range(50, 60)})
+
+    result = scan([root], Settings(linkage=linkage))
+    assert [len(group.members) for group in result.groups] == [120]
+    assert min(member.similarity for member in result.groups[0].members) >= 0.5
+    assert result.candidates.pairs < 120 * 119 / 2
+    # Chains through others than representatives are only as long as the narrowest search.
+    assert (result.candidates.k == result.candidates.wanted) == (linkage == "star")
+
+
+@pytest.mark.usefixtures("scarce")
+def test_every_file_that_is_like_a_reference_is_found_however_many_look_alikes(tree):
+    root = tree(
+        {f"old/{i}": text() + f" y{i}" for i in range(100)}
+        | {f"new/{i}": text(i) for i in range(8)}
+    )
+
+    result = scan([root / "new"], against=[root / "old"])
+    found = {path for group in groups(result, root) for path in group if path.startswith("new")}
+    assert len(found) == 8
+
+
+def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, monkeypatch):
+    root = tree(
+        {f"{seed}-{edits}": text(edits, seed, 80) for seed in range(20) for edits in (0, 5, 30)}
+    )
+    plain = scan([root])
+    monkeypatch.setattr(sys.modules["simdup.files.collect"], "SIEVE_FROM", 10)
+
+    sieved = scan([root])
+    assert groups(sieved, root) == groups(plain, root)
+    assert sieved.rows.tolist() == plain.rows.tolist()
+    assert [g.diameter for g in sieved.groups] == [g.diameter for g in plain.groups]
+    assert sieved.candidates.pairs <= plain.candidates.pairs
+    # What the wide fingerprints lose is in the recall that is stated.
+    assert (round(plain.candidates.recall, 3), round(sieved.candidates.recall, 3)) == (0.915, 0.907)
+
+
+def test_more_pairs_than_fit_stop_the_run_with_advice(tree, monkeypatch):
+    monkeypatch.setattr(match, "MAX_PAIRS", 5)
+    root = tree({f"{i}": text(i) for i in range(6)})
+
+    with pytest.raises(TooManyPairsError) as caught:
+        scan([root], Settings(k=128))
+    assert str(caught.value) == (
+        "more than 5 pairs within 128 bits; lower -k, raise --similarity, or take more --bits"
+    )
+
+
+def test_a_text_that_changed_since_it_was_read_is_left_out_and_listed(tree, monkeypatch):
+    root = tree({"a": text(), "b": text(20), "c": text(25)})
+    real = documents.features_of
+
+    def late(*arguments):
+        (root / "c").write_text("something else now", "utf-8")
+        return real(*arguments)
+
+    monkeypatch.setattr(documents, "features_of", late)
+    result = scan([root])
+    assert groups(result, root) == [["a", "b"]]
+    assert [(s.path, s.reason.value) for s in result.skipped] == [
+        (f"{root}/c", "changed while read")
+    ]
+    assert result.has_trouble
+
+
+def test_the_result_does_not_depend_on_the_order_of_paths(tree):
+    root = tree({f"d{i}/{edits}": text(edits, i) for i in range(3) for edits in (0, 20, 40)})
+    folders = [root / f"d{i}" for i in range(3)]
+
+    assert groups(scan(folders), root) == groups(scan(folders[::-1]), root)
+
+
+def test_against_shows_the_closest_reference_and_not_a_hub(tree):
+    near = [text(40 + edits) for edits in (0, 12, 16, 20)]
+    root = tree(
+        {"old/hub": text()}
+        | {f"old/copy{i}": each for i, each in enumerate(near)}
+        | {f"new/{i}": each for i, each in enumerate(near)}
+    )
+
+    for settings in (Settings(), Settings(k=60)):
+        found = {
+            frozenset(group)
+            for group in groups(scan([root / "new"], settings, against=[root / "old"]), root)
+        }
+        assert found == {frozenset({f"old/copy{i}", f"new/{i}"}) for i in range(4)}
+
+
+@pytest.mark.parametrize(("path", "reference"), [("all/new", "all"), ("all", "all/new")])
+def test_of_two_folders_one_in_the_other_the_inner_has_its_files(tree, path, reference):
+    root = tree({"all/a": text()})
+    (root / "all/new").mkdir()
+    (root / "all/new/b").write_text(text(5))
+
+    result = scan([root / path], against=[root / reference])
+    assert [set(group) for group in groups(result, root)] == [{"all/a", "all/new/b"}]
+
+
+def test_a_folder_against_itself_is_refused(tree):
+    root = tree({"a": text()})
+
+    with pytest.raises(simdup.InputError, match="is to be compared with itself"):
+        scan([root], against=[root / "."])
+
+
+def test_more_equal_fingerprints_than_the_budget_are_found_by_their_first(tree, monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 10)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 1)
+    long = text(length=4000)
+    root = tree({f"{i}": f"{long} y{i}" for i in range(60)})
+
+    result = scan([root], Settings(Recipe(bits=16)))
+    assert [len(group.members) for group in result.groups] == [60]
+    assert result.candidates.pairs < 60 * 59 / 2
+
+
+def test_of_equal_fingerprints_the_first_by_rank_stands_for_the_others(monkeypatch):
+    monkeypatch.setattr(match, "affordable", lambda *_: 0)
+    common = " ".join(f"w{i}" for i in range(4000))
+    texts = [f"{common} y{i}" for i in range(8)]
+    settings = Settings(Recipe(bits=16))
+
+    found, _ = matched(texts, settings, rank=[5, 7, 6, 0, 2, 1, 4, 3])
+    assert [group.tolist() for group in found.groups] == [[3, 5, 4, 7, 6, 0, 2, 1]]
+    assert found.candidates.pairs == 7
+
+
+def test_members_that_their_representative_left_behind_are_searched_again(monkeypatch):
+    def words(begin, end):
+        return [f"w{i}" for i in range(begin, end)]
+
+    first, hub = words(0, 100), words(40, 140)
+    left_behind = [[*first[:90], *(f"{name}{i}" for i in range(10))] for name in "xy"]
+    others = [[*words(100, 140), *words(40, 60), *(f"{c}{i}" for i in range(40))] for c in "abcd"]
+    texts = [" ".join(each) for each in (first, *left_behind, hub, *others)]
+    # The first search is narrow. In the second the hub takes the first, whom the two followed.
+    reaches = iter([50])
+    monkeypatch.setattr(match, "affordable", lambda _, __, ___, want: next(reaches, want))
+
+    found, _ = matched(texts, Settings(Recipe(ngram=1, bits=256), similarity=0.55))
+    assert [group.tolist() for group in found.groups] == [[1, 2], [3, 0, 4, 5, 6, 7]]
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_an_ignored_pair_counts_only_where_it_would_have_been_a_group(is_verified):
+    texts = [text(), text(60)]
+    alike = simdup.exact_similarities(texts, [0], [1])[0]
+    distance = int(simdup.hamming_distances(*_rows(dict(enumerate(texts))))[0, 0])
+    if is_verified:
+        near, far = Settings(similarity=alike), Settings(similarity=alike + 0.001)
+    else:
+        near, far = Settings(k=distance), Settings(k=distance - 1)
+
+    assert len(matched(texts, near)[0].groups) == 1
+    assert [matched(texts, each, apart=[(1, 0)])[1] for each in (near, far)] == [1, 0]
+    assert not matched(texts, near, apart=[(1, 0)])[0].groups
+    if is_verified:  # so it was looked at
+        assert matched(texts, far)[0].candidates.pairs == 1
+
+
+def test_an_ignored_pair_of_short_texts_counts_only_if_they_are_alike_too():
+    texts = ["one two three four", "one two five six"]
+
+    distance = int(simdup.hamming_distances(*_rows(dict(enumerate(texts))))[0, 0])
+
+    assert matched(texts, Settings(k=128), apart=[(0, 1)])[1] == 1
+    assert matched(texts, Settings(k=max(distance, 80)), apart=[(0, 1)])[1] == 0

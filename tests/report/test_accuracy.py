@@ -1,0 +1,582 @@
+"""simdup.report.accuracy and plot: evaluations made by hand, rendered."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup.errors import ExtraMissingError, InputError
+from simdup.evaluation.metrics import MEASURES, Accuracy, Interval
+from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labelled, Recommended
+from simdup.recipe import Recipe
+from simdup.report import accuracy, plot
+from simdup.settings import Settings
+
+NAN = math.nan
+UNDEFINED = Interval(NAN, NAN, NAN)
+KINDS = (
+    Labelled("edited a little", duplicate=True, pairs=4),
+    Labelled("unrelated", duplicate=False, pairs=1200),
+)
+COPIES = GroupScores(1.0, 0.25, 0.4, 0.125)
+
+names = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+
+
+def interval(value):
+    """A figure that may be a tenth more or less."""
+    return Interval(value, max(value - 0.1, 0.0), min(value + 0.1, 1.0))
+
+
+def measured(*shares):
+    """Precision, recall, F1 and accuracy."""
+    return Accuracy(*map(interval, shares))
+
+
+def row(bits=8, k=2, recipe=None, similarity=0.5, **fields):
+    """An evaluation at one size: recall rises with k, and F1 is highest at bits // 2."""
+    best = bits // 2
+    curve = [
+        measured(0.75, d / bits, 0.9 - abs(d - best) / (2 * bits), 0.625) for d in range(bits + 1)
+    ]
+    made = Evaluated(
+        settings=Settings(replace(recipe or Recipe(), bits=bits), similarity, k, verified=False),
+        curve=(replace(curve[0], precision=UNDEFINED), *curve[1:]),
+        predicted=np.linspace([0.5, 0.25, 0.125, NAN], [1.0, 0.5, 0.25, NAN], bits + 1).T,
+        auc=interval(0.875),
+        verified=measured(1.0, 0.5, 2 / 3, 0.8),
+        tally=np.ones((2, bits + 1)),
+        found=np.array([3.0, 1.5]),
+        found_verified=np.array([4.0, 0.0]),
+        without=0,
+        groups=None,
+        recommended=None,
+    )
+    return replace(made, **fields)
+
+
+def evaluation(*rows, **fields):
+    rows = rows or (row(),)
+    made = Evaluation("pairs.csv", 12, 0, KINDS, 1, rows, 1.25)
+    return replace(made, **fields)
+
+
+def squeezed(lines):
+    """Lines without what aligns them."""
+    return [" ".join(line.split()) for line in lines]
+
+
+def table(*rows, curve=False, **fields):
+    return list(accuracy.render(evaluation(*rows, **fields), curve=curve))
+
+
+def object_of(*rows, curve=False, **fields):
+    """What the JSON says; NaN and Infinity, which Python alone understands, fail."""
+    (text,) = accuracy.render_json(evaluation(*rows, **fields), curve=curve)
+    return json.loads(text, parse_constant=pytest.fail)
+
+
+def cells_of(*rows, curve=False, **fields):
+    """The lines of the CSV."""
+    lines = accuracy.render_csv(evaluation(*rows, **fields), curve=curve)
+    return list(csv.DictReader(io.StringIO("".join(f"{line}\n" for line in lines))))
+
+
+# The table
+
+
+def test_the_table_worked_by_hand():
+    sizes = (row(8), row(16, 5, found=np.array([4.0, 0.0]), found_verified=np.array([2.0, 0.0])))
+
+    assert squeezed(table(*sizes)) == [
+        "pairs.csv: 12 texts; 4 pairs of duplicates, 1,200 of others",
+        "in brackets: intervals of 95 %, from resampling the texts",
+        "",
+        "shingles of 2 tokens, hash mix64",
+        "bits precision recall F1 accuracy AUC",
+        "8 k = 2 .750 (.650-.850) .250 (.150-.350) .775 (.675-.875) .625 (.525-.725) "
+        ".875 (.775-.975)",
+        "by theory .625 .312 .156 -",
+        "best k = 4 .750 (.650-.850) .500 (.400-.600) .900 (.800-1.000) .625 (.525-.725)",
+        "verified, 0.5 1.000 (.900-1.000) .500 (.400-.600) .667 (.567-.767) .800 (.700-.900)",
+        "16 k = 5 .750 (.650-.850) .312 (.212-.412) .806 (.706-.906) .625 (.525-.725) "
+        ".875 (.775-.975)",
+        "by theory .656 .328 .164 -",
+        "best k = 8 .750 (.650-.850) .500 (.400-.600) .900 (.800-1.000) .625 (.525-.725)",
+        "verified, 0.5 1.000 (.900-1.000) .500 (.400-.600) .667 (.567-.767) .800 (.700-.900)",
+        "",
+        "duplicates found, % pairs 8 16 verified",
+        "edited a little 4 75.0 100.0 50.0",
+        "others found, % pairs 8 16 verified",
+        "unrelated 1,200 0.1 0.0 0.0",
+    ]
+
+
+def test_what_is_not_usual_is_said_in_the_title():
+    kinds = (*KINDS, Labelled("guess", None, 1000), Labelled("guess", duplicate=True, pairs=1))
+    every = {"found": np.ones(4), "found_verified": np.ones(4)}
+
+    lines = table(row(**every, without=2), kinds=kinds, repeated=1, draws=3, texts=1)
+
+    assert lines[:6] == [
+        "pairs.csv: 1 text; 5 pairs of duplicates, 1,200 of others, 1,000 only reported",
+        "1 line repeated an earlier pair and did not count",
+        "means over 3 independent fingerprints of every text",
+        "in brackets: intervals of 95 %, from resampling the texts",
+        "",
+        "shingles of 2 tokens, hash mix64",
+    ]
+    assert lines[6] == "2 texts without a feature: no pair with one is ever found"
+    assert "only reported found, % pairs 8 verified" in squeezed(lines)
+
+
+def test_simdups_own_texts_have_no_table():
+    assert table(table=None)[0].startswith("simdup's own texts: 12 texts; ")
+    assert object_of(table=None)["table"] is None
+
+
+@pytest.mark.parametrize(
+    ("share", "shown"),
+    [
+        (0.0, ".000"),
+        (0.0004, ".000"),
+        (0.0006, ".001"),
+        (0.5, ".500"),
+        (0.9984, ".998"),
+        (0.9994, ".999"),
+        (0.9996, ".999"),
+        (0.99996, ".999"),
+        (math.nextafter(1, 0), ".999"),
+        (1.0, "1.000"),
+    ],
+)
+def test_only_what_is_whole_is_1(share, shown):
+    verified = measured(share, 0.5, 0.5, 0.5)
+
+    (line,) = [line for line in squeezed(table(row(verified=verified))) if "verified, " in line]
+
+    assert line.removeprefix("verified, 0.5 ").split()[0] == shown
+
+
+def test_what_is_undefined_is_a_dash():
+    lines = squeezed(
+        table(row(k=0, groups=(replace(COPIES, precision=NAN), COPIES), auc=UNDEFINED))
+    )
+
+    assert "8 k = 0 - .000 (.000-.100) .650 (.550-.750) .625 (.525-.725) -" in lines
+    assert "by theory .500 .250 .125 -" in lines
+    assert "groups, bare - .250 .400 Rand index .125" in lines
+
+
+def test_each_recipe_stands_alone_with_its_name():
+    recipes = [
+        Recipe(ngram=(1, 3)),
+        Recipe(features="words", hash="blake2b"),
+        Recipe(features="keywords", top=9, weights="int10", bits=64),
+        Recipe(features="tokens", hash="string", bits=64),
+    ]
+
+    lines = table(*(row(bits, recipe=recipe) for recipe in recipes for bits in (8, 16)))
+
+    shown = [index for index, line in enumerate(lines) if ", hash " in line]
+    assert [lines[index] for index in shown] == [
+        "shingles of 1 and 3 tokens, hash mix64",
+        "words, hash blake2b",
+        "keywords, top 9, weights int10, hash mix64",
+        "tokens, hash string",
+    ]
+    assert all(lines[index - 1] == "" for index in shown)
+    assert squeezed(lines).count("duplicates found, % pairs 8 16 verified") == 4
+
+
+def test_groups_of_scans_are_shown():
+    lines = squeezed(table(row(groups=(COPIES, GroupScores(1.0, 1.0, 1.0, 1.0)))))
+
+    assert "groups, bare 1.000 .250 .400 Rand index .125" in lines
+    assert "groups, verified 1.000 1.000 1.000 Rand index 1.000" in lines
+
+
+def test_recommended_thresholds_are_shown():
+    lines = squeezed(table(row(recommended=Recommended(0.95, 6, 0.07))))
+
+    assert "use k = 6 .750 (.650-.850) .750 (.650-.850) .775 (.675-.875) .625 (.525-.725)" in lines
+    assert "verified: --similarity 0.07 keeps precision 0.95 on these labels" in lines
+
+
+def test_that_no_threshold_can_be_recommended_is_said():
+    lines = squeezed(table(row(recommended=Recommended(0.95, None, None))))
+
+    assert "precision 0.95: no k has it" in lines
+    assert "no similarity has precision 0.95 when verified" in lines
+
+
+def test_a_curve_has_a_line_for_each_k():
+    lines = squeezed(table(row(8), row(16), curve=True))
+
+    assert [line.split()[2] for line in lines if line.startswith("k = ")] == [
+        str(k) for bits in (8, 16) for k in range(bits + 1)
+    ]
+    assert len(table(row(8), row(16))) == len(lines) - 9 - 17
+
+
+# How the table stands
+
+
+@given(names, names, names)
+def test_no_name_puts_a_control_into_the_table_or_a_second_line(first, second, third):
+    kinds = (Labelled(first, duplicate=True, pairs=1), Labelled(second, duplicate=False, pairs=1))
+
+    lines = table(kinds=kinds, table=third)
+
+    assert all(line.isprintable() for line in lines)
+    assert len(lines) == len(table())
+
+
+def figures_begin(line):
+    """Where the figures of a line begin, be they shares, dashes or intervals."""
+    figures = line.partition("Rand index")[0].rstrip()
+    return [match.start() for match in re.finditer(r"(?<= )(1?\.\d{3}|-)(?= |$)", figures)]
+
+
+@pytest.mark.parametrize("similarity", [0.5, 0.55, 0.555, 0.123456])
+@pytest.mark.parametrize("bits", [8, 128, 4096])
+def test_all_figures_of_a_column_begin_below_its_name(bits, similarity):
+    every = row(
+        bits,
+        bits,
+        similarity=similarity,
+        groups=(COPIES, COPIES),
+        recommended=Recommended(0.999, bits, 0.5),
+    )
+
+    lines = table(every, curve=True)
+
+    (head,) = [line for line in lines if line.endswith("AUC")]
+    columns = [head.index(name) for name in ("precision", "recall", "F1", "accuracy", "AUC")]
+    begin = lines.index(head) + 1
+    block = lines[begin : lines.index("", begin)]
+    found = [figures_begin(line) for line in block if "--similarity" not in line]
+    assert len(found) == 7 + bits + 1
+    assert all(len(each) >= 3 for each in found)
+    assert all(each == columns[: len(each)] for each in found)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a name as long as any heading",
+        "a name that is longer than any heading could ever be",
+        "short",
+        "a name with three controls \0\0\0",
+    ],
+)
+def test_all_counts_of_a_column_end_below_its_name(name):
+    kinds = [Labelled(name, label, 1000) for label in (True, False, None)]
+    every = {"found": np.array([1000, 1.0, 0.0]), "found_verified": np.array([0, 10.0, 1000])}
+
+    lines = table(row(8, **every), row(4096, **every), kinds=tuple(kinds))
+
+    block = lines[lines.index("", 4) + 1 :]
+    ends = [[match.end() for match in re.finditer(r"\S+", line)][-4:] for line in block]
+    assert len(ends) == 6
+    assert all(each == ends[0] for each in ends)
+
+
+def test_only_kinds_that_are_wholly_found_are_100_per_cent():
+    kinds = (Labelled("kind", duplicate=True, pairs=10_000),)
+    found = {"found": np.array([9999.0]), "found_verified": np.array([10_000.0])}
+
+    assert squeezed(table(row(**found), kinds=kinds))[-1] == "kind 10,000 99.9 100.0"
+
+
+# JSON
+
+
+def test_json_worked_by_hand():
+    (found,) = object_of(row(8), repeated=2, draws=3)["rows"]
+
+    assert found["recipe"]["bits"] == 8
+    del found["recipe"]
+    assert found == {
+        "features": "shingles",
+        "hash": "mix64",
+        "bits": 8,
+        "without_features": 0,
+        "default": {
+            "k": 2,
+            "precision": {"value": 0.75, "low": 0.65, "high": 0.85},
+            "recall": {"value": 0.25, "low": 0.15, "high": 0.35},
+            "f1": {"value": 0.775, "low": 0.675, "high": 0.875},
+            "accuracy": {"value": 0.625, "low": 0.525, "high": 0.725},
+            "auc": {"value": 0.875, "low": 0.775, "high": 0.975},
+        },
+        "best": {"k": 4} | fields(measured(0.75, 0.5, 0.9, 0.625)),
+        "predicted": {"precision": 0.625, "recall": 0.3125, "f1": 0.15625, "accuracy": None},
+        "verified": {"similarity": 0.5} | fields(measured(1.0, 0.5, 2 / 3, 0.8)),
+    }
+
+
+def fields(measures):
+    """The JSON of what is measured."""
+    return {
+        name: {end: getattr(getattr(measures, name), end) for end in ("value", "low", "high")}
+        for name in MEASURES
+    }
+
+
+def test_json_says_what_was_evaluated():
+    found = object_of(repeated=2, draws=3)
+
+    assert (found["schema_version"], found["tool"], found["table"]) == (1, "simdup", "pairs.csv")
+    assert (found["texts"], found["repeated"], found["draws"]) == (12, 2, 3)
+    assert found["seconds"] == 1.25
+
+
+def test_json_has_each_kind_of_each_row():
+    kinds = (*KINDS, Labelled("guess", None, 5))
+    shares = {"found": np.array([3.0, 0.5, 0.0]), "found_verified": np.array([4.0, 0.0, 5.0])}
+
+    found = object_of(row(8, **shares), row(16, **shares), kinds=kinds)["kinds"]
+
+    recipe = {"features": "shingles", "hash": "mix64"}
+    assert found == [
+        {"kind": kind.kind, "duplicate": kind.duplicate, "pairs": kind.pairs}
+        | recipe
+        | {"bits": bits, "found": bare, "found_verified": verified}
+        for bits in (8, 16)
+        for kind, bare, verified in zip(kinds, (3, 0.5, 0), (4, 0, 5), strict=True)
+    ]
+
+
+def test_json_has_null_for_what_is_undefined():
+    nothing = GroupScores(NAN, 0.0, 0.0, 0.0)
+    undefined = row(
+        k=0, groups=(nothing, nothing), auc=UNDEFINED, recommended=Recommended(0.9, None, None)
+    )
+
+    (found,) = object_of(undefined, curve=True)["rows"]
+
+    null = {"value": None, "low": None, "high": None}
+    assert found["default"]["precision"] == found["default"]["auc"] == null
+    assert found["curve"][0]["precision"] == null
+    assert found["predicted"]["accuracy"] is None
+    assert found["groups"]["bare"]["precision"] is None
+    assert found["recommended"] == {"precision": 0.9, "k": None, "similarity": None}
+
+
+def test_json_has_groups_and_recommendations_only_where_there_are_any():
+    asked = Recommended(0.95, 3, 0.07)
+
+    plain, more = object_of(row(8), row(8, groups=(COPIES, COPIES), recommended=asked))["rows"]
+
+    assert more.keys() - plain.keys() == {"groups", "recommended"}
+    assert more["groups"]["verified"] == {
+        "precision": 1.0,
+        "recall": 0.25,
+        "f1": 0.4,
+        "adjusted_rand_index": 0.125,
+    }
+    assert more["recommended"] == {"precision": 0.95, "k": 3, "similarity": 0.07}
+
+
+def test_json_of_a_curve_has_every_k_and_its_prediction():
+    (found,) = object_of(row(8), curve=True)["rows"]
+
+    assert [each["k"] for each in found["curve"]] == list(range(9))
+    assert found["curve"][4].keys() == {"k", *MEASURES, "predicted"}
+    assert found["curve"][8]["predicted"] == {
+        "precision": 1.0,
+        "recall": 0.5,
+        "f1": 0.25,
+        "accuracy": None,
+    }
+
+
+@given(names, names)
+def test_any_name_survives_json(kind, path):
+    kinds = (Labelled(kind, duplicate=True, pairs=4), KINDS[1])
+
+    found = object_of(kinds=kinds, table=path)
+
+    assert (found["kinds"][0]["kind"], found["table"]) == (kind, path)
+
+
+def test_a_table_whose_name_is_not_utf_8_gives_json_all_the_same():
+    (text,) = accuracy.render_json(evaluation(table="\udcff.csv"))
+
+    assert json.loads(text.encode("utf-8"))["table"] == "\\xff.csv"
+
+
+# CSV
+
+
+def test_csv_worked_by_hand():
+    lines = list(accuracy.render_csv(evaluation(row(8))))
+
+    begin = '"shingles of 2 tokens, hash mix64",shingles,mix64,8'
+    assert lines == [
+        "recipe,features,hash,bits,setting,k,similarity,precision,precision_low,precision_high,"
+        "recall,recall_low,recall_high,f1,f1_low,f1_high,accuracy,accuracy_low,accuracy_high,"
+        "auc,auc_low,auc_high,adjusted_rand_index",
+        f"{begin},default,2,,0.750000,0.650000,0.850000,0.250000,0.150000,0.350000,"
+        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,0.875000,0.775000,0.975000,",
+        f"{begin},predicted,2,,0.625000,,,0.312500,,,0.156250,,,,,,,,,",
+        f"{begin},best,4,,0.750000,0.650000,0.850000,0.500000,0.400000,0.600000,"
+        "0.900000,0.800000,1.000000,0.625000,0.525000,0.725000,,,,",
+        f"{begin},verified,,0.500000,1.000000,0.900000,1.000000,0.500000,0.400000,0.600000,"
+        "0.666667,0.566667,0.766667,0.800000,0.700000,0.900000,,,,",
+    ]
+
+
+def test_csv_of_groups_and_recommendations_worked_by_hand():
+    asked = Recommended(0.95, 6, 0.07)
+    bare = GroupScores(NAN, 0.0, 0.0, 0.0)
+
+    lines = list(accuracy.render_csv(evaluation(row(8, groups=(bare, COPIES), recommended=asked))))
+
+    begin = '"shingles of 2 tokens, hash mix64",shingles,mix64,8'
+    assert lines[5:] == [
+        f"{begin},groups bare,,,,,,0.000000,,,0.000000,,,,,,,,,0.000000",
+        f"{begin},groups verified,,,1.000000,,,0.250000,,,0.400000,,,,,,,,,0.125000",
+        f"{begin},recommended,6,,0.750000,0.650000,0.850000,0.750000,0.650000,0.850000,"
+        "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,,,,",
+        f"{begin},recommended,,0.070000,,,,,,,,,,,,,,,,",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        (Recommended(0.95, None, None), []),
+        (Recommended(0.95, 0, None), [("0", "")]),
+        (Recommended(0.95, None, 0.5), [("", "0.500000")]),
+    ],
+)
+def test_csv_recommends_only_what_can_be(asked, shown):
+    found = cells_of(row(8, recommended=asked))
+
+    recommended = [each for each in found if each["setting"] == "recommended"]
+    assert [(each["k"], each["similarity"]) for each in recommended] == shown
+
+
+def test_csv_tells_recipes_apart_that_differ_in_detail_only():
+    found = cells_of(row(recipe=Recipe(ngram=(1, 3))), row(recipe=Recipe(ngram=2)))
+
+    assert list(dict.fromkeys(each["recipe"] for each in found)) == [
+        "shingles of 1 and 3 tokens, hash mix64",
+        "shingles of 2 tokens, hash mix64",
+    ]
+
+
+def test_csv_of_a_curve_has_every_k():
+    found = cells_of(row(8), row(16), curve=True)
+
+    assert [(each["bits"], each["setting"], each["k"]) for each in found] == [
+        (str(bits), setting, k)
+        for bits in (8, 16)
+        for setting, k in (
+            *(("default", "2"), ("predicted", "2"), ("best", str(bits // 2)), ("verified", "")),
+            *(("curve", str(k)) for k in range(bits + 1)),
+        )
+    ]
+
+
+def test_csv_has_nothing_for_what_is_undefined():
+    default = cells_of(row(k=0))[0]
+
+    assert [default[f"precision{end}"] for end in ("", "_low", "_high")] == ["", "", ""]
+    assert default["recall"] == "0.000000"
+
+
+# In a program
+
+
+def test_evaluations_of_one_size_are_equal_only_to_themselves():
+    made = row()
+
+    assert made == made  # noqa: PLR0124  (an array would raise)
+    assert made != replace(made)
+    assert len({made, replace(made)}) == 2
+
+
+def test_evaluations_of_one_size_are_shown_without_their_arrays():
+    shown = repr(row(4096))
+
+    assert shown.startswith("Evaluated(settings=Settings(")
+    assert "without=0" in shown
+    assert all(f"{each}=" not in shown for each in ("curve", "predicted", "tally"))
+    assert len(shown) < 3000
+
+
+# Pictures
+
+
+@pytest.fixture(scope="session")
+def matplotlib(tmp_path_factory):
+    """matplotlib, if it is there, keeping its list of fonts out of the user's folders."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("matplotlib")))
+        yield pytest.importorskip("matplotlib")
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_a_picture_has_the_format_of_its_suffix():
+    png, svg = (b"".join(plot.renderer(f"a.{each}")(evaluation())) for each in ("png", "svg"))
+
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    assert ET.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_a_picture_of_what_is_undefined_is_drawn():
+    nothing = Accuracy(UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED)
+    empty = row(
+        curve=(nothing,) * 9,
+        verified=nothing,
+        predicted=np.full((4, 9), NAN),
+        tally=np.zeros((2, 9)),
+    )
+
+    assert plot.render(evaluation(empty), "svg").startswith(b"<?xml")
+
+
+@pytest.mark.usefixtures("matplotlib")
+def test_a_picture_holds_any_number_of_recipes_and_sizes():
+    recipes = [Recipe(ngram=n) for n in range(1, 8)]
+
+    few = plot.render(evaluation(row(8)), "svg")
+    many = plot.render(
+        evaluation(*(row(bits, recipe=each) for each in recipes for bits in (8, 16))), "svg"
+    )
+
+    def height(picture):
+        return float(ET.fromstring(picture).attrib["height"].removesuffix("pt"))
+
+    assert height(many) > 3 * height(few)
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a", ".png.txt", "png", ""])
+def test_a_picture_of_another_suffix_is_refused(name):
+    with pytest.raises(InputError) as refused:
+        plot.renderer(name)
+
+    assert str(refused.value) == f"{name!r}: a picture's name ends in .png or .svg"
+
+
+def test_a_picture_without_matplotlib_is_refused(monkeypatch):
+    monkeypatch.setattr(plot, "find_spec", lambda _: None)
+
+    with pytest.raises(ExtraMissingError) as refused:
+        plot.renderer("a.png")
+
+    assert str(refused.value) == ("--plot needs an optional package: pip install 'simdup[plot]'")

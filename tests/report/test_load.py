@@ -1,0 +1,311 @@
+"""Results that were saved as JSON, read again; and files that are none."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup import Recipe, Settings, scan
+from simdup.errors import InputError
+from simdup.records import Kind, Reason
+from simdup.report import fdupes, text
+from simdup.report import json_csv as data
+from simdup.report.load import load
+
+RENDERED = {"json": data.render_json, "jsonl": data.render_jsonl}
+
+
+def saved(result, form="json"):
+    return "".join(f"{line}\n" for line in RENDERED[form](result)).encode()
+
+
+@pytest.fixture
+def result(write, english, simplified):
+    write("a.txt", english)
+    write("b.txt", english.replace("grey", "brown"))
+    write("c/gbk.txt", simplified.encode("gbk"))
+    write("c/utf8.txt", simplified)
+    write(b"c/\xff\x1b\n.txt", simplified)
+    write("page.html", f"<p>{english}</p>")
+    write("picture.png", b"\x89PNG\r\n\x1a\n\0\0")
+    write("empty.txt", "")
+    return scan(["."])
+
+
+@pytest.mark.parametrize("form", RENDERED)
+def test_a_saved_result_is_reported_as_the_scan_was(result, form):
+    again = load(saved(result, form), "x")
+
+    for render in (text.render, data.render_csv, fdupes.render, fdupes.render_null):
+        assert list(render(again)) == list(render(result))
+    assert again.stats == replace(result.stats, seconds=round(result.stats.seconds, 3))
+    assert set(again.skipped) == set(result.skipped)
+    assert again.candidates == result.candidates
+    assert again.complete
+
+
+def test_a_report_that_is_older_than_a_field_is_read(result):
+    old = json.loads(saved(result))
+    del old["stats"]["ignored"]
+    for group in old["groups"]:
+        del group["diameter_exact"]
+        for each in group["members"]:
+            del each["text_digest"]
+
+    again = load(json.dumps(old).encode(), "x")
+
+    assert again.stats.ignored == 0
+    assert all(group.is_diameter_exact for group in again.groups)
+    assert {member.document.text_digest for group in again.groups for member in group.members} == {
+        b""
+    }
+
+
+@pytest.mark.parametrize("digest", ["", "a" * 31, "A" * 32, "g" * 32])
+def test_a_digest_that_is_none_is_refused(result, digest):
+    wrong = json.loads(saved(result))
+    wrong["groups"][0]["members"][1]["text_digest"] = digest
+
+    with pytest.raises(InputError) as refused:
+        load(json.dumps(wrong).encode(), "x")
+
+    assert "groups[0].members[1].text_digest must be 32 hexadecimal digits" in str(refused.value)
+
+
+def test_saving_it_again_changes_nothing(result):
+    once = saved(result)
+
+    assert json.loads(saved(load(once, "x"))) == json.loads(once)
+
+
+@pytest.mark.parametrize("form", RENDERED)
+def test_a_diameter_that_is_a_bound_comes_back_as_one(result, form):
+    groups = tuple(replace(group, is_diameter_exact=False) for group in result.groups)
+
+    again = load(saved(replace(result, groups=groups), form), "x")
+    assert [group.is_diameter_exact for group in again.groups] == [False] * len(groups)
+    assert [group.diameter for group in again.groups] == [group.diameter for group in groups]
+
+
+def test_a_name_of_any_bytes_comes_back(result):
+    names = {m.document.path for group in load(saved(result), "x").groups for m in group.members}
+
+    assert os.fsencode("./c/") + b"\xff\x1b\n.txt" in {os.fsencode(name) for name in names}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(k=40),
+        Settings(verified=False),
+        Settings(Recipe(features="keywords", bits=64), 0.7, linkage="components", encoding="utf-8"),
+        Settings(Recipe(ngram=(2, 3))),
+    ],
+)
+def test_settings_come_back(write, english, settings):
+    write("a.txt", english)
+    write("b.txt", english)
+    found = scan(["."], settings)
+    again = load(saved(found), "x").settings
+
+    assert again.recipe == settings.recipe
+    assert again.distance == settings.distance
+    assert again.verified == settings.verified
+    assert (again.linkage, again.encoding) == (settings.linkage, settings.encoding)
+
+
+def test_an_interrupted_result_is_one(result):
+    part = replace(result, groups=(), candidates=None, complete=False)
+
+    assert load(saved(part), "x").complete is False
+
+
+def test_times_are_known_to_a_microsecond(result):
+    before = {m.document.path: m.document.source.mtime_ns for g in result.groups for m in g.members}
+    after = load(saved(result), "x")
+
+    for group in after.groups:
+        for member in group.members:
+            source = member.document.source
+            assert abs(source.mtime_ns - before[source.path]) < 1000
+
+
+def change(report, path, value):
+    """The report with one field changed, or left out for ..."""
+    *way, last = path
+    at = report
+    for key in way:
+        at = at[key]
+    if value is ...:
+        del at[last]
+    else:
+        at[last] = value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (["schema_version"], 2, "schema_version 2 is of a newer simdup, 1 is the newest known"),
+        (["schema_version"], ..., "schema_version must be a whole number"),
+        (["tool"], "fclones", "tool must be 'simdup'"),
+        (["complete"], 1, "complete must be true or false"),
+        (["settings"], [], "settings must be an object"),
+        (["settings", "bits"], 12, "settings.recipe cannot be: bits must be a multiple of 8"),
+        (["settings", "recipe", "features"], "x", "settings.recipe cannot be: features must be"),
+        (["settings", "recipe", "ngram"], ["2"], "settings.recipe.ngram must be whole numbers"),
+        (["settings", "similarity"], 2, "settings.similarity must be from 0 to 1"),
+        (["settings", "linkage"], "chain", "settings.recipe cannot be: linkage must be one of"),
+        (["stats", "found"], -1, "stats.found must be from 0"),
+        (["stats", "seconds"], float("nan"), "stats.seconds must be from 0"),
+        (["stats", "skipped"], {"binary": 5}, "stats.skipped counts others than are listed"),
+        (["groups"], None, "groups must be a list"),
+        (["groups", 0], 1, "groups[0] is no object"),
+        (["groups", 0, "kind"], "far", "groups[0].kind is unknown: 'far'"),
+        (["groups", 0, "members"], [], "groups[0].members must be two or more"),
+        (["groups", 0, "members", 1, "path"], ..., "groups[0].members[1].path must be a text"),
+        (["groups", 0, "members", 1, "path"], "\ud800", "path must be valid Unicode"),
+        (["groups", 0, "members", 1, "path_base64"], "?", "path_base64 is no base64"),
+        (["groups", 0, "members", 1, "size"], True, "size must be a whole number"),
+        (["groups", 0, "members", 1, "size"], 1.5, "size must be a whole number"),
+        (["groups", 0, "members", 1, "mtime"], 1e300, "mtime must be from"),
+        (["groups", 0, "members", 1, "format"], "a/b", "format is unknown: 'a/b'"),
+        (["groups", 0, "members", 1, "fingerprint"], "zz", "fingerprint is no hexadecimal number"),
+        (["groups", 0, "members", 1, "fingerprint"], "00", "fingerprint must have 256 bits"),
+        (["groups", 0, "members", 1, "distance"], 257, "distance must be from 0 to 256"),
+        (["groups", 0, "members", 1, "similarity"], 1.1, "similarity must be from 0 to 1"),
+        (["groups", 0, "members", 1, "encoding"], "zlib", "encoding is unknown: 'zlib'"),
+        (["settings", "encoding"], "rot13", "settings.encoding is unknown"),
+        (["skipped", 0, "reason"], "mood", "skipped[0].reason is unknown: 'mood'"),
+        (["candidates", "k"], "1", "candidates.k must be a whole number"),
+    ],
+)
+def test_a_field_that_cannot_be_is_named(result, path, value, message):
+    report = json.loads(saved(result))
+    change(report, path, value)
+
+    with pytest.raises(InputError) as refused:
+        load(json.dumps(report).encode(), "r.json")
+    line = str(refused.value)
+    assert line.startswith("'r.json': no result of `simdup scan`: ")
+    assert message in line
+    assert "\n" not in line
+
+
+def as_floats(value):
+    """The same JSON with a point in every number."""
+    if isinstance(value, dict):
+        return {key: as_floats(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return list(map(as_floats, value))
+    return value if isinstance(value, (bool, str, type(None))) else float(value)
+
+
+# What jq and its like change of JSON.
+REWRITTEN = {
+    "jq -c": lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False),
+    "jq": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
+    "jq -S": lambda value: json.dumps(value, indent=2, sort_keys=True),
+    "jq --tab": lambda value: json.dumps(value, indent="\t").replace("\n", "\r\n"),
+    "other numbers": lambda value: json.dumps(as_floats(value)),
+}
+
+
+@pytest.mark.parametrize("form", RENDERED)
+@pytest.mark.parametrize("way", REWRITTEN)
+def test_a_result_that_another_program_wrote_again_is_read(result, form, way):
+    before = saved(result, form)
+    values = map(json.loads, before.splitlines() if form == "jsonl" else [before])
+    after = "".join(f"{REWRITTEN[way](value)}\n" for value in values).encode()
+
+    assert after != before
+    assert saved(load(after, "x")) == saved(load(before, "x"))
+
+
+def test_fields_that_are_new_are_passed_over(result):
+    report = json.loads(saved(result))
+    report["mood"] = report["groups"][0]["mood"] = report["stats"]["mood"] = "good"
+
+    assert load(json.dumps(report).encode(), "x").groups == load(saved(result), "x").groups
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"\xff\xfe", b"null", b"[1]", b"{}", b"[" * 100_000, b"Group 1: near", b"1" * 5000],
+)
+def test_a_file_that_is_no_report_is_refused_in_one_line(content):
+    with pytest.raises(InputError, match=r"^'x': no result of `simdup scan`: [^\n]*$"):
+        load(content, "x")
+
+
+def test_lines_that_were_cut_off_are_missed(result):
+    lines = saved(result, "jsonl").splitlines(keepends=True)
+
+    with pytest.raises(InputError, match="is the file whole"):
+        load(b"".join(lines[:-1]), "x")
+    with pytest.raises(InputError, match="no JSON"):
+        load(b"".join(lines)[:-9], "x")
+    with pytest.raises(InputError, match="line 2 is of no known type"):
+        load(lines[0] + b'{"type": "mood"}\n', "x")
+    with pytest.raises(InputError, match="line 4 is of no known type"):
+        load(lines[0] + b'\n\n{"type": ["group"]}\n', "x")
+    with pytest.raises(InputError, match="no JSON"):
+        load(lines[1] + lines[0], "x")
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists))
+def test_any_other_json_is_refused(value):
+    with pytest.raises(InputError):
+        load(json.dumps(value).encode(), "x")
+
+
+@given(st.data())
+def test_a_report_with_any_value_anywhere_is_read_or_refused(draw):
+    report = json.loads(json.dumps(EXAMPLE))
+    at = report
+    while True:
+        key = draw.draw(st.sampled_from(list(at) if isinstance(at, dict) else range(len(at))))
+        if isinstance(at[key], (dict, list)) and at[key] and draw.draw(st.booleans()):
+            at = at[key]
+        else:
+            break
+    at[key] = draw.draw(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats()
+        | st.text()
+        | st.just([])
+        | st.just({})
+    )
+    try:
+        again = load(json.dumps(report).encode(), "x")
+    except InputError:
+        return
+    assert list(text.render(again)) is not None
+    assert list(data.render_csv(again))
+
+
+MEMBER = {
+    "path": "a", "size": 1, "mtime": 1.5, "format": "text", "encoding": "utf-8", "confidence": 1.0,
+    "damaged": 0, "features": 9, "short": True, "fingerprint": "00" * 8, "kind": Kind.NEAR.value,
+    "distance": 0, "similarity": 1.0, "estimate": 1.0, "representative": True,
+}  # fmt: skip
+EXAMPLE = {
+    "schema_version": 1, "tool": "simdup", "version": "0.1.0", "complete": True,
+    "settings": {
+        "recipe": {"features": "shingles", "hash": "mix64", "bits": 64, "ngram": [2]}, "bits": 64,
+        "similarity": 0.45, "k": 20, "verified": True, "linkage": "star", "encoding": None,
+    },
+    "stats": {
+        "found": 2, "fingerprinted": 2, "from_store": 0, "skipped": {"binary": 1}, "bytes": 2,
+        "seconds": 0.1,
+    },
+    "candidates": {"k": 20, "wanted": 20, "recall": 0.9, "pairs": 1},
+    "groups": [{"id": 1, "kind": "near", "diameter": 0, "members": [MEMBER, MEMBER]}],
+    "skipped": [{"path": "b", "reason": Reason.BINARY.value, "detail": ""}],
+}  # fmt: skip

@@ -1,0 +1,270 @@
+"""simdup.report on a terminal: columns, paths that are cut to fit, and colours."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup.cli import terminal
+from simdup.evaluation.results import Labelled
+from simdup.index.records import Answer, Match
+from simdup.records import Group, Kind
+from simdup.report import diff, text
+from simdup.report import query as answers
+from simdup.report.columns import padded, shortened, width
+from simdup.report.look import Look
+from simdup.report.names import printable
+from tests.report.test_accuracy import row, table
+from tests.report.test_text import comparison, document, member, pair, paths, result
+
+COLOURED = Look(is_coloured=True)
+CODES = re.compile(r"\x1b\[\d+m")
+
+
+def bare(line):
+    """A line without colours."""
+    return CODES.sub("", line)
+
+
+# Columns
+
+
+@pytest.mark.parametrize(
+    ("shown", "columns"),
+    [
+        ("", 0),
+        ("report.txt", 10),
+        ("外婆的腌笃鲜.md", 15),
+        ("ｆｕｌｌ", 8),
+        ("ｱｲｳ", 3),
+        ("한국어", 6),
+        (unicodedata.normalize("NFD", "한국어"), 6),
+        ("café", 4),
+        (unicodedata.normalize("NFD", "café"), 4),
+        ("が" + "\u3099", 2),
+        ("€…·", 3),
+        ("🍵", 2),
+    ],
+)
+def test_columns_worked_by_hand(shown, columns):
+    assert width(shown) == columns
+
+
+@given(st.text(), st.integers(0, 80))
+def test_what_is_padded_takes_the_columns_asked_for_or_its_own(shown, columns):
+    whole = padded(shown, columns)
+
+    assert whole.rstrip(" ") == shown.rstrip(" ")
+    assert width(whole) == max(columns, width(shown))
+
+
+@pytest.mark.parametrize(
+    ("path", "columns", "shown"),
+    [
+        ("a/b.txt", 7, "a/b.txt"),
+        ("letters/2024/b.txt", 17, "lette…/2024/b.txt"),
+        ("letters/2024/b.txt", 10, "l…24/b.txt"),
+        ("letters/2024/b.txt", 7, "…/b.txt"),
+        ("letters/2024/b.txt", 3, "…/b.txt"),  # the name is what tells files apart
+        ("a-name-without-a-folder", 5, "a-name-without-a-folder"),
+        ("/b.txt", 2, "/b.txt"),
+        ("文档/二〇二四年/会议/纪要.txt", 20, "文档/…/会议/纪要.txt"),
+    ],
+)
+def test_a_path_loses_the_middle_of_its_folder(path, columns, shown):
+    assert shortened(path, columns) == shown
+
+
+@given(paths.map(printable), st.integers(-10, 120))
+def test_a_path_fits_and_keeps_its_name(path, columns):
+    shown = shortened(path, columns)
+
+    folder, slash, name = path.rpartition("/")
+    assert shown.endswith(slash + name)
+    assert width(shown) <= width(path)
+    if width(path) <= columns or not folder:
+        assert shown == path
+    elif width(f"…/{name}") <= columns:
+        assert columns - 2 <= width(shown) <= columns  # a wide character may not fit any more
+        begin, _, end = shown.partition("…")
+        assert path.startswith(begin)
+        assert path.endswith(end)
+
+
+def test_a_line_fits_the_terminal_and_its_remarks_too():
+    long = "in/" + "very/" * 30 + "long.txt"
+    found = result(pair("in/short.txt", long, damaged=2, features=5))
+
+    lines = list(text.render(found, Look(columns=100)))
+
+    assert lines[:2] == list(text.render(found))[:2]
+    assert lines[2].endswith("/long.txt  (2 characters damaged, short)")
+    assert width(lines[2]) == 100
+    assert "…" in lines[2]
+
+
+def test_kinds_of_pairs_with_chinese_names_stand_in_columns():
+    kinds = (Labelled("改写过的两三个句子以及标题", duplicate=True, pairs=4),) * 2
+    kinds += (Labelled("edited", duplicate=False, pairs=4),)
+
+    lines = table(row(found=[1, 2, 3], found_verified=[1, 2, 3]), kinds=kinds)
+
+    block = lines[lines.index("", 4) + 1 :]
+    assert len(block) == 5
+    assert len({width(line) for line in block}) == 1
+
+
+# Colours
+
+
+def everything():
+    """A result with every kind, remarks and a representative."""
+    kinds = [Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT, Kind.NEAR]
+    groups = [
+        Group(i, kind, i, (member("a", Kind.IDENTICAL_BYTES), member("b/文", kind, damaged=1)))
+        for i, kind in enumerate(kinds)
+    ]
+    return result(*groups)
+
+
+def test_colours_worked_by_hand():
+    lines = list(text.render(result(pair("a", "b", distance=2)), COLOURED))
+
+    assert lines == [
+        "\x1b[1mGroup 1:\x1b[0m \x1b[33mnear\x1b[0m, 2 files, at most 2 of 16 bits apart",
+        "                    \x1b[2mgb18030        1.2 kB\x1b[0m  a",
+        "  \x1b[33m  100 %\x1b[0m  2 bits   \x1b[2mgb18030        1.2 kB\x1b[0m  b",
+        "",
+    ]
+
+
+def test_without_its_colours_a_report_is_the_plain_one():
+    coloured = list(text.render(everything(), COLOURED))
+
+    assert coloured != list(text.render(everything()))
+    assert [bare(line) for line in coloured] == list(text.render(everything()))
+
+
+@pytest.mark.parametrize("kind", [*Kind, None])
+def test_without_its_colours_a_comparison_is_the_plain_one(kind):
+    coloured = list(text.render_comparison(comparison(kind), COLOURED))
+
+    assert coloured != list(text.render_comparison(comparison(kind)))
+    assert [bare(line) for line in coloured] == list(text.render_comparison(comparison(kind)))
+
+
+def test_answers_are_coloured_and_fit_too():
+    long = "in/" + "very/" * 30 + "long.txt"
+    matches = [Match(document(path), Kind.NEAR, 2, 0.9, is_exact=True) for path in ("b", long)]
+    found = [Answer("a", tuple(matches))]
+
+    lines = list(answers.render(found, look=Look(is_coloured=True, columns=70)))
+
+    assert lines[:2] == [
+        "\x1b[1ma:\x1b[0m 2 documents",
+        "  \x1b[33m 90.0 %\x1b[0m  2 bits   \x1b[2mgb18030        1.2 kB\x1b[0m  b",
+    ]
+    assert width(bare(lines[2])) == 70
+    assert list(answers.render(found))[2].endswith(long)
+
+
+def test_differences_are_red_and_green_and_names_are_neither():
+    left, right = "One stays. -- two goes.", "One stays. ++ three comes."
+
+    lines = list(diff.render(left, right, ("a", "b"), COLOURED))
+
+    assert lines == [
+        "\x1b[1m--- a\x1b[0m",
+        "\x1b[1m+++ b\x1b[0m",
+        "\x1b[36m@@ -1,2 +1,2 @@\x1b[0m",
+        " One stays.",
+        "\x1b[31m--- two goes.\x1b[0m",
+        "\x1b[32m+++ three comes.\x1b[0m",
+    ]
+    assert [bare(line) for line in lines] == list(diff.render(left, right, ("a", "b")))
+
+
+@given(paths, paths, st.none() | st.integers(20, 200))
+def test_no_path_adds_a_code_of_its_own(first, second, columns):
+    lines = [
+        *text.render(result(pair(first, second)), Look(is_coloured=True, columns=columns)),
+        *text.render_comparison(comparison(), COLOURED),
+        *diff.render(f"a. {first}", f"a. {second}", (first, second), COLOURED),
+    ]
+
+    assert all(bare(line).isprintable() for line in lines)
+
+
+# Where they are wanted
+
+
+def test_color_and_no_color_and_a_terminal_decide(monkeypatch):
+    def is_coloured(color, target=None, **environment):
+        for name in ("NO_COLOR", "TERM"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        return terminal.look(color, target).is_coloured
+
+    monkeypatch.setattr(terminal.sys, "stdout", type("Screen", (), {"isatty": lambda _: True})())
+    assert is_coloured("auto")
+    assert is_coloured("auto", NO_COLOR="")
+    assert not is_coloured("auto", NO_COLOR="1")
+    assert not is_coloured("auto", TERM="dumb")
+    assert not is_coloured("auto", "report.txt")
+    assert not is_coloured("never")
+    assert is_coloured("always", "report.txt", NO_COLOR="1", TERM="dumb")
+    monkeypatch.setattr(terminal.sys, "stdout", type("Pipe", (), {"isatty": lambda _: False})())
+    assert not is_coloured("auto")
+    assert is_coloured("always")
+
+
+def test_only_a_terminal_has_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "77")
+    assert terminal.look("always").columns is None
+    monkeypatch.setattr(terminal.sys, "stdout", type("Screen", (), {"isatty": lambda _: True})())
+    assert terminal.look("never").columns == 77
+    assert terminal.look("always", "report.txt").columns is None
+
+
+def test_a_report_is_coloured_where_it_is_asked_for(run, write, english):
+    write("a", english)
+    write("b", english.replace("grey", "white"))
+
+    plain, coloured = run("scan", "."), run("scan", ".", "--color", "always")
+    written = run("scan", ".", "--color", "always", "--format", "csv")
+
+    assert b"\x1b" not in plain.out + written.out + coloured.err
+    assert b"\x1b[33mnear\x1b[0m" in coloured.out
+    assert bare(coloured.out.decode()) == plain.out.decode()
+    assert run("scan", ".", "--color", "never").out == plain.out
+
+
+def test_a_comparison_is_coloured_where_it_is_asked_for(run, write, english):
+    write("a", english)
+    write("b", english.replace("grey", "white"))
+
+    plain = run("compare", "a", "b", "--diff")
+    coloured = run("compare", "a", "b", "--diff", "--color", "always")
+    written = run("compare", "a", "b", "--format", "json", "--color", "always")
+
+    assert b"\x1b" not in plain.out + written.out
+    assert bare(coloured.out.decode()) == plain.out.decode()
+    assert b"\x1b[31m-" in coloured.out
+
+
+def test_a_file_gets_its_colours_only_if_asked(run, write, english):
+    write("in/a", english)
+    write("in/b", english)
+
+    run("scan", "in", "--output", "plain")
+    run("scan", "in", "--output", "coloured", "--color", "always")
+
+    with open("plain") as plain, open("coloured") as coloured:
+        assert bare(coloured.read()) == plain.read()
+    assert os.path.getsize("coloured") > os.path.getsize("plain")

@@ -1,0 +1,284 @@
+"""The page as it is written: what is in it, and that nothing can get out."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64decode, b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+
+from simdup.records import (
+    Document,
+    Group,
+    Kind,
+    Member,
+    Reason,
+    ScanResult,
+    Skipped,
+    Source,
+    Stats,
+)
+from simdup.report.page import contents as rooms
+from simdup.report.page import payload as payloads
+from simdup.report.page import render as pages
+from simdup.report.page.contents import contents
+from simdup.report.page.render import LANGUAGES, LARGEST_PAGE, SCRIPTS, render
+from simdup.settings import Settings
+
+HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
+
+
+def member(path, kind=Kind.NEAR, similarity=0.8, **fields):
+    source = Source(path, 100, 1_700_000_000 * 10**9, 0, 0, 0)
+    document = Document(source, "utf-8", 1.0, 0, 40, b"", b"", b"")
+    return Member(document, bytes(32), kind, fields.get("distance", 20), similarity)
+
+
+def group(number, *paths, kind=Kind.NEAR):
+    first, *others = paths
+    members = (member(first, Kind.IDENTICAL_BYTES, 1.0), *(member(path, kind) for path in others))
+    return Group(number, kind, 20, members)
+
+
+def result(*groups, skipped=(), **fields):
+    return ScanResult(
+        fields.pop("settings", Settings()), (), None, groups, skipped, None,
+        Stats(9, 8, 1234, 0.5), **fields,
+    )  # fmt: skip
+
+
+class Scripts(HTMLParser):
+    """What a browser takes for scripts and styles, by id or name; and every attribute."""
+
+    def __init__(self, page):
+        super().__init__(convert_charrefs=False)
+        self.found, self.attributes, self._name = {}, [], None
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.attributes += attributes
+        self._name = dict(attributes).get("id", tag) if tag in {"script", "style"} else None
+
+    def handle_data(self, data):
+        if self._name:
+            self.found[self._name] = self.found.get(self._name, "") + data
+
+    def handle_endtag(self, _tag):
+        self._name = None
+
+
+def page_of(found, language="en", read=None):
+    return "\n".join(render(found, language, read)) + "\n"
+
+
+def data_of(page):
+    return json.loads(Scripts(page).found["data"])
+
+
+def texts_of(page, number):
+    block = Scripts(page).found[f"texts-{number}"]
+    return json.loads(zlib.decompress(b64decode(block)))
+
+
+def test_the_policy_names_the_very_script_and_style():
+    parsed = Scripts(page_of(result()))
+    (policy,) = (value for name, value in parsed.attributes if name == "content" and "src" in value)
+
+    assert policy.startswith("default-src 'none'; ")
+    for name in ("script", "style"):
+        digest = b64encode(sha256(parsed.found[name].encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_asks_nothing_of_the_network(language):
+    page = page_of(result(group(1, "a", "b")), language, lambda _: "text")
+
+    assert not re.search(r"https?:|//\w+\.\w|url\(|@import|\bfetch\(|XMLHttp|WebSocket", page)
+    assert not {name for name, _ in Scripts(page).attributes} & {
+        "src",
+        "style",
+        "onclick",
+        "onload",
+    }
+    assert {value for name, value in Scripts(page).attributes if name == "href"} == {"#list"}
+
+
+def test_no_script_makes_markup_of_a_string():
+    for name in SCRIPTS:
+        text = files("simdup.report.page").joinpath(f"{name}.js").read_text("utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b", text)
+        assert len(text.splitlines()) < 400
+
+
+def test_what_was_found_comes_back():
+    found = result(
+        group(1, "one/a.txt", "two/b.txt", kind=Kind.IDENTICAL_TEXT),
+        group(2, "/c", "d"),
+        skipped=(Skipped("e", Reason.BINARY, "PNG"), Skipped("f", Reason.UNREADABLE)),
+    )
+    data = data_of(page_of(found, "zh"))
+
+    assert data["language"] == "zh"
+    assert (data["found"], data["read"], data["bytes"]) == (9, 8, 1234)
+    assert data["skips"] == {"binary": 1, "unreadable": 1}
+    assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
+    assert data["settings"]["similarity"] == data["settings"]["least"] == 0.45
+    (number, kind, diameter, members), second = data["groups"]
+    assert (number, kind, diameter) == (1, "identical text", 20)
+    assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
+        "one|a.txt",
+        "two|b.txt",
+    ]
+    assert members[1][8:] == ["identical text", 20, 0.8, 1]
+    assert [data["folders"][each[0]] + "|" + each[1] for each in second[3]] == ["/|c", "|d"]
+
+
+def test_a_bare_result_says_what_distances_stand_for():
+    found = result(
+        Group(1, Kind.NEAR, 20, (member("a"), member("b", similarity=None))),
+        settings=Settings(k=30),
+    )
+    data = data_of(page_of(found))
+
+    alike, exact = data["groups"][0][3][1][-2:]
+    assert 0.9 < alike < 1
+    assert exact == 0
+    assert data["settings"]["similarity"] is None
+    assert data["settings"]["k"] == 30
+
+
+def test_an_interrupted_result_says_so():
+    assert data_of(page_of(result(complete=False)))["complete"] is False
+
+
+def test_hostile_names_stay_data():
+    page = page_of(
+        result(
+            group(1, f"{HOSTILE}/a", HOSTILE, "b\udcff"), skipped=(Skipped(HOSTILE, Reason.EMPTY),)
+        ),
+        read=lambda _: HOSTILE,
+    )
+    data = data_of(page)
+
+    assert page.count("<script") == page.count("</script") == 3
+    assert not {"\u202e", "\x1b"} & set(page)
+    assert (
+        data["groups"][0][3][1][1]
+        == r"""script><script>alert(1)</script><!--\u202e\x1b"'&""".rpartition("/")[2]
+    )
+    assert data["groups"][0][3][2][1] == r"b\xff"
+    assert page.encode()
+
+
+@pytest.mark.parametrize("text", ["", HOSTILE, "汉字\n", "a\udcff\ud800", "\0\u2028\U0001f600"])
+def test_any_text_comes_back(text):
+    page = page_of(result(group(1, "a", "b")), read=lambda _: text)
+
+    assert texts_of(page, 1) == {"texts": [text], "cut": [0], "found": [0, 0]}
+
+
+def test_the_same_text_is_there_once_and_a_missing_one_has_its_reason():
+    read = {"a": "x", "b": "y", "c": "x", "d": Skipped("d", Reason.CHANGED)}
+    page = page_of(result(group(4, *read)), read=lambda document: read[document.path])
+
+    assert texts_of(page, 4) == {
+        "texts": ["x", "y"],
+        "cut": [0, 0],
+        "found": [0, 1, 0, "changed while read"],
+    }
+
+
+def test_a_long_text_is_cut_and_marked(monkeypatch):
+    monkeypatch.setattr(rooms, "LONGEST_TEXT", 10)
+    page = page_of(result(group(1, "a", "b")), read=lambda document: document.path * 11)
+
+    assert texts_of(page, 1) == {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1]}
+
+
+def test_a_huge_group_has_its_first_texts(monkeypatch):
+    monkeypatch.setattr(rooms, "LONGEST_GROUP", 25)
+    page = page_of(result(group(1, *"abcdef")), read=lambda document: document.path * 10)
+
+    assert texts_of(page, 1)["found"] == [0, 1, 2, None, None, None]
+
+
+def test_what_does_not_fit_is_left_out_and_counted():
+    groups = [group(number, f"{number}a", f"{number}b") for number in range(1, 4)]
+    noise = {"2a": "".join(map(chr, range(200, 9000)))}
+
+    found = contents(groups, lambda document: noise.get(document.path, "text"), 5000)
+    assert set(found.blocks) == {1, 3}
+    assert found.left_out == 1
+    assert contents(groups, lambda _: pytest.fail("read for nothing"), 0).left_out == 3
+
+
+def test_a_page_stays_below_its_limit(monkeypatch):
+    import random  # noqa: PLC0415
+
+    monkeypatch.setattr(pages, "LARGEST_PAGE", 1_000_000)
+    draw = random.Random(1)
+    texts = {}
+    groups = [group(number, f"{number}a", f"{number}b") for number in range(60)]
+
+    def read(document):
+        return texts.setdefault(document.path, draw.randbytes(10_000).hex())
+
+    page = page_of(result(*groups), read=read)
+    data = data_of(page)
+
+    assert 500_000 < len(page.encode()) < 1_000_000
+    assert 0 < data["leftOut"] < 60
+    assert data["largestPage"] == 1_000_000
+    assert len(Scripts(page).found) == 60 - data["leftOut"] + 3
+
+
+def test_without_a_reader_there_are_no_texts():
+    page = page_of(result(group(1, "a", "b")))
+
+    assert data_of(page)["texts"] is False
+    assert "texts-1" not in Scripts(page).found
+
+
+def test_names_of_skipped_files_are_bounded_and_all_counted(monkeypatch):
+    monkeypatch.setattr(payloads, "MOST_SKIPPED", 3)
+    data = data_of(page_of(result(skipped=tuple(Skipped(f"{n}", Reason.BINARY) for n in range(9)))))
+
+    assert len(data["skipped"]) == 3
+    assert data["skips"] == {"binary": 9}
+
+
+def test_the_frame_leaves_air():
+    assert len(page_of(result())) < pages.FRAME < LARGEST_PAGE / 10
+
+
+def test_every_kind_and_reason_has_its_chinese_words():
+    words = files("simdup.report.page").joinpath("words.js").read_text("utf-8")
+    chinese = words.partition("  zh: {")[2]
+
+    for each in (*Kind, *Reason):
+        assert re.search(rf"^\s*'?{re.escape(each.value)}'?: '[^'a-z]*", chinese, re.MULTILINE) or (
+            f"{each.value}: '" in chinese or f"'{each.value}': '" in chinese
+        )
+
+
+def test_both_languages_say_the_same_things():
+    words = files("simdup.report.page").joinpath("words.js").read_text("utf-8")
+    english, chinese = words.split("  zh: {")
+
+    def keys(part):
+        return re.findall(r"^    (\w+): ", part, re.MULTILINE)
+
+    assert keys(english) == keys(chinese)
+    used = "".join(
+        files("simdup.report.page").joinpath(name).read_text("utf-8")
+        for name in (*(f"{name}.js" for name in SCRIPTS if name != "words"), "page.html")
+    )
+    for key in keys(english):
+        assert re.search(rf"""['"]{key}['"]""", used), key

@@ -1,0 +1,555 @@
+"""The page in a browser: headless Chromium, as a reader and as somebody hostile use it."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from shutil import which
+
+import pytest
+from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
+from patience import LONG, patient
+
+from simdup.records import Reason, Skipped
+from simdup.report.page import contents, render
+from tests.report.test_page import group, page_of, result
+
+api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+
+AXE = next(
+    (
+        path
+        for path in (os.environ.get("SIMDUP_AXE", ""), "node_modules/axe-core/axe.min.js")
+        if Path(path).is_file()
+    ),
+    None,
+)
+
+HOSTILE = [
+    "<img src=x onerror=window.hacked=1>.txt",
+    "\"'><svg onload=window.hacked=1>.txt",
+    "evil\u202etxt.exe",
+    "red\x1b[31m.txt",
+    "line\nbreak.txt",
+    "</script><script>window.hacked=1<.txt",
+]
+PAYLOAD = (
+    "<script>window.hacked=1</script> </textarea><!-- \u202eright to left\u202c "
+    "\x1b[31mred\x1b[0m <img src=x onerror=window.hacked=1> \u200b\ufeff ${window.hacked=1}\n"
+)
+
+
+def edited(text):
+    return text.replace("grey seal", "brown otter").replace("钟表", "眼镜").replace("candles", "")
+
+
+def make_files(folder):
+    """Groups of each kind, names and contents that would do harm, and something left out."""
+    files = {
+        "letters/harbour.txt": ENGLISH.encode(),
+        "letters/harbour-2.txt": edited(ENGLISH).encode(),
+        "letters/harbour-3.txt": ENGLISH.replace(", ", " ").replace("museum", "library").encode(),
+        "钟表/clock.txt": SIMPLIFIED.encode(),
+        "钟表/clock-gbk.txt": SIMPLIFIED.encode("gb18030"),
+        "钟表/glasses.txt": edited(SIMPLIFIED).encode(),
+        "bytes/a.txt": TRADITIONAL.encode(),
+        "bytes/b.txt": TRADITIONAL.encode(),
+        "hostile/</script><script>window.hacked=1<.png": b"\x89PNG\r\n\x1a\n\0\0",
+    }
+    hostile = (PAYLOAD * 3 + " ".join(reversed(ENGLISH.split()))).encode()
+    files |= {f"hostile/{name}": hostile for name in HOSTILE}
+    files["hostile/other.txt"] = hostile.replace(b"right to left", b"left to right")
+    for path, content in files.items():
+        whole = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(whole), exist_ok=True)
+        Path(whole).write_bytes(content)
+    Path(os.fsdecode(os.path.join(os.fsencode(folder), b"hostile/\xff\xfe.txt"))).write_bytes(
+        hostile
+    )
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """The address of the page of a scan of all that."""
+    folder = tmp_path_factory.mktemp("page")
+    make_files(folder / "files")
+    command = [sys.executable, "-m", "simdup", "scan", "files", "--html", "page.html", "--no-cache"]
+    subprocess.run([*command, "-q", "--lang", "en"], cwd=folder, check=True, capture_output=True)
+    return (folder / "page.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with api.sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """`opened(address)`: the page. In the end nothing may have complained or asked the network."""
+    contexts, troubles = [], []
+
+    def opening(address, **options):
+        contexts.append(browser.new_context(**options))
+        contexts[-1].set_default_timeout(LONG * 1000)
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: troubles.append(message.text))
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("dialog", lambda dialog: troubles.append(dialog.message))
+        page.on("request", lambda asked: troubles.extend({asked.url} - {address}))
+        page.goto(address)
+        page.wait_for_selector("#list > li")
+        return page
+
+    yield opening
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+@pytest.fixture
+def rendered(opened, tmp_path):
+    """`rendered(result, read)`: the page of a result that was made up."""
+
+    def rendering(found, read=None):
+        path = tmp_path / "page.html"
+        path.write_text(page_of(found, read=read), "utf-8")
+        return opened(path.as_uri())
+
+    return rendering
+
+
+@pytest.fixture
+def page(opened, report):
+    return opened(report)
+
+
+def heads(page):
+    """The names on the groups that are shown."""
+    return page.eval_on_selector_all(".head .path", "all => all.map(each => each.textContent)")
+
+
+def open_group(page, part):
+    """The group whose head has this in it, opened."""
+    group = page.locator(".group", has=page.locator(".head", has_text=part)).first
+    group.locator(".head").click()
+    return group
+
+
+def compare(group, part):
+    """The comparison of the representative with the member whose row has this in it."""
+    group.locator(".members tr", has_text=part).get_by_role("button").click()
+    group.locator(".diff").wait_for()
+    return group.locator(".diff")
+
+
+def test_a_summary_says_what_was_found(page):
+    assert page.title() == "Duplicate documents · simdup"
+    figures = page.locator("#figures").inner_text()
+    assert "16" in figures
+    assert "groups of duplicates" in figures
+    assert "similarity of 45.0 %" in page.locator("#settings").inner_text()
+    assert "1 binary" in page.locator(".reasons").inner_text()
+
+
+def test_the_histogram_has_all_files_and_the_threshold(page):
+    titles = page.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
+
+    assert sum(int(title.split()[0]) for title in titles) == 12
+    assert "threshold 45.0 %" in page.locator("#histogram").text_content()
+
+
+def test_searching_shows_the_groups_with_all_words_in_one_path(page):
+    page.fill("#search", "HARBOUR let")
+    assert heads(page) == ["files/letters/harbour.txt"]
+    assert page.locator("#count").inner_text() == "1 of 4 groups"
+
+    page.fill("#search", "harbour clock")
+    assert page.locator("#list").inner_text() == "No group fits the search and the filters."
+
+    page.click("#reset")
+    assert len(heads(page)) == 4
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        ("kind", "identical bytes", ["files/bytes/a.txt"]),
+        ("folder", "files/钟表", ["files/钟表/clock.txt"]),
+        ("coding", "gb18030", ["files/钟表/clock.txt"]),
+    ],
+)
+def test_filters_leave_what_fits(page, field, value, found):
+    page.select_option(f"#{field}", value)
+
+    assert heads(page) == found
+
+
+def test_a_range_of_similarity_is_a_filter(page):
+    page.fill("#low", "100")
+    assert all(text == "100 %" for text in page.locator(".head .alike").all_inner_texts())
+
+    page.fill("#low", "")
+    page.fill("#high", "99.9")
+    assert 0 < len(heads(page)) < 4
+
+
+def test_groups_are_sorted(page):
+    page.select_option("#order", "files")
+    counts = [int(text.split()[0]) for text in page.locator(".head .count").all_inner_texts()]
+    assert counts == sorted(counts, reverse=True)
+
+    page.select_option("#order", "path")
+    assert heads(page) == sorted(heads(page))
+
+
+def test_an_open_group_shows_its_members_and_their_distance(page):
+    group = open_group(page, "harbour.txt")
+    rows = group.locator(".members tbody tr").all_inner_texts()
+
+    assert len(rows) == 3
+    assert rows[0].startswith("representative")
+    assert "%" in rows[1]
+    assert "bit" in rows[1]
+    group.locator(".head").click()
+    assert page.locator(".members").count() == 0
+
+
+def test_english_is_compared_by_words(page):
+    table = compare(open_group(page, "harbour.txt"), "harbour-2.txt")
+
+    assert table.locator("del").all_inner_texts() == ["grey seal", "candles"]
+    assert table.locator("ins").all_inner_texts() == ["brown otter"]
+
+
+def test_chinese_is_compared_by_characters(page):
+    table = compare(open_group(page, "clock.txt"), "glasses.txt")
+
+    assert table.locator("del").all_inner_texts() == ["钟表"]
+    assert table.locator("ins").all_inner_texts() == ["眼镜"]
+
+
+def test_what_is_the_same_is_folded_and_unfolds(page):
+    table = compare(open_group(page, "clock.txt"), "glasses.txt")
+    before = table.locator("tr.same").count()
+    fold = table.locator(".fold button").first
+    folded = int(fold.inner_text().split()[0])
+    fold.click()
+
+    assert folded > 1
+    assert table.locator("tr.same").count() == before + folded
+
+
+def test_any_two_members_are_put_side_by_side(page):
+    group = open_group(page, "harbour.txt")
+    compare(group, "harbour-2.txt")
+    group.get_by_label("Left").select_option(label="files/letters/harbour-3.txt")
+    group.locator("th .name", has_text="harbour-3.txt").wait_for()
+    gone = group.locator("del").all_inner_texts()
+    group.get_by_label("Right").select_option(label="files/letters/harbour-3.txt")
+
+    assert "library" in gone
+    group.get_by_text("Both texts are the same.").wait_for()
+
+
+def test_the_language_switches(page):
+    compare(open_group(page, "harbour.txt"), "harbour-2.txt")
+    page.click("#language")
+
+    assert page.get_attribute("html", "lang") == "zh-Hans"
+    assert page.title() == "重复文档报告 · simdup"
+    assert "重复分组" in page.locator("#figures").inner_text()
+    page.get_by_text("处段落有差异").wait_for()
+    page.click("#language")
+    assert page.get_attribute("html", "lang") == "en"
+
+
+def test_the_theme_switches_and_follows_the_system_at_first(opened, report):
+    colour = "getComputedStyle(document.body).backgroundColor"
+    light = opened(report, color_scheme="light")
+    dark = opened(report, color_scheme="dark")
+    system = light.evaluate(colour), dark.evaluate(colour)
+    for page in (light, dark):
+        page.click("#theme")
+    chosen = light.evaluate(colour), dark.evaluate(colour)
+    light.click("#theme")
+
+    assert system[0] != system[1]
+    assert chosen == (system[0], system[0])
+    assert light.evaluate(colour) == system[1]
+
+
+def test_the_keyboard_alone_is_enough(page):
+    focused = "document.activeElement.closest('.group')?.id ?? document.activeElement.id"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("/")
+    assert page.evaluate(focused) == "search"
+    page.keyboard.type("harbour")
+    assert len(heads(page)) == 1
+    page.keyboard.press("Escape")
+    assert len(heads(page)) == 4
+
+    ids = page.eval_on_selector_all(".group", "all => all.map(each => each.id)")
+    while page.evaluate(focused) != ids[0]:
+        page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) == ids[1]
+    page.keyboard.press("End")
+    assert page.evaluate(focused) == ids[-1]
+    page.keyboard.press("Home")
+    page.keyboard.press("Enter")
+    assert page.locator(f"#{ids[0]} .members").is_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator(".diff").wait_for()
+    assert page.evaluate("document.activeElement.tagName") == "SELECT"
+    page.keyboard.press("Escape")
+    assert page.locator(".members").count() == 0
+    assert page.evaluate("document.activeElement.className") == "head"
+
+
+def test_focus_can_be_seen(page):
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        style = "getComputedStyle(document.activeElement).outlineStyle"
+        assert page.evaluate(style) in {"solid", "auto"}
+
+
+def test_hostile_names_are_text(page):
+    group = open_group(page, "hostile")
+    names = group.locator(".members .name").all_inner_texts()
+
+    assert "<img src=x onerror=window.hacked=1>.txt" in names
+    assert "\"'><svg onload=window.hacked=1>.txt" in names
+    assert r"evil\u202etxt.exe" in names
+    assert r"red\x1b[31m.txt" in names
+    assert r"line\nbreak.txt" in names
+    assert r"\xff\xfe.txt" in names
+    assert "script><script>window.hacked=1<.txt" in names
+    page.click("summary")
+    page.locator(".names li").first.wait_for()
+    assert "</script><script>window.hacked=1<.png" in page.locator(".names").inner_text()
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("main :is(img, script)").count() == 0
+
+
+def test_hostile_contents_are_text(page):
+    table = compare(open_group(page, "hostile"), "other.txt")
+    shown = table.inner_text()
+
+    for piece in (
+        "<script>window.hacked=1</script> </textarea><!-- ",
+        r"\u202e",
+        r"\x1b[31mred\x1b[0m",
+        r"\u200b",
+        r"\ufeff",
+        "${window.hacked=1}",
+    ):
+        assert piece in shown
+    assert not {"\u202e", "\x1b", "\u200b"} & set(shown)
+    assert page.evaluate("window.hacked") is None
+    assert table.locator("img, script").count() == 0
+
+
+def test_markup_and_scripts_from_elsewhere_are_refused(browser, report):
+    page = browser.new_page()
+    page.goto(report)
+
+    with pytest.raises(api.Error, match="TrustedHTML"):
+        page.evaluate("document.body.innerHTML = '<b>text</b>'")
+    with pytest.raises(api.Error, match="TrustedScript"):
+        page.add_script_tag(content="window.hacked = 1")
+    page.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 800])
+def test_nothing_is_wider_than_a_phone(opened, report, width):
+    page = opened(report, viewport={"width": width, "height": 800})
+    compare(open_group(page, "harbour.txt"), "harbour-2.txt")
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_print_has_all_groups_and_no_controls(page):
+    page.emulate_media(media="print")
+
+    assert not page.locator("#filters").is_visible()
+    assert not page.locator(".tools").is_visible()
+    assert len(page.pdf()) > 1000
+
+
+def test_many_groups_are_laid_out_as_one_scrolls(page):
+    page.evaluate(
+        """page.shown = Array.from({length: 500}, (_, i) => ({...groups[0], id: i + 1}));
+        drawGroups()"""
+    )
+    first = page.locator(".group").count()
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    page.locator(".group").nth(first).wait_for(state="attached")
+
+    assert first < 200
+
+
+def test_many_members_and_differences_are_laid_out_when_asked_for(page):
+    page.evaluate(
+        """groups[0].members = Array.from({length: 500}, () => groups[0].members[1]);
+        drawGroups()"""
+    )
+    page.locator(".head").first.click()
+    rows = page.locator(".members tbody tr")
+    assert rows.count() == 201
+    rows.last.get_by_role("button").click()
+    rows.last.get_by_role("button").click()
+
+    assert rows.count() == 500
+
+
+def test_the_sides_are_of_one_width(page):
+    table = compare(open_group(page, "clock.txt"), "glasses.txt")
+    left, right = (table.locator("th").nth(place).bounding_box()["width"] for place in (0, 1))
+
+    assert abs(left - right) < 2
+    assert abs(left + right - table.bounding_box()["width"]) < 4
+
+
+def test_a_page_without_texts_says_so(rendered):
+    page = rendered(result(group(1, "a", "b")))
+    opened = open_group(page, "a")
+    opened.get_by_role("button", name="Compare").click()
+
+    opened.get_by_text("This page was made without texts").wait_for()
+    assert opened.locator(".diff").count() == 0
+
+
+def test_a_full_page_says_so_and_where(rendered, monkeypatch):
+    monkeypatch.setattr(render, "LARGEST_PAGE", render.FRAME + 3000)
+    noise = "".join(map(chr, range(200, 3000)))
+    page = rendered(
+        result(group(1, "one", "two"), group(2, "three", "four")),
+        lambda document: noise if document.path == "three" else "text",
+    )
+    opened = open_group(page, "three")
+    opened.get_by_role("button", name="Compare").click()
+
+    assert "The texts of 1 group are not in this page" in page.locator(".warning").inner_text()
+    opened.get_by_text("This text is not in the page, which is full.").wait_for()
+
+
+def test_a_text_that_is_cut_or_gone_is_told_beside_its_group(rendered, monkeypatch):
+    monkeypatch.setattr(contents, "LONGEST_TEXT", 5)
+    read = {"one": "1 2 3 4", "two": "2 2 3 4", "six": Skipped("six", Reason.CHANGED)}
+    page = rendered(result(group(1, *read)), lambda document: read[document.path])
+    opened = open_group(page, "one")
+    compare(opened, "two")
+    assert "Only the first" in opened.locator(".verdict").inner_text()
+
+    opened.get_by_label("Right").select_option(label="six")
+    opened.get_by_text("changed while read").wait_for()
+
+
+def test_an_interrupted_scan_and_an_empty_one_say_so(rendered):
+    page = rendered(result(complete=False))
+    assert "interrupted" in page.locator(".warning").inner_text()
+
+    page = rendered(result())
+    assert "no two of these files" in page.locator("#list").inner_text()
+    assert page.locator(".warning").count() == 0
+
+
+def test_a_difference_gives_both_texts_back(page):
+    """Whatever two texts: the passages of each side, put together, are that side."""
+    draw = random.Random(7)
+    words = [*"abcde", "two", "字", "句", "。", ". ", " ", "\n", "X", ", ", "\n\n", "12"]
+    pairs = []
+    for size in [0, 1, 3, 10, 40, 200, 1500]:
+        for change in (0.02, 0.3, 1.0):
+            left = draw.choices(words, k=size)
+            right = [each for each in left if draw.random() > change / 2]
+            for _ in range(int(size * change)):
+                right.insert(draw.randint(0, len(right)), draw.choice(words))
+            pairs.append(("".join(left), "".join(right)))
+    sides = page.evaluate(
+        """pairs => pairs.map(([a, b]) => {
+            const rows = passagesOf(a, b);
+            const side = (name) => rows.flatMap(row => row[name].map(piece => piece[0])).join('');
+            const same = (name) => rows.flatMap(row =>
+                row[name].filter(piece => !piece[1]).map(piece => piece[0])).join('');
+            return [side('left'), side('right'), same('left'), same('right'),
+                unwrapped(a), unwrapped(b)];
+        })""",
+        pairs,
+    )
+
+    for left, right, same_left, same_right, a, b in sides:
+        assert (left, right) == (a, b)
+        assert "".join(same_left.split()) == "".join(same_right.split())
+
+
+def test_the_shortest_edit_is_found(page):
+    """As many tokens match as in the longest common subsequence by the textbook."""
+    draw = random.Random(8)
+    pairs = [
+        [[draw.randrange(4) for _ in range(draw.randrange(30))] for _ in range(2)]
+        for _ in range(200)
+    ]
+    found = page.evaluate(
+        "pairs => pairs.map(([a, b]) => [...matched(Int32Array.from(a), Int32Array.from(b))])",
+        pairs,
+    )
+
+    for (a, b), match in zip(pairs, found, strict=True):
+        places = [place for place in match if place >= 0]
+        assert places == sorted(set(places))
+        assert all(j < 0 or a[i] == b[j] for i, j in enumerate(match))
+        assert len(places) == common(a, b)
+
+
+def common(a, b):
+    row = [0] * (len(b) + 1)
+    for x in a:
+        above, row = row, [0]
+        for j, y in enumerate(b):
+            row.append(above[j] + 1 if x == y else max(above[j + 1], row[j]))
+    return row[-1]
+
+
+def test_long_texts_that_have_little_in_common_are_compared_soon(page):
+    draw = random.Random(9)
+    left, right = (" ".join(str(draw.randrange(3000)) for _ in range(40_000)) for _ in range(2))
+
+    seconds = page.evaluate(
+        """([a, b]) => {
+            const began = performance.now();
+            passagesOf(a, b);
+            return (performance.now() - began) / 1000;
+        }""",
+        [left, right],
+    )
+
+    assert seconds < patient(20)
+
+
+@pytest.mark.skipif(AXE is None, reason="no axe-core: name its axe.min.js in SIMDUP_AXE")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_axe_finds_no_fault(opened, report, scheme, language):
+    page = opened(report, color_scheme=scheme, bypass_csp=True)
+    if language == "zh":
+        page.click("#language")
+    compare(open_group(page, "harbour.txt"), "harbour-2.txt")
+    page.evaluate(Path(AXE).read_text("utf-8"))
+    found = page.evaluate("axe.run()")
+
+    assert [
+        (each["id"], each["impact"], [node["html"] for node in each["nodes"]])
+        for each in found["violations"]
+    ] == []

@@ -1,0 +1,472 @@
+"""simdup.report: results made by hand, rendered."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+from base64 import b64decode
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup.recipe import Recipe
+from simdup.records import (
+    Candidates,
+    Comparison,
+    Document,
+    Group,
+    Kind,
+    Member,
+    Reason,
+    ScanResult,
+    Skipped,
+    Source,
+    Stats,
+)
+from simdup.report import diff, fdupes, text
+from simdup.report import json_csv as data
+from simdup.report.names import as_json, printable
+from simdup.report.wording import count, percent, size, summary
+from simdup.settings import Settings
+
+paths = st.binary(min_size=1, max_size=255).filter(lambda name: b"\0" not in name).map(os.fsdecode)
+
+FOUND = Candidates(k=9, wanted=9, recall=0.875, pairs=3)
+
+
+def document(path, **fields):
+    source = Source(path, 1234, 1_700_000_000_500_000_000, 0, 1, 2)
+    made = Document(source, "gb18030", 0.875, 0, 100, b"b" * 16, b"t" * 16, b"f" * 16)
+    return replace(made, **fields)
+
+
+def member(path, kind=Kind.NEAR, distance=0, similarity=1.0, **fields):
+    return Member(document(path, **fields), bytes([distance, 255]), kind, distance, similarity)
+
+
+def result(*groups, skipped=(), candidates=FOUND, **settings):
+    documents = tuple(each.document for group in groups for each in group.members)
+    rows = np.zeros((len(documents), 2), np.uint8)
+    stats = Stats(len(documents) + len(skipped), len(documents), 2468, 1.25)
+    chosen = Settings(Recipe(bits=16), **settings)
+    return ScanResult(chosen, documents, rows, groups, tuple(skipped), candidates, stats)
+
+
+def pair(first="a", second="b", kind=Kind.NEAR, **fields):
+    return Group(1, kind, 2, (member(first, Kind.IDENTICAL_BYTES), member(second, kind, **fields)))
+
+
+def rendered(lines):
+    return "".join(line + "\n" for line in lines)
+
+
+# Text
+
+
+def test_text_worked_by_hand():
+    groups = (
+        Group(
+            1,
+            Kind.IDENTICAL_TEXT,
+            0,
+            (
+                member("in/a", Kind.IDENTICAL_BYTES),
+                member("in/b", Kind.IDENTICAL_BYTES),
+                member("in/c", Kind.IDENTICAL_TEXT, damaged=2),
+            ),
+        ),
+        Group(
+            2,
+            Kind.NEAR,
+            3,
+            (
+                member("in/d", Kind.IDENTICAL_BYTES),
+                member("in/e", similarity=1.0),
+                member("in/f", distance=1, similarity=0.9999),
+                member("in/g", distance=3, similarity=0.5, features=15, damaged=1),
+            ),
+        ),
+    )
+
+    assert rendered(text.render(result(*groups))) == (
+        "Group 1: identical text, 3 files\n"
+        "                    gb18030        1.2 kB  in/a\n"
+        "    100 %  bytes    gb18030        1.2 kB  in/b\n"
+        "    100 %  text     gb18030        1.2 kB  in/c  (2 characters damaged)\n"
+        "\n"
+        "Group 2: near, 4 files, at most 3 of 16 bits apart\n"
+        "                    gb18030        1.2 kB  in/d\n"
+        "    100 %  0 bits   gb18030        1.2 kB  in/e\n"
+        "   99.9 %  1 bit    gb18030        1.2 kB  in/f\n"
+        "   50.0 %  3 bits   gb18030        1.2 kB  in/g  (1 character damaged, short)\n"
+        "\n"
+    )
+
+
+def test_a_similarity_that_is_only_estimated_has_a_tilde():
+    groups = pair(distance=4, similarity=None)
+
+    lines = list(text.render(result(groups, k=4, candidates=None)))
+
+    assert lines[2] == "  ~70.7 %  4 bits   gb18030        1.2 kB  b"  # cos(pi / 4)
+
+
+def test_an_estimate_is_never_below_0():
+    groups = pair(distance=12, similarity=None)
+
+    assert list(text.render(result(groups, k=12)))[2].startswith("   ~0.0 %  12 bits ")
+
+
+@given(paths, paths)
+def test_no_path_puts_a_control_into_text_or_a_second_line(first, second):
+    lines = [*text.render(result(pair(first, second))), *fdupes.render(result(pair(first, second)))]
+
+    assert all(line.isprintable() for line in lines)
+    assert len(lines) == 7
+
+
+def comparison(kind=Kind.NEAR, distance=4, **settings):
+    return Comparison(
+        Settings(Recipe(bits=16), **settings),
+        document("a"),
+        document("b", confidence=1.0, features=1),
+        (b"\0\1", b"\xf0\1"),
+        kind,
+        distance,
+        0.75,
+        ("left", "right"),
+    )
+
+
+def test_a_comparison_in_text():
+    assert rendered(text.render_comparison(comparison())) == (
+        "a: gb18030 (87.5 % sure), 1.2 kB, 100 features\n"
+        "  fingerprint  0001\n"
+        "b: gb18030 (100 % sure), 1.2 kB, 1 feature  (short)\n"
+        "  fingerprint  f001\n"
+        "distance     4 of 16 bits\n"
+        "             stands for 70.7 % alike (43.0 % to 90.2 % within one standard error)\n"
+        "similarity   75.0 %, exact\n"
+        "verdict      near-duplicates (similarity of at least 45.0 %)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict"),
+    [
+        (comparison(Kind.IDENTICAL_BYTES), "identical bytes"),
+        (comparison(Kind.IDENTICAL_TEXT), "identical text"),
+        (comparison(None), "not near-duplicates (similarity below 45.0 %)"),
+        (comparison(Kind.NEAR, k=4), "near-duplicates (within 4 bits)"),
+        (comparison(None, k=3), "not near-duplicates (not within 3 bits)"),
+        (comparison(Kind.NEAR, distance=0, verified=False), "near-duplicates (within 0 bits)"),
+    ],
+)
+def test_verdicts(made, verdict):
+    assert list(text.render_comparison(made))[-1] == f"verdict      {verdict}"
+
+
+@pytest.mark.parametrize("distance", range(17))
+def test_a_range_never_leaves_0_to_100_per_cent(distance):
+    line = list(text.render_comparison(comparison(distance=distance)))[5]
+
+    estimate, low, high = map(float, re.findall(r"(-?[\d.]+) %", line))
+    assert 0 <= low <= estimate <= high <= 100
+
+
+# JSON
+
+
+def test_json_worked_by_hand():
+    skipped = (Skipped("in/x", Reason.BINARY, "NUL bytes"), Skipped("in/y", Reason.HIDDEN))
+    found = result(pair("in/a", "in/b", distance=3, similarity=0.75), skipped=skipped)
+
+    whole = json.loads(rendered(data.render_json(found)))
+
+    assert whole["stats"] == {
+        "found": 4,
+        "fingerprinted": 2,
+        "from_store": 0,
+        "skipped": {"binary": 1, "hidden": 1},
+        "bytes": 2468,
+        "seconds": 1.25,
+        "ignored": 0,
+    }
+    assert whole["candidates"] == {"k": 9, "wanted": 9, "recall": 0.875, "pairs": 3}
+    assert whole["skipped"] == [
+        {"path": "in/x", "reason": "binary", "detail": "NUL bytes"},
+        {"path": "in/y", "reason": "hidden", "detail": ""},
+    ]
+    (group,) = whole["groups"]
+    assert (group["id"], group["kind"], group["diameter"]) == (1, "near", 2)
+    estimate = group["members"][1].pop("estimate")
+    assert estimate == pytest.approx(0.8315, abs=1e-4)  # cos(3 pi / 16)
+    assert group["members"][1] == {
+        "path": "in/b",
+        "size": 1234,
+        "mtime": 1_700_000_000.5,
+        "format": "text",
+        "encoding": "gb18030",
+        "confidence": 0.875,
+        "damaged": 0,
+        "features": 100,
+        "short": False,
+        "text_digest": "74" * 16,
+        "fingerprint": "03ff",
+        "kind": "near",
+        "distance": 3,
+        "similarity": 0.75,
+        "representative": False,
+    }
+
+
+def test_a_run_that_was_cut_short_is_not_complete():
+    found = replace(result(), complete=False)
+
+    assert json.loads(rendered(data.render_json(found)))["complete"] is False
+
+
+@given(paths, paths)
+def test_any_path_survives_json(first, second):
+    found = result(pair(first, second), skipped=[Skipped(first, Reason.SAME_FILE, second)])
+
+    out = rendered(data.render_json(found)).encode("utf-8")
+
+    whole = json.loads(out)
+    members = whole["groups"][0]["members"]
+    assert [raw(each) for each in members] == [os.fsencode(first), os.fsencode(second)]
+    assert raw(whole["skipped"][0]) == os.fsencode(first)
+
+
+def raw(shown):
+    if "path_base64" in shown:
+        return b64decode(shown["path_base64"])
+    return shown["path"].encode()
+
+
+@given(paths)
+def test_any_path_is_one_line_of_jsonl(path):
+    found = result(pair(path), skipped=[Skipped(path, Reason.EMPTY)])
+
+    lines = list(data.render_jsonl(found))
+
+    assert [json.loads(line)["type"] for line in lines] == ["scan", "group", "skipped"]
+    assert not any("\n" in line or "\r" in line for line in lines)
+
+
+def test_jsonl_says_the_same_as_json():
+    found = result(pair(), skipped=[Skipped("x", Reason.EMPTY)])
+
+    header, group, skipped = map(json.loads, data.render_jsonl(found))
+    whole = json.loads(rendered(data.render_json(found)))
+
+    assert header == {"type": "scan"} | {k: whole[k] for k in whole.keys() - {"groups", "skipped"}}
+    assert group == {"type": "group"} | whole["groups"][0]
+    assert skipped == {"type": "skipped"} | whole["skipped"][0]
+
+
+def test_a_comparison_in_json():
+    found = json.loads(rendered(data.render_comparison(comparison())))
+
+    assert [each["fingerprint"] for each in found["files"]] == ["0001", "f001"]
+    assert (found["distance"], found["similarity"], found["kind"]) == (4, 0.75, "near")
+    assert found["near_duplicates"] is True
+    assert found["estimate"] == pytest.approx(0.7071, abs=1e-4)
+    assert found["standard_error_bits"] == pytest.approx(3**0.5)  # 16 x 1/4 x 3/4
+
+
+def test_a_comparison_of_others_in_json_has_no_kind():
+    found = json.loads(rendered(data.render_comparison(comparison(None))))
+
+    assert (found["kind"], found["near_duplicates"]) == (None, False)
+
+
+# CSV and lists
+
+
+def test_csv_worked_by_hand():
+    found = result(pair("in/a", 'in/"b",c', distance=3, similarity=0.75))
+
+    assert rendered(data.render_csv(found)) == (
+        "group,kind,representative,similarity,distance,size,encoding,path\n"
+        "1,near,1,1.000000,0,1234,gb18030,in/a\n"
+        '1,near,0,0.750000,3,1234,gb18030,"in/""b"",c"\n'
+    )
+
+
+def test_csv_leaves_out_what_was_not_verified():
+    found = result(pair(distance=3, similarity=None), k=3)
+
+    rows = list(csv.DictReader(io.StringIO(rendered(data.render_csv(found)))))
+
+    assert rows[1]["similarity"] == ""
+
+
+@given(paths, paths)
+def test_any_path_is_one_row_of_csv(first, second):
+    found = result(pair(first, second))
+
+    rows = list(csv.reader(io.StringIO(rendered(data.render_csv(found)), newline="")))
+
+    assert [row[-1] for row in rows[1:]] == [printable(first), printable(second)]
+
+
+def test_fdupes_has_a_name_a_line_and_an_empty_line_after_each_group():
+    found = result(pair("a", "b\n"), pair("c", "d"))
+
+    assert rendered(fdupes.render(found)) == "a\nb\\n\n\nc\nd\n\n"
+
+
+@given(paths, paths)
+def test_null_names_are_byte_exact(first, second):
+    out = b"".join(fdupes.render_null(result(pair(first, second))))
+
+    assert out == os.fsencode(first) + b"\0" + os.fsencode(second) + b"\0\0"
+
+
+# Differences
+
+
+def test_differences_worked_by_hand():
+    left = "Same here. Old words? Same there."
+    right = "Same here.\n\nNew words! Same there."
+
+    assert list(diff.render(left, right, ("a", "b\n"))) == [
+        "--- a",
+        "+++ b\\n",
+        "@@ -1,3 +1,3 @@",
+        " Same here.",
+        "-Old words?",
+        "+New words!",
+        " Same there.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("", ""),
+        ("One. Two.", "One.\n\n  Two.\n"),
+        ("他说：“好。”走了。", "他说：“好。”\n走了。"),
+        ("“好！”她笑。", "“好！”\n　她笑。"),
+    ],
+)
+def test_layout_is_no_difference(left, right):
+    assert list(diff.render(left, right, ("a", "b"))) == []
+
+
+def test_runs_of_removed_and_added_sentences_are_folded_each():
+    left = "\n".join(f"old {n}" for n in range(20))
+    right = "\n".join(f"new {n}" for n in range(13))
+
+    lines = list(diff.render(left, right, ("a", "b")))[3:]
+
+    assert lines[11:14] == ["-old 11", "-... 8 more lines", "+new 0"]
+    assert lines[-1] == "+... 1 more line"
+
+
+# Words
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("plain.txt", "plain.txt"),
+        ("两只 钟.txt", "两只 钟.txt"),
+        ("a\\b", "a\\b"),
+        ("\udcff\udcfe", "\\xff\\xfe"),
+        ("\x1b[0m\x7f", "\\x1b[0m\\x7f"),
+        ("\u202e\u2028\u00a0", "\\u202e\\u2028\\xa0"),
+        ("\U000e0001", "\\U000e0001"),
+    ],
+)
+def test_printable(path, shown):
+    assert printable(path) == shown
+
+
+def test_a_name_that_only_looks_like_an_escape_is_told_from_one():
+    assert as_json("\\xff") == {"path": "\\xff"}
+    assert as_json("\udcff") == {"path": "\\xff", "path_base64": "/w=="}
+
+
+def test_a_share_in_thousandths_is_said_as_it_is():
+    said = [percent(thousandths / 1000) for thousandths in range(1000)]
+
+    assert said == [f"{each // 10}.{each % 10} %" for each in range(1000)]
+
+
+def test_100_per_cent_is_whole():
+    assert percent(1 - 1e-12) == "99.9 %"
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (1000, "1.0 kB"),
+        (99_499, "99.5 kB"),
+        (99_500, "100 kB"),
+        (999_499, "999 kB"),
+        (999_500, "1.0 MB"),
+        (10**12, "1.0 TB"),
+        (5 * 10**15, "5000 TB"),
+    ],
+)
+def test_sizes(number, shown):
+    assert size(number) == shown
+
+
+def test_counts():
+    assert (count(0, "file"), count(1_000_000, "entry")) == ("0 files", "1,000,000 entries")
+
+
+def test_a_summary_counts_skips_most_first():
+    skipped = [
+        Skipped("x", Reason.HIDDEN),
+        Skipped("y", Reason.EMPTY),
+        Skipped("z", Reason.HIDDEN),
+        Skipped("w", Reason.BINARY),
+    ]
+
+    assert summary(result(pair(), skipped=skipped)) == [
+        "1 group of 2 files; read 2 of 6 files (2.5 kB) in 1.2 s;"
+        " skipped 2 hidden, 1 binary, 1 empty"
+    ]
+
+
+def test_a_summary_of_nothing_is_one_friendly_line():
+    alone, reference = document("a"), document("b")
+    reference = replace(reference, source=replace(reference.source, is_reference=True))
+    found = replace(result(), documents=(alone,), stats=Stats(1, 1, 1234, 0.04))
+    empty = replace(result(skipped=[Skipped("x", Reason.HIDDEN)]), stats=Stats(0, 0, 0, 0.04))
+
+    assert summary(found) == [
+        "no two files hold the same text; read 1 of 1 file (1.2 kB) in 0.0 s; skipped nothing"
+    ]
+    assert summary(replace(found, documents=(alone, reference)))[0].startswith(
+        "no file holds the same text as a reference; read 1 of 1 file "
+    )
+    assert summary(empty) == ["no file to compare was found; skipped 1 hidden"]
+
+
+def test_a_summary_counts_pairs_that_were_ignored():
+    one, several = (replace(result().stats, ignored=n) for n in (1, 2000))
+
+    assert summary(replace(result(), stats=one))[-1] == (
+        "1 pair is left out, as `simdup ignore list` says"
+    )
+    assert summary(replace(result(), stats=several))[-1].startswith("2,000 pairs are left out")
+
+
+def test_a_summary_says_that_candidates_were_narrowed():
+    narrowed = Candidates(k=5, wanted=9, recall=0.256, pairs=3)
+
+    assert summary(result(candidates=narrowed))[1] == (
+        "candidates were narrowed from 9 to 5 bits, since there would have been too many:"
+        " a pair just 45.0 % alike is found with probability 26%; more --bits avoid this"
+    )

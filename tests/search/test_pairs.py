@@ -1,0 +1,256 @@
+"""simdup.search.pairs against all against all, one pair of Python integers at a time."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup.compute import compiled as fast
+from simdup.errors import TooManyPairsError
+from simdup.search import multi_index as buckets
+from simdup.search import pairs as search
+from simdup.search.distinct import distinct_rows
+from simdup.search.pairs import (
+    all_pairs,
+    iter_pairs,
+    iter_pairs_between,
+    multi_index,
+    pairs_within,
+    plan,
+)
+
+
+@st.composite
+def fingerprints(draw, max_rows=25):
+    """A (n, width) uint8 array: random, equal, one hot block, or a bit from one another."""
+    n, width = draw(st.integers(0, max_rows)), draw(st.integers(1, 17))
+    data = draw(st.binary(min_size=n * width, max_size=n * width))
+    rows = np.frombuffer(data, np.uint8).reshape(n, width).copy()
+    shape = draw(st.sampled_from(["random", "hot block", "few bits", "neighbours", "equal"]))
+    if shape == "hot block":
+        rows[:, : width // 2 + 1] = 0xA5
+    elif shape == "few bits":
+        rows &= 0x11
+    elif shape in {"neighbours", "equal"}:
+        rows[:] = rows[:1]
+    if shape == "neighbours":
+        places = draw(st.lists(st.integers(0, 8 * width - 1), min_size=n, max_size=n))
+        rows[np.arange(n), np.array(places, np.int64) // 8] ^= 1 << np.array(places, np.uint8) % 8
+    return rows
+
+
+def oracle(rows, k):
+    numbers = [int.from_bytes(row.tobytes(), "big") for row in rows]
+    pairs = (
+        (i, j, (numbers[i] ^ numbers[j]).bit_count()) for i, j in combinations(range(len(rows)), 2)
+    )
+    return [[i, j, d] for i, j, d in pairs if d <= k]
+
+
+def collected(chunks):
+    pairs = np.concatenate([np.empty((0, 3), np.int64), *chunks])
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))].tolist()
+
+
+@given(fingerprints(), st.integers(0, 140))
+def test_pairs_match_the_oracle(rows, k):
+    assert pairs_within(rows, k).tolist() == oracle(rows, k)
+
+
+@given(fingerprints(), st.integers(0, 140), st.integers(1, 9))
+def test_pairs_match_the_oracle_whatever_the_chunk(rows, k, chunk):
+    before = search.CHUNK, search.TILE
+    try:
+        buckets.CHUNK = search.CHUNK = chunk
+        search.TILE = chunk, chunk + 1
+        found = collected(iter_pairs(rows, k))
+    finally:
+        search.CHUNK, search.TILE = before
+        buckets.CHUNK = search.CHUNK
+
+    assert found == oracle(rows, k)
+
+
+@given(fingerprints(), st.integers(0, 40), st.integers(1, 20))
+def test_multi_index_hashing_agrees_with_all_against_all(rows, k, blocks):
+    rows = distinct_rows(rows).rows
+    width = 8 * rows.shape[1]
+    blocks = min(max(blocks, -(-width // 16), k // 2), width)
+
+    assert collected(multi_index(rows, k, blocks)) == collected(all_pairs(rows, k))
+
+
+@pytest.mark.parametrize(("bits", "k"), [(64, 3), (64, 6), (128, 10)])
+def test_thousands_of_rows_with_planted_pairs_lose_none(bits, k):
+    random = np.random.default_rng(bits + k)
+    rows = random.integers(0, 256, (4000, bits // 8), np.uint8)
+    rows[2000:] = rows[:2000]
+    for _ in range(k):
+        rows[np.arange(2000), random.integers(0, bits // 8, 2000)] ^= 1 << random.integers(
+            0, 8, 2000, np.uint8
+        )
+    blocks = plan(4000, bits, k) or 4
+
+    found = collected(multi_index(distinct_rows(rows).rows, k, blocks))
+    assert len(found) >= 2000
+    assert found == collected(all_pairs(distinct_rows(rows).rows, k))
+
+
+def test_a_hundred_thousand_equal_rows_are_one_row_to_the_search():
+    rows = np.repeat(np.array([[1, 2], [1, 3]], np.uint8), (100_000, 1), axis=0)
+
+    distinct = distinct_rows(rows)
+    assert len(distinct.rows) == 2
+    assert sorted(distinct.sizes.tolist()) == [1, 100_000]
+    first = next(chunk for chunk in iter_pairs(rows, 0) if len(chunk))
+    assert len(first) <= search.CHUNK
+    assert (first[:, 0] < first[:, 1]).all()
+
+
+def test_too_many_pairs_are_counted_and_refused():
+    rows = np.zeros((1000, 8), np.uint8)
+
+    with pytest.raises(TooManyPairsError) as caught:
+        pairs_within(rows, 3, max_pairs=499_499)
+    assert str(caught.value) == (
+        "499500 pairs are within 3 bits, more than 499499;"
+        " lower k, raise max_pairs, or stream them with iter_pairs"
+    )
+    assert len(pairs_within(rows, 3, max_pairs=499_500)) == 499_500
+
+
+def test_a_negative_k_is_refused():
+    with pytest.raises(ValueError, match="k must be at least 0, not -1"):
+        pairs_within(np.zeros((2, 8), np.uint8), -1)
+
+
+@pytest.mark.parametrize("bits", [8, 32, 64, 96, 512])
+def test_opposite_fingerprints_differ_in_every_bit(bits):
+    rows = np.array([[0x00], [0xFF]], np.uint8).repeat(bits // 8, axis=1)
+
+    assert pairs_within(rows, bits).tolist() == [[0, 1, bits]]
+    assert pairs_within(rows, bits - 1).shape == (0, 3)
+
+
+def test_few_rows_and_large_k_are_compared_all_with_all():
+    assert plan(100, 64, 3) == 0
+    assert plan(100_000, 128, 40) == 0
+
+
+def test_many_rows_and_small_k_use_blocks_as_long_as_a_row_number():
+    assert 64 // plan(1_000_000, 64, 3) in range(16, 23)
+
+
+@pytest.mark.parametrize(("bits", "k"), [(128, 0), (128, 3), (256, 8), (1024, 20)])
+def test_wide_rows_and_small_k_use_the_beginnings_of_blocks(bits, k):
+    random = np.random.default_rng(k)
+    rows = distinct_rows(random.integers(0, 256, (3000, bits // 8), np.uint8)).rows
+    rows = distinct_rows(
+        np.concatenate((rows, rows ^ (np.arange(bits // 8) < k).astype(np.uint8)))
+    ).rows
+
+    assert plan(100_000, bits, k) > 0
+    assert collected(multi_index(rows, k, max(plan(100_000, bits, k), 1))) == collected(
+        all_pairs(rows, k)
+    )
+
+
+def test_rows_that_share_most_blocks_are_compared_all_with_all():
+    rows = np.zeros((20_000, 8), np.uint8)
+    rows[:, :2] = np.random.default_rng(1).integers(0, 256, (20_000, 2), np.uint8)
+    rows = distinct_rows(rows).rows
+
+    assert plan(len(rows), 64, 3) > 0
+    assert search.method(rows, 3) == 0
+
+
+@given(fingerprints(), st.integers(0, 140), st.integers(0, 25), st.booleans())
+def test_pairs_between_two_sides_match_the_oracle(rows, k, cut, is_indexed):
+    left, right = rows[:cut], rows[cut:]
+    expected = [[i, j - len(left), d] for i, j, d in oracle(rows, k) if i < len(left) <= j]
+    before = search.NS_COMPARE
+    try:
+        search.NS_COMPARE = 1e9 if is_indexed and k <= 4 else before
+        found = collected(iter_pairs_between(left, right, k))
+    finally:
+        search.NS_COMPARE = before
+
+    assert found == expected
+
+
+def test_equal_rows_of_one_side_are_no_pairs_of_two_sides(monkeypatch):
+    monkeypatch.setattr(search, "NS_COMPARE", 1e9)
+    left, right = np.uint8([[1] * 8, [2] * 8, [1] * 8]), np.full((100_000, 8), 1, np.uint8)
+
+    chunks = list(iter_pairs_between(left, right, 3))
+
+    assert sum(map(len, chunks)) == 200_000
+    assert {(i, d) for i, _, d in np.concatenate(chunks).tolist()} == {(0, 0), (2, 0)}
+
+
+@pytest.mark.parametrize("shape", ["a hot block", "a chain"])
+def test_skewed_rows_by_the_thousand_lose_no_pair(shape):
+    random = np.random.default_rng(4)
+    if shape == "a hot block":  # that all rows share, and pairs in the other blocks
+        rows = random.integers(0, 256, (12_000, 8), np.uint8)
+        rows[:, :2] = 7
+        rows[6000:, 2:] = rows[:6000, 2:] ^ np.array([1, 0, 2, 0, 0, 4], np.uint8)
+    else:  # every row is one bit from the one before
+        flips = 1 << random.integers(0, 64, 12_000, np.uint64)
+        rows = np.bitwise_xor.accumulate(flips)[:, None].view(np.uint8)
+    rows = distinct_rows(rows).rows
+
+    found = collected(multi_index(rows, 3, plan(1_000_000, 64, 3)))
+
+    assert len(found) >= len(rows) // 2 - 1
+    assert found == collected(all_pairs(rows, 3)) == collected(iter_pairs(rows, 3))
+
+
+@pytest.fixture
+def progress():
+    """Progress that keeps the label and the total of every phase, and what was counted in it."""
+
+    def counting(items, label, total, amount=None):
+        phase = [label, total, 0]
+        counting.phases.append(phase)
+        for item in items:
+            yield item
+            phase[2] += 1 if amount is None else amount(item)
+
+    counting.phases = []
+    return counting
+
+
+@pytest.mark.parametrize("tile", [(128, 2048), (7, 50), (1, 1)])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_progress_counts_every_pair_that_is_compared(progress, monkeypatch, tile, compiled):
+    if compiled and fast.load() is None:
+        pytest.skip("needs the extra 'fast'")
+    monkeypatch.setattr(search, "ready", fast.ready if compiled else lambda: None)
+    monkeypatch.setattr(search, "TILE", tile)
+    monkeypatch.setattr(search, "COLUMNS", tile[1])
+    monkeypatch.setattr(search, "CHUNK", 64)  # parts of many pairs are gone on with
+    rows = np.random.default_rng(1).integers(0, 4, (150, 8), np.uint8)
+
+    near = collected(all_pairs(rows, 9, progress))
+    across = collected(iter_pairs_between(rows[:60], rows[60:], 60, progress=progress))
+
+    assert len(near) > 64
+    assert len(across) == 60 * 90
+    totals = [150 * 149 // 2, 60 * 90]
+    assert progress.phases == [["search", total, total] for total in totals]
+
+
+@pytest.mark.parametrize(("k", "blocks"), [(3, 4), (4, 4), (7, 2), (0, 1)])
+def test_progress_of_multi_index_hashing_ends_at_all_pairs(progress, k, blocks):
+    rows = np.random.default_rng(1).integers(0, 256, (200, 8), np.uint8)
+
+    list(multi_index(rows, k, blocks, progress))
+
+    ((label, total, counted),) = progress.phases
+    assert (label, total) == ("search", 200 * 199 / 2)
+    assert counted == pytest.approx(total)

@@ -1,0 +1,1252 @@
+"""simdup.storage.store.
+
+What is known of files and pairs, when it is forgotten, and what trouble costs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from errno import EACCES, EIO, ENOTDIR
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from simdup.errors import InputError
+from simdup.files.fingerprint import fingerprint_sources
+from simdup.files.scan import scan
+from simdup.files.walk import DEFAULTS, Filters
+from simdup.recipe import Recipe
+from simdup.records import Document, Reason, Skipped, Source
+from simdup.settings import Settings
+from simdup.storage import cached as shelves
+from simdup.storage import codec as entries
+from simdup.storage import store as room
+from simdup.storage.cached import shelf_in
+from simdup.storage.sqlite import files_of
+from simdup.storage.store import Store, default_place
+
+LASTING = [Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED]
+WIDTH = 4
+WORDS = [f"{first}{second}" for first in "bcdfghklmnprst" for second in ("a", "olo", "ent", "iru")]
+
+# The folder serves all examples: each has a store of its own in it.
+SHARED_FOLDER = settings(
+    max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture(autouse=True)
+def _settled(monkeypatch):
+    """A file is remembered however new it is."""
+    monkeypatch.setattr(shelves, "SETTLED_NS", -(10**18))
+
+
+@pytest.fixture
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("store") / "store.sqlite3"
+
+
+@contextmanager
+def opened(place, said=None, **options):
+    """A store; a warning is a failure unless there is a list for it."""
+    with closing(Store(place, pytest.fail if said is None else said.append, **options)) as store:
+        yield store
+
+
+def source(path="in/a", **fields):
+    return replace(Source(path, 10, 1_000, 2_000, 5, 77), **fields)
+
+
+def document(path="in/a", number=0, **fields):
+    digests = (bytes([number]) * 16, bytes([number + 1]) * 16, bytes([number + 2]) * 16)
+    return Document(source(path, **fields), "gb18030", 0.875, number, 100 + number, *digests)
+
+
+def row(number=0):
+    return bytes(range(number, number + WIDTH))
+
+
+def keep(place, *outcomes, key="recipe", **fields):
+    """Remember outcomes, documents with the row of their number (`damaged`)."""
+    rows = [list(row(each.damaged)) for each in outcomes if isinstance(each, Document)]
+    sources = [
+        each.source if isinstance(each, Document) else source(each.path, **fields)
+        for each in outcomes
+    ]
+    with opened(place) as store:
+        made = np.array(rows, np.uint8).reshape(-1, WIDTH)
+        shelf_in(store, key, WIDTH).keep(sources, outcomes, made)
+
+
+def recalled(place, *sources, key="recipe", is_list=False):
+    """What is known of each source: the outcome and the row."""
+    with opened(place) as store:
+        found = list(shelf_in(store, key, WIDTH).recall(sources, is_list=is_list))
+    assert [each for each, _, _ in found] == list(sources)
+    return [(outcome, kept) for _, outcome, kept in found]
+
+
+UNKNOWN = (None, None)
+
+
+def changed_by_sql(place, sql, *parameters):
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
+def scanned(place, *paths, said=None, filters=DEFAULTS, are_files=False, **chosen):
+    """A scan with a store; a warning is a failure unless there is a list for it."""
+    with opened(place, said) as store:
+        return scan(paths, Settings(**chosen), filters, are_files=are_files, store=store)
+
+
+def known_files(place):
+    return changed_by_sql(place, "SELECT count(*) FROM files")[0][0]
+
+
+@pytest.fixture
+def tree(write, english, simplified):
+    """Ten files in three folders: copies, look-alikes, one binary and one empty."""
+    for number in range(4):
+        write(f"in/e{number}", english.replace("ninth", "9" * number))
+        write(f"in/deep/c{number}", simplified.replace("四十", "十" * number).encode("gbk"))
+    write("in/deep/deeper/binary", bytes(99))
+    write("in/deep/deeper/empty", b"")
+    return "in"
+
+
+# What is known
+
+
+def test_what_was_kept_is_known(place):
+    first, second = document("in/a", 3), document("in/b", 4)
+    empty = Skipped("in/c", Reason.EMPTY, "no letter or digit")
+    keep(place, first, empty, second)
+
+    found = recalled(place, source("in/a"), source("in/b"), source("in/c"), source("in/d"))
+
+    assert found == [(first, row(3)), (second, row(4)), (empty, None), UNKNOWN]
+
+
+def test_what_was_kept_again_is_what_is_known(place):
+    keep(place, document(number=1))
+    keep(place, document(number=2))
+
+    assert recalled(place, source()) == [(document(number=2), row(2))]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"size": 11}, {"mtime_ns": 1_001}, {"ctime_ns": 1_999}, {"inode": 78}, {"path": "in/A"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_any_change_of_a_file_makes_it_unknown(place, change):
+    keep(place, document())
+
+    assert recalled(place, source(**change)) == [UNKNOWN]
+    assert recalled(place, source()) == [(document(), row())]
+
+
+def test_a_file_is_known_in_its_own_folder_only(place):
+    keep(place, document("in/a"))
+
+    assert recalled(place, source("other/a"), source("in/in/a"), source("a")) == [UNKNOWN] * 3
+
+
+def test_a_file_is_known_however_its_path_is_written(place, folder):
+    keep(place, document("in/a"))
+
+    for path in ("./in/a", "in//a", "in/./a", f"{folder}/in/a"):
+        assert recalled(place, source(path)) == [(document(path), row())]
+
+
+def test_a_file_is_known_as_a_reference_too(place):
+    keep(place, document())
+
+    ((found, _),) = recalled(place, source(is_reference=True))
+
+    assert found.source.is_reference
+
+
+def test_recipes_do_not_know_of_each_other(place):
+    keep(place, document(number=1), key="one")
+    assert recalled(place, source(), key="two") == [UNKNOWN]
+
+    keep(place, document(number=2), key="two")
+    assert recalled(place, source(), key="one") == [(document(number=1), row(1))]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"inode": 2**64 - 1},
+        {"inode": 2**63},
+        {"mtime_ns": -1, "ctime_ns": -(2**62)},
+        {"size": 2**62},
+        {"size": 0, "mtime_ns": 0, "ctime_ns": 0, "inode": 0},
+    ],
+)
+def test_numbers_that_file_systems_give_are_kept(place, fields):
+    keep(place, document(**fields))
+
+    assert recalled(place, source(**fields)) == [(document(**fields), row())]
+
+
+@SHARED_FOLDER
+@given(
+    st.binary(min_size=1, max_size=255)
+    .filter(lambda name: not {*b"\0/"} & {*name})
+    .map(os.fsdecode)
+)
+def test_any_name_is_known(tmp_path_factory, name):
+    place = tmp_path_factory.mktemp("store") / "s"
+    keep(place, document(f"in/{name}"))
+
+    assert recalled(place, source(f"in/{name}")) == [(document(f"in/{name}"), row())]
+    assert recalled(place, source(f"in/{name}x")) == [UNKNOWN]
+
+
+@pytest.mark.parametrize("reason", LASTING)
+@pytest.mark.parametrize("detail", ["", "31 % control bytes", "two\nlines"])
+def test_why_a_file_has_no_text_is_known(place, reason, detail):
+    skipped = Skipped("in/a", reason, detail)
+    keep(place, skipped)
+
+    assert recalled(place, source()) == [(skipped, None)]
+
+
+@pytest.mark.parametrize("reason", [each for each in Reason if each not in LASTING])
+def test_trouble_is_never_remembered(place, reason):
+    keep(place, Skipped("in/a", reason, "it happens"))
+
+    assert recalled(place, source()) == [UNKNOWN]
+    assert known_files(place) == 0
+
+
+@pytest.mark.parametrize("time", ["mtime_ns", "ctime_ns"])
+@pytest.mark.parametrize(("later_ns", "is_known"), [(-1, True), (0, False), (10**12, False)])
+def test_a_file_that_changed_just_before_the_scan_is_not_remembered(
+    place, monkeypatch, time, later_ns, is_known
+):
+    monkeypatch.setattr(shelves, "SETTLED_NS", 2_000_000_000)
+    with opened(place) as store:
+        shelf = shelf_in(store, "recipe", WIDTH)
+        made = document(**{time: shelf.began - 2_000_000_000 + later_ns})
+        shelf.keep([made.source], [made], np.array([list(row())], np.uint8))
+
+    assert recalled(place, made.source) == [(made, row()) if is_known else UNKNOWN]
+
+
+def test_a_list_may_come_in_any_order(place):
+    documents = [document(f"{folder}/{name}") for name in "abc" for folder in ("in", "out")]
+    keep(place, *documents)
+
+    sources = [each.source for each in (*documents, document("in/d"), *documents[::-1])]
+    found = recalled(place, *sources, is_list=True)
+
+    expected = [(each, row()) for each in documents]
+    assert found == [*expected, UNKNOWN, *expected[::-1]]
+
+
+# What similarities are known
+
+
+def digests(*numbers):
+    return np.array([[number, number + 1] for number in numbers], np.uint64)
+
+
+def test_similarities_are_known_whatever_the_order_of_a_pair(place):
+    values = np.array([0.0, 0.5, 1.0])
+    with opened(place) as store:
+        shelf_in(store, "recipe", WIDTH).keep_similarities(
+            digests(1, 2, 3), digests(4, 5, 6), values
+        )
+
+    with opened(place) as store:
+        shelf = shelf_in(store, "recipe", WIDTH)
+        assert shelf.similarities(digests(1, 2, 3), digests(4, 5, 6)).tolist() == [0, 0.5, 1]
+        assert shelf.similarities(digests(5, 6, 4), digests(2, 3, 1)).tolist() == [0.5, 1, 0]
+
+
+def test_a_similarity_that_is_not_known_is_nan(place):
+    with opened(place) as store:
+        shelf = shelf_in(store, "recipe", WIDTH)
+        assert np.isnan(shelf.similarities(digests(1), digests(2))).all()
+
+        shelf.keep_similarities(digests(1), digests(2), np.array([0.5]))
+        found = shelf.similarities(digests(1, 1, 2), digests(2, 3, 2))
+
+    assert found[0] == 0.5
+    assert np.isnan(found[1:]).all()
+
+
+def test_no_pairs_have_no_similarities(place):
+    with opened(place) as store:
+        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf.keep_similarities(
+            digests()[:0].reshape(0, 2), digests()[:0].reshape(0, 2), np.empty(0)
+        )
+
+        assert (
+            shelf.similarities(np.empty((0, 2), np.uint64), np.empty((0, 2), np.uint64)).size == 0
+        )
+
+
+def test_a_similarity_of_another_recipe_is_not_known(place):
+    with opened(place) as store:
+        shelf_in(store, "one", WIDTH).keep_similarities(digests(1), digests(2), np.array([0.5]))
+
+        assert np.isnan(shelf_in(store, "two", WIDTH).similarities(digests(1), digests(2))).all()
+
+
+@SHARED_FOLDER
+@given(
+    st.dictionaries(
+        st.frozensets(st.integers(0, 2**64 - 2), min_size=1, max_size=2),
+        st.floats(0, 1),
+        max_size=30,
+    )
+)
+def test_similarities_are_those_of_a_dictionary(tmp_path_factory, kept):
+    left = digests(*map(min, kept)).reshape(-1, 2)
+    right = digests(*map(max, kept)).reshape(-1, 2)
+    with opened(tmp_path_factory.mktemp("store") / "s") as store:
+        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf.keep_similarities(left, right, np.array(list(kept.values()), np.float64))
+
+        assert shelf.similarities(right, left).tolist() == list(kept.values())
+
+
+def test_more_pairs_than_are_asked_for_at_once_are_all_found(place, monkeypatch):
+    monkeypatch.setattr(shelves, "KEYS_AT_ONCE", 7)
+    left, values = digests(*range(100)), np.linspace(0, 1, 100)
+    with opened(place) as store:
+        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf.keep_similarities(left[::2], left[::2] + np.uint64(500), values[::2])
+        found = shelf.similarities(left, left + np.uint64(500))
+
+    assert found[::2].tolist() == values[::2].tolist()
+    assert np.isnan(found[1::2]).all()
+
+
+# A dictionary as oracle
+
+
+class StoreAndDictionary(RuleBasedStateMachine):
+    """Files that come, change and go; after every step both know the same of each."""
+
+    KEYS = ("one", "two")
+    NAMES = ("a", "b", "in/a", "in/deep/a", "in/deep/b")
+    # Every scan meets these, so that it reads every folder's records.
+    ALWAYS = ("z", "in/z", "in/deep/z")
+
+    def __init__(self):
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        os.makedirs(self.at("in/deep"))
+        self.store = self.reopened()
+        self.kept = {}
+        self.now = {name: source(self.at(name)) for name in (*self.NAMES, *self.ALWAYS)}
+        for name in self.ALWAYS:
+            Path(self.at(name)).touch()
+
+    def at(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def reopened(self):
+        return Store(Path(self.at("store")), pytest.fail)
+
+    @rule(key=st.sampled_from(KEYS), name=st.sampled_from(NAMES), number=st.integers(0, 4))
+    def keep(self, key, name, number):
+        now = self.now[name]
+        Path(now.path).touch()
+        made = (
+            replace(document(number=number), source=now)
+            if number < 3
+            else Skipped(now.path, Reason.EMPTY if number == 3 else Reason.UNREADABLE, "why")
+        )
+        rows = [list(row(number))] if number < 3 else []
+        shelf = shelf_in(self.store, key, WIDTH)
+        shelf.keep([now], [made], np.array(rows, np.uint8).reshape(-1, WIDTH))
+        if number < 4:
+            self.kept[key, name] = (now, made, bytes(rows[0]) if rows else None)
+
+    @rule(name=st.sampled_from(NAMES), size=st.integers(10, 11), mtime_ns=st.integers(0, 1))
+    def change(self, name, size, mtime_ns):
+        self.now[name] = replace(self.now[name], size=size, mtime_ns=mtime_ns)
+
+    @rule(name=st.sampled_from(NAMES))
+    def remove(self, name):
+        Path(self.at(name)).unlink(missing_ok=True)
+        there = [each for each in self.now.values() if os.path.exists(each.path)]
+        for key in self.KEYS:
+            shelf = shelf_in(self.store, key, WIDTH)
+            assert len(list(shelf.recall(there))) == len(there)
+            shelf.finish([self.folder.name])
+        self.kept = {of: kept for of, kept in self.kept.items() if of[1] != name}
+
+    @rule()
+    def reopen(self):
+        self.store.close()
+        self.store = self.reopened()
+
+    @invariant()
+    def both_know_the_same(self):
+        for key in self.KEYS:
+            for is_list in (False, True):
+                shelf = shelf_in(self.store, key, WIDTH)
+                for now, made, kept in shelf.recall(self.now.values(), is_list=is_list):
+                    name = os.path.relpath(now.path, self.folder.name)
+                    then, *known = self.kept.get((key, name), (None, None, None))
+                    assert [made, kept] == (known if then == now else [None, None])
+
+    def teardown(self):
+        self.store.close()
+        self.folder.cleanup()
+
+
+def test_a_store_knows_what_a_dictionary_would():
+    run_state_machine_as_test(
+        StoreAndDictionary, settings=settings(max_examples=40, stateful_step_count=20)
+    )
+
+
+# What is forgotten
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+def test_a_file_that_is_gone_is_forgotten(place, tree):
+    scanned(place, tree)
+    Path("in/e0").unlink()
+    Path("in/deep/deeper/empty").unlink()
+
+    scanned(place, tree)
+
+    assert known_files(place) == 8
+
+
+def test_a_folder_that_is_gone_is_forgotten_with_all_below(place, tree):
+    scanned(place, tree)
+    shutil.rmtree("in/deep")
+
+    scanned(place, tree)
+
+    assert known_files(place) == 4
+    assert changed_by_sql(place, "SELECT count(*) FROM folders") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        Filters(exclude=("e*", "deep")),
+        Filters(include=("e1",)),
+        Filters(max_depth=1),
+        Filters(min_size=900),
+        Filters(max_size=1),
+    ],
+    ids=["exclude", "include", "max_depth", "min_size", "max_size"],
+)
+def test_what_a_filter_leaves_out_is_not_forgotten(place, tree, filters):
+    scanned(place, tree)
+
+    scanned(place, tree, filters=filters)
+
+    assert known_files(place) == 10
+    assert scanned(place, tree).stats.from_store == 10
+
+
+def test_what_is_under_a_root_that_is_away_itself_is_not_forgotten(place, tree):
+    scanned(place, tree)
+    os.rename(tree, "unplugged")
+
+    with opened(place) as store:
+        shelf_in(store, "recipe", WIDTH).finish([tree])
+
+    assert known_files(place) == 10
+
+
+def test_a_scan_elsewhere_forgets_nothing(place, tree, write):
+    write("in more/a", "some other words")
+    write("in0/b", "and others yet")
+    scanned(place, tree)
+    scanned(place, "in more", "in0")
+    shutil.rmtree("in more")
+    shutil.rmtree("in0")
+
+    scanned(place, tree)
+
+    assert known_files(place) == 12
+
+
+def test_a_list_forgets_nothing(place, tree):
+    scanned(place, tree)
+    Path("in/e0").unlink()
+    shutil.rmtree("in/deep")
+
+    scanned(place, "in/e0", "in/e1", are_files=True)
+
+    assert known_files(place) == 10
+
+
+def test_an_interrupted_scan_forgets_nothing(place, tree, monkeypatch):
+    scanned(place, tree)
+    Path("in/e0").unlink()
+
+    monkeypatch.setattr("simdup.match.match._Matching.matched", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        scanned(place, tree)
+
+    assert known_files(place) == 10
+
+
+@pytest.mark.parametrize("code", [EACCES, EIO, ENOTDIR])
+def test_what_cannot_be_looked_at_is_not_forgotten(place, tree, monkeypatch, code):
+    scanned(place, tree)
+    shutil.rmtree("in/deep")
+    Path("in/e0").unlink()
+
+    def failing(path):
+        raise OSError(code, os.strerror(code), path)
+
+    monkeypatch.setattr("simdup.storage.cached.os.lstat", failing)
+    scanned(place, tree)
+
+    assert known_files(place) == 10
+
+
+def test_a_file_that_comes_back_changed_is_read(place, tree, write):
+    scanned(place, tree)
+    write("in/e0", "another text")
+
+    result = scanned(place, tree)
+
+    assert (result.stats.found, result.stats.from_store) == (10, 9)
+    assert scanned(place, tree).stats.from_store == 10
+
+
+# What is in a store
+
+
+def test_info_counts_what_is_there(place, tree):
+    first = scanned(place, tree)
+    with opened(place) as store:
+        info = store.info()
+
+    assert (info.path, info.files, info.folders) == (place, 10, 3)
+    assert info.bytes >= place.stat().st_size > 0
+    assert (info.asked, info.known) == (10, 0)
+    assert info.similarities > 0
+    ((key, files),) = info.recipes
+    assert json.loads(key).keys() == {"recipe", "reader", "documents"}
+    assert files == 10
+    assert first.stats.from_store == 0
+
+
+def test_info_says_what_the_last_scan_had_of_the_store(place, tree):
+    scanned(place, tree)
+    scanned(place, "in/deep")
+
+    with opened(place) as store:
+        assert (store.info().asked, store.info().known) == (6, 6)
+
+
+def test_a_new_store_is_empty(place):
+    with opened(place) as store:
+        info = store.info()
+
+    assert info == replace(info, files=0, folders=0, similarities=0, recipes=(), asked=0, known=0)
+
+
+def emptied(place):
+    return [
+        changed_by_sql(place, f"SELECT count(*) FROM {table}")[0][0]
+        for table in ("files", "folders", "similarities", "recipes", "scans")
+    ] == [0] * 5
+
+
+def test_clear_forgets_everything_and_gives_the_room_back(place, write):
+    for number in range(300):
+        write(f"in/{number:>060}", f"the same words and one more {number}")
+    scanned(place, "in")
+    full = place.stat().st_size
+
+    with opened(place) as store:
+        store.clear()
+
+    assert emptied(place)
+    assert place.stat().st_size < full / 2
+    assert scanned(place, "in").stats.from_store == 0
+
+
+def test_clear_forgets_what_an_interrupted_scan_kept(place, tree, monkeypatch):
+    monkeypatch.setattr("simdup.match.match._Matching.matched", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        scanned(place, tree)
+    assert known_files(place) == 10
+
+    with opened(place) as store:
+        store.clear()
+
+    assert emptied(place)
+
+
+AGE = ("UPDATE folders SET used = used - ?", "UPDATE similarities SET made = made - ?")
+
+
+def test_clear_forgets_what_was_not_used_for_so_many_days(place, tree, write):
+    scanned(place, tree)
+    for sql in AGE:
+        changed_by_sql(place, sql, 30)
+    write("new/a", "a text that the first scan did not see")
+    scanned(place, "new")
+
+    with opened(place) as store:
+        store.clear(30)
+        assert store.info().files == 11
+
+        store.clear(29)
+        info = store.info()
+
+    assert (info.files, info.folders, info.similarities) == (1, 1, 0)
+    assert scanned(place, "new").stats.from_store == 1
+
+
+def test_what_is_used_again_does_not_grow_old(place, tree):
+    scanned(place, tree)
+    for sql in (*AGE, "UPDATE recipes SET used = used - ?"):
+        changed_by_sql(place, sql, 30)
+    scanned(place, tree)
+
+    with opened(place) as store:
+        store.clear(10)
+
+    assert known_files(place) == 10
+
+
+def test_clear_forgets_recipes_that_were_not_used(place, tree):
+    scanned(place, tree)
+    changed_by_sql(place, "UPDATE recipes SET used = used - 30")
+    scanned(place, tree, recipe=Recipe(ngram=3))
+
+    with opened(place) as store:
+        store.clear(10)
+        ((key, files),) = store.info().recipes
+
+    assert json.loads(key)["recipe"]["ngram"] == [3]
+    assert files == 10
+
+
+# Damage
+
+
+def test_no_flipped_bit_of_a_record_is_believed(place):
+    keep(place, document(number=5))
+    ((record, checksum),) = changed_by_sql(place, "SELECT record, checksum FROM files")
+
+    for bit in range(8 * len(record)):
+        flipped = bytearray(record)
+        flipped[bit // 8] ^= 1 << bit % 8
+        changed_by_sql(place, "UPDATE files SET record = ?", bytes(flipped))
+        assert recalled(place, source()) == [UNKNOWN]
+    for bit in range(63):
+        sql = "UPDATE files SET record = ?, checksum = ?"
+        changed_by_sql(place, sql, record, checksum ^ 1 << bit)
+        assert recalled(place, source()) == [UNKNOWN]
+
+
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 40, -1])
+def test_no_part_of_a_record_is_believed(place, size):
+    keep(place, document(number=5))
+    ((record,),) = changed_by_sql(place, "SELECT record FROM files")
+    changed_by_sql(place, "UPDATE files SET record = ?", record[:size])
+
+    assert recalled(place, source()) == [UNKNOWN]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE files SET name = CAST('b' AS BLOB)",
+        "UPDATE files SET folder = 2",
+        "UPDATE files SET recipe = 2",
+    ],
+    ids=["name", "folder", "recipe"],
+)
+def test_a_record_in_the_place_of_another_is_not_believed(place, sql):
+    with opened(place) as store:
+        shelf_in(store, "one", WIDTH)
+        shelf_in(store, "two", WIDTH)
+    keep(place, document("in/a", number=5), key="one")
+    changed_by_sql(
+        place, "INSERT INTO folders (path) VALUES (?)", os.fsencode(os.path.abspath("on"))
+    )
+    changed_by_sql(place, sql)
+
+    for key in ("one", "two"):
+        for path in ("in/a", "in/b", "on/a"):
+            assert recalled(place, source(path), key=key) == [UNKNOWN]
+
+
+@pytest.mark.parametrize("column", ["key", "value", "checksum"])
+def test_no_flipped_bit_of_a_similarity_is_believed(place, column):
+    for bit in range(63):
+        with opened(place) as store:
+            shelf = shelf_in(store, "recipe", WIDTH)
+            shelf.keep_similarities(digests(1), digests(2), np.array([0.5]))
+            flip = f"UPDATE similarities SET {column} = ({column} | ?1) - ({column} & ?1)"
+            store.execute(flip, 1 << bit)
+
+            assert np.isnan(shelf.similarities(digests(1), digests(2))).all()
+            store.execute("DELETE FROM similarities")
+
+
+@pytest.mark.parametrize("value", ["NULL", "'text'", "x'3f'", "1e300"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("files.record", "files.name", "folders.path", "recipes.key", "scans.value", "scans.name"),
+        *("similarities.value", "similarities.checksum", "similarities.made"),
+        *("files.checksum", "folders.used", "recipes.used"),
+    ],
+)
+def test_a_value_of_a_wrong_kind_changes_no_answer(place, tree, column, value):
+    """As a flipped bit in the header of a row makes it."""
+    expected = scanned(place, tree)
+    table, name = column.split(".")
+    with suppress(sqlite3.IntegrityError):
+        changed_by_sql(place, f"UPDATE OR IGNORE {table} SET {name} = {value}")
+
+    said = []
+    result = scanned(place, tree, said=said)
+
+    assert (result.groups, result.skipped) == (expected.groups, expected.skipped)
+    assert len(said) <= 1
+
+
+@pytest.mark.parametrize("value", ["NULL", "'text'", "x'ff'", "1e300"])
+@pytest.mark.parametrize("column", ["recipes.key", "scans.value", "scans.name"])
+def test_a_value_of_a_wrong_kind_is_no_crash_of_info(place, tree, run, column, value):
+    scanned(place, tree)
+    table, name = column.split(".")
+    changed_by_sql(place, f"UPDATE OR IGNORE {table} SET {name} = {value}")
+
+    ended = run("cache", "info", "--cache", place)
+
+    assert ended.code == 0
+    assert ended.out.startswith(b"store ")
+
+
+def test_a_damaged_schema_is_moved_aside(place, tree):
+    expected = scanned(place, tree)
+    data = place.read_bytes()
+    place.write_bytes(data.replace(b"CREATE TABLE folders", b"CREATE \xff\xfeBLE folders"))
+
+    said = []
+    result = scanned(place, tree, said=said)
+
+    assert result.groups == expected.groups
+    assert len(said) == 1
+    assert scanned(place, tree).stats.from_store == 10
+
+
+# Trouble
+
+
+class Failing:
+    """A connection that answers some statements and then fails at every one."""
+
+    def __init__(self, connection, error, left):
+        self.connection, self.error, self.left = connection, error, left
+
+    def _failing(self):
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+
+    def execute(self, *arguments):
+        self._failing()
+        return self.connection.execute(*arguments)
+
+    def executemany(self, sql, rows):
+        self._failing()
+        return self.connection.executemany(sql, rows)
+
+    def close(self):
+        self.connection.close()
+
+
+ERRORS = [
+    sqlite3.OperationalError("disk I/O error"),
+    sqlite3.DatabaseError("database disk image is malformed"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=str)
+@pytest.mark.parametrize("is_filled", [False, True])
+def test_a_store_may_fail_at_any_statement(place, tree, is_filled, error):
+    """One warning, and the answer of a scan without a store."""
+    expected = scan([tree])
+    if is_filled:
+        scanned(place, tree)
+    data = place.read_bytes() if is_filled else b""
+    for left in count():
+        for each in place.parent.iterdir():
+            each.unlink()
+        place.write_bytes(data)
+        said = []
+        with opened(place, said) as store:
+            failing = store.connection = Failing(store.connection, error, left)
+            result = scan([tree], store=store)
+
+        assert (result.groups, result.skipped) == (expected.groups, expected.skipped)
+        assert len(said) == (failing.left < 0)
+        if failing.left >= 0:
+            break
+    assert left > 10
+
+
+def test_a_store_that_fails_says_so_once_and_knows_nothing_from_then_on(place, tree):
+    scanned(place, tree)
+    said = []
+    with opened(place, said) as store:
+        store.connection.close()
+        first, second = scan([tree], store=store), scan([tree], store=store)
+
+    assert (first.stats.from_store, second.stats.from_store) == (0, 0)
+    assert said == [f"'{place}': Cannot operate on a closed database.; going on without the store"]
+
+
+def test_a_store_that_another_program_locks_is_done_without(place, tree, monkeypatch):
+    scanned(place, tree)
+    monkeypatch.setattr("simdup.storage.sqlite.PATIENCE", 0)
+    with closing(sqlite3.connect(place, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        said = []
+        result = scanned(place, tree, said=said)
+
+    assert len(result.groups) == 2
+    assert said == [f"'{place}': database is locked; going on without the store"]
+
+
+def test_what_fails_half_way_is_not_kept(place):
+    with opened(place) as store:
+        shelf = shelf_in(store, "recipe", WIDTH)
+        with suppress(ZeroDivisionError), store.writing():
+            store.execute("INSERT INTO scans VALUES ('asked', 1)")
+            raise ZeroDivisionError
+        assert store.info().asked == 0
+
+        shelf.finish([])
+        assert changed_by_sql(place, "SELECT count(*) FROM scans") == [(2,)]
+
+
+# Which files are stores
+
+
+def test_the_place_of_a_store(monkeypatch):
+    monkeypatch.setenv("SIMDUP_CACHE", "/named")
+    assert default_place() == Path("/named")
+
+    monkeypatch.delenv("SIMDUP_CACHE")
+    monkeypatch.setattr("simdup.storage.store.sys.platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert default_place() == Path("/x/simdup/store.sqlite3")
+
+
+@pytest.mark.parametrize(
+    ("platform", "place"),
+    [
+        ("linux", "/home/ada/.cache"),
+        ("darwin", "/home/ada/Library/Caches"),
+        ("win32", "/home/ada/AppData/Local"),
+    ],
+)
+def test_the_usual_place_of_a_store_is_that_of_the_system(monkeypatch, platform, place):
+    for name in ("SIMDUP_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("simdup.storage.store.sys.platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/ada"))
+
+    assert default_place() == Path(place, "simdup", "store.sqlite3")
+
+
+def test_a_store_counts_the_files_that_it_kept(place, tree):
+    with opened(place) as store:
+        assert store.kept == 0
+        scan([tree], Settings(), DEFAULTS, store=store)
+        assert store.kept == 10
+
+
+@pytest.mark.parametrize("mask", [0, 0o022, 0o277])
+def test_a_store_and_the_files_beside_it_are_for_their_user_only(place, mask):
+    place.parent.chmod(0o755)
+    before = os.umask(mask)
+    try:
+        with opened(place) as store:
+            store.number_of_recipe("recipe")
+            modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in files_of(place)}
+    finally:
+        os.umask(before)
+
+    assert modes == {f"store.sqlite3{end}": 0o600 for end in ("", "-wal", "-shm")}
+
+
+def test_the_folder_that_is_made_for_a_store_is_for_its_user_only(tmp_path):
+    with opened(tmp_path / "new/er/store"):
+        pass
+
+    assert stat.S_IMODE((tmp_path / "new/er").stat().st_mode) == 0o700
+
+
+def test_a_store_that_others_could_read_is_closed_to_them(place):
+    with opened(place):
+        pass
+    place.chmod(0o644)
+
+    with opened(place) as store:
+        store.number_of_recipe("recipe")
+        modes = [stat.S_IMODE(each.stat().st_mode) for each in place.parent.iterdir()]
+
+    assert modes == [0o600] * 3
+
+
+def test_a_closed_store_is_one_file(place, tree):
+    scanned(place, tree)
+
+    assert os.listdir(place.parent) == [place.name]
+
+
+def test_opening_a_store_takes_no_lock_away(place):
+    """POSIX takes all locks of a process on a file away when it closes that file."""
+    with opened(place):
+        pass
+    changed_by_sql(place, "PRAGMA journal_mode = DELETE")
+    with closing(sqlite3.connect(place, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT 1 FROM files").fetchall()
+        assert room.SORT.problem(place) is None
+        lock = f"import sqlite3; sqlite3.connect({str(place)!r}, timeout=0)"
+        lock += ".execute('BEGIN EXCLUSIVE')"
+        ended = subprocess.run([sys.executable, "-c", lock], capture_output=True, check=False)
+
+    assert b"database is locked" in ended.stderr
+
+
+def foreign_database(place):
+    changed_by_sql(place, "CREATE TABLE books (title)")
+
+
+def newer_store(place):
+    with opened(place):
+        pass
+    changed_by_sql(place, f"PRAGMA user_version = {room.SORT.format + 1}")
+
+
+def text_file(place):
+    place.write_text("my notes\n" * 99, "utf-8")
+
+
+def beginning_of_a_store(place):
+    with opened(place):
+        pass
+    place.write_bytes(place.read_bytes()[:50])
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (foreign_database, "not a store of simdup"),
+        (text_file, "not a store of simdup"),
+        (beginning_of_a_store, "not a store of simdup"),
+        (newer_store, "made by a newer simdup"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_what_is_no_store_is_refused_where_the_user_names_it(place, make, problem):
+    make(place)
+    before = place.read_bytes()
+
+    with pytest.raises(InputError) as refused:
+        Store(place, pytest.fail, is_named=True)
+
+    assert str(refused.value) == f"'{place}': {problem}"
+    assert place.read_bytes() == before
+    assert os.listdir(place.parent) == [place.name]
+
+
+DAMAGE = {
+    "content": lambda place: place.write_bytes(place.read_bytes()[:100] + bytes(9999)),
+    "view": lambda place: changed_by_sql(place, "CREATE VIEW more AS SELECT 1"),
+    "trigger": lambda place: changed_by_sql(
+        place, "CREATE TRIGGER more AFTER INSERT ON files BEGIN DELETE FROM folders; END"
+    ),
+    "table": lambda place: changed_by_sql(place, "CREATE TABLE more (title)"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_damaged_store_of_ours_is_put_aside_with_a_warning(place, tree, damage, is_named):
+    scanned(place, tree)
+    damage(place)
+    before, said = place.read_bytes(), []
+
+    with opened(place, said, is_named=is_named):
+        pass
+
+    (line,) = said
+    assert line.startswith(f"'{place}': ")
+    assert line.endswith("; it is now 'store.sqlite3.damaged', and what it knew is found out again")
+    assert place.with_name("store.sqlite3.damaged").read_bytes() == before
+    scanned(place, tree)
+    assert scanned(place, tree).stats.from_store == 10
+
+
+def test_a_store_that_becomes_something_else_while_it_is_open_is_left_alone(place, tree):
+    said = []
+    with opened(place, said) as store:
+        place.unlink()
+        text_file(place)
+        error = sqlite3.DatabaseError("database disk image is malformed")
+        store.connection = Failing(store.connection, error, 0)
+        result = scan([tree], store=store)
+
+    assert len(result.groups) == 2
+    assert said == [f"'{place}': {error}; going on without the store"]
+    assert place.read_bytes().startswith(b"my notes")
+
+
+def test_what_was_put_aside_before_is_not_overwritten(place):
+    damaged = []
+    for number in range(2):
+        with opened(place):
+            pass
+        place.write_bytes(place.read_bytes()[:100] + bytes([number]) * 9999)
+        damaged.append(place.read_bytes())
+        with opened(place, []):
+            pass
+
+    assert [
+        place.with_name(place.name + end).read_bytes() for end in (".damaged", ".damaged1")
+    ] == (damaged)
+
+
+def test_a_newer_store_at_the_usual_place_is_left_alone(place, tree):
+    newer_store(place)
+    before, said = place.read_bytes(), []
+
+    result = scanned(place, tree, said=said)
+
+    assert len(result.groups) == 2
+    assert said == [f"'{place}': made by a newer simdup; going on without it"]
+    assert place.read_bytes() == before
+
+
+def test_an_empty_file_becomes_a_store(place, tree):
+    place.touch()
+
+    scanned(place, tree)
+
+    assert scanned(place, tree).stats.from_store == 10
+
+
+def test_a_store_that_cannot_be_made_is_done_without(tmp_path, tree):
+    (tmp_path / "file").touch()
+    place, said = tmp_path / "file/store", []
+
+    result = scanned(place, tree, said=said)
+
+    assert len(result.groups) == 2
+    assert len(said) == 1
+    assert said[0].endswith("; going on without the store")
+
+
+# Scans
+
+
+@pytest.fixture
+def untouchable(monkeypatch):
+    """`untouchable(folder)`: from now on no file in it can be opened."""
+
+    def forbid(folder):
+        real, inside = os.open, os.path.join(os.path.realpath(folder), "")
+
+        def opening(path, *arguments, **options):
+            assert not os.path.realpath(path).startswith(inside)
+            return real(path, *arguments, **options)
+
+        monkeypatch.setattr("simdup.files.read.os.open", opening)
+        with pytest.raises(AssertionError):
+            os.open(os.path.join(folder, "any"), os.O_RDONLY)
+
+    return forbid
+
+
+FORMATS = ["text", "json", "jsonl", "csv", "fdupes"]
+
+
+def without_the_clock(report, form):
+    """A report without what may differ from run to run."""
+    if form not in {"json", "jsonl"}:
+        return report
+    objects = [json.loads(each) for each in ([report] if form == "json" else report.splitlines())]
+    objects[0]["stats"] |= {"seconds": None, "from_store": None}
+    return objects
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("options", [(), ("-k", "60"), ("--bits", "64"), ("--features", "words")])
+def test_a_report_is_the_same_without_a_store_and_with_one_new_or_filled(
+    run, place, tree, form, options
+):
+    asked = ("scan", tree, "--format", form, *options)
+
+    without = run(*asked, "--no-cache")
+    new = run(*asked, "--cache", place)
+    filled = run(*asked, "--cache", place)
+
+    assert (without.code, new.code, filled.code) == (0, 0, 0)
+    expected = without_the_clock(without.out, form)
+    assert without_the_clock(new.out, form) == without_the_clock(filled.out, form) == expected
+    assert b"10 files known from before" in filled.err
+
+
+CHOICES = {
+    **{f"{bits} bits": {"recipe": Recipe(bits=bits)} for bits in (8, 16, 32, 64, 128, 256, 512)},
+    **{f"k {k}": {"k": k} for k in (0, 3, 100)},
+    **{f"similarity {least}": {"similarity": least} for least in (0.3, 0.8, 1)},
+    "not verified": {"verified": False},
+    "components": {"linkage": "components"},
+    "all at once": {"recipe": Recipe(bits=64), "k": 3, "linkage": "components"},
+}
+
+
+@pytest.mark.parametrize("chosen", CHOICES.values(), ids=CHOICES)
+def test_another_size_or_threshold_reads_no_file_of_a_filled_store(place, tree, chosen):
+    scanned(place, tree)
+    expected = scan([tree], Settings(**chosen))
+
+    result = scanned(place, tree, **chosen)
+
+    assert result.stats.from_store == result.stats.found == 10
+    assert (result.groups, result.skipped) == (expected.groups, expected.skipped)
+    assert (result.rows == expected.rows).all()
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"recipe": Recipe(ngram=3)},
+        {"recipe": Recipe(features="words")},
+        {"recipe": Recipe(bits=520)},
+        {"encoding": "gb18030"},
+    ],
+    ids=["ngram", "features", "more than 512 bits", "encoding"],
+)
+def test_another_recipe_or_encoding_reads_every_file(place, tree, chosen):
+    scanned(place, tree)
+
+    assert scanned(place, tree, **chosen).stats.from_store == 0
+    assert scanned(place, tree, **chosen).stats.from_store == 10
+    assert scanned(place, tree).stats.from_store == 10
+
+
+def test_another_edition_of_the_reader_reads_every_file(place, tree, monkeypatch):
+    scanned(place, tree)
+    monkeypatch.setattr("simdup.text.encodings.EDITION", 999)
+
+    assert scanned(place, tree).stats.from_store == 0
+
+
+def test_another_dictionary_of_the_same_name_reads_every_file(place, tree, write):
+    chosen = {"recipe": Recipe(features="words", stop_words="stop")}
+    write("stop", "the\n")
+    scanned(place, tree, **chosen)
+    write("stop", "the\nand\n")
+    chosen = {"recipe": Recipe(features="words", stop_words="stop")}
+
+    assert scanned(place, tree, **chosen).stats.from_store == 0
+
+
+@pytest.mark.parametrize("are_files", [False, True])
+def test_an_unchanged_tree_is_verified_without_opening_a_file(place, tree, untouchable, are_files):
+    paths = [str(each) for each in Path("in").rglob("*") if each.is_file()] if are_files else [tree]
+    first = scanned(place, *paths, are_files=are_files)
+    untouchable(tree)
+
+    second = scanned(place, *paths, are_files=are_files)
+
+    assert second.settings.verified
+    assert second.groups == first.groups != ()
+    assert second.stats.from_store == 10
+
+
+def test_a_new_file_is_the_only_one_that_is_fingerprinted(place, tree, write, monkeypatch):
+    scanned(place, tree)
+    write("in/deep/new", "a text unlike all the others")
+    asked, real = [], fingerprint_sources
+
+    def noting(sources, *arguments):
+        asked.extend(each.path for each in sources)
+        return real(sources, *arguments)
+
+    monkeypatch.setattr("simdup.files.workers.fingerprint_sources", noting)
+    scanned(place, tree)
+
+    assert asked == ["in/deep/new"]
+
+
+def test_a_change_without_a_trace_in_times_is_seen_when_the_file_is_compared(
+    place, tree, write, monkeypatch
+):
+    for module in (shelves, entries):
+        monkeypatch.setattr(module, "status", lambda source: f"{source.size:<32}".encode())
+    scanned(place, tree)
+    status, text = Path("in/e0").stat(), Path("in/e0").read_text("utf-8")
+    write("in/e0", text[::-1])
+    os.utime("in/e0", ns=(status.st_atime_ns, status.st_mtime_ns))
+    changed_by_sql(place, "DELETE FROM similarities")
+
+    result = scanned(place, tree)
+
+    grouped = {member.document.path for group in result.groups for member in group.members}
+    assert grouped >= {"in/e1", "in/e2", "in/e3"}
+    assert "in/e0" not in grouped
+    assert [(each.path, each.reason) for each in result.skipped if each.reason.is_trouble] == [
+        ("in/e0", Reason.CHANGED)
+    ]
+
+
+def test_a_store_takes_less_than_300_bytes_a_file(place, write):
+    words = random.Random(1)
+    for number in range(2000):
+        text = " ".join(words.choices(WORDS, k=60))
+        write(f"in/{number % 20:02}/document-{number:05}.txt", text)
+
+    result = scanned(place, "in")
+
+    assert result.stats.fingerprinted == 2000
+    assert place.stat().st_size < 300 * 2000
