@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 MODULES = {
-    "simdup/fingerprint/tokens.py": ["tests/fingerprint/test_tokens.py", "tests/fingerprint/test_features.py"],
+    "simdup/fingerprint/tokens.py": [
+        "tests/fingerprint/test_tokens.py",
+        "tests/fingerprint/test_features.py",
+    ],
     "simdup/match/groups.py": ["tests/match/test_groups.py"],
     "simdup/match/verify.py": ["tests/match/test_verify.py"],
     "simdup/match/candidates.py": ["tests/match/test_candidates.py"],
