@@ -9,13 +9,11 @@ A public name is imported when it is first used, so `import simdup` costs almost
 Source: PEP 562.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import importlib
+import typing
 
 # ruff: noqa: F401  (type checkers read these imports, Python reads the table below)
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from simdup.corpus.records import CorpusResult, RowGroups
     from simdup.corpus.rewrite import rewritten
     from simdup.corpus.scan import group_texts, identities, scan_rows
@@ -85,11 +83,11 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  (the names of the table)
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  (classes and functions alike)
+def __getattr__(name: str) -> typing.Any:  # noqa: ANN401  (classes and functions alike)
     """Import a public name when it is first asked for."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'simdup' has no attribute {name!r}")
-    value = getattr(import_module(_MODULE_OF[name]), name)
+    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

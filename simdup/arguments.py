@@ -71,6 +71,29 @@ def check_number(value: object, name: str) -> None:
         raise TypeError(f"{name} must be a number, not {_shown(value)}")
 
 
+def check_jobs(value: object) -> None:
+    """Raise TypeError or ValueError unless the value is None or a number of processes.
+
+    >>> check_jobs(0)
+    Traceback (most recent call last):
+    ValueError: jobs must be at least 1, not 0
+    """
+    if value is not None:
+        check_whole(value, "jobs")
+        if int(value) < 1:  # type: ignore[call-overload]
+            raise ValueError(f"jobs must be at least 1, not {value}")
+
+
+def digest_pairs(value: Iterable[tuple[bytes, bytes]], name: str) -> list[tuple[bytes, bytes]]:
+    """Pairs of digests as a list."""
+    made = _listed(value, name, "pairs of digests")
+    for place, each in enumerate(made):
+        is_pair = isinstance(each, (tuple, list)) and len(each) == 2
+        if not is_pair or not all(isinstance(digest, bytes) for digest in each):
+            raise TypeError(f"{name}[{place}] must be two digests, as bytes, not {_shown(each)}")
+    return made
+
+
 def check_truth(value: object, name: str) -> None:
     """Raise TypeError unless the value is True or False."""
     if not isinstance(value, bool):

@@ -34,6 +34,11 @@ class ExtraMissingError(SimdupError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional package: pip install 'simdup[{extra}]'")
+        self._given = what, extra
+
+    def __reduce__(self) -> tuple[type[ExtraMissingError], tuple[str, str]]:
+        """Return how to make the error again: a worker sends it to the process that asked."""
+        return type(self), self._given
 
 
 class InterruptedScan(KeyboardInterrupt):
@@ -46,3 +51,9 @@ class InterruptedScan(KeyboardInterrupt):
 
 class TooManyPairsError(SimdupError):
     """A search found more pairs than `max_pairs`."""
+
+
+def import_root(error: BaseException) -> BaseException:
+    """Return the failed import that caused the others: numpy explains its own at length."""
+    cause = error.__cause__
+    return import_root(cause) if isinstance(cause, ImportError) else error

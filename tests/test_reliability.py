@@ -784,7 +784,7 @@ def test_what_happens_to_a_file_half_way_is_told_and_the_rest_is_done(
 def test_a_file_that_changes_before_it_is_compared_is_in_no_group(report, write, monkeypatch):
     for number, name in enumerate("abc"):
         write(name, words(1, edits=number))
-    real = package.match.decide
+    real = package.match.match.decide
 
     def deciding(*arguments):
         grows("b")

@@ -15,7 +15,7 @@ import click
 from simdup.cli.completion import answer, asked
 from simdup.cli.terminal import INTERRUPTED, tell
 from simdup.compute.memory import check_that_numpy_loads
-from simdup.errors import SimdupError
+from simdup.errors import SimdupError, import_root
 from simdup.report.names import printable
 
 if TYPE_CHECKING:
@@ -143,15 +143,10 @@ def _trouble(error: Exception) -> str | None:
         case MemoryError():
             return "out of memory"
         case ImportError():
-            return f"cannot be loaded: {_root(error)}"
+            return f"cannot be loaded: {import_root(error)}"
         case RuntimeError() if "start new thread" in str(error):  # Python's words for it
             return "cannot start a thread: too many processes run, or memory is out"
     return None
-
-
-def _root(error: BaseException) -> BaseException:
-    """The error that was the cause of the others: numpy explains its own at length."""
-    return error if error.__cause__ is None else _root(error.__cause__)
 
 
 def _hint(wrong: click.ClickException) -> str:

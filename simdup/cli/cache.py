@@ -92,7 +92,9 @@ def info_command(cache: str | None) -> int:
       simdup cache info --cache project.store
     """
     with closing(_existing(cache)) as store:
-        click.echo("\n".join(_described(store.info())))
+        lines = _described(store.info())
+        _check_open(store, "it cannot be read now")
+    click.echo("\n".join(lines))
     return 0
 
 
@@ -113,6 +115,7 @@ def clear_command(cache: str | None, older_than: int | None) -> int:
         before = store.info()
         store.clear(older_than)
         after = store.info()
+        _check_open(store, "it could not be cleared; try again later")
     click.echo(
         f"forgot {count(before.files - after.files, 'file')} and"
         f" {count(before.similarities - after.similarities, 'pair')};"
@@ -127,6 +130,12 @@ def _existing(named: str | None) -> Store:
     if not os.path.exists(path):
         raise InputError(f"{str(path)!r}: there is no store; a scan makes one")
     return Store(path, _warn, is_named=True)
+
+
+def _check_open(store: Store, problem: str) -> None:
+    """Raise InputError if the store was given up meanwhile: its figures are then all 0."""
+    if not store.is_open:
+        raise InputError(f"{str(store.path)!r}: {problem}")
 
 
 def _described(info: Info) -> list[str]:

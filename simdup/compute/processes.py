@@ -13,16 +13,18 @@ import os
 import signal
 import threading
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import wait
+from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from simdup.compute.memory import check_that_numpy_loads
-from simdup.errors import SimdupError
+from simdup.errors import SimdupError, import_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -86,13 +88,18 @@ class _Worker:
         arguments = (theirs, ready() is not None)
         self.process = context.Process(target=_work, args=arguments, daemon=True)
         self.tasks = 0
-        with theirs, _interrupts_held_back():
-            self.process.start()
+        try:
+            with theirs, _interrupts_held_back():
+                self.process.start()
+        except BaseException:  # Ctrl-C while it started: nobody else knows of the process
+            if self.process.pid is not None:
+                self.end()
+            raise
 
     def end(self) -> None:
         """End the process, whatever it does."""
         self.connection.close()
-        self.process.terminate()
+        self.process.kill()  # a worker that ignores SIGTERM, as its parent may, ends all the same
         self.process.join()
 
 
@@ -166,8 +173,12 @@ def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (
         check_that_numpy_loads()
         import_module("numpy")  # before a thread takes memory too
     except (MemoryError, ImportError) as error:
-        tasks.put((NO_TASK, _raising, (error,)))
-    threading.Thread(target=_listen, args=(connection, tasks), daemon=True).start()
+        tasks.put((NO_TASK, _raising, (import_root(error),)))
+    try:
+        threading.Thread(target=_listen, args=(connection, tasks), daemon=True).start()
+    except RuntimeError as error:
+        connection.send((NO_TASK, None, error, format_exc()))
+        return
     while True:
         number, function, task = tasks.get()
         try:
@@ -175,7 +186,16 @@ def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (
                 import_module("simdup.compute.compiled").load()
             connection.send((number, function(*task), None, ""))
         except Exception as error:  # noqa: BLE001  (it is raised where the result is wanted)
-            connection.send((number, None, error, format_exc()))
+            connection.send((number, None, _sendable(error), format_exc()))
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return the error, or one that says the same if the parent could not be sent it."""
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))
+    except Exception:  # noqa: BLE001  (whatever its own methods raise)
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _listen(connection: Connection, tasks: SimpleQueue[Any]) -> None:
@@ -190,6 +210,24 @@ def _listen(connection: Connection, tasks: SimpleQueue[Any]) -> None:
         os._exit(1)
     except Exception as error:  # noqa: BLE001  (what a task needs cannot be imported, say)
         tasks.put((NO_TASK, _raising, (error,)))
+        _drain(connection)
+
+
+def _drain(connection: Connection) -> NoReturn:
+    """Take what else comes without reading it, and end this process when the parent is gone.
+
+    The parent would wait for ever to send a large task that nobody takes, and never see the
+    error. A message of which only a part was taken has no length to go by, so bytes are read.
+    """
+    read = connection.recv_bytes if os.name == "nt" else partial(_bytes_from, connection)
+    with suppress(EOFError, OSError):
+        while read():
+            pass
+    os._exit(1)
+
+
+def _bytes_from(connection: Connection) -> bytes:
+    return os.read(connection.fileno(), 1 << 16)
 
 
 def _raising(error: Exception) -> NoReturn:

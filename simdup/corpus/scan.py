@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.arguments import text_list
+from simdup.arguments import check_jobs, check_type, text_list
 from simdup.compute.compiled import load_if_worth
 from simdup.corpus.fingerprint import collected, text_digests
 from simdup.corpus.formats.open import tables
@@ -58,6 +58,9 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
     Raises InputError for a file that cannot be read or changes meanwhile, ExtraMissingError
     where one needs the extra `corpus`, TooManyPairsError.
     """
+    check_type(text_field, "text_field", str)
+    if id_field is not None:
+        check_type(id_field, "id_field", str)
     return scan_tables(tables(files, text_field, id_field), settings, jobs, progress)
 
 
@@ -69,6 +72,8 @@ def scan_tables(
 ) -> CorpusResult:
     """The same of tables that `simdup.corpus.formats.open.tables` gave."""
     began, settings = perf_counter(), settings or Settings()
+    check_type(settings, "settings", Settings)
+    check_jobs(jobs)
     bits = settings.recipe.bits
     made, prints = collected(opened, _recipe(settings), bits, jobs, progress)
     texts, digests = texts_of(_narrowed(prints, settings), bits), prints.text_digests

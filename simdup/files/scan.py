@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from simdup.arguments import path_list
+from simdup.arguments import check_jobs, check_type, digest_pairs, path_list
 from simdup.errors import InterruptedScan
 from simdup.files.collect import Collection
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition
-from simdup.files.walk import DEFAULTS, listed, walk
+from simdup.files.walk import DEFAULTS, Filters, listed, walk
 from simdup.match.candidates import widened
 from simdup.progress import silent
 from simdup.records import ScanResult, Skipped, Source, Stats
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
-    from simdup.files.walk import Filters
     from simdup.progress import Progress
     from simdup.storage.cached import Shelf
     from simdup.storage.store import Store
@@ -61,7 +60,11 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     """
     began = perf_counter()
     settings = settings or Settings()
+    check_type(settings, "settings", Settings)
+    check_type(filters, "filters", Filters)
+    check_jobs(jobs)
     roots, references = path_list(paths), path_list(against, "against")
+    ignored = digest_pairs(ignored, "ignored")
     find = listed if are_files else walk
     found = progress(find(roots, filters, references=references), "walk", None)
     shelf = None if store is None else _shelf(store, settings)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.arguments import check_type, path_list, text_list
+from simdup.arguments import check_jobs, check_type, path_list, text_list
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
@@ -169,6 +169,7 @@ class Index:
         Those that have changed replace what they were. `update` will look there again, with
         the same filters.
         """
+        check_jobs(jobs)
         how = self._how()
         with closing(self._writer()) as writer:
             return Gathering(writer, how, jobs, progress).add(path_list(paths), filters)
@@ -215,6 +216,7 @@ class Index:
         simdup's own part of that, is not the one it was; see `is_outdated`. A place that is not
         there is skipped, and what was in it stays.
         """
+        check_jobs(jobs)
         how = self._how()
         with closing(self._writer()) as writer:
             changes = Gathering(writer, how, jobs, progress).update()

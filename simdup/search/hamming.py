@@ -25,11 +25,13 @@ def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
     """Differing bits between every query and every row.
 
     Takes shapes (q, width) and (n, width) in bytes; returns shape (q, n). Raises
-    ValueError if the widths differ.
+    ValueError if the widths differ, TypeError for what is no array of fingerprints.
 
     >>> hamming_distances(np.uint8([[0b1111_0000]]), np.uint8([[0b1111_0000], [0b0000_0001]]))
     array([[0, 5]], dtype=uint16)
     """
+    check_rows(queries, "queries")
+    check_rows(rows)
     if queries.shape[1] != rows.shape[1]:
         bits = f"{8 * queries.shape[1]} and {8 * rows.shape[1]} bits"
         raise ValueError(f"cannot compare fingerprints of {bits}")
@@ -38,6 +40,17 @@ def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
     for a, b in zip(words(queries).T, words(rows).T, strict=True):
         total += np.bitwise_count(a[:, None] ^ b)
     return total
+
+
+def check_rows(rows: Rows, name: str = "rows") -> None:
+    """Raise TypeError unless the value is an array of packed fingerprints, (n, bytes) of uint8.
+
+    Numbers of another type would be taken for their own bytes, and give wrong distances.
+    """
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype != np.uint8:
+        kind = f"{rows.ndim}-dimensional {rows.dtype}" if isinstance(rows, np.ndarray) else ""
+        found = kind or type(rows).__name__
+        raise TypeError(f"{name} must be an array (n, bytes) of uint8, not {found}")
 
 
 def paired_distances(rows: Rows, i: NDArray[np.int64], j: NDArray[np.int64]) -> NDArray[np.uint16]:

@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.arguments import check_whole
 from simdup.compute.compiled import is_worth, load_if_worth, ready, threads
 from simdup.errors import TooManyPairsError
 from simdup.progress import silent
 from simdup.search.distinct import distinct_rows, joint_rows
-from simdup.search.hamming import words
+from simdup.search.hamming import check_rows, words
 from simdup.search.multi_index import CHUNK, keys_of, sharing
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def iter_pairs(rows: Rows, k: int, *, progress: Progress = silent) -> Iterator[P
     particular order. Memory does not grow with the number of pairs. Raises
     ValueError for k below 0.
     """
-    _check(k)
+    k = _within_reach(k, rows)
     distinct = distinct_rows(rows)
     return _original_pairs(distinct, k, method(distinct.rows, k), progress)
 
@@ -80,7 +81,8 @@ def iter_pairs_between(
 
     Yields arrays (m, 3) of the index in `left`, the index in `right`, and distance.
     """
-    _check(k)
+    check_rows(right, "right")
+    k = _within_reach(k, left, "left")
     bits, sides = 8 * left.shape[1], (len(left), len(right))
     # Looking up all rows may still be cheaper than comparing each with each.
     if plan(sum(sides), bits, k, sides, is_compiled=is_compiled_for(*sides, bits)):
@@ -95,9 +97,13 @@ def iter_pairs_between(
     yield from _all_pairs(left, right, k, progress)
 
 
-def _check(k: int) -> None:
+def _within_reach(k: int, rows: Rows, name: str = "rows") -> int:
+    """The distance to search within: `k`, or all bits where it is more than there are."""
+    check_whole(k, "k")
+    check_rows(rows, name)
     if k < 0:
         raise ValueError(f"k must be at least 0, not {k}")
+    return min(k, 8 * rows.shape[1])
 
 
 def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
@@ -106,7 +112,7 @@ def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
     Raises TooManyPairsError, naming the count, when there are more than `max_pairs`,
     and ValueError for k below 0.
     """
-    _check(k)
+    k = _within_reach(k, rows)
     distinct, found, count = distinct_rows(rows), [np.empty((0, 3), np.int64)], 0
     for pairs in _distinct_pairs(distinct, k, method(distinct.rows, k)):
         count += int(_pair_counts(distinct, pairs).sum())

@@ -10,8 +10,10 @@ from time import sleep
 from types import ModuleType
 
 import pytest
+from patience import LONG
 
 from simdup.compute.processes import AHEAD, check_that_workers_start, results
+from simdup.errors import ExtraMissingError
 
 
 def doubled(number, wait=0.0):
@@ -118,3 +120,69 @@ def test_workers_are_gone_when_nobody_wants_more():
 
 def test_workers_start():
     check_that_workers_start()
+
+
+class Unreceivable:
+    """A task that no worker can take: what receives it fails, as without memory."""
+
+    def __init__(self, size):
+        self.content = bytes(size)
+
+    def __setstate__(self, state):
+        raise MemoryError("no room")
+
+
+def size_of(task):
+    return len(task)
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        [(Unreceivable(5_000_000),)] * 6,
+        [(Unreceivable(10),), *[(bytes(5_000_000),)] * 6],
+    ],
+    ids=["large", "small, and large ones behind it"],
+)
+def test_a_task_that_cannot_be_received_is_an_error_and_no_hang(tasks):
+    failed = []
+
+    def run():
+        try:
+            list(results(size_of, tasks, 2))
+        except MemoryError as error:
+            failed.append(str(error))
+
+    running = threading.Thread(target=run, daemon=True)
+    running.start()
+    running.join(LONG)
+
+    assert failed == ["no room"]
+
+
+class NeedsTwoError(Exception):
+    def __init__(self, one, two):  # noqa: ARG002
+        super().__init__(one)
+
+
+def raising(kind):
+    if kind == "two":
+        raise NeedsTwoError("it is", "gone")
+    if kind == "extra":
+        raise ExtraMissingError("PDF", "docs")
+    error = ValueError("it is gone")
+    error.why = lambda: None
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected", "message"),
+    [
+        ("two", RuntimeError, "^NeedsTwoError: it is$"),
+        ("lambda", RuntimeError, "^ValueError: it is gone$"),
+        ("extra", ExtraMissingError, "^PDF needs an optional package"),
+    ],
+)
+def test_an_error_that_cannot_be_sent_as_it_is_keeps_its_name(kind, expected, message):
+    with pytest.raises(expected, match=message):
+        list(results(raising, [(kind,)], 1))

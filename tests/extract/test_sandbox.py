@@ -87,7 +87,7 @@ def test_processor_time_is_that_of_each_file_alone(guard, seconds):
 # Asks for a text; says the process that reads before, and makes a file when it is at it.
 ASK = """
 import sys
-from simdup.extract import guarded
+from simdup.extract import sandbox as guarded
 from guard_readers import READERS
 program = guarded._PROGRAM.replace("simdup.extract.readers", "guard_readers")
 guarded._PROGRAM = program

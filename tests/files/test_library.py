@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 import types
@@ -308,3 +309,58 @@ def test_lists_are_as_good_as_tuples_in_settings_and_filters():
     assert simdup.Filters(include=["*.md"]) == simdup.Filters(include=("*.md",))
     assert simdup.Settings(formats=["pdf"]) == simdup.Settings(formats=("pdf",))
     assert simdup.Filters(exclude=once(["a"])).exclude == ("a",)
+
+
+ROWS = simdup.fingerprint_texts(["a b c d", "e f g h"])
+
+
+@pytest.mark.parametrize("wrong", [ROWS.astype(float), ROWS.astype(int), ROWS[0], ROWS.tolist()])
+@pytest.mark.parametrize(
+    "called",
+    [
+        lambda rows: simdup.pairs_within(rows, 3),
+        lambda rows: simdup.iter_pairs(rows, 3),
+        lambda rows: simdup.hamming_distances(rows, rows),
+    ],
+    ids=["pairs_within", "iter_pairs", "hamming_distances"],
+)
+def test_what_is_no_array_of_fingerprints_is_refused(called, wrong):
+    with pytest.raises(TypeError, match=r"must be an array \(n, bytes\) of uint8, not "):
+        called(wrong)
+
+
+def test_a_distance_beyond_all_bits_finds_every_pair_at_once():
+    found = simdup.pairs_within(ROWS, 10**12)
+
+    assert found[:, :2].tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_no_processes_are_refused_and_not_waited_for(tmp_path, jobs):
+    (tmp_path / "rows.jsonl").write_text('{"text": "the cat"}\n' * 3, "utf-8")
+    with simdup.Index.create(tmp_path / "x") as index:
+        for called in (simdup.scan, simdup.scan_rows, index.add):
+            with pytest.raises(ValueError, match=f"^jobs must be at least 1, not {jobs}$"):
+                called(tmp_path / "rows.jsonl", jobs=jobs)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"settings": {"k": 3}}, "settings must be a Settings, not dict {'k': 3}"),
+        ({"filters": simdup.Settings()}, "filters must be a Filters, not Settings"),
+        ({"ignored": [("ab", "cd")]}, r"ignored[0] must be two digests, as bytes, not tuple"),
+        ({"ignored": "ab"}, "ignored must be a list of pairs of digests, not the string 'ab'"),
+        ({"jobs": "2"}, "jobs must be a whole number, not string '2'"),
+    ],
+)
+def test_a_scan_refuses_a_wrong_type_before_it_reads_anything(tmp_path, options, message):
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
+        simdup.scan(tmp_path, **options)
+
+
+def test_names_of_fields_are_strings(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"text": "the cat"}\n', "utf-8")
+
+    with pytest.raises(TypeError, match=r"^text_field must be a string, not int 3$"):
+        simdup.scan_rows(tmp_path / "rows.jsonl", text_field=3)
