@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from multiprocessing import get_context, resource_tracker
@@ -177,7 +177,7 @@ def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (
     try:
         threading.Thread(target=_listen, args=(connection, tasks), daemon=True).start()
     except RuntimeError as error:
-        connection.send((NO_TASK, None, error, format_exc()))
+        _send_error(connection, NO_TASK, error)
         return
     while True:
         number, function, task = tasks.get()
@@ -186,7 +186,15 @@ def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (
                 import_module("simdup.compute.compiled").load()
             connection.send((number, function(*task), None, ""))
         except Exception as error:  # noqa: BLE001  (it is raised where the result is wanted)
-            connection.send((number, None, _sendable(error), format_exc()))
+            _send_error(connection, number, error)
+
+
+def _send_error(connection: Connection, number: int, error: Exception) -> None:
+    """Send the parent an error; end this process if it has gone, or memory is out even for that."""
+    try:
+        connection.send((number, None, _sendable(error), format_exc()))
+    except (OSError, MemoryError):
+        os._exit(1)
 
 
 def _sendable(error: Exception) -> Exception:
@@ -220,14 +228,19 @@ def _drain(connection: Connection) -> NoReturn:
     error. A message of which only a part was taken has no length to go by, so bytes are read.
     """
     read = connection.recv_bytes if os.name == "nt" else partial(_bytes_from, connection)
-    with suppress(EOFError, OSError):
-        while read():
-            pass
+    is_open = True
+    while is_open:
+        try:
+            is_open = bool(read())
+        except MemoryError:
+            continue  # the other thread has something to say, and will let go of some
+        except (EOFError, OSError):
+            break
     os._exit(1)
 
 
 def _bytes_from(connection: Connection) -> bytes:
-    return os.read(connection.fileno(), 1 << 16)
+    return os.read(connection.fileno(), 1 << 12)
 
 
 def _raising(error: Exception) -> NoReturn:
