@@ -1250,3 +1250,17 @@ def test_a_store_takes_less_than_300_bytes_a_file(place, write):
 
     assert result.stats.fingerprinted == 2000
     assert place.stat().st_size < 300 * 2000
+
+
+def test_clearing_a_store_that_another_process_holds_is_an_error(run, write, english, monkeypatch):
+    write("in/a", english)
+    run("scan", "in", "--cache", "store")
+    monkeypatch.setattr("simdup.storage.sqlite.PATIENCE", 0)
+
+    with closing(sqlite3.connect("store", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        ended = run("cache", "clear", "--cache", "store")
+
+    assert ended.code == 2
+    assert b"forgot" not in ended.out
+    assert ended.err.endswith(b"'store': it could not be cleared; try again later\n")
