@@ -82,3 +82,18 @@ def test_every_room_says_what_it_turns_into_what():
         docstring = ast.get_docstring(ast.parse((path / "__init__.py").read_text("utf-8")))
         assert docstring
         assert len(docstring.splitlines()) >= 3
+
+
+UNCLEAR = ("The same", "Those", "These", "It ", "They ")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_docstring_can_be_understood_without_its_neighbour(path):
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    found = [
+        node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, kinds)
+    ]
+
+    assert [
+        each for each in map(ast.get_docstring, found) if (each or "").startswith(UNCLEAR)
+    ] == []

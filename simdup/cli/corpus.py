@@ -180,7 +180,7 @@ def _on_this_machine(
 
 
 def _on_spark(files: tuple[str, ...], settings: Settings, options: dict[str, Any]) -> Balance:
-    """The same on Spark."""
+    """Scan and write by Spark; return what became of the rows."""
     from simdup.spark.command import run  # noqa: PLC0415  (an extra)
 
     form = options["form"] or "jsonl"

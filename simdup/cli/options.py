@@ -213,7 +213,7 @@ def settings_options(command: Command) -> Command:
 
 
 def recipe_options(command: Command) -> Command:
-    """Those of them that say how fingerprints and texts are made; `settings_from` takes them."""
+    """Add the options that say how fingerprints and texts are made, for `settings_from`."""
     return _with([*_FINGERPRINT, *_DETAILS, _ENCODING, _FORMATS, _CONVERT], command)
 
 
@@ -272,7 +272,7 @@ def filters_from(options: dict[str, Any]) -> Filters:
 
 
 def detail_options(command: Command) -> Command:
-    """Those of them that say how details of a fingerprint are made."""
+    """Add the options that set the details of a fingerprint."""
     return _with(_DETAILS, command)
 
 

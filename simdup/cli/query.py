@@ -160,7 +160,7 @@ def _of_texts(index: Index, texts: Sequence[str], wish: dict[str, Any]) -> list[
 
 @contextmanager
 def _copied(paths: Sequence[str]) -> Iterator[list[str]]:
-    """The same paths, with a copy of standard input for -, so that it is read as any file is."""
+    """Replace the path - by a copy of standard input, so that it is read as any file is."""
     if "-" not in paths:
         yield [*paths]
         return

@@ -65,7 +65,7 @@ class ByRow:
         self.again.expect(self.first[texts])
 
     def features(self, texts: Indices) -> Features:
-        """Those of the same."""
+        """Return the features of these distinct texts, from the first row that has each."""
         return self.again.features(self.first[texts])
 
 
@@ -95,7 +95,7 @@ def _row_groups(texts: Texts, matched: Matched, text_digests: NDArray[np.uint64]
 
 
 def _most_similar_first(groups: RowGroups) -> RowGroups:
-    """The same groups in the order of reports."""
+    """Sort groups as reports show them: the most similar first."""
     if not len(groups):
         return groups
     begins, sizes = groups.offsets[:-1], np.diff(groups.offsets)

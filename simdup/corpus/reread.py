@@ -93,7 +93,7 @@ class _Aside:
             raise SimdupError(f"texts cannot be put aside {where}: {error.strerror}") from None
 
     def texts(self, rows: Indices) -> Iterator[str]:
-        """Those of some of the rows, which rise."""
+        """Yield the texts of these rows, whose numbers ascend."""
         places = np.searchsorted(self.rows, rows)
         for end, begin in zip(self.ends[places].tolist(), self._begins(places), strict=True):
             self.file.seek(begin)

@@ -135,7 +135,7 @@ class _Sink:
         return self.position
 
     def taken(self) -> bytes:
-        """Those that came since the last time."""
+        """Return the bytes written since the last call."""
         parts, self.parts = self.parts, []
         return b"".join(parts)
 
@@ -145,11 +145,11 @@ class _Sink:
     close = flush
 
     def writable(self) -> bool:
-        """It is."""
+        """Return True: bytes are collected here."""
         return True
 
     def readable(self) -> bool:
-        """It is not."""
+        """Return False: nothing can be read back."""
         return False
 
     seekable = readable

@@ -70,7 +70,7 @@ def scan_tables(
     jobs: int | None = 1,
     progress: Progress = silent,
 ) -> CorpusResult:
-    """The same of tables that `simdup.corpus.formats.open.tables` gave."""
+    """Group the rows of tables that `simdup.corpus.formats.open.tables` opened."""
     began, settings = perf_counter(), settings or Settings()
     check_type(settings, "settings", Settings)
     check_jobs(jobs)

@@ -85,7 +85,7 @@ def labelled_pairs(table: str) -> Labels:
 
 
 def _pairs(table: str) -> Labels:
-    """The same, of whatever labels."""
+    """Read the pairs of a table, whatever their labels are."""
     lines, wrong = _Lines(table), _Wrong(table)
     seen: dict[tuple[int, int], tuple[int, str, int]] = {}
     repeated = 0

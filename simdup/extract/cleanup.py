@@ -60,7 +60,7 @@ class Gathered:
 
 
 def tidied(text: str) -> str:
-    r"""The same text without what is not seen: soft hyphens, controls, blank lines.
+    r"""Remove what is not seen from a text: soft hyphens, controls, blank lines.
 
     >>> tidied("an of\u00adﬁce \r\n\r\n next door\n")
     'an office\nnext door'
@@ -72,7 +72,7 @@ def tidied(text: str) -> str:
 
 
 def unwrapped(text: str) -> str:
-    r"""The same text, its line breaks within Chinese or Japanese taken out.
+    r"""Remove the line breaks within Chinese or Japanese from a text.
 
     >>> unwrapped("春眠不\n觉晓 ab\ncd")
     '春眠不觉晓 ab\ncd'

@@ -202,7 +202,7 @@ def _lasting(pages: list[list[_Line]]) -> list[str]:
 
 
 def _joined(text: str) -> str:
-    """The same text with words whole that were parted at the end of a line.
+    """Join the words of a text that were parted at the end of a line.
 
     A hyphen stays if the word has one elsewhere in the text, and nowhere none.
     """

@@ -64,12 +64,12 @@ class Fingerprinted:
 
     @property
     def documents(self) -> tuple[Document, ...]:
-        """Those that have a fingerprint: the row with the same index is it."""
+        """The documents that have a fingerprint: the row with the same index."""
         return tuple(each for each in self.found if isinstance(each, Document))
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
-        """Those that have none."""
+        """The files that have no fingerprint, with the reason."""
         return tuple(each for each in self.found if isinstance(each, Skipped))
 
 
@@ -124,7 +124,7 @@ def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
 
 
 def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
-    """The same; documents whose first `bits` bits are all equal are skipped, from 32 bits on."""
+    """Skip documents whose first `bits` bits are all equal, from 32 bits on."""
     is_flat = are_degenerate(made.rows, bits)
     if not is_flat.any():
         return made

@@ -161,7 +161,7 @@ def encoding_of_large(source: Source) -> Encoding:
 
 
 def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:
-    """The same chunks; a file whose beginning has NULs and is no UTF-16 is not read on."""
+    """Pass chunks on. A file that shows in its first chunk to be binary is not read on."""
     head = next(chunks, b"")
     if known is None and b"\0" in head:
         _encoding(head, None, complete=False)

@@ -1,4 +1,4 @@
-"""The same function over a process pool: files in tasks, results in their order.
+"""Fingerprint files in several processes: files in tasks, results in their order.
 
 A small scan starts none: a worker needs longer to start than some megabytes to read.
 """

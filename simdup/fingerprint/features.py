@@ -168,7 +168,7 @@ def _compiled_shingles(
     lengths: tuple[int, ...],
     kernels: Any,  # noqa: ANN401
 ) -> tuple[Hashes, None, Positions]:
-    """The same by `kernels.distinct_shingles`, in another order."""
+    """Count distinct shingles by `kernels.distinct_shingles`, which orders them otherwise."""
     most = int(np.diff(tokens.offsets).max(initial=0)) * len(lengths)
     slots = max(256, 1 << max(2 * most - 1, 0).bit_length())
     table, owner = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)

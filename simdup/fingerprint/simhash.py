@@ -108,7 +108,7 @@ def votes(features: Features, bits: int) -> NDArray[np.float64]:
 
 
 def _compiled_votes(features: Features, bits: int, kernels: Any) -> NDArray[np.float64]:  # noqa: ANN401
-    """The same by one of the two kernels."""
+    """Add up the votes of features by one of the two compiled kernels."""
     sums = np.empty((len(features.offsets) - 1, bits))
     if features.weights is None and features.hashes is None:
         kernels.votes_of_ones(features.ids, features.offsets, sums)

@@ -88,7 +88,7 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
 
 
 def _compiled_tokens(texts: Sequence[str], kernels: Any) -> Tokens:  # noqa: ANN401
-    """The same by `kernels.token_hashes`, for tokens that shingles are made of."""
+    """Hash the tokens that shingles are made of by `kernels.token_hashes`."""
     found, joins = _hashed(texts, np.zeros(len(texts), bool), kernels)
     if not joins.any():
         return found

@@ -127,7 +127,7 @@ class Gathering:
             self._put(batch, rows)
 
     def _without_own(self, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
-        """The same without the files of the index, which change while it is written."""
+        """Skip the files of the index itself, which change while it is written."""
         own = {os.path.realpath(each) for each in files_of(Path(self.catalogue.path))}
         names = {os.path.basename(each) for each in own}
         for each in found:

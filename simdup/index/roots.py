@@ -38,24 +38,24 @@ class Places:
 
     @classmethod
     def of(cls, catalogue: Catalogue) -> Places:
-        """Those of an index."""
+        """Read the places of an index."""
         return cls(catalogue.path, places(catalogue))
 
     def with_roots(self, roots: Sequence[str], filters: Filters) -> Places:
-        """These and others; what was at or under the others is one with them now."""
+        """Add roots with their filters; places at or under a root become part of it."""
         written = json.dumps(asdict(filters))
         added: dict[bytes, str | None] = {os.fsencode(root): written for root in roots}
         return Places(self.index, self._without(roots).known | added)
 
     def less(self, roots: Sequence[str]) -> Places:
-        """These without others, which stay out of what they lie in."""
+        """Take roots out; one that lies in another place stays left out of that."""
         left = self._without(roots)
         encoded = (os.fsencode(root) for root in roots)
         out: dict[bytes, str | None] = {path: None for path in encoded if left.above(path)}
         return Places(self.index, left.known | out)
 
     def _without(self, roots: Sequence[str]) -> Places:
-        """Those that are not at or under some roots."""
+        """The places that are not at or under some roots."""
         exact = {os.fsencode(root) for root in roots}
         inside = tuple(os.path.join(root, b"") for root in exact)
         left = {
@@ -75,7 +75,7 @@ class Places:
         return path
 
     def with_other_filters(self, roots: Sequence[str], filters: Filters) -> Iterator[str]:
-        """Those of some roots that were added before, with other filters."""
+        """Yield the roots that were added before with other filters."""
         for root in roots:
             written = self.known.get(os.fsencode(root))
             if written is not None and self.filters(written) != filters:

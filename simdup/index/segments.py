@@ -53,7 +53,7 @@ def segment(batch: int, rows: Rows, documents: Numbers) -> Segment:
 
 
 def cut(segments: Sequence[Segment], bits: int) -> list[Segment]:
-    """The same with the first `bits` bits of each fingerprint."""
+    """Cut the fingerprints of segments to their first `bits` bits."""
     if not segments or 8 * segments[0].rows.shape[1] == bits:
         return list(segments)
     return [segment(each.batch, each.rows[:, : bits // 8], each.documents) for each in segments]

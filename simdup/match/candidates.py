@@ -110,7 +110,7 @@ def sample(n: int) -> tuple[Indices, Indices, int]:
 
 
 def sample_between(n: int, m: int) -> tuple[Indices, Indices, int]:
-    """The same for pairs of one of n and one of m things."""
+    """Sample pairs of one of n and one of m things, as `sample` does among n."""
     random, size = np.random.default_rng(n), SAMPLE if n * m > BUDGET else 0
     return random.integers(0, n, size), random.integers(0, m, size), n * m
 

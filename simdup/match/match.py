@@ -48,22 +48,22 @@ class Known(Protocol):
     """Similarities that were found out before, by the digests of two texts' features."""
 
     def similarities(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> Similarities:
-        """Those of some pairs, NaN for one that is not known."""
+        """Return the similarity of each pair, NaN for one that is not known."""
 
     def keep_similarities(
         self, left: NDArray[np.uint64], right: NDArray[np.uint64], values: Similarities
     ) -> None:
-        """Remember them."""
+        """Remember the similarities of these pairs."""
 
 
 class Again(Protocol):
     """Where the features of texts come from when exact similarities decide."""
 
     def expect(self, texts: Indices) -> None:
-        """These are asked for next, in parts, each perhaps several times; they rise."""
+        """Announce the texts (ascending) whose features will be asked for next."""
 
     def features(self, texts: Indices) -> Features:
-        """Those of some of them, which rise."""
+        """Return the features of these texts, whose numbers ascend."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,7 +206,7 @@ class _Matching:
         return np.concatenate(found)
 
     def _near(self, active: Indices, k: int) -> Iterator[Indices]:
-        """The same, in chunks."""
+        """Yield pairs of these texts within k bits, in chunks."""
         rows = self.texts.rows[active]
         if self.is_two_sided:
             is_reference = self.texts.is_reference[active]

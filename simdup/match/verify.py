@@ -58,7 +58,7 @@ def cosines(features: Features, i: Indices, j: Indices) -> Similarities:
 
 
 def _compiled_dots(features: Features, i: Indices, j: Indices, kernels: Any) -> Similarities:  # noqa: ANN401
-    """The same as `_dots`: pairs by their left document, in a thread for each core."""
+    """The dot products that `_dots` gives, by compiled code in a thread for each core."""
     weights = np.empty(0) if features.weights is None else features.weights.astype(np.float64)
     order, dots = np.argsort(i, kind="stable"), np.empty(len(i))
     left, right, found = i[order], j[order], np.empty(len(i))

@@ -247,7 +247,7 @@ def _rows(members: Iterable[Member], bits: int) -> Rows:
 
 
 def _settings(fields: _Fields) -> Settings:
-    """Those of the scan, without dictionaries, of which a report has only digests."""
+    """The settings of the scan, without dictionaries: a report has only their digests."""
     recipe = fields.inner("recipe")
     options: dict[str, Any] = {"features": recipe.text("features"), "hash": recipe.text("hash")}
     options["bits"] = fields.count("bits")

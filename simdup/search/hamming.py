@@ -64,7 +64,7 @@ def paired_distances(rows: Rows, i: NDArray[np.int64], j: NDArray[np.int64]) -> 
 
 
 def words(rows: Rows) -> NDArray[np.uint64]:
-    """The same bits as 64-bit words, padded with zeros: (n, words).
+    """View rows as 64-bit words, padded with zeros: (n, words).
 
     Byte order does not matter here: counting bits ignores where they are.
     """

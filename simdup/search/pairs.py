@@ -273,7 +273,7 @@ def compiled_pairs(  # noqa: PLR0913  (two of them are for others)
     is_half: bool,
     sieve: tuple[Rows, Rows, int] | None = None,
 ) -> Iterator[Pairs]:
-    """The same by `kernels.near_pairs`, a part of the right rows a thread.
+    """Yield the pairs within k bits by `kernels.near_pairs`, a part of the right rows a thread.
 
     A part that has more pairs than fit goes on from where it stopped. Of a `sieve`, wide
     rows of both and a distance, each pair is to be within that too.

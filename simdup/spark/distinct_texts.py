@@ -66,7 +66,7 @@ def named(session: SparkSession, what: str) -> Iterator[None]:
 
 
 def settled(frame: DataFrame, what: str) -> DataFrame:
-    """The same rows, computed now and kept.
+    """Compute the rows of a frame now, and keep them.
 
     In the checkpoint directory of the session if it has one, where they stay; else with the
     executors for as long as somebody holds the frame, and lost if one of these is. `what` is

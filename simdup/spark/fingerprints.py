@@ -55,7 +55,7 @@ class Reader(Protocol):
         """The text of each row, None where there is none."""
 
     def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """The same, and the columns that it makes."""
+        """Return the text of each row, and the further columns that the reader makes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Strings:
         return batch.column("text").to_pylist()
 
     def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """The same."""
+        """Return the text of each row, and no further columns."""
         return self.texts(batch), {}
 
 

@@ -71,7 +71,7 @@ class Matching:
         return self._alike(candidates, candidates.count())
 
     def to_leaders(self, led: DataFrame) -> DataFrame:
-        """The same, with all similarities if there are any: those of no pair are computed."""
+        """Complete the similarities to leaders: the ones that belong to no pair are computed."""
         if not self.settings.verified or self.settings.linkage == "star":
             return led
         unknown = led.where("similarity is null").toDF("a", "b", "similarity")
@@ -80,7 +80,7 @@ class Matching:
         return known.unionAll(computed.select("a", "b", "similarity"))
 
     def alike(self, pairs: DataFrame, count: int) -> DataFrame:
-        """Those of so many pairs of texts, a and b, that are near-duplicates."""
+        """Keep those of `count` pairs of texts, a and b, that are near-duplicates."""
         if self.settings.verified:
             return self._alike(pairs, count)
         bits = F.substring("fingerprint", 1, self.bits // 8)
@@ -95,7 +95,7 @@ class Matching:
         return self._held(self._near(self.texts.frame, self.settings.distance))
 
     def _held(self, pairs: DataFrame) -> DataFrame:
-        """The same of pairs whose distance is small enough."""
+        """Keep pairs of long texts, and pairs with a short one whose exact similarity agrees."""
         short = self.texts.frame.where(F.col("features") < SHORT).select("number")
         if short.isEmpty():
             return pairs
@@ -168,7 +168,7 @@ class Matching:
         return near_pairs(active, Near(self.bits, k, self.sieve))
 
     def _alike(self, candidates: DataFrame, count: int) -> DataFrame:
-        """Those of so many pairs that are as similar as asked, with their exact similarities."""
+        """Keep those of `count` pairs that are as similar as asked, with exact similarities."""
         decided = with_similarities(candidates, count, self.originals)
         return decided.where(F.col("similarity") >= self.settings.similarity)
 

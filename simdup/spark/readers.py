@@ -51,7 +51,7 @@ class _Reader(ABC):
         return [row.text for row in self._rows(batch)]
 
     def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """The same, with the faults of the others and the ids."""
+        """Return the text of each row, and columns of faults and ids."""
         rows = self._rows(batch)
         return [row.text for row in rows], _extras(rows)
 

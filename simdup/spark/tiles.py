@@ -106,7 +106,7 @@ def hashed(rows: Rows) -> NDArray[np.uint64]:
 
 
 def _packing(chunks: int) -> Task:
-    """Those rows of a batch that belong to one chunk become one row."""
+    """Make one row of the rows of a batch that belong to one chunk."""
 
     def packing(batches: Batches) -> Batches:
         for each in batches:

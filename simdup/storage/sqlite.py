@@ -148,7 +148,7 @@ def connected(path: Path, options: str) -> sqlite3.Connection:
 
 
 def bounded(path: Path, options: str) -> Bounded:
-    """The same as `connected`, for any thread, with a bound on every statement."""
+    """A connection as `connected` makes it, for any thread, with a bound on every statement."""
     connection = Bounded(
         _uri(path, options), uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
     )

@@ -54,7 +54,7 @@ def chunks_of(text: str) -> Iterator[str]:
 
 
 def pieces(chunks: Iterable[str], recipe: Recipe) -> Iterator[str]:
-    """The same text, cut only where no token, Han run or composition goes across."""
+    """Cut a text into pieces, only where no token, Han run or composition goes across."""
     carry = ""
     for chunk in chunks:
         carry += chunk

@@ -212,7 +212,7 @@ def decode(data: bytes, encoding: Encoding) -> str:
 
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
-    """The same text in pieces, from a file read in chunks of any size."""
+    """Decode a file that is read in chunks of any size, and yield its text in pieces."""
     unpadded = _unpadded(chunks, _UNITS.get(encoding.name, 1))
     pieces = _pieces(unpadded, _decoder(encoding.name))
     for first in filter(None, pieces):
@@ -250,7 +250,7 @@ def _decoder(name: str) -> codecs.IncrementalDecoder:
 
 
 def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
-    """The same bytes without the NULs at the end, except those within the last `unit` of bytes.
+    """Drop the NULs at the end of chunks, but for those within the last `unit` of bytes.
 
     NULs that may turn out to be at the end are counted and not kept, however many they are.
     """

@@ -178,7 +178,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _nested(kind: pa.DataType) -> pa.DataType:
-    """The same of a type that has others in it."""
+    """Replace the view types within a nested type by plain ones."""
     import pyarrow as pa  # noqa: PLC0415
 
     types = pa.types

@@ -209,7 +209,7 @@ def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
 
 
 def _prepared(connection: sqlite3.Connection, *, to_write: bool) -> sqlite3.Connection:
-    """The same connection, to a file that holds the tables of an index and nothing else.
+    """Prepare a connection, and check that the file holds the tables of an index alone.
 
     Raises sqlite3.Error, having closed it.
     """
@@ -279,7 +279,7 @@ def explained(path: str) -> Iterator[None]:
 def sound(
     look: Callable[Concatenate[Catalogue, Asked], Found],
 ) -> Callable[Concatenate[Catalogue, Asked], Found]:
-    """The same function of a catalogue; what is damaged in the file is an InputError."""
+    """Make damage in the file that a function looks at an InputError."""
 
     @wraps(look)
     def looking(catalogue: Catalogue, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Found:

@@ -111,7 +111,7 @@ def _difference(name: str, there: object, here: object) -> str:
 
 
 def with_bits(path: str, settings: Settings, bits: int) -> Settings:
-    """The same with the first bits of each fingerprint. Raises InputError if it has no such."""
+    """Settings for the first `bits` bits of each fingerprint. Raises InputError for too many."""
     recipe = settings.recipe
     if bits == recipe.bits:
         return settings
