@@ -23,7 +23,7 @@ import numpy as np
 
 from simdup.arguments import check_whole
 from simdup.compute.compiled import is_worth, load_if_worth, ready, threads
-from simdup.errors import TooManyPairsError
+from simdup.errors import BadValueError, TooManyPairsError
 from simdup.progress import silent
 from simdup.search.distinct import distinct_rows, joint_rows
 from simdup.search.hamming import check_rows, words
@@ -102,7 +102,7 @@ def _within_reach(k: int, rows: Rows, name: str = "rows") -> int:
     check_whole(k, "k")
     check_rows(rows, name)
     if k < 0:
-        raise ValueError(f"k must be at least 0, not {k}")
+        raise BadValueError(f"k must be at least 0, not {k}")
     return min(k, 8 * rows.shape[1])
 
 
