@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  (everybody's name for it)
 
-from simdup.compute.compiled import load_if_worth
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.records import Fault
 from simdup.errors import InputError
@@ -122,7 +122,7 @@ def _printing(reader: Reader, kept: tuple[str, ...], recipe: Recipe, key: str, b
         for each in batches:
             texts, extras = reader.read(each)
             characters += sum(len(text) for text in texts if text is not None)
-            load_if_worth(characters=characters)
+            load_kernels_if_worth(characters=characters)
             made = _made(each.column("id"), texts, recipe, bits)
             taken = {name: each.column(name) for name in kept}
             yield pa.RecordBatch.from_pydict(taken | made | extras)
