@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.arguments import check_whole
-from simdup.compute.compiled import is_worth, load, load_if_worth, ready, threads
+from simdup.compute.compiled import (
+    kernels_pay,
+    load_kernels,
+    load_kernels_if_worth,
+    loaded_kernels,
+    threads,
+)
 from simdup.errors import TooManyPairsError
 from simdup.progress import silent
 from simdup.search.distinct import distinct_rows, joint_rows
@@ -171,7 +177,7 @@ def _is_fused(rows: Rows, k: int) -> bool:
 
 def _loaded_for(n: int, m: int, bits: int) -> bool:
     """Whether compiled kernels are there, after loading them if n times m rows are worth it."""
-    return is_compiled_for(n, m, bits) and load() is not None
+    return is_compiled_for(n, m, bits) and load_kernels() is not None
 
 
 def _within_reach(k: int, rows: Rows, name: str = "rows") -> int:
@@ -287,7 +293,7 @@ def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
 
 def is_compiled_for(n: int, m: int, bits: int) -> bool:
     """Whether compiled kernels would compare n rows with m."""
-    return ready() is not None or is_worth(words=n * m * -(-bits // 64))
+    return loaded_kernels() is not None or kernels_pay(words=n * m * -(-bits // 64))
 
 
 def _all_pairs_cost(
@@ -336,8 +342,8 @@ def _all_pairs(
     left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
 ) -> Iterator[Pairs]:
     """Pairs of a left and a right row within k; with `is_half` these are the same, and i < j."""
-    load_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
-    if ready() is not None:
+    load_kernels_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
+    if loaded_kernels() is not None:
         reach = Reach(8 * left.shape[1], k)
         yield from compiled_pairs(left, right, reach, progress, is_half=is_half)
         return
@@ -377,7 +383,7 @@ def _kernel(
 
     That is the left row in front of which it stopped, and the number of pairs.
     """
-    kernels, k = ready(), min(reach.k, reach.bits)
+    kernels, k = loaded_kernels(), min(reach.k, reach.bits)
     # Copied also where that changes nothing: what is read-only would be compiled for again.
     a, b = (np.array(words(reach.compared(rows)).T, order="C") for rows in (left, right))
     wide = (left, right) if reach.sieve is not None else (np.empty((1, 0), np.uint8),) * 2
