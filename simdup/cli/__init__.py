@@ -74,7 +74,7 @@ class CommandsLoadedByName(click.Group):
 @click.option("--verbose", is_flag=True, help="With --version: also kernels and packages.")
 @click.option("--debug", is_flag=True, help="Show where in simdup an error came up.")
 @click.pass_context
-def commands(context: click.Context, *, version: bool, verbose: bool, **_debug: bool) -> None:
+def commands(context: click.Context, *, version: bool, verbose: bool, debug: bool) -> None:  # noqa: ARG001  (`main` reads it)
     """Find files that hold the same text: same bytes, another encoding or format, or edited.
 
     \b
