@@ -6,14 +6,12 @@ A small scan starts none: a worker needs longer to start than some megabytes to 
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from simdup.compute.compiled import cores
-from simdup.compute.processes import check_that_workers_start, results
 from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
@@ -80,6 +78,10 @@ def _pooled(
     waiting: deque[list[Source]], how: How, jobs: int
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Results in order; a file whose worker dies is given up, the others are done again."""
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
+
+    from simdup.compute.processes import check_that_workers_start  # noqa: PLC0415  slow to import
+
     has_worked = False
     while waiting:
         try:
@@ -96,6 +98,8 @@ def _pooled(
 
 def _salvaged(task: list[Source], how: How) -> Iterator[Fingerprinted]:
     """A task done again in halves, until the file that kills its worker is alone."""
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
+
     try:
         yield from _results([task], how, 1)
     except BrokenProcessPool:
@@ -108,6 +112,8 @@ def _salvaged(task: list[Source], how: How) -> Iterator[Fingerprinted]:
 
 
 def _results(tasks: Iterable[list[Source]], how: How, jobs: int) -> Iterator[Fingerprinted]:
+    from simdup.compute.processes import results  # noqa: PLC0415  slow to import
+
     # A queue of its own: that of the caller loses tasks while they are done.
     left = deque(tasks)
     sent = ((left.popleft(), *how) for _ in range(len(left)))

@@ -10,7 +10,6 @@ import errno
 import os
 import sqlite3
 import stat
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -186,6 +185,8 @@ def whole_file(path: str) -> Iterator[str]:
     Whoever is killed meanwhile leaves nothing of that name. Raises FileExistsError if there is
     something of that name already, OSError.
     """
+    import tempfile  # noqa: PLC0415  slow to import
+
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     folder, name = os.path.split(os.path.abspath(path))
