@@ -17,7 +17,8 @@ from simdup.theory import similarity_at
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simdup.corpus.records import Balance, CorpusResult, Fault, Faulty, RowGroup
+    from simdup.corpus.flaws import Fault, Faulty
+    from simdup.corpus.records import Balance, CorpusResult, RowGroup
 
 COLUMNS = ("group", "kind", "representative", "similarity", "distance", "id", "path", "row")
 
