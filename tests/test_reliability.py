@@ -96,7 +96,7 @@ REMEMBER = """
 import simdup.index.ingest, simdup.storage.cached
 simdup.index.ingest.SETTLED_NS = simdup.storage.cached.SETTLED_NS = -(10**18)
 """
-COMPILE = "import simdup.compute.compiled\nsimdup.compute.compiled.load()\n"
+COMPILE = "import simdup.compute.compiled\nsimdup.compute.compiled.load_kernels()\n"
 
 
 @pytest.fixture

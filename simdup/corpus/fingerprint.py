@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simdup.compute.compiled import cores, load_if_worth
+from simdup.compute.compiled import cores, load_kernels_if_worth
 from simdup.compute.processes import check_that_workers_start, results
 from simdup.corpus.flaws import Fault, Faulty, Flaw
 from simdup.corpus.records import ComparedRows, TextFingerprints
@@ -110,7 +110,7 @@ def fingerprint_tables(
     """
     size = sum(table.size for table in tables)
     # Every bit takes its time, and the limit is meant for 128 of them.
-    load_if_worth(characters=size * max(1, recipe.bits // 128), progress=progress)
+    load_kernels_if_worth(characters=size * max(1, recipe.bits // 128), progress=progress)
     if jobs is None:
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
     collector = _Collector(tables, recipe)

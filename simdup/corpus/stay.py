@@ -9,6 +9,7 @@ import numpy as np
 
 from simdup.corpus.records import KEEPS
 from simdup.corpus.reread import RereadTexts
+from simdup.errors import BadValueError
 from simdup.match.distinct_texts import numbered
 from simdup.match.groups import staying
 from simdup.match.verify import decide
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def check_keep(keep: str) -> None:
     """Raise ValueError unless `keep` is one of KEEPS."""
     if keep not in KEEPS:
-        raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
+        raise BadValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
 
 
 def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Indices:
