@@ -24,7 +24,7 @@ from simdup.errors import BadValueError
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
-from simdup.files.workers import How
+from simdup.files.workers import FingerprintOptions
 from simdup.index.block_tables import looked_up
 from simdup.index.file.check import problems
 from simdup.index.file.connection import Catalogue
@@ -391,6 +391,6 @@ class Index:
     def _writer(self) -> Catalogue:
         return Catalogue.open(self.path, to_write=True)
 
-    def _how(self) -> How:
+    def _how(self) -> FingerprintOptions:
         own = self.settings
-        return How(own.recipe, own.encoding, own.formats, own.converters)
+        return FingerprintOptions(own.recipe, own.encoding, own.formats, own.converters)

@@ -20,7 +20,7 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.files.fingerprint import without_degenerate
 from simdup.files.read import edition
 from simdup.files.walk import Filters, walk
-from simdup.files.workers import How, fingerprint_all, tasks
+from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.index.file.snapshot import at_or_under, documents, every_number, in_folder
 from simdup.index.file.write import forget_empty_folders, put, set_about, set_places, take_out
 from simdup.index.records import Changes
@@ -49,7 +49,7 @@ class Gathering:
     """One change of an index by what is found under some paths."""
 
     def __init__(
-        self, catalogue: Catalogue, how: How, jobs: int | None, progress: Progress
+        self, catalogue: Catalogue, how: FingerprintOptions, jobs: int | None, progress: Progress
     ) -> None:
         self.catalogue, self.how, self.jobs, self.progress = catalogue, how, jobs, progress
         self.changes = Changes()

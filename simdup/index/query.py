@@ -210,7 +210,9 @@ class _Reader:
         settings = self.settings
         copies = ([each] for each in files if each is not None)
         formats, converters = settings.formats, settings.converters
-        return features_of(copies, settings.recipe, changed, formats, converters)
+        found, now_changed = features_of(copies, settings.recipe, formats, converters)
+        changed += now_changed
+        return found
 
     def is_lost(self) -> NDArray[np.bool_]:
         """Whether each is no longer what it was: its similarity is not known."""

@@ -12,7 +12,7 @@ from simdup.arguments import path_list
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.read import digest
 from simdup.files.walk import listed
-from simdup.files.workers import How, fingerprint_all, tasks
+from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.text.encodings import count_lost
@@ -61,7 +61,9 @@ def of_files(
                 sources.append(each)
             else:
                 skipped.append(each)
-    how = How(settings.recipe, settings.encoding, settings.formats, settings.converters)
+    how = FingerprintOptions(
+        settings.recipe, settings.encoding, settings.formats, settings.converters
+    )
     documents, rows = list[Document](), [np.empty((0, how.recipe.bits // 8), np.uint8)]
     for _, part in fingerprint_all(deque(tasks(sources)), how, 1):
         made = without_degenerate(part, how.recipe.bits)
