@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from simdup.progress import Progress
     from simdup.recipe import Recipe
     from simdup.settings import Settings
-    from simdup.storage.cached import Shelf
+    from simdup.storage.cached import RecipeCache
 
 
 class Collection:
     """What has been made of some sources so far; whole unless it is interrupted."""
 
-    def __init__(self, settings: Settings, shelf: Shelf | None) -> None:
+    def __init__(self, settings: Settings, shelf: RecipeCache | None) -> None:
         self.settings, self.shelf = settings, shelf
         self.found: list[Document | Skipped | None] = []
         self.rows = np.empty((0, 0), np.uint8)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from simdup.progress import Progress
     from simdup.search.hamming import Rows
     from simdup.settings import Settings
-    from simdup.storage.cached import Shelf
+    from simdup.storage.cached import RecipeCache
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
@@ -56,7 +56,7 @@ def match_documents(  # noqa: PLR0913  (the last three have an answer)
     rows: Rows,
     settings: Settings,
     progress: Progress,
-    shelf: Shelf | None = None,
+    shelf: RecipeCache | None = None,
     *,
     ignored: Iterable[tuple[bytes, bytes]] = (),
     without_text: Sequence[Document] = (),
@@ -110,7 +110,7 @@ class _Remembered:
     From then on a text may count as one without features: true of this scan only.
     """
 
-    def __init__(self, shelf: Shelf, changed: list[Skipped]) -> None:
+    def __init__(self, shelf: RecipeCache, changed: list[Skipped]) -> None:
         self.similarities, self.keep, self.changed = shelf.similarities, shelf, changed
 
     def keep_similarities(

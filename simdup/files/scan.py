@@ -21,14 +21,13 @@ from simdup.match.candidates import widened
 from simdup.progress import silent
 from simdup.records import ScanResult, Skipped, Source, Stats
 from simdup.settings import Settings
-from simdup.storage.cached import shelf_in
+from simdup.storage.cached import RecipeCache
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
     from simdup.progress import Progress
-    from simdup.storage.cached import Shelf
     from simdup.storage.store import Store
 
     AnyPath = str | os.PathLike[str]
@@ -108,12 +107,12 @@ def _cycles_ignored() -> Iterator[None]:
             gc.enable()
 
 
-def _shelf(store: Store, settings: Settings) -> Shelf:
+def _shelf(store: Store, settings: Settings) -> RecipeCache:
     """What the store keeps for these settings: all that decides what is made of a file."""
     recipe = widened(settings.recipe)
     read = edition(settings.encoding, settings.formats, settings.converters)
     key = {"recipe": json.loads(recipe.key())} | read
-    return shelf_in(store, json.dumps(key), recipe.bits // 8)
+    return RecipeCache(store, json.dumps(key), recipe.bits // 8)
 
 
 def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Iterator[Source]:

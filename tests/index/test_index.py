@@ -53,7 +53,7 @@ def words(seed, *, count=60, edits=0):
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch):
     """A file is known however new it is."""
-    monkeypatch.setattr(gather, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
 
 
 @pytest.fixture
@@ -553,7 +553,7 @@ def test_who_read_an_index_of_old_is_not_known(index, write):
 
 @pytest.mark.parametrize("later_ns", [-1, 0])
 def test_a_file_that_changed_just_before_is_read_again(index, write, monkeypatch, later_ns):
-    monkeypatch.setattr(gather, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(codec, "SETTLED_NS", 2_000_000_000)
     write("in/a", FIRST)
     status = os.stat("in/a")
     latest = max(status.st_mtime_ns, status.st_ctime_ns)

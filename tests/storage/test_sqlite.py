@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from simdup.storage.sqlite import whole_file
+from simdup.storage.sqlite import new_file
 
 # What is killed in the first instant of a build, by name: before there is anything in the file,
 # and before the file has its name.
@@ -26,7 +26,7 @@ main(sys.argv[1:])
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [("simdup.index.file.connection", "_fill"), ("simdup.storage.sqlite", "_name_anew")],
+    [("simdup.index.file.connection", "_fill"), ("simdup.storage.sqlite", "_give_name")],
 )
 def test_a_build_that_is_killed_in_its_first_instant_can_be_run_again(run, write, module, name):
     write("in/a", "one text in the index")
@@ -42,7 +42,7 @@ def test_a_build_that_is_killed_in_its_first_instant_can_be_run_again(run, write
 
 
 def filled(path):
-    with whole_file(path) as part, open(part, "wb") as file:
+    with new_file(path) as part, open(part, "wb") as file:
         assert not os.path.lexists(path)
         file.write(b"all of it")
 
@@ -71,7 +71,7 @@ def test_a_file_takes_the_name_of_no_other(folder, monkeypatch, has_links, is_th
     if is_there_before:
         (folder / "old").write_bytes(b"notes")
 
-    with pytest.raises(FileExistsError), whole_file("old"):
+    with pytest.raises(FileExistsError), new_file("old"):
         (folder / "old").write_bytes(b"notes")
 
     assert os.listdir() == ["old"]
