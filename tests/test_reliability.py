@@ -94,7 +94,7 @@ REMEMBER = """
 import simdup.index.ingest, simdup.storage.codec
 simdup.storage.codec.SETTLED_NS = -(10**18)
 """
-COMPILE = "import simdup.compute.compiled\nsimdup.compute.compiled.load()\n"
+COMPILE = "import simdup.compute.compiled\nsimdup.compute.compiled.load_kernels()\n"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from simdup.recipe import (
     default_bits,
 )
 from simdup.settings import FORMATS, LINKAGES, SIMILARITY, Settings
-from simdup.text.encodings import forced
+from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -236,7 +236,7 @@ def reading_from(options: dict[str, Any]) -> Settings:
     """Settings that say how files are read, out of the values of `reading_options`."""
     encoding, formats = options.pop("encoding"), formats_from(options.pop("formats"))
     if encoding is not None:
-        forced(encoding)
+        encoding_named(encoding)
     converters = converters_from(options.pop("converters"))
     return Settings(encoding=encoding, formats=formats, converters=converters)
 
@@ -319,7 +319,7 @@ def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
     encoding = options.pop("encoding", None)
     if encoding is not None:
-        forced(encoding)  # the same
+        encoding_named(encoding)  # the same
     similarity, k = one_threshold(options)
     verified, formats = not options.pop("no_verify"), formats_from(options.pop("formats", "all"))
     converters = converters_from(options.pop("converters", ()))

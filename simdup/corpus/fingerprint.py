@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.compute.compiled import cores, load_if_worth
+from simdup.compute.compiled import cores, load_kernels_if_worth
 from simdup.compute.processes import check_that_workers_start, results
 from simdup.corpus.records import Fault, Faulty, Flaw, Prints, Rows
 from simdup.errors import SimdupError
@@ -114,7 +114,7 @@ def collected(
     """
     size = sum(table.size for table in tables)
     # Each bit costs its time, and the limit is meant for few.
-    load_if_worth(characters=size * max(1, recipe.bits // 128), progress=progress)
+    load_kernels_if_worth(characters=size * max(1, recipe.bits // 128), progress=progress)
     if jobs is None:
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
     collecting = _Collecting(tables, recipe)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.arguments import check_jobs, check_type, text_list
-from simdup.compute.compiled import load_if_worth
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import collected, text_digests
 from simdup.corpus.formats.open import tables
 from simdup.corpus.groups import grouped, texts_of
@@ -105,7 +105,7 @@ def group_texts(
     [0, 2]
     """
     texts, settings = text_list(texts), settings or Settings()
-    load_if_worth(characters=sum(map(len, texts)), progress=progress)
+    load_kernels_if_worth(characters=sum(map(len, texts)), progress=progress)
     made = fingerprint_texts(texts, _recipe(settings))
     bits = settings.recipe.bits
     there = np.flatnonzero((made.counts > 0) & ~are_degenerate(made.rows, bits))

@@ -32,7 +32,7 @@ from simdup.records import (
 )
 from simdup.report.json_csv import SCHEMA_VERSION
 from simdup.settings import FORMATS, Settings
-from simdup.text.encodings import forced
+from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -151,7 +151,7 @@ class _Fields:
         """The name of an encoding of text: Python has codecs that are none."""
         name = self.text(key)
         try:
-            forced(name)
+            encoding_named(name)
         except ValueError:
             raise self.wrong(key, f"is unknown: {name!r}") from None
         return name

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.arguments import check_whole
-from simdup.compute.compiled import is_worth, load_if_worth, ready, threads
+from simdup.compute.compiled import kernels_pay, load_kernels_if_worth, loaded_kernels, threads
 from simdup.errors import TooManyPairsError
 from simdup.progress import silent
 from simdup.search.distinct import distinct_rows, joint_rows
@@ -205,7 +205,7 @@ def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
 
 def is_compiled_for(n: int, m: int, bits: int) -> bool:
     """Whether compiled kernels would compare n rows with m."""
-    return ready() is not None or is_worth(words=n * m * -(-bits // 64))
+    return loaded_kernels() is not None or kernels_pay(words=n * m * -(-bits // 64))
 
 
 def _all_pairs_cost(
@@ -254,8 +254,8 @@ def _all_pairs(
     left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
 ) -> Iterator[Pairs]:
     """Pairs of a left and a right row within k; with `is_half` these are the same, and i < j."""
-    load_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
-    if ready() is not None:
+    load_kernels_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
+    if loaded_kernels() is not None:
         yield from compiled_pairs(left, right, k, progress, is_half=is_half)
         return
     for top, begin, near in _tiles(left, right, k, progress, is_half=is_half):
@@ -278,7 +278,7 @@ def compiled_pairs(  # noqa: PLR0913  (two of them are for others)
     A part that has more pairs than fit goes on from where it stopped. Of a `sieve`, wide
     rows of both and a distance, each pair is to be within that too.
     """
-    kernels, k = ready(), min(k, 8 * left.shape[1])
+    kernels, k = loaded_kernels(), min(k, 8 * left.shape[1])
     # Copied also where that changes nothing: what is read-only would be compiled for again.
     a, b = (np.array(words(rows).T, order="C") for rows in (left, right))
     nothing = np.empty((1, 0), np.uint8)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.compute.compiled import is_worth, load, ready
+from simdup.compute.compiled import kernels_pay, load_kernels, loaded_kernels
 from simdup.progress import silent
 from simdup.search.distinct import distinct_rows
 from simdup.search.hamming import paired_distances
@@ -60,9 +60,9 @@ def iter_sieved_pairs(
 def iter_sieved_between(left: Rows, right: Rows, bits: int, k: int, most: int) -> Iterator[Pairs]:
     """Such pairs of a left and a right row: their indices in the two, and distance."""
     a, b = (np.ascontiguousarray(rows[:, : bits // 8]) for rows in (left, right))
-    if is_worth(words=len(a) * len(b) * -(-bits // 64)):  # the search itself counts as work
-        load()
-    if ready() is not None and not plan(
+    if kernels_pay(words=len(a) * len(b) * -(-bits // 64)):  # the search itself counts as work
+        load_kernels()
+    if loaded_kernels() is not None and not plan(
         len(a) + len(b), bits, k, (len(a), len(b)), is_compiled=True
     ):
         yield from compiled_pairs(a, b, k, is_half=False, sieve=(left, right, most))
@@ -75,8 +75,8 @@ def iter_sieved_between(left: Rows, right: Rows, bits: int, k: int, most: int) -
 
 def _is_fused(rows: Rows, k: int) -> bool:
     """Whether the kernel that compares all with all is the one to sieve too."""
-    if is_worth(words=len(rows) ** 2 * -(-rows.shape[1] // 8)):
-        load()
-    if ready() is None or len(distinct_rows(rows).rows) < DISTINCT * len(rows):
+    if kernels_pay(words=len(rows) ** 2 * -(-rows.shape[1] // 8)):
+        load_kernels()
+    if loaded_kernels() is None or len(distinct_rows(rows).rows) < DISTINCT * len(rows):
         return False
     return not method(rows, k)

@@ -32,7 +32,7 @@ from simdup.report.rows import (
 )
 from simdup.spark.arrow import runs
 from simdup.spark.dataframes import Found, dropped, found
-from simdup.spark.distinct_texts import numbered, settled
+from simdup.spark.distinct_texts import checkpointed, numbered
 from simdup.spark.files import packing
 from simdup.spark.readers import strings
 from simdup.spark.stay import STAYING
@@ -57,7 +57,7 @@ class Scanned:
 
     files: Files
     found: Found
-    """Its groups are settled."""
+    """Its groups are checkpointed."""
     balance: Balance
 
 
@@ -65,7 +65,7 @@ def scan(files: Files, settings: Settings) -> Scanned:
     """The groups of the rows of some files, and what became of the rows."""
     began = perf_counter()
     made = found(files.source, settings)
-    made = replace(made, groups=settled(made.groups, "groups of rows"))
+    made = replace(made, groups=checkpointed(made.groups, "groups of rows"))
     verdicts = made.rows.groupBy(_verdict())
     counts = verdicts.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
     compared = sum(each["rows"] for each in counts if each["verdict"] is None)
@@ -146,7 +146,7 @@ def _ordered(scanned: Scanned) -> DataFrame:
     members = groups.join(places, "representative").join(
         rows.select("id", "file", "position", "name"), "id"
     )
-    own = settled(members, "report")
+    own = checkpointed(members, "report")
     order = (F.col("id") != F.col("representative"), is_near, -alike, "distance", "id")
     return own.repartitionByRange("group").sortWithinPartitions("group", *order)
 
@@ -194,7 +194,7 @@ def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
     """
     refused = [fault.value for fault in Fault if fault.is_refused]
     broken = scanned.found.rows.where(_verdict().isin(refused)).select("id")
-    goes = settled(dropped(scanned.found, keep), STAYING)
+    goes = checkpointed(dropped(scanned.found, keep), STAYING)
     balance = replace(scanned.balance, dropped=goes.count())
     left_out = goes.unionAll(broken)
     stays = scanned.files.whole().join(left_out, "id", "left_anti")

@@ -11,7 +11,7 @@ from simdup.match.candidates import SIEVE_BITS
 from simdup.search.distinct import DistinctRows
 from simdup.spark.arrow import lists_of, rows_of
 from simdup.spark.blocks import MOST_CANDIDATES, candidates_of, joined_pairs, keyed, layout_for
-from simdup.spark.distinct_texts import settled
+from simdup.spark.distinct_texts import checkpointed
 from simdup.spark.near import PAIRS, emitted
 from simdup.spark.tiles import chunks_for, tiled_pairs
 
@@ -28,7 +28,7 @@ ROWS_WORTH_JOIN = 200_000
 def near_pairs(texts: DataFrame, near: Near) -> DataFrame:
     """Every pair of near texts, each once, lazily: PAIRS. Takes number and fingerprint."""
     members = F.sort_array(F.collect_list("number")).alias("members")
-    distinct = settled(texts.groupBy("fingerprint").agg(members), "distinct fingerprints")
+    distinct = checkpointed(texts.groupBy("fingerprint").agg(members), "distinct fingerprints")
     repeated = distinct.where(F.size("members") > 1)
     copies = repeated.select("fingerprint", "members").mapInArrow(_copies, PAIRS)
     n = distinct.count()

@@ -42,7 +42,7 @@ def decoding(data: bytes) -> None:
         assert found.detail
         return
     assert 0 <= found.confidence <= 1
-    assert decode.forced(found.name)
+    assert decode.encoding_named(found.name)
     text = decode.decode(data, found)
     middle = len(data) // 2
     for cut in (1, middle, len(data)):

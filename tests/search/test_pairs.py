@@ -228,9 +228,9 @@ def progress():
 @pytest.mark.parametrize("tile", [(128, 2048), (7, 50), (1, 1)])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_progress_counts_every_pair_that_is_compared(progress, monkeypatch, tile, compiled):
-    if compiled and fast.load() is None:
+    if compiled and fast.load_kernels() is None:
         pytest.skip("needs the extra 'fast'")
-    monkeypatch.setattr(search, "ready", fast.ready if compiled else lambda: None)
+    monkeypatch.setattr(search, "loaded_kernels", fast.loaded_kernels if compiled else lambda: None)
     monkeypatch.setattr(search, "TILE", tile)
     monkeypatch.setattr(search, "COLUMNS", tile[1])
     monkeypatch.setattr(search, "CHUNK", 64)  # parts of many pairs are gone on with

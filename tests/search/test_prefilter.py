@@ -43,7 +43,7 @@ def by_numpy(monkeypatch):
 @pytest.fixture
 def compiled():
     pytest.importorskip("numba", reason="needs the extra 'fast'")
-    fast.load()
+    fast.load_kernels()
 
 
 CASES = [(8, 3, 9), (64, 12, 25), (64, 64, 128), (128, 30, 30), (16, 0, 40), (64, 5, 0)]
