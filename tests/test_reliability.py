@@ -50,7 +50,6 @@ from simdup.files.fingerprint import fingerprint_sources
 from simdup.index.index import Index
 from simdup.recipe import Recipe
 from simdup.settings import Settings
-from simdup.storage import codec
 from simdup.storage import store as storeroom
 from simdup.text.jieba_words import idf
 
@@ -86,7 +85,7 @@ def report(run):
 @pytest.fixture
 def settled(monkeypatch):
     """The store and an index remember a file however new it is."""
-    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
 
 
 CALL = "\nimport sys\nimport simdup.cli\nsimdup.cli.main(sys.argv[1:])\n"
@@ -1192,7 +1191,8 @@ def test_an_interrupt_while_a_second_scan_walks_says_nothing_wrong(interrupted, 
 @remembered
 def test_an_interrupt_with_workers_ends_them(interrupted, report, eight):
     ended = interrupted(
-        "simdup.storage.cached:RecipeCache._insert:2", "scan", eight, "--format", "json", "--jobs", "2"
+        "simdup.storage.cached:RecipeCache._insert:2",
+        *("scan", eight, "--format", "json", "--jobs", "2"),
     )
 
     assert ended.returncode == 130
@@ -1764,8 +1764,9 @@ def test_a_damaged_store_changes_no_answer(run, eight, usual, damage, seed):
 @pytest.mark.parametrize("what", ["log", "index"])
 def test_a_damaged_log_of_a_killed_run_changes_no_answer(driven, run, eight, place, what):
     die = REMEMBER + (
-        "import os, signal, simdup.storage.cached\n"
-        "simdup.storage.cached.RecipeCache.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal\n"
+        "from simdup.storage.cached import RecipeCache\n"
+        "RecipeCache.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert driven(die, "scan", eight).returncode == -signal.SIGKILL
     suffix = {"log": "-wal", "index": "-shm"}[what]
@@ -1922,7 +1923,7 @@ CHANGES = {
     "build, walk": ("build x in", "simdup.files.walk:_status:4", 1, 0),
     "build, read": ("build x in", "simdup.files.workers:fingerprint_sources:2", 2, 2),
     "build, in a batch": ("build x in", "simdup.index.file.write:_pack:3", 3, 4),
-    "build, two processes": ("build x in -j 2", "simdup.index.ingest:Gathering._put:3", 3, 4),
+    "build, two processes": ("build x in -j 2", "simdup.index.ingest:Ingestion._put:3", 3, 4),
     "add, in a batch": ("add all new", "simdup.index.file.write:_write:2", 4, 10),
     "update, in a batch": ("update all", "simdup.index.file.write:_write:1", 2, 8),
     "update, at the end": ("update all", "simdup.index.ingest:take_out:1", 3, 9),

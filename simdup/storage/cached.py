@@ -94,12 +94,14 @@ class RecipeCache:
     ) -> dict[bytes, tuple[bytes, int | None]]:
         """Return the records and checksums of a folder's files, or of one of them, by name."""
         # Types, because a flipped bit can change them too.
-        found = self.store.execute(
+        sql = (
             "SELECT name, record, checksum FROM files WHERE folder = ? AND recipe = ?"
             " AND typeof(name) = 'blob' AND typeof(record) = 'blob'"
-            + ("" if name is None else " AND name = ?"),
-            *(folder, self.number, *([] if name is None else [name])),
         )
+        if name is None:
+            found = self.store.execute(sql, folder, self.number)
+        else:
+            found = self.store.execute(sql + " AND name = ?", folder, self.number, name)
         return {name: (record, checksum) for name, record, checksum in found}
 
     def keep(

@@ -69,19 +69,13 @@ class DatabaseKind:
             return None
         if not os.path.isfile(path):
             return "not a regular file"
-        for journal in {f"{path}-journal", f"{os.path.realpath(path)}-journal"}:
-            if _read(journal, len(_SUPER_JOURNAL_END), from_end=True) == _SUPER_JOURNAL_END:
-                name = os.path.basename(journal)
-                return f"{name!r} beside it would make SQLite delete another file; remove it first"
-        if self._is_recognised_by_sqlite(path):
-            return None
-        header = _read(path, 100)
-        if not header:
+        if journal := _super_journal_namer(path):
+            return f"{journal!r} beside it would make SQLite delete another file; remove it first"
+        if self._is_recognised_by_sqlite(path) or not (header := _read(path, 100)):
             return None
         if not self._is_ours(header):
             return f"not {self.name} of simdup"
-        newest = int.from_bytes(header[60:64], "big")
-        return "made by a newer simdup" if newest > self.format else None
+        return "made by a newer simdup" if header[60:64] > self.format.to_bytes(4, "big") else None
 
     def has_header(self, path: Path) -> bool:
         """Whether a regular file with the header of this kind is at a path, damaged or not."""
@@ -105,14 +99,17 @@ class DatabaseKind:
         try:
             for pragma in ("trusted_schema = OFF", "cell_size_check = ON", *pragmas):
                 connection.execute(f"PRAGMA {pragma}")
-            allowed = _schema_of(self.schema)
-            for row in patiently(connection.execute, _NOTED):
-                if _normalised(row) not in allowed:
-                    raise sqlite3.DatabaseError(f"{row[0]} {row[1]!r} is not one of {self.name}")
+            self._check_schema(connection)
         except BaseException:
             connection.close()
             raise
         return connection
+
+    def _check_schema(self, connection: sqlite3.Connection) -> None:
+        allowed = _schema_of(self.schema)
+        for row in patiently(connection.execute, _NOTED):
+            if _normalised(row) not in allowed:
+                raise sqlite3.DatabaseError(f"{row[0]} {row[1]!r} is not one of {self.name}")
 
     def _is_recognised_by_sqlite(self, path: Path) -> bool:
         """Whether SQLite reads a header of this kind.
@@ -301,6 +298,15 @@ def _schema_of(sql: str) -> frozenset[tuple[str, ...]]:
 def _normalised(row: Iterable[object]) -> tuple[str, ...]:
     """Return a row of SQLite's schema with one space for each run of white space."""
     return tuple(" ".join(str(each).split()) for each in row)
+
+
+def _super_journal_namer(path: Path) -> str | None:
+    """Return the name of a journal beside a database that names a super-journal, if any."""
+    # SQLite looks beside the file that a link leads to; on Windows beside the link.
+    for journal in (f"{path}-journal", f"{os.path.realpath(path)}-journal"):
+        if _read(journal, len(_SUPER_JOURNAL_END), from_end=True) == _SUPER_JOURNAL_END:
+            return os.path.basename(journal)
+    return None
 
 
 def _read(path: str | Path, size: int, *, from_end: bool = False) -> bytes:
