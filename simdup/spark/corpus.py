@@ -17,19 +17,19 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from simdup.corpus.fingerprint import MOST_FAULTY
-from simdup.corpus.records import Balance, Fault, Faulty, Flaw, RowGroup
+from simdup.corpus.flaws import Fault, Faulty, Flaw
+from simdup.corpus.records import Balance, RowGroup
 from simdup.errors import InputError
 from simdup.records import Kind
-from simdup.report.json_csv import csv_line
+from simdup.report.json_csv import as_jsonl, csv_line, json_line
 from simdup.report.rows import (
     COLUMNS,
     NamedGroup,
-    csv_lines,
-    json_fault,
-    json_header,
-    json_line,
+    csv_rows,
+    group_fields,
     text_lines,
 )
+from simdup.report.rows import report as corpus_report
 from simdup.spark.arrow import runs
 from simdup.spark.dataframes import Found, dropped, found
 from simdup.spark.distinct_texts import checkpointed, numbered
@@ -125,7 +125,8 @@ def report(scanned: Scanned, form: str) -> DataFrame:
 def _around(balance: Balance, form: str) -> tuple[list[str], list[str]]:
     """The lines before and after the groups."""
     if form == "jsonl":
-        return [json_header(balance)], list(map(json_fault, balance.faulty))
+        head, *tail = as_jsonl(corpus_report(balance, (), balance.faulty))
+        return [head], tail
     return [csv_line(COLUMNS)] if form == "csv" else [], []
 
 
@@ -162,9 +163,10 @@ def _rendering(scanned: Scanned, form: str) -> Task:
                 raise InputError(f"{many}, too many for a line of JSON; take --format csv")
             named = _named(group, table, names)
             if form == "jsonl":
-                lines = iter([json_line(named)])
+                lines = iter([json_line("group", group_fields(named))])
             else:
-                lines = csv_lines(named) if form == "csv" else text_lines(named, bits)
+                is_csv = form == "csv"
+                lines = map(csv_line, csv_rows(named)) if is_csv else text_lines(named, bits)
             while part := list(islice(lines, LINES)):
                 yield pa.RecordBatch.from_pydict({"value": strings(part)})
 
