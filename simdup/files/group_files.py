@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from simdup.progress import Progress
     from simdup.search.hamming import Rows
     from simdup.settings import Settings
-    from simdup.storage.cached import Shelf
+    from simdup.storage.cached import RecipeCache
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
@@ -56,7 +56,7 @@ def match_documents(  # noqa: PLR0913  (the last three have an answer)
     rows: Rows,
     settings: Settings,
     progress: Progress,
-    shelf: Shelf | None = None,
+    cache: RecipeCache | None = None,
     *,
     ignored: Iterable[tuple[bytes, bytes]] = (),
     without_text: Sequence[Document] = (),
@@ -64,7 +64,7 @@ def match_documents(  # noqa: PLR0913  (the last three have an answer)
     """The groups of some documents, most similar first.
 
     `rows` may be wider than the settings' bits: their first bits are the fingerprints, and all of
-    them sort out candidates that are near by chance. Similarities that `shelf` knows are not
+    them sort out candidates that are near by chance. Similarities that `cache` knows are not
     computed again. `ignored` are pairs of texts, by digest, that are no duplicates.
     Documents `without_text` are grouped by their bytes alone.
     """
@@ -72,7 +72,7 @@ def match_documents(  # noqa: PLR0913  (the last three have an answer)
     texts = distinct_texts(_items(documents, rows, pairs), settings.recipe.bits)
     texts = replace(texts, apart=_apart(documents, texts, pairs))
     again = _RereadDocuments(documents, texts, settings)
-    known = None if shelf is None else _StoredSimilarities(shelf, again.changed)
+    known = None if cache is None else _StoredSimilarities(cache, again.changed)
     matched = match(texts, settings, again, progress, known)
     gone = {skipped.path for skipped in again.changed}
     are_references = any(each.source.is_reference for each in chain(documents, without_text))
@@ -106,20 +106,20 @@ class _RereadDocuments:
 
 
 class _StoredSimilarities:
-    """The similarities that a shelf knows; new ones are kept until a file turns out changed.
+    """The similarities that the cache knows; new ones are kept until a file turns out changed.
 
     From then on a text may count as one without features, which is true of this scan only.
     """
 
-    def __init__(self, shelf: Shelf, changed: list[Skipped]) -> None:
-        self.similarities, self.shelf, self.changed = shelf.similarities, shelf, changed
+    def __init__(self, cache: RecipeCache, changed: list[Skipped]) -> None:
+        self.similarities, self.cache, self.changed = cache.similarities, cache, changed
 
     def keep_similarities(
         self, left: NDArray[np.uint64], right: NDArray[np.uint64], values: Similarities
     ) -> None:
         """Keep these similarities for other scans."""
         if not self.changed:
-            self.shelf.keep_similarities(left, right, values)
+            self.cache.keep_similarities(left, right, values)
 
 
 def _items(

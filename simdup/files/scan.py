@@ -26,7 +26,7 @@ from simdup.match.candidates import SIEVE_FROM, widened
 from simdup.progress import silent
 from simdup.records import Document, ScanResult, Skipped, Source, Stats
 from simdup.settings import Settings
-from simdup.storage.cached import shelf_in
+from simdup.storage.cached import RecipeCache
 
 if TYPE_CHECKING:
     import os
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from simdup.progress import Progress
     from simdup.recipe import Recipe
-    from simdup.storage.cached import Shelf
     from simdup.storage.store import Store
 
     AnyPath = str | os.PathLike[str]
@@ -74,8 +73,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     ignored = digest_pairs(ignored, "ignored")
     find = listed if are_files else walk
     found = progress(find(roots, filters, references=references), "walk", None)
-    shelf = None if store is None else _shelf(store, settings)
-    made = _Fingerprinting(settings, shelf)
+    cache = None if store is None else _cache(store, settings)
+    made = _Fingerprinting(settings, cache)
     skipped: list[Skipped] = []
     matches: Matches | None = None
     try:
@@ -88,12 +87,12 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
                 fingerprinted.rows,
                 settings,
                 progress,
-                shelf,
+                cache,
                 ignored=ignored,
                 without_text=[each.file for each in fingerprinted.skipped if each.file],
             )
-        if shelf is not None:
-            shelf.finish([] if are_files else [*roots, *references])
+        if cache is not None:
+            cache.finish([] if are_files else [*roots, *references])
     except KeyboardInterrupt:
         seconds = perf_counter() - began
         raise InterruptedScan(_result(made, skipped, None, seconds)) from None
@@ -115,12 +114,12 @@ def _cycles_ignored() -> Iterator[None]:
             gc.enable()
 
 
-def _shelf(store: Store, settings: Settings) -> Shelf:
+def _cache(store: Store, settings: Settings) -> RecipeCache:
     """What the store keeps under these settings; its key has all that decides a fingerprint."""
     recipe = widened(settings.recipe)
     read = edition(settings.encoding, settings.formats, settings.converters)
     key = {"recipe": json.loads(recipe.key())} | read
-    return shelf_in(store, json.dumps(key), recipe.bits // 8)
+    return RecipeCache(store, json.dumps(key), recipe.bits // 8)
 
 
 def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Iterator[Source]:
@@ -135,8 +134,8 @@ def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Itera
 class _Fingerprinting:
     """What was made of each source so far: all of it, unless the scan is interrupted."""
 
-    def __init__(self, settings: Settings, shelf: Shelf | None) -> None:
-        self.settings, self.shelf = settings, shelf
+    def __init__(self, settings: Settings, cache: RecipeCache | None) -> None:
+        self.settings, self.cache = settings, cache
         self.found: list[Document | Skipped | None] = []
         self.rows = np.empty((0, 0), np.uint8)
         self.from_store = 0
@@ -157,8 +156,8 @@ class _Fingerprinting:
         options = self._recipe(), settings.encoding, settings.formats, settings.converters
         parts = fingerprint_all(waiting, FingerprintOptions(*options), jobs)
         for task, part in progress(parts, "read", count, lambda done: len(done[0])):
-            if self.shelf is not None:
-                self.shelf.keep(task, part.found, part.rows)
+            if self.cache is not None:
+                self.cache.keep(task, part.found, part.rows)
             own, places = np.split(places, [len(task)])
             # Rows first: Ctrl-C may come at any moment, and every document found needs its row.
             self.rows[own[_are_documents(part.found)]] = part.rows
@@ -169,11 +168,11 @@ class _Fingerprinting:
         """Note what the store knows, and return the sources of which it knows nothing."""
         unknown, rows = list[Source](), list[bytes]()
         try:
-            if self.shelf is None:
+            if self.cache is None:
                 unknown.extend(sources)
                 self.found = [None] * len(unknown)
             else:
-                for source, outcome, row in self.shelf.recall(sources, is_list=is_list):
+                for source, outcome, row in self.cache.recall(sources, is_list=is_list):
                     if row is not None:
                         rows.append(row)
                     if outcome is None:
@@ -194,7 +193,7 @@ class _Fingerprinting:
     def _recipe(self) -> Recipe:
         """The recipe, with the bits of a sieve where it pays and wherever rows are kept."""
         recipe = self.settings.recipe
-        return widened(recipe) if self._is_sieved() or self.shelf is not None else recipe
+        return widened(recipe) if self._is_sieved() or self.cache is not None else recipe
 
     def _is_sieved(self) -> bool:
         return self.settings.verified and len(self.found) > SIEVE_FROM
