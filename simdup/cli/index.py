@@ -13,8 +13,9 @@ from simdup.cli.output import writer
 from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
 from simdup.errors import SimdupError
 from simdup.index.index import Index
-from simdup.report import index_info
-from simdup.report.wording import count, skips
+from simdup.report.query import render_info, render_info_json
+from simdup.report.text import skips
+from simdup.report.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,7 +139,7 @@ def info_command(file: str, form: str | None) -> int:
     """
     with Index(file) as index:
         info = index.info()
-    render = index_info.render_json if form == "json" else index_info.render
+    render = render_info_json if form == "json" else render_info
     writer(None, as_utf8=form == "json")(render(info))
     return 0
 

@@ -24,7 +24,7 @@ from simdup.recipe import (
     default_bits,
 )
 from simdup.settings import FORMATS, LINKAGES, SIMILARITY, Converter, Settings
-from simdup.text.encodings import forced
+from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -121,7 +121,7 @@ def _converter(text: str) -> Converter:
 
 def _encoding(text: str) -> str:
     """Return the name of an encoding. Raises ValueError if no text file can be in it."""
-    forced(text)
+    encoding_named(text)
     return text
 
 

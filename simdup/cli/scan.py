@@ -20,9 +20,9 @@ from simdup.errors import InputError, InterruptedScan
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
 from simdup.index.index import Index
-from simdup.report import fdupes, text
 from simdup.report import json_csv as data
-from simdup.report.wording import count, summary
+from simdup.report import text
+from simdup.report.wording import count
 from simdup.storage.home import NoHomeError
 from simdup.storage.sqlite import files_of
 
@@ -43,7 +43,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     "json": data.render_json,
     "jsonl": data.render_jsonl,
     "csv": data.render_csv,
-    "fdupes": fdupes.render,
+    "fdupes": text.render_names,
 }
 
 
@@ -123,7 +123,7 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
         task.write_page(result, show)
     if not given["quiet"]:
         warn_of(result.skipped)
-        for line in summary(result):
+        for line in text.summary(result):
             tell(line)
     return options.exit_code(result, given)
 
@@ -221,7 +221,7 @@ def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
     """Return the function that renders the result; with -0 alone that is fdupes's list."""
     form, null = given["form"], given["null"]
     if null and form in {None, "fdupes"}:
-        return fdupes.render_null
+        return text.render_null
     if null and given["files_from"] is None:
         raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
     if form in {None, "text"}:

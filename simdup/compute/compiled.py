@@ -52,15 +52,15 @@ class _Account:
 _ACCOUNT = _Account()
 
 
-def ready() -> Any:  # noqa: ANN401  (a module of untyped functions)
+def loaded_kernels() -> Any:  # noqa: ANN401  (a module of untyped functions)
     """`simdup.compute.kernels` if something has loaded it before, else None: then numpy works."""
     return sys.modules.get("simdup.compute.kernels")
 
 
-def load(progress: Progress = silent) -> ModuleType | None:
+def load_kernels(progress: Progress = silent) -> ModuleType | None:
     """`simdup.compute.kernels`, compiled; None if numba is not installed, or broken."""
-    if ready() is not None or _ACCOUNT.is_broken or not is_installed():
-        return ready()
+    if loaded_kernels() is not None or _ACCOUNT.is_broken or not is_installed():
+        return loaded_kernels()
     if not _number(os.environ.get("NUMBA_NUM_THREADS", "1")):
         del os.environ["NUMBA_NUM_THREADS"]  # numba would fail, or complain at length
     try:
@@ -70,7 +70,7 @@ def load(progress: Progress = silent) -> ModuleType | None:
     except Exception:  # noqa: BLE001  (a numba that does not fit this numpy or LLVM fails anyhow)
         sys.modules.pop("simdup.compute.kernels", None)
         _ACCOUNT.is_broken = True
-    return ready()
+    return loaded_kernels()
 
 
 def is_installed() -> bool:
@@ -78,17 +78,19 @@ def is_installed() -> bool:
     return find_spec("numba") is not None
 
 
-def load_if_worth(*, characters: int = 0, words: int = 0, progress: Progress = silent) -> None:
+def load_kernels_if_worth(
+    *, characters: int = 0, words: int = 0, progress: Progress = silent
+) -> None:
     """Load the kernels if they are worth it with this work, which is done next.
 
     Its size is in characters to read or words to compare.
     """
-    if is_worth(characters=characters, words=words):
-        load(progress)
+    if kernels_pay(characters=characters, words=words):
+        load_kernels(progress)
     _ACCOUNT.done += _share(characters, words)
 
 
-def is_worth(*, characters: int = 0, words: int = 0) -> bool:
+def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
     """Whether there are kernels, and work of this size and all before are worth loading them."""
     is_enough = _ACCOUNT.done + _share(characters, words) > 1
     return is_enough and not _ACCOUNT.is_broken and is_installed()

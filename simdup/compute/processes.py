@@ -80,12 +80,12 @@ class _Worker:
     """A process that works, and how many tasks it has."""
 
     def __init__(self) -> None:
-        from simdup.compute.compiled import ready  # noqa: PLC0415  not in a worker
+        from simdup.compute.compiled import loaded_kernels  # noqa: PLC0415  not in a worker
 
         context = get_context("spawn")
         self.connection, theirs = context.Pipe()
         # Workers load the kernels if this process has: compiled by now, they lie in a cache.
-        arguments = (theirs, ready() is not None)
+        arguments = (theirs, loaded_kernels() is not None)
         self.process = context.Process(target=_work, args=arguments, daemon=True)
         self.tasks = 0
         try:
@@ -183,7 +183,7 @@ def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (
         number, function, task = tasks.get()
         try:
             if is_compiled:
-                import_module("simdup.compute.compiled").load()
+                import_module("simdup.compute.compiled").load_kernels()
             connection.send((number, function(*task), None, ""))
         except Exception as error:  # noqa: BLE001  (it is raised where the result is wanted)
             _send_error(connection, number, error)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import Gathered, NotReadable, unless_empty
-from simdup.text.encodings import Encoding, decode, detect, forced
+from simdup.text.encodings import Encoding, decode, detect, encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -111,8 +111,8 @@ def _encoding(data: bytes, charset: str | None) -> Encoding:
     """The encoding a part declares; if it declares none that is known, what it looks like."""
     try:
         if charset:
-            return forced(charset)
+            return encoding_named(charset)
     except ValueError:
         pass
     found = detect(data)
-    return found if isinstance(found, Encoding) else forced("windows-1252")
+    return found if isinstance(found, Encoding) else encoding_named("windows-1252")

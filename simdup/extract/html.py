@@ -15,7 +15,7 @@ import re
 from html import unescape
 
 from simdup.extract.cleanup import NotReadable, unless_empty, unwrapped
-from simdup.text.encodings import Encoding, NotText, decode, detect, forced
+from simdup.text.encodings import Encoding, NotText, decode, detect, encoding_named
 
 # Names and values in a tag; what comes after so many is taken for text. `re` keeps some
 # hundred bytes for each of them.
@@ -97,7 +97,7 @@ def _declared(data: bytes) -> Encoding | None:
     head = _COMMENT.sub(b"", data[:_DECLARED_WITHIN])
     declared = _META.search(head) or _XML.match(head)
     try:
-        found = forced(declared.group(1).decode("ascii")) if declared else None
+        found = encoding_named(declared.group(1).decode("ascii")) if declared else None
     except ValueError:
         return None
     return None if found is None or found.name.startswith("utf-") else found

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 
 from simdup.extract.cleanup import Gathered, NotReadable, unless_empty
-from simdup.text.encodings import Encoding, decode, forced
+from simdup.text.encodings import Encoding, decode, encoding_named
 
 _TOKEN = re.compile(
     rb"""
@@ -103,7 +103,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self._state, self._outer = _State(), list[_State]()
-        self._ansi, self._encodings = forced("cp1252"), dict[int | None, Encoding]()
+        self._ansi, self._encodings = encoding_named("cp1252"), dict[int | None, Encoding]()
         self._default_font: int | None = None
         self._text, self._bytes = Gathered(), bytearray()
         self._fallback_left = 0
@@ -164,7 +164,7 @@ class _Reader:
         elif word == b"ansicpg":
             self._ansi = _encoding(f"cp{number}", self._ansi)
         elif word == b"fcharset" and state.is_fonts and number in _CHARSETS:
-            self._encodings[state.font] = forced(_CHARSETS[number])
+            self._encodings[state.font] = encoding_named(_CHARSETS[number])
         elif word in _HIDDEN:
             self._change(replace(state, is_hidden=True, is_fonts=word == b"fonttbl"))
         else:
@@ -198,6 +198,6 @@ def _encoding(name: str, default: Encoding) -> Encoding:
     """The encoding of a code page, or the default if it is unknown."""
     try:
         codecs.lookup(name)
-        return forced(name)
+        return encoding_named(name)
     except (LookupError, ValueError):
         return default

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.compute.compiled import load_if_worth
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.workers import How, fingerprint_all, tasks
 from simdup.match.candidates import SIEVE_FROM, widened
@@ -41,7 +41,7 @@ class Collection:
         `is_list` says that they come in any order, not folder by folder.
         """
         unknown = self._recall(sources, is_list=is_list)
-        load_if_worth(characters=sum(source.size for source in unknown), progress=progress)
+        load_kernels_if_worth(characters=sum(source.size for source in unknown), progress=progress)
         waiting, count = deque(tasks(unknown)), len(unknown)
         del unknown  # each file's record is let go when its task is done
         places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)

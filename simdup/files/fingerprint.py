@@ -42,7 +42,7 @@ from simdup.fingerprint.simhash import (
 from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.text.chunking import chunks_of
-from simdup.text.encodings import Encoding, damage, decode_chunks, forced
+from simdup.text.encodings import Encoding, count_lost, decode_chunks, encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -156,7 +156,7 @@ def _made(
     sources: Sequence[Source], recipe: Recipe, encoding: str | None, readers: Readers | None
 ) -> tuple[dict[int, _Made], dict[int, Skipped]]:
     """By the index of the source: what was made of it, or why nothing was."""
-    known = None if encoding is None else forced(encoding)
+    known = None if encoding is None else encoding_named(encoding)
     waiting: list[tuple[int, Text]] = []
     made: dict[int, _Made] = {}
     skipped: dict[int, Skipped] = {}
@@ -179,7 +179,7 @@ def _document(source: Source, found: Text, prints: Fingerprints, row: int) -> Do
         source,
         found.encoding.name,
         found.encoding.confidence,
-        damage(found.text),
+        count_lost(found.text),
         int(prints.counts[row]),
         found.bytes_digest,
         found.text_digest,
@@ -201,7 +201,7 @@ def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
         nonlocal damaged
         for text in decode_chunks(chunks(), encoding):
             of_text.update(text.encode("utf-8", "surrogatepass"))
-            damaged += damage(text)
+            damaged += count_lost(text)
             yield from chunks_of(text)
 
     prints = fingerprint_chunks(pieces(), recipe)

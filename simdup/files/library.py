@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.arguments import path_list, text_list
-from simdup.compute.compiled import load_if_worth
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InputError
 from simdup.files.fingerprint import rows_of_sources
 from simdup.files.walk import listed
@@ -45,7 +45,7 @@ def fingerprint_texts(
     (True, (8,))
     """
     recipe, listed_texts = _recipe(bits, features, options), text_list(texts)
-    load_if_worth(characters=sum(map(len, listed_texts)))
+    load_kernels_if_worth(characters=sum(map(len, listed_texts)))
     return _fingerprint_texts(listed_texts, recipe).rows
 
 
@@ -71,7 +71,7 @@ def fingerprint_files(
     sources = [each for each in found if isinstance(each, Source)]
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     for task in tasks(sources):
-        load_if_worth(characters=sum(source.size for source in task))
+        load_kernels_if_worth(characters=sum(source.size for source in task))
         rows.append(rows_of_sources(task, recipe, encoding))
     return np.concatenate(rows)
 
@@ -93,7 +93,7 @@ def exact_similarities(
     """
     recipe, listed_texts = _recipe(None, features, options), text_list(texts)
     left, right = (_indices(each, len(listed_texts)) for each in (i, j))
-    load_if_worth(characters=sum(map(len, listed_texts)))
+    load_kernels_if_worth(characters=sum(map(len, listed_texts)))
     return _exact_similarities(listed_texts, left, right, recipe)
 
 

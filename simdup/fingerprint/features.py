@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.compute.compiled import ready
+from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import gram_hashes, span_hashes
 from simdup.fingerprint.tokens import Tokens, token_ids, tokens, voting_hashes
 from simdup.recipe import FeatureKind, Recipe, WeightKind
@@ -148,7 +148,7 @@ def _counted(tokens: Tokens, recipe: Recipe) -> Features:
 
 def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, None, Positions]:
     """The distinct shingles of each document, no weights, and the offsets of documents."""
-    kernels = ready()
+    kernels = loaded_kernels()
     if kernels is not None:
         return _compiled_shingles(tokens, lengths, kernels)
     ids, documents = _shingles(tokens, lengths)

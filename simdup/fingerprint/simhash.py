@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.compute.compiled import ready
+from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import mix64, widened
 from simdup.fingerprint.features import Features, features, segments
 from simdup.recipe import FeatureKind, HashKind, Recipe
@@ -95,7 +95,7 @@ def votes(features: Features, bits: int) -> NDArray[np.float64]:
     """
     if features.weights is not None and features.weights.dtype == np.float64:
         return _float_votes(features, bits)
-    kernels = ready()
+    kernels = loaded_kernels()
     if kernels is not None:
         return _compiled_votes(features, bits, kernels)
     n = len(features.offsets) - 1
@@ -183,7 +183,7 @@ def digests(features: Features) -> NDArray[np.uint64]:
 
     The sum over features of a hash of id and weight, so the order does not matter.
     """
-    kernels = ready()
+    kernels = loaded_kernels()
     if kernels is not None:
         found = np.empty((len(features.offsets) - 1, 2), np.uint64)
         weights = np.ones(1, np.int64) if features.weights is None else features.weights

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.compute.compiled import ready
+from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import blake2b_hashes, span_hashes, string_hashes
 from simdup.recipe import FeatureKind, HashKind, Recipe
 from simdup.text.jieba_words import cutter, read_stop_words
@@ -68,7 +68,7 @@ class Tokens:
 
 def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
     """The tokens of some texts as the recipe cuts them."""
-    kernels = ready()
+    kernels = loaded_kernels()
     if kernels is not None and recipe.features is FeatureKind.SHINGLES:
         return _compiled_tokens(texts, kernels)
     if recipe.features is FeatureKind.TOKENS:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.compute.compiled import load_if_worth
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.files.fingerprint import without_degenerate
 from simdup.files.read import edition
 from simdup.files.walk import Filters, walk
@@ -110,7 +110,7 @@ class Gathering:
         waiting = deque(tasks(self._unknown(self._without_own(found))))
         size = sum(source.size for task in waiting for source in task)
         count = sum(map(len, waiting))
-        load_if_worth(characters=size, progress=self.progress)
+        load_kernels_if_worth(characters=size, progress=self.progress)
         batch: list[Document] = []
         rows: list[Rows] = []
         last = time.monotonic()

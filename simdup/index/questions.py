@@ -15,7 +15,7 @@ from simdup.files.walk import listed
 from simdup.files.workers import How, fingerprint_all, tasks
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.records import Document, Reason, Skipped, Source
-from simdup.text.encodings import damage
+from simdup.text.encodings import count_lost
 
 if TYPE_CHECKING:
     import os
@@ -106,4 +106,6 @@ def _document(name: str, text: str, count: int, of_features: bytes) -> Document:
     unified = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     of_text = digest(unified.encode("utf-8", "surrogatepass"))
     source = Source(name, len(data), 0, 0, 0, 0)
-    return Document(source, "utf-8", 1.0, damage(text), count, digest(data), of_text, of_features)
+    return Document(
+        source, "utf-8", 1.0, count_lost(text), count, digest(data), of_text, of_features
+    )

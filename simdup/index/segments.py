@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.compute.compiled import load_if_worth, ready
+from simdup.compute.compiled import load_kernels_if_worth, loaded_kernels
 from simdup.search.hamming import words
 from simdup.search.pairs import iter_pairs_between
 
@@ -66,11 +66,11 @@ def within(segments: Sequence[Segment], questions: Rows, k: int) -> Numbers:
     questions, distances, documents.
     """
     n = sum(len(each.documents) for each in segments)
-    load_if_worth(words=len(questions) * n * -(-questions.shape[1] // 8))
+    load_kernels_if_worth(words=len(questions) * n * -(-questions.shape[1] // 8))
     if len(questions) >= QUESTIONS_WORTH_A_SEARCH:
         found = _searched(segments, questions, k)
     else:
-        compared = _compared_by_kernel if ready() else _compared
+        compared = _compared_by_kernel if loaded_kernels() else _compared
         found = compared(segments, questions, k)
     return in_order(np.concatenate([np.empty((0, 3), np.int64), *found]))
 
@@ -96,7 +96,7 @@ def _compared_by_kernel(segments: Sequence[Segment], questions: Rows, k: int) ->
     """`_compared` by `kernels.near_pairs`."""
     columns, k = np.array(words(questions)[:, :, None]), min(k, 8 * questions.shape[1])
     found, no_sieve = np.empty((SIZE, 3), np.int64), np.empty((0, 0), np.uint64)
-    near_pairs, is_half, sieve = ready().near_pairs, False, (no_sieve, no_sieve, 0)
+    near_pairs, is_half, sieve = loaded_kernels().near_pairs, False, (no_sieve, no_sieve, 0)
     for index, question in enumerate(columns):
         for each in segments:
             whole = 0, len(each.documents)

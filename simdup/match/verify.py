@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.compute.compiled import in_threads, parts, ready
+from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.match.groups import components
 
@@ -44,7 +44,7 @@ def exact_similarities(
 
 def cosines(features: Features, i: Indices, j: Indices) -> Similarities:
     """The cosine of documents i[p] and j[p]; shape (m,), from 0 to 1."""
-    kernels = ready()
+    kernels = loaded_kernels()
     weights = features.weights_or_ones.astype(np.float64)
     n = len(features.offsets) - 1
     squares = np.bincount(np.repeat(np.arange(n), features.counts), weights**2, n)

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  (everybody's name for it)
 
-from simdup.compute.compiled import load_if_worth
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
-from simdup.corpus.records import Fault
+from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.spark.arrow import binary
@@ -79,7 +79,7 @@ class Strings:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TextFrame:
     """Rows that are to be compared."""
 
     frame: DataFrame
@@ -99,7 +99,7 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def printed(source: Source, recipe: Recipe, bits: int) -> DataFrame:
+def fingerprinted(source: TextFrame, recipe: Recipe, bits: int) -> DataFrame:
     """For each row id, fingerprint, features and their digest, text_digest, length, lazily.
 
     And `reason`, which says why a row has no fingerprint and is null where there is one; all
@@ -122,7 +122,7 @@ def _printing(reader: Reader, kept: tuple[str, ...], recipe: Recipe, key: str, b
         for each in batches:
             texts, extras = reader.read(each)
             characters += sum(len(text) for text in texts if text is not None)
-            load_if_worth(characters=characters)
+            load_kernels_if_worth(characters=characters)
             made = _made(each.column("id"), texts, recipe, bits)
             taken = {name: each.column(name) for name in kept}
             yield pa.RecordBatch.from_pydict(taken | made | extras)

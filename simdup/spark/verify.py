@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.compute.compiled import load_if_worth
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
 from simdup.match.verify import FEATURES_AT_ONCE, exact_similarities
@@ -88,7 +88,7 @@ def _deciding(reader: Reader, recipe: Recipe, columns: list[str]) -> Task:
             pairs, given = table.filter(pc.invert(is_text)), table.filter(is_text)
             texts = [text or "" for text in reader.texts(given)]
             characters += sum(map(len, texts))
-            load_if_worth(characters=characters)
+            load_kernels_if_worth(characters=characters)
             i, j = _places(pairs, given, texts)
             similarity = pa.array(exact_similarities(texts, i, j, recipe))
             decided = pairs.select(columns).append_column("similarity", similarity)

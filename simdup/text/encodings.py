@@ -7,7 +7,7 @@ chardet's statistics for the encodings of one country. Each stage answers None f
 
 `decode` and `decode_chunks` give the same text for the same bytes, however
 these are cut. Decoding never fails: what cannot be read becomes U+FFFD, and
-`damage` counts it. NULs at the very end are padding and no part of the text; one
+`count_lost` counts them. NULs at the very end are padding and no part of the text; one
 elsewhere is a byte that cannot be read.
 """
 
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING
 
+from simdup.errors import BadValueError
 from simdup.text.east_asian import EVERYDAY, clear, likeliest
 from simdup.versions import version
 
@@ -198,7 +199,7 @@ def _by_signature(head: bytes) -> NotText | None:
 
 def edition(known: str | None) -> str:
     """Differs whenever the same bytes may give another text; `known` is an encoding forced."""
-    by = f"chardet {version('chardet')}" if known is None else forced(known).name
+    by = f"chardet {version('chardet')}" if known is None else encoding_named(known).name
     return f"edition {EDITION}, {by}"
 
 
@@ -221,12 +222,12 @@ def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
     yield from pieces
 
 
-def damage(text: str) -> int:
+def count_lost(text: str) -> int:
     """Number of characters lost, by us or before us."""
     return text.count(LOST)
 
 
-def forced(name: str) -> Encoding:
+def encoding_named(name: str) -> Encoding:
     """The encoding the user names, whatever the bytes look like.
 
     GBK and GB2312 are read as GB18030, ISO-8859-1 as windows-1252. Raises
@@ -238,9 +239,9 @@ def forced(name: str) -> Encoding:
     except (LookupError, ValueError):  # ValueError: a NUL in the name, or "undefined"
         codec = ""
     if not codec or codec in _REFUSED or codec.startswith("iso2022"):
-        raise ValueError(f"unknown encoding {name!r}")
+        raise BadValueError(f"unknown encoding {name!r}")
     if codec in {"utf-16", "utf-32"}:
-        raise ValueError(f"{name!r} leaves the byte order open: say {codec}-le or {codec}-be")
+        raise BadValueError(f"{name!r} leaves the byte order open: say {codec}-le or {codec}-be")
     return Encoding(_NAMES.get(codec, codec), 1.0)
 
 
@@ -373,7 +374,7 @@ def _lost(data: bytes, name: str) -> float:
     """Characters lost, as a share of those beyond ASCII; a cut last one is no character."""
     text = _decoder(name).decode(data)
     beyond = _beyond_ascii(text)
-    return damage(text) / beyond if beyond else 1.0
+    return count_lost(text) / beyond if beyond else 1.0
 
 
 def _beyond_ascii(text: str) -> int:

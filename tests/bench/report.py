@@ -207,6 +207,6 @@ def peak_memory(who: int = resource.RUSAGE_SELF) -> float:
 def choose_kernels(*, compiled: bool) -> None:
     """Let this process use the compiled kernels from the start, or numpy alone to the end."""
     if compiled:
-        fast.load()
+        fast.load_kernels()
     else:
         sys.modules["numba"] = None  # type: ignore[assignment]  # as if it were not installed

@@ -24,7 +24,7 @@ from simdup.recipe import Recipe
 from simdup.search import pairs as search
 
 pytest.importorskip("numba")
-KERNELS = fast.load()
+KERNELS = fast.load_kernels()
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def by_numpy(function, *arguments):
     """What a function gives without kernels."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (tokens, features, simhash, verify, search):
-            patch.setattr(module, "ready", lambda: None)
+            patch.setattr(module, "loaded_kernels", lambda: None)
         return function(*arguments)
 
 
@@ -58,7 +58,7 @@ def same(found, expected):
 
 
 def test_kernels_are_loaded_here():
-    assert fast.ready() is KERNELS
+    assert fast.loaded_kernels() is KERNELS
 
 
 @settings(max_examples=300)
@@ -228,21 +228,21 @@ def test_small_jobs_load_the_kernels_once_they_would_have_paid(tmp_path, call):
 
 
 def test_characters_and_words_count_together(monkeypatch):
-    monkeypatch.setattr(fast, "load", lambda _: None)
+    monkeypatch.setattr(fast, "load_kernels", lambda _: None)
 
-    fast.load_if_worth(characters=int(0.4 * fast.CHARACTERS_WORTH))
-    fast.load_if_worth(words=int(0.4 * fast.WORDS_WORTH))
+    fast.load_kernels_if_worth(characters=int(0.4 * fast.CHARACTERS_WORTH))
+    fast.load_kernels_if_worth(words=int(0.4 * fast.WORDS_WORTH))
 
-    assert not fast.is_worth(words=int(0.1 * fast.WORDS_WORTH))
-    assert fast.is_worth(words=int(0.3 * fast.WORDS_WORTH))
+    assert not fast.kernels_pay(words=int(0.1 * fast.WORDS_WORTH))
+    assert fast.kernels_pay(words=int(0.3 * fast.WORDS_WORTH))
 
 
 def test_without_numba_there_are_no_kernels(monkeypatch):
     monkeypatch.setattr(fast, "find_spec", lambda _: None)
     monkeypatch.delitem(sys.modules, "simdup.compute.kernels")
 
-    assert fast.load() is None
-    assert fast.ready() is None
+    assert fast.load_kernels() is None
+    assert fast.loaded_kernels() is None
 
 
 BROKEN = [ImportError, OSError, AttributeError, RuntimeError, SystemError, ValueError]
@@ -259,8 +259,8 @@ def test_a_numba_that_does_not_load_is_as_none_and_not_tried_again(monkeypatch, 
     monkeypatch.setattr(fast, "import_module", broken)
     monkeypatch.delitem(sys.modules, "simdup.compute.kernels")
 
-    assert [fast.load(), fast.load()] == [None, None]
-    assert not fast.is_worth(words=2 * fast.WORDS_WORTH)
+    assert [fast.load_kernels(), fast.load_kernels()] == [None, None]
+    assert not fast.kernels_pay(words=2 * fast.WORDS_WORTH)
     assert len(tried) == 1
 
 
@@ -270,17 +270,17 @@ def test_kernels_that_do_not_compile_are_as_none(monkeypatch, error):
         raise error
 
     monkeypatch.setattr(KERNELS, "warmed", broken)
-    monkeypatch.setattr(fast, "ready", lambda: sys.modules.get("broken kernels"))
+    monkeypatch.setattr(fast, "loaded_kernels", lambda: sys.modules.get("broken kernels"))
     monkeypatch.setattr(fast, "import_module", lambda _: KERNELS)
     monkeypatch.setitem(sys.modules, "simdup.compute.kernels", KERNELS)
 
-    assert fast.load() is None
+    assert fast.load_kernels() is None
     assert "simdup.compute.kernels" not in sys.modules
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "many", "", "9" * 5000])
 def test_nonsense_for_the_threads_of_numba_is_ignored(said):
-    code = "from simdup.compute import compiled as fast; print(fast.load() is not None)"
+    code = "from simdup.compute import compiled as fast; print(fast.load_kernels() is not None)"
 
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -302,7 +302,7 @@ def test_compiling_is_progress():
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(sys.modules, "simdup.compute.kernels")
         patch.setattr(fast, "import_module", lambda _: KERNELS)
-        fast.load(progress)
+        fast.load_kernels(progress)
 
     assert seen == [("compile", 7)]
 

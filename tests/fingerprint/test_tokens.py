@@ -14,10 +14,10 @@ from simdup.text.unicode import code_points
 @pytest.fixture(params=["numpy", "compiled"])
 def tokens_of(request, monkeypatch):
     """`tokens_of(texts)`: how many tokens each text has, and the ids of all."""
-    kernels = fast.load() if request.param == "compiled" else None
+    kernels = fast.load_kernels() if request.param == "compiled" else None
     if request.param == "compiled" and kernels is None:
         pytest.skip("needs the extra 'fast'")
-    monkeypatch.setattr(tokens, "ready", lambda: kernels)
+    monkeypatch.setattr(tokens, "loaded_kernels", lambda: kernels)
 
     def of(*texts):
         found = tokens.tokens(texts, Recipe())

@@ -37,8 +37,8 @@ def test_worked_by_hand():
 
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice(monkeypatch, is_compiled):
-    kernels = fast.load() if is_compiled else None
-    monkeypatch.setattr(module, "ready", lambda: kernels)
+    kernels = fast.load_kernels() if is_compiled else None
+    monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
     texts = ["x y", "a b c d", "a b c e", "a b"]
 
     found = exact_similarities(texts, [1, 2, 1, 3, 1, 2], [2, 1, 3, 1, 0, 1], Recipe())
@@ -47,8 +47,8 @@ def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice(monkeypatch, 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_texts_without_a_feature_are_like_nothing(monkeypatch, is_compiled):
-    kernels = fast.load() if is_compiled else None
-    monkeypatch.setattr(module, "ready", lambda: kernels)
+    kernels = fast.load_kernels() if is_compiled else None
+    monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
 
     assert exact_similarities(["", " "], [0, 0], [0, 1], Recipe()).tolist() == [0, 0]
     assert exact_similarities(["", "a"], [0, 1], [1, 0], Recipe()).tolist() == [0, 0]

@@ -19,12 +19,12 @@ from simdup.text.encodings import (
     EDITION,
     Encoding,
     NotText,
-    damage,
+    count_lost,
     decode,
     decode_chunks,
     detect,
     edition,
-    forced,
+    encoding_named,
 )
 
 ENGLISH = "The ferry left at dawn, and nobody on the pier remembered to wave. "
@@ -211,7 +211,7 @@ def test_a_character_cut_at_the_end_does_not_hide_the_encoding(codec, complete):
     encoding = detect(data, complete=complete)
 
     assert encoding.name == {"utf-8": "utf-8", "gbk": "gb18030"}[codec]
-    assert damage(decode(data, encoding)) == 1
+    assert count_lost(decode(data, encoding)) == 1
 
 
 def test_an_accent_at_the_end_of_ascii_is_no_cut_utf8():
@@ -229,7 +229,7 @@ def test_a_few_wrong_bytes_are_counted_and_the_rest_is_read(codec):
 
     damaged = read(good[:line] + b"\xff" + good[line:])
 
-    assert damage(damaged) == 1
+    assert count_lost(damaged) == 1
     assert damaged.replace("\ufffd", "") == text
 
 
@@ -248,7 +248,7 @@ def test_a_run_of_noise_does_not_hide_the_encoding(codec, expected):
 
 
 def test_a_replacement_character_in_the_file_counts_as_damage():
-    assert damage(read("one \ufffd two \ufffd".encode())) == 2
+    assert count_lost(read("one \ufffd two \ufffd".encode())) == 2
 
 
 PARAGRAPHS = {
@@ -292,7 +292,7 @@ def test_a_stray_nul_within_a_long_text_is_a_damaged_byte(codec):
 
     damaged = data[:middle] + nul + data[middle:]
     assert detect(damaged).name == detect(data).name
-    assert damage(read(damaged)) == 1
+    assert count_lost(read(damaged)) == 1
     assert read(damaged).replace("\ufffd", "") == text
 
 
@@ -300,8 +300,8 @@ def test_stray_nuls_are_few_and_alone():
     text = ENGLISH.encode() * 100
     spread = b"\0".join(text[at : at + 1500] for at in range(0, len(text), 1500))
 
-    assert damage(read(spread)) == spread.count(b"\0") == 4
-    assert damage(read(text[:1000] + bytes(6) + text[1000:] + bytes(9))) == 6
+    assert count_lost(read(spread)) == spread.count(b"\0") == 4
+    assert count_lost(read(text[:1000] + bytes(6) + text[1000:] + bytes(9))) == 6
     assert detect(text[:1000] + bytes(8) + text[1000:]) == NotText("NUL bytes")
     assert detect(text[:1000] + bytes(512) + text[1000:]) == NotText("NUL bytes")
 
@@ -384,7 +384,7 @@ def test_one_control_character_does_not_make_a_very_short_text_binary(codec):
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_newlines_become_one_kind(codec):
-    encoding = forced(codec)
+    encoding = encoding_named(codec)
 
     assert decode("a\r\nb\rc\nd\r".encode(codec), encoding) == "a\nb\nc\nd\n"
 
@@ -400,14 +400,16 @@ def test_chunks_of_any_size_give_the_same_text(data, codec, cuts):
     places = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     chunks = [data[a:b] for a, b in pairwise(places)]
 
-    assert "".join(decode_chunks(chunks, forced(codec))) == decode(data, forced(codec))
+    assert "".join(decode_chunks(chunks, encoding_named(codec))) == decode(
+        data, encoding_named(codec)
+    )
 
 
 @given(st.text(max_size=60), st.sampled_from(["utf-8-sig", "utf-16", "utf-32"]))
 def test_a_marked_text_comes_back_from_chunks_of_one_byte(text, codec):
     data = f"x{text}".encode(codec)
     chunks = [data[i : i + 1] for i in range(len(data))]
-    encoding = forced({"utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(codec, codec))
+    encoding = encoding_named({"utf-16": "utf-16-le", "utf-32": "utf-32-le"}.get(codec, codec))
 
     back = "".join(decode_chunks(chunks, encoding))
 
@@ -423,7 +425,7 @@ def test_nuls_are_damage_within_a_text_and_nothing_at_its_end(codec, left, withi
     cut = [data[at : at + 3] for at in range(0, len(data), 3)]
 
     for chunks in (cut, [data]):
-        found = "".join(decode_chunks(chunks, forced(codec)))
+        found = "".join(decode_chunks(chunks, encoding_named(codec)))
         assert found == f"x{left}{chr(0xFFFD) * within}y{right}"
 
 
@@ -456,8 +458,8 @@ def test_no_bytes_make_it_fail_and_every_text_can_be_written(data, complete):
     ],
 )
 def test_a_forced_encoding_has_one_name(given_name, expected):
-    assert forced(given_name) == Encoding(expected, 1.0)
-    assert codecs.lookup(forced(given_name).name)
+    assert encoding_named(given_name) == Encoding(expected, 1.0)
+    assert codecs.lookup(encoding_named(given_name).name)
 
 
 @pytest.mark.parametrize(
@@ -478,7 +480,7 @@ def test_a_forced_encoding_has_one_name(given_name, expected):
 )
 def test_a_forced_encoding_that_is_none_is_refused_by_name(wrong):
     with pytest.raises(ValueError, match="unknown encoding") as refusal:
-        forced(wrong)
+        encoding_named(wrong)
 
     assert str(refusal.value) == f"unknown encoding {wrong!r}"
 
@@ -490,7 +492,7 @@ def test_an_edition_names_what_decides_about_an_encoding():
 
 def test_a_forced_encoding_says_its_byte_order():
     with pytest.raises(ValueError, match="'utf-16' leaves the byte order open: say utf-16-le or"):
-        forced("utf-16")
+        encoding_named("utf-16")
 
 
 def test_chardet_is_not_loaded_for_utf8():

@@ -17,7 +17,7 @@ from simdup.files.read import edition
 from simdup.index.file.connection import explained
 from simdup.recipe import HashKind, Recipe
 from simdup.settings import Settings
-from simdup.text.encodings import forced
+from simdup.text.encodings import encoding_named
 from simdup.versions import version
 
 # What decides how they are made.
@@ -87,7 +87,7 @@ def _settings_of(path: str, written: dict[str, Any], given: Settings) -> Setting
     if written["bits"] != recipe.bits:
         raise ValueError(f"fingerprints of {written['bits']} bits")
     if written["encoding"] is not None:
-        forced(written["encoding"])
+        encoding_named(written["encoding"])
     now = json.loads(recipe.key())
     # What the user can mend comes first: a dictionary may decide which package cuts words.
     for name, value in sorted(written["key"].items(), key=lambda each: each[0] not in _OPTIONS):

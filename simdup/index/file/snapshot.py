@@ -16,7 +16,7 @@ from simdup.index.segments import Segment, segment
 from simdup.records import Document, Source
 from simdup.settings import FORMATS
 from simdup.storage.codec import made_of, status_in
-from simdup.text.encodings import forced
+from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +138,7 @@ def _document(catalogue: Catalogue, row: tuple[int, bytes, bytes, bytes, int]) -
 def _check_encoding(name: str) -> None:
     """Raise ValueError for what neither is an encoding nor names a format."""
     if name not in FORMATS and not name.startswith("."):
-        forced(name)
+        encoding_named(name)
 
 
 @sound
