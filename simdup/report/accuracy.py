@@ -165,22 +165,16 @@ def _short(share: float) -> str:
 def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
     """An evaluation as one JSON object; undefined figures are null."""
     kinds = [
-        {"kind": kind.kind, "duplicate": kind.duplicate, "pairs": kind.pairs}
+        asdict(kind)
         | _recipe_fields(row.settings.recipe)
-        | {"found": bare, "found_verified": verified}
+        | {"found": row.found[place].item(), "found_verified": row.found_verified[place].item()}
         for row in evaluation.rows
-        for kind, bare, verified in zip(
-            evaluation.kinds, row.found.tolist(), row.found_verified.tolist(), strict=True
-        )
+        for place, kind in enumerate(evaluation.kinds)
     ]
     table = evaluation.table
     fields: dict[str, Any] = {"table": None} if table is None else path_fields(table, "table")
-    fields |= {
-        "texts": evaluation.texts,
-        "repeated": evaluation.repeated,
-        "draws": evaluation.draws,
-        "seconds": round(evaluation.seconds, 3),
-    }
+    fields |= {name: getattr(evaluation, name) for name in ("texts", "repeated", "draws")}
+    fields["seconds"] = round(evaluation.seconds, 3)
     rows = (_without_nan(_row(row, curve=curve)) for row in evaluation.rows)
     return as_json(Report("evaluation", fields, {"rows": rows, "kinds": kinds}))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import asdict
 from itertools import chain
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ from simdup.versions import version
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from simdup.records import Candidates, Comparison, Document, Group, ScanResult, Skipped
+    from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
     from simdup.settings import Settings
 
 #: Raised when a field changes its meaning or goes away; new fields do not raise it.
@@ -133,20 +134,12 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
 
 
 def _report(result: ScanResult) -> Report:
-    stats = result.stats
     fields = {
         "complete": result.complete,
         "settings": settings_fields(result.settings),
-        "stats": {
-            "found": stats.found,
-            "fingerprinted": stats.fingerprinted,
-            "from_store": stats.from_store,
-            "skipped": skips(result.skipped),
-            "bytes": stats.bytes,
-            "seconds": round(stats.seconds, 3),
-            "ignored": stats.ignored,
-        },
-        "candidates": candidates_fields(result.candidates),
+        "stats": asdict(result.stats)
+        | {"skipped": skips(result.skipped), "seconds": round(result.stats.seconds, 3)},
+        "candidates": result.candidates and asdict(result.candidates),
     }
     bits = result.settings.recipe.bits
     groups = (_group(group, bits) for group in result.groups)
@@ -156,32 +149,26 @@ def _report(result: ScanResult) -> Report:
 
 
 def _group(group: Group, bits: int) -> dict[str, Any]:
-    members = [
-        document_fields(member.document)
-        | {
-            "fingerprint": member.fingerprint.hex(),
-            "kind": member.kind.value,
-            "distance": member.distance,
-            "similarity": member.similarity,
-            "estimate": similarity_at(member.distance, bits),
-            "representative": position == 0,
-        }
-        for position, member in enumerate(group.members)
-    ]
+    first, *others = (_member(member, bits) for member in group.members)
+    first["representative"] = True
     return {
         "id": group.id,
         "kind": group.kind.value,
         "diameter": group.diameter,
         "diameter_exact": group.is_diameter_exact,
-        "members": members,
+        "members": [first, *others],
     }
 
 
-def candidates_fields(candidates: Candidates | None) -> dict[str, Any] | None:
-    """How candidates were found; None if none were looked for."""
-    if candidates is None:
-        return None
-    return {name: getattr(candidates, name) for name in ("k", "wanted", "recall", "pairs")}
+def _member(member: Member, bits: int) -> dict[str, Any]:
+    return document_fields(member.document) | {
+        "fingerprint": member.fingerprint.hex(),
+        "kind": member.kind.value,
+        "distance": member.distance,
+        "similarity": member.similarity,
+        "estimate": similarity_at(member.distance, bits),
+        "representative": False,
+    }
 
 
 def settings_fields(settings: Settings) -> dict[str, Any]:

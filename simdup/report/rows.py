@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,6 @@ from simdup.report.json_csv import (
     Report,
     as_csv,
     as_jsonl,
-    candidates_fields,
     settings_fields,
     to_json,
 )
@@ -166,7 +166,7 @@ def report(balance: Balance, groups: Iterable[dict[str, Any]], faulty: Iterable[
             "not_compared": {fault.value: number for fault, number in balance.faults.items()},
             "seconds": round(balance.seconds, 3),
         },
-        "candidates": candidates_fields(balance.candidates),
+        "candidates": balance.candidates and asdict(balance.candidates),
     }
     return Report("corpus", fields, {"groups": groups, "not compared": map(_fault_fields, faulty)})
 
