@@ -180,7 +180,7 @@ def _check_number(table: str, files: int) -> None:
 def _all_pairs(
     table: str, paths: tuple[str, ...], texts: tuple[str, ...], clusters: NDArray[np.int64]
 ) -> Labels:
-    """All pairs, labelled by cluster. Raises InputError if all have the same label."""
+    """All pairs, labelled by cluster. Raises InputError if all labels are the same."""
     pairs = np.column_stack(np.triu_indices(len(texts), 1))
     labels = (clusters[pairs[:, 0]] == clusters[pairs[:, 1]]).astype(np.int8)
     if len(np.unique(labels)) < 2:

@@ -9,7 +9,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from simdup.evaluation.metrics import MEASURES
-from simdup.report.json_csv import Report, as_csv, as_json
+from simdup.report.json_csv import Report, as_json, csv_line
 from simdup.report.terminal import padded, width
 from simdup.report.wording import count, path_fields, percent, printable
 
@@ -181,12 +181,11 @@ def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]
 
 def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
     """An evaluation as CSV: a line for each recipe, size and setting; with `curve` for each k."""
-    rows = (
-        {"recipe": name(row.settings.recipe), **_recipe_fields(row.settings.recipe), **setting}
-        for row in evaluation.rows
-        for setting in _settings(row, curve=curve)
-    )
-    return as_csv(COLUMNS, ([row.get(column) for column in COLUMNS] for row in rows))
+    yield csv_line(COLUMNS)
+    for row in evaluation.rows:
+        about = {"recipe": name(row.settings.recipe), **_recipe_fields(row.settings.recipe)}
+        for setting in _settings(row, curve=curve):
+            yield csv_line((about | setting).get(column) for column in COLUMNS)
 
 
 def _settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:

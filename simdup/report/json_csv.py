@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from dataclasses import asdict
-from itertools import chain
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
 #: Raised when a field changes its meaning or goes away; new fields do not raise it.
 SCHEMA_VERSION = 1
 
-COLUMNS = (
-    *("group", "kind", "representative", "similarity", "distance", "size", "encoding"),
-    "path",
-)
+COLUMNS = ("group", "kind", "representative", "similarity", "distance", "size", "encoding", "path")
 
 
 class Report(NamedTuple):
@@ -58,13 +54,11 @@ def json_line(kind: str, fields: Mapping[str, Any]) -> str:
     return to_json({"type": kind, **fields})
 
 
-def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    """A header and a line for each row, as RFC 4180 but for the line ends."""
-    return map(csv_line, chain([columns], rows))
-
-
 def csv_line(values: Iterable[object]) -> str:
-    """Values as a line of CSV without its end: floats with six digits, nothing for None and NaN."""
+    """Values as a line of CSV, as RFC 4180 but without its end.
+
+    Floats have six digits; None and NaN are empty.
+    """
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(map(_cell, values))
     return line.getvalue()
@@ -98,21 +92,16 @@ def render_jsonl(result: ScanResult) -> Iterator[str]:
 
 def render_csv(result: ScanResult) -> Iterator[str]:
     """A scan as CSV, a line for each file; names are printable."""
-    rows = (
-        (
-            group.id,
-            group.kind.value,
-            int(position == 0),
-            member.similarity,
-            member.distance,
-            member.document.source.size,
-            member.document.written_in,
-            printable(member.document.path),
-        )
-        for group in result.groups
-        for position, member in enumerate(group.members)
-    )
-    return as_csv(COLUMNS, rows)
+    yield csv_line(COLUMNS)
+    for group in result.groups:
+        for position, member in enumerate(group.members):
+            about = group.id, group.kind.value, int(position == 0), member.similarity
+            yield csv_line((*about, member.distance, *document_cells(member.document)))
+
+
+def document_cells(document: Document) -> tuple[object, ...]:
+    """Size, encoding and printable path of a document, for CSV."""
+    return document.source.size, document.written_in, printable(document.path)
 
 
 def render_comparison(comparison: Comparison) -> Iterator[str]:

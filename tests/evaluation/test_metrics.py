@@ -1,4 +1,4 @@
-"""simdup.evaluation.metrics, against counting done one pair at a time."""
+"""simdup.evaluation.metrics, against counting pair by pair."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ distances = st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=12)
 
 
 def judged(duplicates, others, size=SIZE, weights=None):
-    """The tally of one draw, of duplicates and of other pairs at these distances."""
+    """The tally of one draw with duplicates and other pairs at these distances."""
     every = np.array([[*duplicates, *others]], np.int64)
     labels = np.arange(every.shape[1]) < len(duplicates)
     rows = [np.ones(len(labels))] if weights is None else weights
@@ -109,7 +109,7 @@ def test_measures_match_counting_pair_by_pair(near, far, k):
 
 
 @given(distances, distances, st.data())
-def test_a_weight_is_as_if_the_pair_stood_there_so_often(near, far, data):
+def test_a_weight_of_n_counts_like_n_equal_pairs(near, far, data):
     often = st.lists(st.integers(0, 3), min_size=len(near + far), max_size=len(near + far))
     weights = data.draw(often)
     repeated = [
@@ -123,7 +123,7 @@ def test_a_weight_is_as_if_the_pair_stood_there_so_often(near, far, data):
 
 
 @given(distances, distances)
-def test_no_farther_threshold_finds_less(near, far):
+def test_a_larger_threshold_never_finds_less(near, far):
     found = judged(near, far)
 
     right, wrong = found.found()
@@ -173,7 +173,7 @@ def test_an_interval_leaves_out_a_fortieth_of_the_resamples_at_either_end():
     assert found.recall == Interval(0.5, 1 / 40, 39 / 40)
 
 
-def test_the_figure_itself_is_no_part_of_its_interval():
+def test_the_figure_itself_is_not_among_the_resamples_of_its_interval():
     found = judged([0, 1], [2], weights=[[1, 1, 1], [3, 1, 1]]).curve()[0]
 
     assert found.recall == Interval(0.5, 0.75, 0.75)
@@ -190,7 +190,7 @@ def test_an_interval_does_not_depend_on_the_order_of_resamples():
     )
 
 
-def test_resamples_in_which_a_figure_is_undefined_are_left_out_of_its_interval():
+def test_intervals_leave_out_resamples_with_an_undefined_figure():
     undefined = [[0, 0, 5]] * 20
     weights = [[1, 1, 1], *undefined, [1, 3, 0], [3, 1, 0], *undefined]
     found = judged([0], [0, 3], weights=weights).curve()[0]
@@ -225,7 +225,7 @@ def test_pairs_count_as_often_as_their_units_are_drawn(n):
         assert weights[n:].tolist() == [drawn[a] * drawn[b] for a, b in across]
 
 
-def test_a_pair_counts_once_in_the_mean_and_one_across_units_a_little_less():
+def test_the_mean_weight_is_1_within_units_and_a_little_less_across():
     units = np.array([[0, 0], [0, 1], [3, 4]])
 
     mean = np.mean(list(resamples(units, 4000))[1:], axis=0)
@@ -249,10 +249,10 @@ def test_no_pairs_have_no_weights():
 
 
 def experiments(units, each, count):
-    """Clustered data whose truth is known: `count` tallies, by units and by single pairs.
+    """`count` tallies of made-up clustered data, resampled by units and by single pairs.
 
-    Each unit has `each` duplicates, found with a probability of its own, .5 in the mean, and
-    pairs with all other units, found if the product of both units' is large.
+    Each unit has `each` duplicates, found with a probability of the unit's own, .5 on average;
+    a pair of two units is found if the product of their probabilities is large.
     """
     random = np.random.default_rng(20)
     within = np.arange(units).repeat(each)
@@ -267,7 +267,7 @@ def experiments(units, each, count):
         yield tuple(tally(missed, labels, resamples(by, 200, seed), 2) for by in (sides, singly))
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say_and_single_pairs_would_not():
+def test_intervals_cover_the_truth_as_promised_and_resampling_pairs_would_not():
     units, each, count = 40, 8, 200
     # Of the duplicates a half is to be found, of the others a quarter of a quarter.
     right, wrong = units * each / 2, units * (units - 1) / 2 / 16
@@ -303,7 +303,7 @@ def within_by_coins(p, bits, k):
     st.integers(1, 6),
     st.data(),
 )
-def test_predictions_are_ratios_of_what_all_rows_of_coins_give(pairs, bits, data):
+def test_predictions_match_an_enumeration_of_all_outcomes(pairs, bits, data):
     k = data.draw(st.integers(0, bits))
     p, labels = np.array([step / 10_000 for step, _ in pairs]), np.array([is_ for _, is_ in pairs])
 
@@ -330,7 +330,7 @@ def test_copies_among_unrelated_texts_are_predicted_to_be_told_apart():
     assert predicted(p, labels, 128)[:, 128] == pytest.approx([1 / 3, 1, 1 / 2, 1 / 3])
 
 
-def test_a_prediction_is_what_coins_give():
+def test_a_prediction_matches_simulated_bits():
     p, labels, random = np.array([0.1, 0.3, 0.3, 0.5]), np.arange(4) < 2, np.random.default_rng(1)
     draws = np.array([random.binomial(64, each, 50_000) for each in p]).T
     found = tally(draws.astype(np.int64), labels, iter([np.ones(4)]), 65)
@@ -385,7 +385,7 @@ def test_scores_of_partitions_match_going_through_all_pairs(both):
 
 
 @given(partitions)
-def test_exchanged_sides_exchange_precision_and_recall(both):
+def test_swapping_clusters_and_groups_swaps_precision_and_recall(both):
     precision, recall, f1, index = scores(*both)
 
     assert scores(*both[::-1]) == pytest.approx((recall, precision, f1, index), nan_ok=True)
@@ -414,14 +414,14 @@ def test_unrelated_partitions_have_an_index_about_0():
         ([0, 1, 2], [0, 0, 0], (0, nan, 0, 0)),
     ],
 )
-def test_partitions_without_a_pair_have_no_share_of_pairs(clusters, groups, expected):
+def test_figures_of_partitions_without_pairs_are_undefined(clusters, groups, expected):
     assert scores(clusters, groups) == pytest.approx(expected, nan_ok=True)
 
 
 # Against scikit-learn, where it is installed
 
 
-def test_the_area_is_that_of_scikit_learn():
+def test_the_area_matches_scikit_learn():
     reference = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(1)
     near, far = random.binomial(64, 0.4, 300), random.binomial(64, 0.45, 500)
@@ -432,7 +432,7 @@ def test_the_area_is_that_of_scikit_learn():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_index_is_that_of_scikit_learn(seed):
+def test_the_index_matches_scikit_learn(seed):
     reference = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(seed)
     clusters = random.integers(0, 30, 200)
