@@ -46,7 +46,7 @@ class Apart:
     @property
     def met(self) -> int:
         """How many things that were said made a difference."""
-        return len(np.unique(self._said[self._is_met]))
+        return len(distinct_numbers(self._said[self._is_met]))
 
     def led(self, leader: Indices, rank: Indices) -> Indices:
         """The representative of every text, where none stands for a text that it is not like; (n,).

@@ -55,6 +55,7 @@ def seconds(command: tuple[str, ...], folder: str, environment: Mapping[str, str
 def variables(name: str, folder: str) -> dict[str, str]:
     """Return the variables of a command: where its store is, and what a shell asks for."""
     found = {"SIMDUP_CACHE": f"{folder}/store.sqlite3", "PYTHONPATH": str(Path.cwd())}
+    found["PYTHONDONTWRITEBYTECODE"] = ""  # modules are compiled once, as where they are installed
     if name.startswith("Tab"):
         line = name.split("`")[1]
         found |= {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from hashlib import sha256
-from importlib.resources import files
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 from simdup.report.page.contents import LONGEST_TEXT, contents
@@ -68,6 +66,8 @@ def render(
 
 def _frame(language: str) -> str:
     """The page without its data."""
+    from string import Template  # noqa: PLC0415  slow to import
+
     style = _part("page.css")
     script = "'use strict';\n" + "\n".join(_part(f"{name}.js") for name in SCRIPTS)
     policy = (
@@ -80,6 +80,8 @@ def _frame(language: str) -> str:
 
 
 def _part(name: str) -> str:
+    from importlib.resources import files  # noqa: PLC0415  slow to import
+
     return files("simdup.report.page").joinpath(name).read_text("utf-8")
 
 
