@@ -28,7 +28,7 @@ from simdup.cli.terminal import look, tell
 from simdup.index.index import Index
 from simdup.index.query import reach
 from simdup.index.records import Answer, Searched
-from simdup.match.candidates import recall, wanted
+from simdup.match.candidates import recall, search_distance
 from simdup.records import Skipped
 from simdup.report import query as answers
 from simdup.report.wording import count, percent
@@ -141,7 +141,7 @@ def _searched(settings: Settings, documents: int, top: int | None, *, is_nearest
         return Searched(settings, documents, top, k)
     bits, similarity = settings.recipe.bits, settings.similarity
     return Searched(
-        settings, documents, top, k, wanted(similarity, bits), recall(similarity, bits, k)
+        settings, documents, top, k, search_distance(similarity, bits), recall(similarity, bits, k)
     )
 
 

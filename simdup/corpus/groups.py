@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from simdup.fingerprint.features import Features
     from simdup.match.distinct_texts import Texts
-    from simdup.match.match import Again, Matched
+    from simdup.match.match import FeatureSource, TextGroups
     from simdup.progress import Progress
     from simdup.records import Candidates
     from simdup.settings import Settings
@@ -35,7 +35,7 @@ def grouped(
     texts: Texts,
     text_digests: NDArray[np.uint64],
     settings: Settings,
-    again: Again,
+    again: FeatureSource,
     progress: Progress,
 ) -> tuple[RowGroups, Prints, Candidates | None]:
     """The groups of rows that have these texts, most similar first.
@@ -57,7 +57,7 @@ def grouped(
 class ByRow:
     """Features of texts, from those of the rows that stand for them, which rise."""
 
-    def __init__(self, again: Again, first: Indices) -> None:
+    def __init__(self, again: FeatureSource, first: Indices) -> None:
         self.again, self.first = again, first
 
     def expect(self, texts: Indices) -> None:
@@ -69,7 +69,7 @@ class ByRow:
         return self.again.features(self.first[texts])
 
 
-def _row_groups(texts: Texts, matched: Matched, text_digests: NDArray[np.uint64]) -> RowGroups:
+def _row_groups(texts: Texts, matched: TextGroups, text_digests: NDArray[np.uint64]) -> RowGroups:
     """Groups of rows, in order and sorted within."""
     members = np.concatenate([np.empty(0, np.int64), *matched.groups])
     counts = list(map(len, matched.groups))
@@ -81,7 +81,7 @@ def _row_groups(texts: Texts, matched: Matched, text_digests: NDArray[np.uint64]
     group = np.repeat(np.repeat(np.arange(len(counts)), counts), sizes)
     leader = np.repeat(texts.first[first], sizes)
     distances = np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes)
-    alike = np.repeat(matched.alike, sizes)
+    alike = np.repeat(matched.similarities, sizes)
     same = (text_digests[rows] == text_digests[leader]).all(axis=1)
     order = np.lexsort((rows, distances, -np.nan_to_num(alike), ~same, rows != leader, group))
     made = RowGroups(

@@ -21,7 +21,7 @@ from simdup.corpus.records import LACKING, CorpusResult, Place, Prints
 from simdup.corpus.reread import RowsAgain, values
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.match.candidates import SIEVE_FROM, widened
+from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import silent
 from simdup.settings import Settings
 
@@ -156,7 +156,7 @@ class _AtHand:
 
 def _recipe(settings: Settings) -> Recipe:
     """With the bits that sieve chance candidates, where exact similarities decide."""
-    return widened(settings.recipe) if settings.verified else settings.recipe
+    return sieve_recipe(settings.recipe) if settings.verified else settings.recipe
 
 
 def _narrowed(prints: Prints, settings: Settings) -> Prints:

@@ -27,7 +27,7 @@ from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labell
 from simdup.files.scan import scan
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import simhash
-from simdup.match.candidates import wanted
+from simdup.match.candidates import search_distance
 from simdup.match.groups import components
 from simdup.match.verify import cosines
 from simdup.progress import silent
@@ -196,7 +196,7 @@ class _Run:
     ) -> Evaluated:
         """How accurate distances (draws, m) are, where each bit differs with probability p (m,)."""
         bits, judged = settings.recipe.bits, self.is_judged
-        is_candidate = distances <= wanted(settings.similarity, bits)
+        is_candidate = distances <= search_distance(settings.similarity, bits)
         is_alike = is_candidate & (similarities >= settings.similarity)
         bare = self._tally(distances[:, judged], bits + 1)
         # Verified pairs are those at "distance" 0, the others at 1.
@@ -266,7 +266,7 @@ class _Run:
     ) -> float:
         """The precision of scans that verify at this similarity; NaN where they find nothing."""
         alike = similarities >= similarity
-        is_found = distances[:, alike] <= wanted(similarity, bits)
+        is_found = distances[:, alike] <= search_distance(similarity, bits)
         found = is_found.sum(axis=1)
         right = is_found[:, self.is_duplicate[alike]].sum(axis=1)
         shares = right[found > 0] / found[found > 0]

@@ -10,7 +10,7 @@ import numpy as np
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.workers import How, fingerprint_all, tasks
-from simdup.match.candidates import SIEVE_FROM, widened
+from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.records import Document, Skipped, Source
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Collection:
     def _recipe(self) -> Recipe:
         """With a sieve where it pays, and wherever fingerprints are kept."""
         recipe = self.settings.recipe
-        return widened(recipe) if self._is_sieved() or self.shelf is not None else recipe
+        return sieve_recipe(recipe) if self._is_sieved() or self.shelf is not None else recipe
 
     def _is_sieved(self) -> bool:
         return self.settings.verified and len(self.found) > SIEVE_FROM

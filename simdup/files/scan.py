@@ -17,7 +17,7 @@ from simdup.files.collect import Collection
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
-from simdup.match.candidates import widened
+from simdup.match.candidates import sieve_recipe
 from simdup.progress import silent
 from simdup.records import ScanResult, Skipped, Source, Stats
 from simdup.settings import Settings
@@ -110,7 +110,7 @@ def _cycles_ignored() -> Iterator[None]:
 
 def _shelf(store: Store, settings: Settings) -> Shelf:
     """What the store keeps for these settings: all that decides what is made of a file."""
-    recipe = widened(settings.recipe)
+    recipe = sieve_recipe(settings.recipe)
     read = edition(settings.encoding, settings.formats, settings.converters)
     key = {"recipe": json.loads(recipe.key())} | read
     return shelf_in(store, json.dumps(key), recipe.bits // 8)

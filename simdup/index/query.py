@@ -18,7 +18,7 @@ from simdup.files.read import SkipError, digest_of
 from simdup.files.walk import listed
 from simdup.fingerprint.features import all_features, concatenated
 from simdup.index.records import Answer, Match
-from simdup.match.candidates import wanted
+from simdup.match.candidates import search_distance
 from simdup.match.verify import decide
 from simdup.records import SHORT, Document, Kind, Reason, Skipped
 from simdup.theory import UNRELATED, chance_distance, similarity_at
@@ -45,7 +45,7 @@ def reach(settings: Settings, n: int) -> int:
     bits = settings.recipe.bits
     if not settings.verified:
         return settings.distance
-    k = wanted(settings.similarity, bits)
+    k = search_distance(settings.similarity, bits)
     most = chance_distance(UNRELATED, bits, min(1, MOST_BY_CHANCE / max(n, 1)))
     return min(k, most)
 
