@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.arguments import check_whole
+from simdup.errors import BadValueError
 from simdup.settings import LINKAGES
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def group(
     copies = np.ones(n, np.int64) if sizes is None else _whole_numbers(sizes, "sizes", "(n,)")
     for name, each in (("rank", ranks), ("sizes", copies)):
         if len(each) != n:
-            raise ValueError(f"{name} must have a number for each of the {n}, not {len(each)}")
+            raise BadValueError(f"{name} must have a number for each of the {n}, not {len(each)}")
     return members_of(leaders(edges, n, linkage, ranks, copies), ranks, copies)
 
 
@@ -70,7 +71,7 @@ def _whole_numbers(values: ArrayLike, name: str, shape: str) -> Indices:
     """Whole numbers as an array of this shape. Raises ValueError."""
     made = shaped_array(values, name, shape)
     if made.size and not np.issubdtype(made.dtype, np.integer):
-        raise ValueError(f"{name} must be an array of whole numbers, not of {made.dtype}")
+        raise BadValueError(f"{name} must be an array of whole numbers, not of {made.dtype}")
     return made.astype(np.int64, copy=False)
 
 
@@ -80,9 +81,9 @@ def shaped_array(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
     try:
         made = np.asarray(values)
     except ValueError:
-        raise ValueError(f"{needed} rows of different lengths") from None
+        raise BadValueError(f"{needed} rows of different lengths") from None
     if made.ndim != (1 if shape == "(n,)" else 2) or (made.ndim == 2 and made.shape[1] < 2):
-        raise ValueError(f"{needed} {made.shape}")
+        raise BadValueError(f"{needed} {made.shape}")
     return made
 
 
@@ -92,7 +93,7 @@ def leaders(pairs: Indices, n: int, linkage: str, rank: Indices, sizes: Indices)
     Takes what `group` takes.
     """
     if linkage not in LINKAGES:
-        raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
+        raise BadValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
     neighbours, offsets = _adjacency(pairs, n)
     degree = sizes.copy()
     np.add.at(degree, np.repeat(np.arange(n), np.diff(offsets)), sizes[neighbours])

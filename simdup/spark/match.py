@@ -19,7 +19,7 @@ from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
 from simdup.spark.arrow import PAIRS, numbers, rows_of
 from simdup.spark.distinct_texts import checkpointed, job_description, numbered
-from simdup.spark.groups import led_texts
+from simdup.spark.linkage import led_texts
 from simdup.spark.search import near_pairs
 from simdup.spark.verify import Originals, with_similarities
 from simdup.theory import similarity_at

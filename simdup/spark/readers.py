@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
-from simdup.corpus.formats.base import RowError
+from simdup.corpus.flaws import Fault, RowError
 from simdup.corpus.formats.jsonl import row_in, text_of
 from simdup.corpus.formats.streams import LONGEST_ROW, too_long
-from simdup.corpus.records import Fault
 from simdup.report.json_csv import to_json
 from simdup.report.rows import id_as_json
 

@@ -54,7 +54,7 @@ from simdup.spark import (
 from simdup.spark import (
     dataframes as frames,
 )
-from simdup.spark.groups import led_texts, rooted
+from simdup.spark.linkage import led_texts, rooted
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -393,7 +393,7 @@ def test_leaders_are_the_same_by_component_and_all_at_once(on_spark, monkeypatch
         for a, b in zip(others.tolist(), leader[others].tolist(), strict=True)
     ]
     for most in (1 << 21, 0):
-        monkeypatch.setattr("simdup.spark.groups.PAIRS_AT_ONCE", most)
+        monkeypatch.setattr("simdup.spark.linkage.PAIRS_AT_ONCE", most)
         assert sorted(map(tuple, led_texts(frame, sizes, linkage).collect())) == expected
 
 
