@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.search.distinct import distinct_numbers
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -45,7 +47,7 @@ class Exclusions:
     def met(self, pairs: Indices) -> int:
         """Count the user's entries that exclude at least one of these pairs."""
         places = self._places(pairs)
-        return len(np.unique(self._entries[places[places >= 0]]))
+        return len(set(self._entries[places[places >= 0]].tolist()))
 
     def reassign_representatives(self, leader: Indices, rank: Indices) -> tuple[Indices, Indices]:
         """New representatives (n,), none of them excluded from a member; and the pairs split up.
@@ -58,7 +60,7 @@ class Exclusions:
         left, right = self._pairs.T
         is_held = leader[left] == leader[right]
         is_clash = is_held & ((leader[left] == left) | (leader[left] == right))
-        for group in np.unique(leader[left[is_clash]]).tolist():
+        for group in distinct_numbers(leader[left[is_clash]]).tolist():
             members = np.flatnonzero(leader == group)
             within = self._pairs[is_held & (leader[left] == group)]
             number = np.bincount(within.ravel(), minlength=self._n)[members]

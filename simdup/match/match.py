@@ -19,7 +19,7 @@ from simdup.match.groups import closest, leaders, members_of
 from simdup.match.rounds import run_rounds
 from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
-from simdup.search.distinct import distinct_rows
+from simdup.search.distinct import distinct_numbers, distinct_rows
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import MAX_PAIRS, iter_near_pairs, iter_near_pairs_between
 from simdup.theory import similarity_at
@@ -257,7 +257,7 @@ class LocalEngine:
 
     def representatives(self, leaders: Leaders) -> Indices:
         """The texts that represent themselves."""
-        return np.unique(leaders.leader)
+        return distinct_numbers(leaders.leader)
 
     def _similar(self, pairs: Indices) -> tuple[Indices, Similarities]:
         """The pairs that are similar enough and not excluded, and their exact similarities."""
@@ -281,7 +281,7 @@ class LocalEngine:
             similarities = self.cache.similarities(digests[pairs[:, 0]], digests[pairs[:, 1]])
         unknown = np.flatnonzero(np.isnan(similarities))
         i, j = pairs[unknown].T
-        self.source.expect(np.unique(pairs[unknown]))
+        self.source.expect(distinct_numbers(pairs[unknown]))
         parts = decide(i, j, self.texts.counts, self.source.features)
         decided = self.progress(parts, "verify", len(unknown), lambda done: len(done[0]))
         for part, values in decided:
