@@ -34,27 +34,27 @@ if TYPE_CHECKING:
     Distances = NDArray[np.uint16] | NDArray[np.int64]
     Indices = NDArray[np.int64]
 
-#: Collections of more files get wide fingerprints besides, of SIEVE_BITS, which cost half as
-#: much again as the features and keep out nearly all pairs that are near by chance. Among
-#: 60,000 unrelated files 3,200,000 pairs were within reach at 128 bits and similarity 0.5.
+#: Collections of more files also get fingerprints of SIEVE_BITS. These cost half as much again
+#: as the features, and drop nearly all pairs that are near by chance. (Among 60,000 unrelated
+#: files 3,200,000 pairs were within reach at 128 bits and similarity 0.5.)
 SIEVE_FROM = 5000
 SIEVE_BITS = 512
 
-#: Candidates that are decided without asking whether it pays: about ten seconds of work.
+#: Up to this many candidates are always verified: about ten seconds of work.
 BUDGET = 1_000_000
 
-# What is drawn where nothing needs to be.
+# The sample where all pairs are within the budget.
 _NO_SAMPLE = np.empty(0, np.int64), np.empty(0, np.int64)
 
-#: Candidates a document, where that is more than BUDGET: the work stays linear.
+#: Candidates for each document, where that is more than BUDGET: the work stays linear.
 BUDGET_PER_DOCUMENT = 64
 
-# The share of unrelated pairs that may become candidates for the sake of the second standard
-# error. At the default similarity that leaves 128 bits with one, and 256 bits with one and a half.
+# The share of unrelated pairs that the second standard error may let in. At the default
+# similarity that leaves 128 bits with one standard error, and 256 bits with one and a half.
 CHANCE_CANDIDATES = 0.01
 
-# Pairs sampled to estimate how many candidates there will be. A share of pairs that
-# would fill the budget of a million documents (0.0001) is seen 100 times.
+# Pairs sampled to estimate how many candidates there will be. If as many pairs are near as fill
+# the budget of a million documents (0.0001 of all), the sample has 100 of them.
 SAMPLE = 1 << 20
 
 
