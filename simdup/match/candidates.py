@@ -109,25 +109,19 @@ def affordable_distance(distances: Distances, weight: float, n: int, k: int) -> 
     return max(0, int(np.searchsorted(within, budget, side="right")) - 1)
 
 
-def sample(n: int) -> tuple[Indices, Indices, int]:
-    """SAMPLE random pairs of n things, as two arrays, and the number of all pairs.
+def sample(n: int, m: int | None = None) -> tuple[Indices, Indices, int]:
+    """SAMPLE random pairs of n things, or of one of n and one of m, and the number of all pairs.
 
-    Equal n gives equal pairs. The arrays are empty where all pairs are within the budget.
+    Equal sizes give equal pairs. The arrays are empty where all pairs are within the budget.
     """
-    pairs = n * (n - 1) // 2
+    pairs = n * (n - 1) // 2 if m is None else n * m
     if pairs <= BUDGET:
         return *_NO_SAMPLE, pairs
-    random, size = np.random.default_rng(n), SAMPLE
-    left = random.integers(0, n, size)
-    return left, (left + random.integers(1, n, size)) % n, pairs
-
-
-def sample_between(n: int, m: int) -> tuple[Indices, Indices, int]:
-    """SAMPLE random pairs of one of n and one of m things; see `sample`."""
-    if n * m <= BUDGET:
-        return *_NO_SAMPLE, n * m
-    random, size = np.random.default_rng(n), SAMPLE
-    return random.integers(0, n, size), random.integers(0, m, size), n * m
+    random = np.random.default_rng(n)
+    left = random.integers(0, n, SAMPLE)
+    if m is None:
+        return left, (left + random.integers(1, n, SAMPLE)) % n, pairs
+    return left, random.integers(0, m, SAMPLE), pairs
 
 
 def recall(similarity: float, bits: int, k: int, wide: int | None = None) -> float:
