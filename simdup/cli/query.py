@@ -19,7 +19,7 @@ from simdup.cli.terminal import look, tell
 from simdup.index.index import Index
 from simdup.index.query import reach
 from simdup.index.records import Answer, Searched
-from simdup.match.candidates import recall, wanted
+from simdup.match.candidates import recall, search_distance
 from simdup.records import Skipped
 from simdup.report import query as answers
 from simdup.report.wording import count, percent
@@ -154,7 +154,7 @@ def _searched(settings: Settings, documents: int, top: int | None) -> Searched:
         return Searched(settings, documents, top, k)
     bits, similarity = settings.recipe.bits, settings.similarity
     chance = recall(similarity, bits, k)
-    return Searched(settings, documents, top, k, wanted(similarity, bits), chance)
+    return Searched(settings, documents, top, k, search_distance(similarity, bits), chance)
 
 
 @contextmanager
