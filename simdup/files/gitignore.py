@@ -62,9 +62,7 @@ def read_rules(folder: str, start: int) -> Rules:
     text = os.fsdecode(_read_gitignore(os.path.join(folder, ".gitignore")))
     # Not splitlines(): a name may hold U+2028 or a form feed.
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    return Rules(
-        start, git_ignore_spec().from_lines(line for line in lines if _is_valid(line))
-    )
+    return Rules(start, git_ignore_spec().from_lines(line for line in lines if _is_valid(line)))
 
 
 def _read_gitignore(path: str) -> bytes:
