@@ -23,7 +23,7 @@ from simdup.corpus.records import CorpusResult, RowGroups, RowPlace, TextFingerp
 from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.match.candidates import SIEVE_FROM, widened
+from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.match import match
 from simdup.progress import silent
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from simdup.corpus.formats.table import Table
     from simdup.fingerprint.features import Features
     from simdup.match.distinct_texts import Texts
-    from simdup.match.match import Again, Matched
+    from simdup.match.match import FeatureSource, TextGroups
     from simdup.progress import Progress
     from simdup.recipe import Recipe
     from simdup.records import Candidates
@@ -86,8 +86,8 @@ def scan_tables(
     )
     texts, digests = _distinct_texts(prints, settings), prints.text_digests
     del prints  # half of what is kept of a row
-    with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as again:
-        groups, known, candidates = _group_rows(texts, digests, settings, again, progress)
+    with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
+        groups, known, candidates = _group_rows(texts, digests, settings, reread, progress)
     seconds = perf_counter() - began
     return CorpusResult(settings, rows, groups, known, faults, faulty, refused, candidates, seconds)
 
@@ -115,8 +115,8 @@ def group_texts(
         text_digests(texts[index] for index in there.tolist()),
     )
     distinct = _distinct_texts(prints, settings)
-    again = _TextsInMemory(texts, there[distinct.first], settings.recipe)
-    groups, _, _ = _group_rows(distinct, prints.text_digests, settings, again, progress)
+    in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
+    groups, _, _ = _group_rows(distinct, prints.text_digests, settings, in_memory, progress)
     return replace(groups, members=there[groups.members])
 
 
@@ -152,7 +152,7 @@ class _TextsInMemory:
 
 def _recipe(settings: Settings) -> Recipe:
     """The recipe, with more bits to sieve chance candidates where exact similarities decide."""
-    return widened(settings.recipe) if settings.verified else settings.recipe
+    return sieve_recipe(settings.recipe) if settings.verified else settings.recipe
 
 
 def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
@@ -165,13 +165,17 @@ def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
 
 
 def _group_rows(
-    texts: Texts, text_digests: Digests, settings: Settings, again: Again, progress: Progress
+    texts: Texts,
+    text_digests: Digests,
+    settings: Settings,
+    source: FeatureSource,
+    progress: Progress,
 ) -> tuple[RowGroups, TextFingerprints, Candidates | None]:
     """Group the rows that have these texts; `text_digests` has one for each row.
 
     Returns the groups, what is kept of each member, and how candidates were found.
     """
-    matched = match(texts, settings, again, progress)
+    matched = match(texts, settings, source, progress)
     groups = _most_similar_first(_row_groups(texts, matched, text_digests))
     text_of = np.empty(len(texts.by_text), np.int64)
     text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
@@ -182,7 +186,7 @@ def _group_rows(
     return groups, prints, matched.candidates
 
 
-def _row_groups(texts: Texts, matched: Matched, text_digests: Digests) -> RowGroups:
+def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> RowGroups:
     """Groups of rows from groups of texts, each sorted: representative, identical, most similar."""
     lengths = list(map(len, matched.groups))
     members = np.concatenate([np.empty(0, np.int64), *matched.groups])
@@ -192,7 +196,7 @@ def _row_groups(texts: Texts, matched: Matched, text_digests: Digests) -> RowGro
     group = np.repeat(np.repeat(np.arange(len(lengths)), lengths), sizes)
     representative = np.repeat(texts.first[first], sizes)
     distances = np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes)
-    similarities = np.repeat(matched.alike, sizes)
+    similarities = np.repeat(matched.similarities, sizes)
     rows = texts.by_text[_ranges(texts.begins[members], sizes)]
     same = (text_digests[rows] == text_digests[representative]).all(axis=1)
     closeness = -np.nan_to_num(similarities)
