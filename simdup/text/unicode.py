@@ -9,10 +9,9 @@ Method: Unicode Standard Annex 15 (normalization forms), sections 9 and 13.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -65,8 +64,7 @@ _PLANES = (0, 1, 2, 3, 14)
 LONGEST_MARK_RUN = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(NamedTuple):
     """What is known of each code point below `len(kind)`, all arrays by code point."""
 
     kind: NDArray[np.uint8]
