@@ -2,7 +2,7 @@
 
     kept = simdup.spark.deduplicate(df, text="body", id="url")
 
-`fingerprints` is lazy from end to end. The others count and settle in between: fingerprints
+`fingerprints` is lazy from end to end. The others count and checkpoint in between: fingerprints
 are made, pairs found and components connected when they are called. Read the rooms in the
 order of a run: texts, search (tiles, blocks), verify, components, stars, match, frames.
 """

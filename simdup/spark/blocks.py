@@ -21,8 +21,15 @@ from simdup.compute.hashing import mix64
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import paired_distances
 from simdup.search.multi_index import ranges
-from simdup.spark.arrow import begins_of, lists_of, numbers, rows_of, whole_runs
-from simdup.spark.near import PAIRS, emitted
+from simdup.spark.arrow import (
+    PAIRS,
+    begins_of,
+    emitted,
+    lists_of,
+    numbers,
+    rows_of,
+    whole_runs,
+)
 from simdup.spark.tiles import DIAGONAL, hashed, in_triangles
 
 if TYPE_CHECKING:
@@ -32,8 +39,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from simdup.search.hamming import Rows
+    from simdup.search.pairs import Reach
     from simdup.spark.arrow import Batches, Task
-    from simdup.spark.near import Near
 
     Indices = NDArray[np.int64]
 
@@ -89,10 +96,10 @@ def layout_for(n: int, bits: int, k: int) -> Layout | None:
     return None
 
 
-def keyed(distinct: DataFrame, near: Near, layout: Layout) -> DataFrame:
+def keyed(distinct: DataFrame, reach: Reach, layout: Layout) -> DataFrame:
     """Every fingerprint once a table: a key that is equal where the table's bits are."""
     schema = "key long, place int, fingerprint binary, members array<long>"
-    return distinct.select("fingerprint", "members").mapInArrow(_keying(near, layout), schema)
+    return distinct.select("fingerprint", "members").mapInArrow(_keying(reach, layout), schema)
 
 
 def candidates_of(keys: DataFrame) -> tuple[int, int]:
@@ -103,7 +110,7 @@ def candidates_of(keys: DataFrame) -> tuple[int, int]:
     return (int(found["pairs"] or 0), found["most"] or 0) if found else (0, 0)
 
 
-def joined_pairs(keys: DataFrame, near: Near, layout: Layout, most: int) -> DataFrame:
+def joined_pairs(keys: DataFrame, reach: Reach, layout: Layout, most: int) -> DataFrame:
     """Near pairs of texts whose fingerprints are not the same one, each once: PAIRS.
 
     `most` rows meet with one key at most (`candidates_of`).
@@ -117,13 +124,13 @@ def joined_pairs(keys: DataFrame, near: Near, layout: Layout, most: int) -> Data
     # What each two of the parts of a hot key make is compared in a place of its own.
     placed = in_triangles(keys, F.xxhash64("fingerprint"), parts)
     together = placed.repartition("key", "cell").sortWithinPartitions("key", "cell")
-    return together.mapInArrow(_meeting(near, layout), PAIRS)
+    return together.mapInArrow(_meeting(reach, layout), PAIRS)
 
 
-def _keying(near: Near, layout: Layout) -> Task:
+def _keying(reach: Reach, layout: Layout) -> Task:
     def keying(batches: Batches) -> Batches:
         for each in batches:
-            rows = near.compared(rows_of(each.column("fingerprint")))
+            rows = reach.compared(rows_of(each.column("fingerprint")))
             for place, blocks in enumerate(layout.tables):
                 kept = np.bitwise_or.reduce(layout.masks[list(blocks)])
                 key = mix64(hashed(rows & kept) + np.uint64(place)).view(np.int64)
@@ -138,32 +145,31 @@ def _keying(near: Near, layout: Layout) -> Task:
     return keying
 
 
-def _meeting(near: Near, layout: Layout) -> Task:
+def _meeting(reach: Reach, layout: Layout) -> Task:
     def meeting(batches: Batches) -> Batches:
         for table in whole_runs(batches, ("key", "cell"), ROWS_AT_ONCE):
             members, offsets = lists_of(table.column("members").combine_chunks())
             rows = rows_of(table.column("fingerprint").combine_chunks())
             yield from emitted(
-                DistinctRows(rows, members, offsets), _near(table, rows, near, layout)
+                DistinctRows(rows, members, offsets), _near(table, rows, reach, layout)
             )
 
     return meeting
 
 
-def _near(table: pa.Table, rows: Rows, near: Near, layout: Layout) -> Iterator[Indices]:
+def _near(table: pa.Table, rows: Rows, reach: Reach, layout: Layout) -> Iterator[Indices]:
     """Near pairs among rows that meet for the first time: (m, 3) of i, j and distance."""
     side, place = (numbers(table.column(name)) for name in ("side", "place"))
-    compared, begins = near.compared(rows), begins_of(table, ("key", "cell"))
+    compared, begins = reach.compared(rows), begins_of(table, ("key", "cell"))
     ends = np.repeat(np.append(begins[1:], len(rows)), np.diff(begins, append=len(rows)))
     after = np.arange(1, len(rows) + 1)
     for left, right in ranges(after, ends - after):
         distance = paired_distances(compared, left, right)
-        kept = (distance <= near.k) & (place[left] == place[right])
+        kept = (distance <= reach.k) & (place[left] == place[right])
         kept &= (side[left] == DIAGONAL) | (side[left] != side[right])
         i, j, distance = left[kept], right[kept], distance[kept]
         counts = _first_tables(compared[i] ^ compared[j], layout) == place[i]
-        if near.sieve is not None:
-            counts &= paired_distances(rows, i, j) <= near.sieve
+        counts &= reach.passes(rows, i, j)
         yield np.column_stack((i, j, distance))[counts]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.spark.distinct_texts import settled
+from simdup.spark.distinct_texts import checkpointed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 def rooted(pairs: DataFrame) -> DataFrame:
     """Every text that is in a pair, `number`, with the lowest that it is connected with, `root`.
 
-    `pairs` have a and b. Settles the edges after each round.
+    `pairs` have a and b. Checkpoints the edges after each round.
     """
     high, low = F.greatest("a", "b").alias("high"), F.least("a", "b").alias("low")
-    edges = settled(pairs.select(high, low).where("high > low").distinct(), "components")
+    edges = checkpointed(pairs.select(high, low).where("high > low").distinct(), "components")
     before = None
     while (state := _state(edges)) != before:
-        before, edges = state, settled(_small_star(_large_star(edges)), "components")
+        before, edges = state, checkpointed(_small_star(_large_star(edges)), "components")
     members = edges.select(F.col("high").alias("number"), F.col("low").alias("root"))
     roots = edges.select(F.col("low").alias("number"), F.col("low").alias("root")).distinct()
     return members.unionAll(roots)

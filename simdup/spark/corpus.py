@@ -17,22 +17,22 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from simdup.corpus.fingerprint import MOST_FAULTY
-from simdup.corpus.records import Balance, Fault, Faulty, Flaw, RowGroup
+from simdup.corpus.flaws import Fault, Faulty, Flaw
+from simdup.corpus.records import Balance, RowGroup
 from simdup.errors import InputError
 from simdup.records import Kind
-from simdup.report.json_csv import csv_line
+from simdup.report.json_csv import as_jsonl, csv_line, json_line
 from simdup.report.rows import (
     COLUMNS,
     NamedGroup,
-    csv_lines,
-    json_fault,
-    json_header,
-    json_line,
+    csv_rows,
+    group_fields,
     text_lines,
 )
+from simdup.report.rows import report as corpus_report
 from simdup.spark.arrow import runs
 from simdup.spark.dataframes import Found, dropped, found
-from simdup.spark.distinct_texts import numbered, settled
+from simdup.spark.distinct_texts import checkpointed, numbered
 from simdup.spark.files import packing
 from simdup.spark.readers import strings
 from simdup.spark.stay import STAYING
@@ -57,7 +57,7 @@ class Scanned:
 
     files: Files
     found: Found
-    """Its groups are settled."""
+    """Its groups are checkpointed."""
     balance: Balance
 
 
@@ -65,7 +65,7 @@ def scan(files: Files, settings: Settings) -> Scanned:
     """The groups of the rows of some files, and what became of the rows."""
     began = perf_counter()
     made = found(files.source, settings)
-    made = replace(made, groups=settled(made.groups, "groups of rows"))
+    made = replace(made, groups=checkpointed(made.groups, "groups of rows"))
     verdicts = made.rows.groupBy(_verdict())
     counts = verdicts.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
     compared = sum(each["rows"] for each in counts if each["verdict"] is None)
@@ -125,7 +125,8 @@ def report(scanned: Scanned, form: str) -> DataFrame:
 def _around(balance: Balance, form: str) -> tuple[list[str], list[str]]:
     """The lines before and after the groups."""
     if form == "jsonl":
-        return [json_header(balance)], list(map(json_fault, balance.faulty))
+        head, *tail = as_jsonl(corpus_report(balance, (), balance.faulty))
+        return [head], tail
     return [csv_line(COLUMNS)] if form == "csv" else [], []
 
 
@@ -146,7 +147,7 @@ def _ordered(scanned: Scanned) -> DataFrame:
     members = groups.join(places, "representative").join(
         rows.select("id", "file", "position", "name"), "id"
     )
-    own = settled(members, "report")
+    own = checkpointed(members, "report")
     order = (F.col("id") != F.col("representative"), is_near, -alike, "distance", "id")
     return own.repartitionByRange("group").sortWithinPartitions("group", *order)
 
@@ -162,9 +163,10 @@ def _rendering(scanned: Scanned, form: str) -> Task:
                 raise InputError(f"{many}, too many for a line of JSON; take --format csv")
             named = _named(group, table, names)
             if form == "jsonl":
-                lines = iter([json_line(named)])
+                lines = iter([json_line("group", group_fields(named))])
             else:
-                lines = csv_lines(named) if form == "csv" else text_lines(named, bits)
+                is_csv = form == "csv"
+                lines = map(csv_line, csv_rows(named)) if is_csv else text_lines(named, bits)
             while part := list(islice(lines, LINES)):
                 yield pa.RecordBatch.from_pydict({"value": strings(part)})
 
@@ -194,7 +196,7 @@ def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
     """
     refused = [fault.value for fault in Fault if fault.is_refused]
     broken = scanned.found.rows.where(_verdict().isin(refused)).select("id")
-    goes = settled(dropped(scanned.found, keep), STAYING)
+    goes = checkpointed(dropped(scanned.found, keep), STAYING)
     balance = replace(scanned.balance, dropped=goes.count())
     left_out = goes.unionAll(broken)
     stays = scanned.files.whole().join(left_out, "id", "left_anti")

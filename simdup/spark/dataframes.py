@@ -17,7 +17,7 @@ from simdup.settings import Settings
 from simdup.spark import stay
 from simdup.spark.arrow import rows_of
 from simdup.spark.distinct_texts import distinct_texts
-from simdup.spark.fingerprints import Source, Strings, column, printed
+from simdup.spark.fingerprints import Strings, TextFrame, column, fingerprinted
 from simdup.spark.match import Matching
 from simdup.spark.verify import Originals
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from simdup.records import Candidates
     from simdup.spark.arrow import Batches
-    from simdup.spark.distinct_texts import Texts
+    from simdup.spark.distinct_texts import NumberedTexts
 
 # What is known of the texts of groups.
 KEPT = ("digest", "representative", "first_digest", "similarity")
@@ -60,7 +60,7 @@ def fingerprints(
     that are not there or hold no text.
     """
     recipe = (settings or Settings()).recipe
-    made = printed(_source(df, text, id), recipe, recipe.bits)
+    made = fingerprinted(_source(df, text, id), recipe, recipe.bits)
     return made.select("id", "fingerprint", "features", "reason")
 
 
@@ -132,7 +132,7 @@ def deduplicate(
     return rows.join(ids, own == F.col("id"), "left_anti").toDF(*df.columns)
 
 
-def found(source: Source, settings: Settings) -> Found:
+def found(source: TextFrame, settings: Settings) -> Found:
     """The groups of some rows with what else is to be said of them. Raises as `pairs`."""
     texts, matching = prepared(source, settings)
     matched = matching.matched()
@@ -152,7 +152,7 @@ def dropped(found: Found, keep: str) -> DataFrame:
     return stay.dropped(found.groups, found.matching.texts, found.matching, keep)
 
 
-def _source(df: DataFrame, text: str, id: str) -> Source:  # noqa: A002
+def _source(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
     """The rows of a DataFrame. Raises ValueError unless it has these columns, and text in one."""
     for name in (text, id):
         if df.columns.count(name) != 1:
@@ -162,7 +162,7 @@ def _source(df: DataFrame, text: str, id: str) -> Source:  # noqa: A002
     if kind != "string":
         raise ValueError(f"column {text!r} must hold strings, not {kind}")
     own, words = (column(str(df.columns.index(name))) for name in (id, text))
-    return Source(_by_place(df).select(own.alias("id"), words.alias("text")), Strings())
+    return TextFrame(_by_place(df).select(own.alias("id"), words.alias("text")), Strings())
 
 
 def _by_place(df: DataFrame) -> DataFrame:
@@ -170,7 +170,7 @@ def _by_place(df: DataFrame) -> DataFrame:
     return df.toDF(*map(str, range(len(df.columns))))
 
 
-def prepared(source: Source, settings: Settings) -> tuple[Texts, Matching]:
+def prepared(source: TextFrame, settings: Settings) -> tuple[NumberedTexts, Matching]:
     """The distinct texts of some rows, and what is to match them. Raises as `pairs`."""
     kind = source.frame.schema["id"].dataType
     if not _has_order(kind):
@@ -196,7 +196,7 @@ def _has_order(kind: DataType) -> bool:
     return not isinstance(kind, (MapType, VariantType))
 
 
-def _leading(texts: Texts, led: DataFrame, settings: Settings) -> DataFrame:
+def _leading(texts: NumberedTexts, led: DataFrame, settings: Settings) -> DataFrame:
     """For each text of a group its digest, representative, distance and similarity."""
     alike = F.lit(1.0 if settings.verified else None).cast("double")
     bits = F.substring("fingerprint", 1, settings.recipe.bits // 8).alias("own")

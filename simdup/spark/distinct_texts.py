@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.errors import InputError
 from simdup.match.candidates import SIEVE_FROM, widened
-from simdup.spark.fingerprints import printed
+from simdup.spark.fingerprints import fingerprinted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from simdup.settings import Settings
-    from simdup.spark.fingerprints import Source
+    from simdup.spark.fingerprints import TextFrame
 
 # How many ids that stand in several rows are named.
 NAMED = 3
@@ -37,11 +37,11 @@ PARTITION_BIT = 33
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
-    """What is known of rows once they are fingerprinted; both frames are settled."""
+class NumberedTexts:
+    """What is known of rows once they are fingerprinted; both frames are checkpointed."""
 
     rows: DataFrame
-    """A row for each: as `printed`."""
+    """A row for each: as `fingerprinted`."""
     frame: DataFrame
     """A row for each distinct text: number, id and text_digest of its first row, digest,
     fingerprint, features, and copies, the rows that have it."""
@@ -54,7 +54,7 @@ class Texts:
 
 
 @contextmanager
-def named(session: SparkSession, what: str) -> Iterator[None]:
+def job_description(session: SparkSession, what: str) -> Iterator[None]:
     """What Spark runs meanwhile is shown by that name."""
     context = session.sparkContext
     before = context.getLocalProperty(DESCRIPTION)
@@ -65,7 +65,7 @@ def named(session: SparkSession, what: str) -> Iterator[None]:
         context.setLocalProperty(DESCRIPTION, before)
 
 
-def settled(frame: DataFrame, what: str) -> DataFrame:
+def checkpointed(frame: DataFrame, what: str) -> DataFrame:
     """Compute the rows of a frame now, and keep them.
 
     In the checkpoint directory of the session if it has one, where they stay; else with the
@@ -73,11 +73,11 @@ def settled(frame: DataFrame, what: str) -> DataFrame:
     what it is shown by.
     """
     has_place = frame.sparkSession.sparkContext.getCheckpointDir() is not None
-    with named(frame.sparkSession, what):
+    with job_description(frame.sparkSession, what):
         return frame.checkpoint() if has_place else frame.localCheckpoint()
 
 
-def distinct_texts(source: Source, settings: Settings) -> Texts:
+def distinct_texts(source: TextFrame, settings: Settings) -> NumberedTexts:
     """The distinct texts of some rows. Raises InputError for an id that stands twice.
 
     Fingerprints have the bits that sort out chance candidates where a scan of as many files
@@ -85,7 +85,7 @@ def distinct_texts(source: Source, settings: Settings) -> Texts:
     """
     bits = settings.recipe.bits
     recipe = widened(settings.recipe) if settings.verified else settings.recipe
-    rows = settled(printed(source, recipe, bits), "fingerprints")
+    rows = checkpointed(fingerprinted(source, recipe, bits), "fingerprints")
     _check_ids(rows)
     of_text = F.struct("id", "fingerprint", "features", "text_digest")
     distinct = (
@@ -100,7 +100,7 @@ def distinct_texts(source: Source, settings: Settings) -> Texts:
     if settings.verified and (compared or 0) <= SIEVE_FROM:
         recipe = settings.recipe
         frame = frame.withColumn("fingerprint", F.substring("fingerprint", 1, bits // 8))
-    return Texts(rows, frame, count, features or 0, recipe.bits)
+    return NumberedTexts(rows, frame, count, features or 0, recipe.bits)
 
 
 def _check_ids(rows: DataFrame) -> None:
@@ -112,9 +112,9 @@ def _check_ids(rows: DataFrame) -> None:
 
 
 def numbered(frame: DataFrame, by: str) -> tuple[DataFrame, int]:
-    """The frame settled, with `number` from 0 on in the order of a column; and the count."""
+    """The frame checkpointed, with `number` from 0 on in the order of a column; and the count."""
     at = F.monotonically_increasing_id()
-    placed = settled(frame.sort(by).withColumn("number", at), "texts, numbered")
+    placed = checkpointed(frame.sort(by).withColumn("number", at), "texts, numbered")
     partition = F.shiftright("number", PARTITION_BIT)
     sizes = placed.groupBy(partition.alias("partition")).count().collect()
     by_partition = {each["partition"]: each["count"] for each in sizes}

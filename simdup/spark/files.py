@@ -16,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.corpus.formats.base import names
 from simdup.corpus.formats.open import form_of
+from simdup.corpus.formats.table import listed_fields
 from simdup.errors import InputError
-from simdup.spark.fingerprints import Source, column
+from simdup.spark.fingerprints import TextFrame, column
 from simdup.spark.readers import Columns, JsonLines, Records
 from simdup.spark.whole import COUNTS, RECORDS, CsvFiles
 
@@ -57,7 +57,7 @@ class Files:
     of its first row), count, begin (its number in the corpus), file, and before (in its file)."""
     names: tuple[str, ...]
     """Of each file that has rows, in their order."""
-    source: Source
+    source: TextFrame
     """The rows to be compared: their id is their number in the corpus; file (the index of its
     name) and position are carried."""
 
@@ -103,7 +103,7 @@ def read(
         splits, found = _in_order(session, _split(frame), paths)
         line = F.col("value").cast("binary").alias("line")
         rows = _placed(frame, splits, line).where(r"cast(line as string) rlike '\\S'")
-        source = Source(rows, JsonLines(text, name), CARRIED)
+        source = TextFrame(rows, JsonLines(text, name), CARRIED)
     else:
         # A column that only some files have is one of all.
         frame = session.read.option("mergeSchema", "true").parquet(*paths)
@@ -111,7 +111,7 @@ def read(
         splits, found = _in_order(session, _split(frame), paths)
         called = F.lit(None).cast("string") if name is None else column(name)
         rows = _placed(frame, splits, column(text).alias("text"), called.alias("called"))
-        source = Source(rows, Columns(is_named=name is not None), CARRIED)
+        source = TextFrame(rows, Columns(is_named=name is not None), CARRIED)
     return Files(form, tuple(paths.values()), frame, splits, found, source)
 
 
@@ -148,7 +148,7 @@ def _whole_files(session: SparkSession, paths: Mapping[str, str], wanted: CsvFil
     splits, found = _in_order(session, counted, paths)
     frame = files.mapInArrow(wanted.recorded, RECORDS)
     rows = _placed(frame, splits, "position", *Records().inputs)
-    source = Source(rows, Records(), CARRIED)
+    source = TextFrame(rows, Records(), CARRIED)
     by_name = {_called(each["split_path"], paths): each for each in counted}
     columns = {name: by_name[name]["columns"] for name in found}
     header = by_name[found[0]]["header"] if found else ""
@@ -180,7 +180,7 @@ def _form_of(paths: Iterable[str]) -> str:
 def _check_columns(frame: DataFrame, text: str, name: str | None) -> None:
     for wanted in (text, name):
         if wanted is not None and wanted not in frame.columns:
-            raise InputError(f"no column {wanted!r}; {names(frame.columns)}")
+            raise InputError(f"no column {wanted!r}; {listed_fields(frame.columns)}")
     kind = frame.schema[text].dataType.simpleString()
     if kind != "string":
         raise InputError(f"column {text!r} has no strings, but is {kind}")

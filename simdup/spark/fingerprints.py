@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  (everybody's name for it)
 
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
-from simdup.corpus.records import Fault
+from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.spark.arrow import binary
@@ -79,7 +79,7 @@ class Strings:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TextFrame:
     """Rows that are to be compared."""
 
     frame: DataFrame
@@ -99,7 +99,7 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def printed(source: Source, recipe: Recipe, bits: int) -> DataFrame:
+def fingerprinted(source: TextFrame, recipe: Recipe, bits: int) -> DataFrame:
     """For each row id, fingerprint, features and their digest, text_digest, length, lazily.
 
     And `reason`, which says why a row has no fingerprint and is null where there is one; all

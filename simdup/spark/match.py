@@ -16,9 +16,9 @@ from simdup.match.candidates import affordable, recall, sample, sieve, wanted
 from simdup.match.match import ROUNDS
 from simdup.records import SHORT, Candidates
 from simdup.search.hamming import paired_distances
-from simdup.spark.arrow import numbers, rows_of
-from simdup.spark.distinct_texts import named, numbered, settled
-from simdup.spark.near import PAIRS, Near
+from simdup.search.pairs import Reach
+from simdup.spark.arrow import PAIRS, numbers, rows_of
+from simdup.spark.distinct_texts import checkpointed, job_description, numbered
 from simdup.spark.search import near_pairs
 from simdup.spark.stars import led as star_led
 from simdup.spark.verify import Originals, with_similarities
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from simdup.settings import Settings
     from simdup.spark.arrow import Batches, Task
-    from simdup.spark.distinct_texts import Texts
+    from simdup.spark.distinct_texts import NumberedTexts
 
-# What is settled, as Spark names its jobs.
+# What is checkpointed, as Spark names its jobs.
 COMPARED, VERIFIED, GROUPED = "near pairs", "similarities", "groups"
 
 
@@ -49,7 +49,7 @@ class Matched:
 class Matching:
     """Some texts, and how they are to be compared."""
 
-    def __init__(self, texts: Texts, originals: Originals, settings: Settings) -> None:
+    def __init__(self, texts: NumberedTexts, originals: Originals, settings: Settings) -> None:
         self.texts, self.originals, self.settings = texts, originals, settings
         self.bits = settings.recipe.bits
         self.sieve = None
@@ -67,7 +67,7 @@ class Matching:
         if not self.settings.verified:
             return self._bare_pairs().withColumn("similarity", F.lit(None).cast("double"))
         k = wanted(self.settings.similarity, self.bits)
-        candidates = settled(self._near(self.texts.frame, k), COMPARED)
+        candidates = checkpointed(self._near(self.texts.frame, k), COMPARED)
         return self._alike(candidates, candidates.count())
 
     def to_leaders(self, led: DataFrame) -> DataFrame:
@@ -105,7 +105,7 @@ class Matching:
             own = short.select(F.col("number").alias(side), F.lit(1).alias(f"short_{side}"))
             flagged = flagged.join(own, side, "left")
         is_short = F.coalesce("short_a", "short_b").isNotNull()
-        flagged = settled(
+        flagged = checkpointed(
             flagged.select("a", "b", "distance", is_short.alias("is_short")), COMPARED
         )
         doubtful, columns = flagged.where("is_short"), ("a", "b", "distance")
@@ -117,8 +117,8 @@ class Matching:
 
     def _bare(self) -> DataFrame:
         unknown = F.lit(None).cast("double").alias("similarity")
-        pairs = settled(self._bare_pairs().select("a", "b", unknown), COMPARED)
-        return settled(self._led(pairs, self.texts.frame), GROUPED)
+        pairs = checkpointed(self._bare_pairs().select("a", "b", unknown), COMPARED)
+        return checkpointed(self._led(pairs, self.texts.frame), GROUPED)
 
     def _verified(self) -> Matched:
         """As `simdup.match.match` does, where this is explained."""
@@ -130,16 +130,16 @@ class Matching:
             k = self._affordable(active, count, want)
             reach = min(reach, k) if linkage == "components" else k
             near = self._near(active, k) if k or not want else self._equal_rows(active)
-            candidates = settled(near, COMPARED)
+            candidates = checkpointed(near, COMPARED)
             found = candidates.count()
-            alike = settled(self._alike(candidates, found), VERIFIED)
-            new = settled(self._led(alike, active), GROUPED)
+            alike = checkpointed(self._alike(candidates, found), VERIFIED)
+            new = checkpointed(self._led(alike, active), GROUPED)
             led, moved, lost = (new, 0, 0) if led is None else self._followed(led, new)
             decided += found + moved
             if (k == want and not lost) or new.isEmpty():
                 break
             active = self.texts.frame.join(led.select("number"), "number", "left_anti")
-            active = settled(active, GROUPED)
+            active = checkpointed(active, GROUPED)
             count = active.count()
         share = recall(similarity, self.bits, reach, self.texts.bits)
         return Matched(led, Candidates(reach, want, share, decided))
@@ -148,16 +148,16 @@ class Matching:
         """Who is led now; how many had a leader that got one, and how many of them lost it."""
         further = new.select(F.col("leader").alias("b"), F.col("number").alias("leader"))
         spokes = led.join(further, "leader").select(F.col("number").alias("a"), "b")
-        moved = settled(spokes, GROUPED)
+        moved = checkpointed(spokes, GROUPED)
         count = moved.count()
         if self.settings.linkage == "star":
             alike = self._alike(moved, count)
         else:
             alike = moved.withColumn("similarity", F.lit(None).cast("double"))
         followers = alike.select("a", "b", "similarity").toDF(*led.columns)
-        follow = settled(followers, VERIFIED)
+        follow = checkpointed(followers, VERIFIED)
         stay = led.join(moved.withColumnRenamed("a", "number"), "number", "left_anti")
-        now = settled(new.unionByName(stay).unionByName(follow), GROUPED)
+        now = checkpointed(new.unionByName(stay).unionByName(follow), GROUPED)
         return now, count, count - follow.count()
 
     def _led(self, pairs: DataFrame, active: DataFrame) -> DataFrame:
@@ -165,7 +165,7 @@ class Matching:
         return star_led(pairs, active.select("number", "copies"), self.settings.linkage)
 
     def _near(self, active: DataFrame, k: int) -> DataFrame:
-        return near_pairs(active, Near(self.bits, k, self.sieve))
+        return near_pairs(active, Reach(self.bits, k, self.sieve))
 
     def _alike(self, candidates: DataFrame, count: int) -> DataFrame:
         """Keep those of `count` pairs that are as similar as asked, with exact similarities."""
@@ -198,9 +198,9 @@ class Matching:
             own = by_place.select("number", "fingerprint").toDF(side, f"{side}_row")
             drawn = drawn.join(own, side)
         tally = drawn.select("left_row", "right_row").mapInArrow(
-            _tallying(Near(self.bits, want, self.sieve)), "distance int, count long"
+            _tallying(Reach(self.bits, want, self.sieve)), "distance int, count long"
         )
-        with named(active.sparkSession, "sample"):
+        with job_description(active.sparkSession, "sample"):
             found = tally.groupBy("distance").agg(F.sum("count").alias("count")).toArrow()
         distances = np.repeat(found["distance"].to_numpy(), found["count"].to_numpy())
         return affordable(distances, pairs / len(drawn_pairs), count, want)
@@ -234,7 +234,7 @@ def _drawing(n: int, tasks: int) -> Task:
     return drawing
 
 
-def _tallying(near: Near) -> Task:
+def _tallying(reach: Reach) -> Task:
     """How many of some pairs of rows have each distance, of those that pass the sieve."""
 
     def tallying(batches: Batches) -> Batches:
@@ -242,9 +242,9 @@ def _tallying(near: Near) -> Task:
             left, right = (rows_of(each.column(name)) for name in ("left_row", "right_row"))
             both, n = np.concatenate((left, right)), len(left)
             i = np.arange(n)
-            distance = paired_distances(near.compared(both), i, i + n)
-            if near.sieve is not None:
-                distance = distance[paired_distances(both, i, i + n) <= near.sieve]
+            distance = paired_distances(reach.compared(both), i, i + n)
+            if reach.sieve is not None:
+                distance = distance[paired_distances(both, i, i + n) <= reach.sieve]
             values, counts = np.unique(distance, return_counts=True)
             yield pa.RecordBatch.from_pydict({"distance": values.astype(np.int32), "count": counts})
 

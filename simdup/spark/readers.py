@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 
-from simdup.corpus.formats.base import RowError
+from simdup.corpus.flaws import Fault, RowError
 from simdup.corpus.formats.jsonl import row_in, text_of
 from simdup.corpus.formats.streams import LONGEST_ROW, too_long
-from simdup.corpus.records import Fault
-from simdup.report.json_csv import dumps
-from simdup.report.rows import as_value
+from simdup.report.json_csv import to_json
+from simdup.report.rows import id_as_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,7 +80,7 @@ class JsonLines(_Reader):
         try:
             row = row_in(line.removeprefix(_BOM) if number == 1 else line)
             if self.name is not None:
-                called = dumps(as_value(row.get(self.name)))
+                called = to_json(id_as_json(row.get(self.name)))
             return _Row(text_of(row, self.field), called)
         except RowError as error:
             return _Row(None, called, error.fault, error.detail)
@@ -96,7 +95,7 @@ class Columns(_Reader):
     inputs: ClassVar[tuple[str, ...]] = ("text", "called")
 
     def _row(self, text: str | None, name: object) -> _Row:
-        called = dumps(as_value(name)) if self.is_named else None
+        called = to_json(id_as_json(name)) if self.is_named else None
         return _Row(text, called, *(() if text is not None else (Fault.EMPTY, "null")))
 
 

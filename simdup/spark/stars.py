@@ -30,7 +30,7 @@ SCHEMA = "number long, leader long, similarity double"
 def led(pairs: DataFrame, copies: DataFrame, linkage: str) -> DataFrame:
     """The texts that are represented by another one, lazily: SCHEMA.
 
-    `pairs`, which are settled, have a, b and similarity, which may be null; `copies` the
+    `pairs`, which are checkpointed, have a, b and similarity, which may be null; `copies` the
     number of each text and how many rows have it. The similarity of a text to its leader is
     null if they are no pair.
     """

@@ -13,13 +13,13 @@ from pyspark.sql.window import Window
 from simdup.match.groups import MOST_STAYING, unlike
 from simdup.records import Kind
 from simdup.spark.arrow import numbers, whole_runs
-from simdup.spark.distinct_texts import settled
+from simdup.spark.distinct_texts import checkpointed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from simdup.spark.arrow import Batches
-    from simdup.spark.distinct_texts import Texts
+    from simdup.spark.distinct_texts import NumberedTexts
     from simdup.spark.match import Matching
 
 # Rows that are looked at in one task, however many groups they are.
@@ -32,7 +32,7 @@ LATER = ("number", "place", "is_centre")
 STAYING = "rows that stay"
 
 
-def dropped(groups: DataFrame, texts: Texts, matching: Matching, keep: str) -> DataFrame:
+def dropped(groups: DataFrame, texts: NumberedTexts, matching: Matching, keep: str) -> DataFrame:
     """The ids of the rows that go: what the local engine drops. `keep` is one of its KEEPS.
 
     `groups` are those that `simdup.spark.groups` returns, of these texts.
@@ -40,12 +40,12 @@ def dropped(groups: DataFrame, texts: Texts, matching: Matching, keep: str) -> D
     is_star = matching.settings.linkage == "star"
     if is_star and keep == "representative":
         return groups.where("id != representative").select("id")
-    ordered = settled(_ordered(groups, texts, keep, is_star=is_star), STAYING)
+    ordered = checkpointed(_ordered(groups, texts, keep, is_star=is_star), STAYING)
     stays = _Rounds(ordered, matching).stays()
     return groups.join(ordered.join(stays, "number").select("id"), "id", "left_anti").select("id")
 
 
-def _ordered(groups: DataFrame, texts: Texts, keep: str, *, is_star: bool) -> DataFrame:
+def _ordered(groups: DataFrame, texts: NumberedTexts, keep: str, *, is_star: bool) -> DataFrame:
     """For each text of a group number, group, place, is_centre, and the id that stands for it.
 
     Preferred texts have lower places; a group goes by the number of its
@@ -94,11 +94,11 @@ class _Rounds:
         left, size = self.ordered, 1
         stays = self.ordered.limit(0)
         while not left.isEmpty():
-            decided = settled(self._decided(left, size), STAYING)
+            decided = checkpointed(self._decided(left, size), STAYING)
             chosen = left.join(decided.where("stays").select("number"), "number")
-            stays = settled(stays.unionByName(chosen), STAYING)
+            stays = checkpointed(stays.unionByName(chosen), STAYING)
             left = left.join(decided.select("number"), "number", "left_anti")
-            left = settled(left.join(self._over(stays), "group", "left_anti"), STAYING)
+            left = checkpointed(left.join(self._over(stays), "group", "left_anti"), STAYING)
             size *= 2
         return self._limited(stays)
 
@@ -106,12 +106,12 @@ class _Rounds:
         """Whether texts stay, of those left the first ones of each group and all like these."""
         rank = F.row_number().over(Window.partitionBy("group").orderBy("place"))
         first = left.withColumn("rank", rank).where(F.col("rank") <= size)
-        first = settled(first.select("number", "group", "place", "is_centre"), STAYING)
+        first = checkpointed(first.select("number", "group", "place", "is_centre"), STAYING)
         later = left.select("group", *(F.col(name).alias(f"later_{name}") for name in LATER))
         both = first.join(later, "group").where("place < later_place")
         centred = F.col("is_centre") | F.col("later_is_centre")
         pair = F.col("number").alias("a"), F.col("later_number").alias("b")
-        pairs = settled(both.select(*pair, centred.alias("centred")), STAYING)
+        pairs = checkpointed(both.select(*pair, centred.alias("centred")), STAYING)
         asked = pairs.where("not centred").select("a", "b")
         like = self.matching.alike(asked, asked.count()).select("a", "b")
         like = like.unionByName(pairs.where("centred").select("a", "b"))

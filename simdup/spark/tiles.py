@@ -18,22 +18,16 @@ from pyspark.sql import functions as F  # noqa: N812
 from simdup.compute.hashing import mix64
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import words
-from simdup.search.pairs import iter_pairs, iter_pairs_between
-from simdup.search.prefilter import iter_sieved_between, iter_sieved_pairs
-from simdup.spark.arrow import lists_of, rows_of, runs
-from simdup.spark.near import PAIRS, emitted
+from simdup.search.pairs import iter_near_pairs, iter_near_pairs_between
+from simdup.spark.arrow import PAIRS, emitted, lists_of, rows_of, runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame
 
     from simdup.search.hamming import Rows
+    from simdup.search.pairs import Reach
     from simdup.spark.arrow import Batches, Task
-    from simdup.spark.near import Near
-
-    Pairs = NDArray[np.int64]
 
 # Rows in a chunk at most, and bytes of fingerprints. A task has two of them.
 CHUNK_ROWS, CHUNK_BYTES = 1 << 22, 1 << 29
@@ -64,7 +58,7 @@ def parts_for(tasks: int, slots: int) -> int:
     return next(parts for parts in count(1) if parts * (parts + 1) // 2 >= wanted)
 
 
-def tiled_pairs(distinct: DataFrame, near: Near, chunks: int) -> DataFrame:
+def tiled_pairs(distinct: DataFrame, reach: Reach, chunks: int) -> DataFrame:
     """Near pairs of texts whose fingerprints are not the same one, each once: PAIRS.
 
     `distinct` has a row for each fingerprint, with the numbers of its texts as members.
@@ -78,7 +72,7 @@ def tiled_pairs(distinct: DataFrame, near: Near, chunks: int) -> DataFrame:
         placed = sent.repartitionById(tiles, F.col("cell").cast("int"))
     else:
         placed = sent.repartition(tiles, "cell")
-    return placed.sortWithinPartitions("cell").mapInArrow(_comparing(near), PAIRS)
+    return placed.sortWithinPartitions("cell").mapInArrow(_comparing(reach), PAIRS)
 
 
 def in_triangles(frame: DataFrame, of: Column, parts: Column) -> DataFrame:
@@ -127,37 +121,22 @@ def _packing(chunks: int) -> Task:
     return packing
 
 
-def _comparing(near: Near) -> Task:
+def _comparing(reach: Reach) -> Task:
     def comparing(batches: Batches) -> Batches:
         for _, table in runs(batches, "cell"):
             ordered = table.sort_by("side")
             both = _unpacked(ordered)
             side = ordered.column("side")
             if side[0].as_py() == DIAGONAL:
-                pairs = _within(both.rows, near)
+                pairs = iter_near_pairs(both.rows, reach)
             else:
                 lengths = pc.binary_length(ordered.column("counts")).filter(pc.equal(side, LEFT))
-                pairs = _between(both.rows, sum(lengths.to_pylist()) // both.offsets.itemsize, near)
+                left = sum(lengths.to_pylist()) // both.offsets.itemsize
+                across = iter_near_pairs_between(both.rows[:left], both.rows[left:], reach)
+                pairs = (each + np.array([0, left, 0]) for each in across)
             yield from emitted(both, pairs)
 
     return comparing
-
-
-def _within(rows: Rows, near: Near) -> Iterator[Pairs]:
-    """Near pairs of some rows."""
-    if near.sieve is None:
-        return iter_pairs(near.compared(rows), near.k)
-    return iter_sieved_pairs(rows, near.bits, near.k, near.sieve)
-
-
-def _between(rows: Rows, left: int, near: Near) -> Iterator[Pairs]:
-    """Near pairs of one of the first `left` rows and one of the others."""
-    if near.sieve is None:
-        both = near.compared(rows[:left]), near.compared(rows[left:])
-        stream = iter_pairs_between(*both, near.k)
-    else:
-        stream = iter_sieved_between(rows[:left], rows[left:], near.bits, near.k, near.sieve)
-    return (pairs + np.array([0, left, 0]) for pairs in stream)
 
 
 def _unpacked(table: pa.Table) -> DistinctRows:

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from simdup.corpus.formats.base import RowError
-from simdup.corpus.formats.csv import ROWS, ended, header_of, records
+from simdup.corpus.flaws import Fault, RowError
+from simdup.corpus.formats.csv import ROWS, header_of, records, with_line_end
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import BLOCK, lines_of, unpacked
-from simdup.corpus.records import Fault
 from simdup.errors import InputError
-from simdup.report.json_csv import dumps
-from simdup.report.rows import as_value
+from simdup.report.json_csv import to_json
+from simdup.report.rows import id_as_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,8 +103,8 @@ class CsvFiles:
         if isinstance(fields, RowError):
             return record.number, None, None, fields.fault.value, fields.detail, None
         name = None if self.name is None else fields[file.columns.index(self.name)]
-        called = None if self.name is None else dumps(as_value(name))
-        value = ended(record.raw, file.header).decode().removesuffix("\n")
+        called = None if self.name is None else to_json(id_as_json(name))
+        value = with_line_end(record.raw, file.header).decode().removesuffix("\n")
         text = fields[file.columns.index(self.field)]
         return record.number, text, called, None, None, value
 

@@ -4,7 +4,7 @@
 
 Makes files of JSON Lines in a temporary folder unless --folder is given, as corpus_rows.py does.
 Each run is a process of its own; that both find the same groups is checked. Seconds and
-shuffled bytes are by what is settled, from Spark's log of events; "rest" is all that runs in
+shuffled bytes are by what is checkpointed, from Spark's log of events; "rest" is all that runs in
 between: counts, samples, the last joins. Memory is the most that the JVM and that all Python
 workers together have had resident, looked at five times a second.
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from report import Report
 
-# What Spark's jobs are called that `simdup.spark` settles, and the columns of them.
+# What Spark's jobs are called that `simdup.spark` checkpoints, and the columns of them.
 STAGES = {
     "fingerprints": "prints",
     "texts, numbered": "texts",

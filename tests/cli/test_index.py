@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from simdup.index import ingest as gather
+from simdup.storage import codec
 
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 
@@ -20,7 +20,7 @@ any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only 
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch):
     """A file is known however new it is."""
-    monkeypatch.setattr(gather, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
 
 
 def words(seed, *, edits=0):

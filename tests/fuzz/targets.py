@@ -21,9 +21,9 @@ from simdup.fingerprint.simhash import fingerprint_chunks, fingerprint_texts
 from simdup.index.index import Index
 from simdup.recipe import Recipe
 from simdup.records import Source
-from simdup.report import names
+from simdup.report import wording
 from simdup.settings import Settings
-from simdup.storage.cached import shelf_in
+from simdup.storage.cached import RecipeCache
 from simdup.storage.store import Store
 from simdup.text import encodings as decode
 from simdup.text.chunking import chunks_of
@@ -69,8 +69,8 @@ def fingerprinting(data: bytes) -> None:
 def naming(data: bytes) -> None:
     """A path of any bytes is printable, valid JSON, and comes back from it."""
     path = os.fsdecode(data)
-    assert names.printable(path).isprintable()
-    shown = json.loads(json.dumps(names.as_json(path), ensure_ascii=False).encode("utf-8"))
+    assert wording.printable(path).isprintable()
+    shown = json.loads(json.dumps(wording.path_fields(path), ensure_ascii=False).encode("utf-8"))
     in_base64 = shown.get("path_base64")
     assert (os.fsdecode(b64decode(in_base64)) if in_base64 else shown["path"]) == path
 
@@ -81,7 +81,7 @@ def storing(data: bytes) -> None:
         place = Path(folder, "store.sqlite3")
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
         store = Store(place, _unheard)
-        shelf = shelf_in(store, "key", 8)
+        shelf = RecipeCache(store, "key", 8)
         store.execute("INSERT INTO folders VALUES (1, ?, 0)", os.fsencode(os.path.abspath("a")))
         store.execute("INSERT INTO files VALUES (1, 1, 'b.txt', ?, 7)", data)
         ((_, outcome, row),) = shelf.recall([source])
@@ -100,7 +100,7 @@ def opening(data: bytes) -> None:
         place.write_bytes(data)
         store = Store(place, _unheard)
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
-        shelf = shelf_in(store, "key", 8)
+        shelf = RecipeCache(store, "key", 8)
         recalled = shelf.recall([source, replace(source, inode=9)])
         assert [outcome for _, outcome, _ in recalled] == [None, None]
         shelf.finish(["a"])
