@@ -424,18 +424,18 @@ def _pick_near(distances, limit, picked):
 
 @_compiled
 def sieved_pairs(
+    wide_left: Words,
+    wide_right: Words,
+    wide_k: int,
     left: Words,
     right: Words,
     columns: tuple[int, int],
     begin: int,
     is_half: bool,
     k: int,
-    wide_left: Words,
-    wide_right: Words,
-    wide_k: int,
     found: Indices,
 ) -> tuple[int, int]:
-    """`near_pairs`, but only those within wide_k bits in wide rows (n, words), (m, words) too."""
+    """`near_pairs` whose wide rows (n, words) and (m, words) are also within wide_k bits."""
     stopped, near = near_pairs(left, right, columns, begin, is_half, k, found)
     count = 0
     for at in range(near):
@@ -476,7 +476,7 @@ def warmed() -> Iterator[None]:
         (numbers, numbers, places),
         (numbers, sums, places, places[:0], places[:0], sums),
         (*near, found),
-        (*near, wide, wide, 0, found),
+        (wide, wide, 0, *near, found),
     )
     for kernel, arguments in zip(EVERY, calls, strict=True):
         kernel(*arguments)

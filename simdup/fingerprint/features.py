@@ -148,8 +148,7 @@ def _counted(tokens: Tokens, recipe: Recipe) -> Features:
 
 
 def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:
-    """The distinct shingles of each document, in an order that depends on the kernels, and
-    the offsets of documents."""
+    """The distinct shingles of each document and their offsets; kernels order them otherwise."""
     if kernels := loaded_kernels():
         found: tuple[Hashes, Positions] = kernels.distinct_shingles(
             tokens.ids, tokens.offsets, np.array(lengths, np.int64)
