@@ -6,14 +6,12 @@ A small scan starts no worker, since that would take longer than reading some me
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from simdup.compute.compiled import cores
-from simdup.compute.processes import check_that_workers_start, results
 from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
@@ -79,6 +77,10 @@ def _pooled(
     waiting: deque[list[Source]], options: FingerprintOptions, jobs: int
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
     """Yield results in order; a file whose worker dies is given up, other files are done again."""
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
+
+    from simdup.compute.processes import check_that_workers_start  # noqa: PLC0415  slow to import
+
     has_worked = False
     while waiting:
         try:
@@ -95,6 +97,8 @@ def _pooled(
 
 def _salvaged(task: list[Source], options: FingerprintOptions) -> Iterator[Fingerprinted]:
     """Yield the results of a task in halves, until the file that kills its worker is alone."""
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
+
     try:
         yield from _results([task], options, 1)
     except BrokenProcessPool:
@@ -109,6 +113,8 @@ def _salvaged(task: list[Source], options: FingerprintOptions) -> Iterator[Finge
 def _results(
     tasks: Iterable[list[Source]], options: FingerprintOptions, jobs: int
 ) -> Iterator[Fingerprinted]:
+    from simdup.compute.processes import results  # noqa: PLC0415  slow to import
+
     # A copy, since the queue of the caller loses tasks while they are done.
     left = deque(tasks)
     sent = ((left.popleft(), *options) for _ in range(len(left)))

@@ -10,7 +10,6 @@ import errno
 import os
 import sqlite3
 import stat
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from contextlib import closing, contextmanager, suppress
@@ -235,6 +234,8 @@ def new_file(path: str) -> Iterator[str]:
     A process that is killed meanwhile leaves nothing of that name. Raises FileExistsError if
     the name is taken, OSError.
     """
+    import tempfile  # noqa: PLC0415  slow to import
+
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     folder, name = os.path.split(os.path.abspath(path))

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections import deque
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -163,7 +164,7 @@ def test_tasks_that_were_done_are_not_done_again(monkeypatch):
     def results(waiting, *_):
         for task in list(waiting):
             if task == ["bad"]:
-                raise local.BrokenProcessPool
+                raise BrokenProcessPool
             done.append(task)
             yield task
 
