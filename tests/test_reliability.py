@@ -1146,7 +1146,7 @@ PHASES = {
     "read": ("simdup.files.workers:fingerprint_sources:2", 2),
     "keep": ("simdup.storage.cached:RecipeCache._insert:2", 2),
     "search": ("simdup.match.match:iter_pairs:1", 8),
-    "read again": ("simdup.files.fingerprint:_again:3", 8),
+    "read again": ("simdup.files.fingerprint:_read_again:3", 8),
     "keep similarities": ("simdup.storage.cached:RecipeCache.keep_similarities:1", 8),
     "group": ("simdup.files.group_files:_groups:1", 8),
     "forget": ("simdup.storage.cached:RecipeCache._forget_files:1", 8),

@@ -110,7 +110,7 @@ class Index:
 
     @property
     def batches(self) -> int:
-        """How many batches have changed the index."""
+        """FingerprintOptions many batches have changed the index."""
         with self._readers.one() as reader:
             return reader.number("batches")
 

@@ -23,7 +23,7 @@ from simdup.files.walk import Filters, walk
 from simdup.files.workers import fingerprint_all, tasks
 from simdup.index.file.snapshot import at_or_under, documents, every_number, in_folder
 from simdup.index.file.write import forget_empty_folders, put, set_about, set_places, take_out
-from simdup.index.query import how_of
+from simdup.index.query import options_of
 from simdup.index.records import Changes
 from simdup.index.roots import Places, absolute_path
 from simdup.records import Document, Reason, Skipped, Source
@@ -110,7 +110,7 @@ class Ingestion:
         batch: list[Document] = []
         rows: list[Rows] = []
         last = time.monotonic()
-        parts = fingerprint_all(waiting, how_of(self.settings), self.jobs)
+        parts = fingerprint_all(waiting, options_of(self.settings), self.jobs)
         for _, part in self.progress(parts, "read", count, lambda done: len(done[0])):
             kept = without_degenerate(part, self.settings.recipe.bits)
             self._skip(kept.skipped)

@@ -16,7 +16,7 @@ from simdup.arguments import path_list
 from simdup.files.fingerprint import Fingerprinted, features_of, without_degenerate
 from simdup.files.read import SkipError, digest, digest_of
 from simdup.files.walk import listed
-from simdup.files.workers import How, fingerprint_all, tasks
+from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.features import all_features, concatenated
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index.records import Answer, Match
@@ -68,9 +68,11 @@ class Queries:
     """The texts, unless they are files, or only fingerprints are known."""
 
 
-def how_of(settings: Settings) -> How:
+def options_of(settings: Settings) -> FingerprintOptions:
     """Return how files are read and fingerprinted."""
-    return How(settings.recipe, settings.encoding, settings.formats, settings.converters)
+    return FingerprintOptions(
+        settings.recipe, settings.encoding, settings.formats, settings.converters
+    )
 
 
 def of_files(
@@ -86,7 +88,7 @@ def of_files(
                 skipped.append(each)
     bits = settings.recipe.bits
     documents, rows = list[Document](), [np.empty((0, bits // 8), np.uint8)]
-    for _, part in fingerprint_all(deque(tasks(sources)), how_of(settings), 1):
+    for _, part in fingerprint_all(deque(tasks(sources)), options_of(settings), 1):
         made = without_degenerate(part, bits)
         documents += made.documents
         rows.append(made.rows)
@@ -285,7 +287,9 @@ class _Reader:
         settings = self.settings
         copies = ([each] for each in files if each is not None)
         formats, converters = settings.formats, settings.converters
-        return features_of(copies, settings.recipe, changed, formats, converters)
+        found, now_changed = features_of(copies, settings.recipe, formats, converters)
+        changed += now_changed
+        return found
 
     def _is_lost(self) -> Truths:
         """Tell which texts have changed, so that their similarity is not known."""

@@ -10,7 +10,6 @@ import errno
 import os
 import sqlite3
 import stat
-import tempfile
 import time
 from abc import ABC, abstractmethod
 from contextlib import closing, contextmanager, suppress
@@ -235,6 +234,8 @@ def new_file(path: str) -> Iterator[str]:
     A process that is killed meanwhile leaves nothing of that name. Raises FileExistsError if
     the name is taken, OSError.
     """
+    import tempfile  # noqa: PLC0415  slow to import
+
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     folder, name = os.path.split(os.path.abspath(path))
@@ -304,7 +305,8 @@ def _super_journal_namer(path: Path) -> str | None:
     """Return the name of a journal beside a database that names a super-journal, if any."""
     # SQLite looks beside the file that a link leads to; on Windows beside the link.
     for journal in (f"{path}-journal", f"{os.path.realpath(path)}-journal"):
-        if _read(journal, len(_SUPER_JOURNAL_END), from_end=True) == _SUPER_JOURNAL_END:
+        end = _read(journal, 8, from_end=True) if os.path.isfile(journal) else b""
+        if end == _SUPER_JOURNAL_END:
             return os.path.basename(journal)
     return None
 
