@@ -20,7 +20,7 @@ from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.features import all_features, concatenated
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index.records import Answer, Match
-from simdup.match.candidates import wanted
+from simdup.match.candidates import search_distance
 from simdup.match.verify import decide
 from simdup.records import SHORT, Document, Kind, Reason, Skipped, Source
 from simdup.text.encodings import count_lost
@@ -136,7 +136,7 @@ def reach(settings: Settings, n: int) -> int:
     if not settings.verified:
         return settings.distance
     most = chance_distance(UNRELATED, bits, min(1, MOST_BY_CHANCE / max(n, 1)))
-    return min(wanted(settings.similarity, bits), most)
+    return min(search_distance(settings.similarity, bits), most)
 
 
 def answered(
