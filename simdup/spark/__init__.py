@@ -4,7 +4,7 @@
 
 `fingerprints` is lazy from end to end. The others count and checkpoint in between: fingerprints
 are made, pairs found and components connected when they are called. Read the rooms in the
-order of a run: texts, search (tiles, blocks), verify, components, stars, match, frames.
+order of a run: texts, search (tiles, blocks), verify, linkage, match, frames.
 """
 
 from simdup.errors import ExtraMissingError

@@ -135,8 +135,8 @@ def deduplicate(
 def found(source: TextFrame, settings: Settings) -> Found:
     """The groups of some rows with what else is to be said of them. Raises as `pairs`."""
     texts, matching = prepared(source, settings)
-    matched = matching.matched()
-    leading = _leading(texts, matching.to_leaders(matched.led), settings)
+    led, candidates = matching.match()
+    leading = _leading(texts, matching.to_leaders(led), settings)
     rows = texts.rows.where("reason is null").select("id", "digest", "text_digest")
     same = F.col("text_digest") == F.col("first_digest")
     kind = F.when(same, Kind.IDENTICAL_TEXT.value).otherwise(Kind.NEAR.value).alias("kind")
@@ -144,7 +144,7 @@ def found(source: TextFrame, settings: Settings) -> Found:
         "id", "representative", kind, "similarity", "distance"
     )
     columns = ("id", "length", "reason", *source.reader.extras, *source.carried)
-    return Found(texts.rows.select(*columns), grouped, matching, matched.candidates)
+    return Found(texts.rows.select(*columns), grouped, matching, candidates)
 
 
 def dropped(found: Found, keep: str) -> DataFrame:

@@ -35,7 +35,7 @@ STAYING = "rows that stay"
 def dropped(groups: DataFrame, texts: NumberedTexts, matching: Matching, keep: str) -> DataFrame:
     """The ids of the rows that go: what the local engine drops. `keep` is one of its KEEPS.
 
-    `groups` are those that `simdup.spark.groups` returns, of these texts.
+    `groups` are those that `simdup.spark.linkage` returns, of these texts.
     """
     is_star = matching.settings.linkage == "star"
     if is_star and keep == "representative":

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from patience import LONG
 
-import simdup.match.match
 from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within, scan_rows
 from simdup.cli import submit
 from simdup.corpus.records import KEEPS
@@ -27,7 +26,7 @@ from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash
 from simdup.fingerprint.simhash import are_degenerate
 from simdup.match import groups
-from simdup.match.candidates import wanted
+from simdup.match.candidates import search_distance
 from simdup.match.groups import components, leaders
 from simdup.match.verify import exact_similarities
 from simdup.records import SHORT
@@ -46,18 +45,16 @@ from simdup.spark import (
     blocks,
     corpus,
     files,
-    match,
     readers,
     search,
     session,
-    stars,
     stay,
     tiles,
 )
 from simdup.spark import (
     dataframes as frames,
 )
-from simdup.spark.components import rooted
+from simdup.spark.linkage import led_texts, rooted
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -169,7 +166,7 @@ def local_pairs(texts, settings):
     made = simhash.fingerprint_texts(texts, recipe)
     there = np.flatnonzero(made.counts)
     if settings.verified:
-        k = wanted(settings.similarity, recipe.bits)
+        k = search_distance(settings.similarity, recipe.bits)
     pairs = pairs_within(made.rows[there], k)
     pairs[:, :2] = there[pairs[:, :2]]
     if settings.verified:
@@ -273,8 +270,7 @@ def test_groups_that_are_found_in_rounds_are_the_local_ones(frame_of, monkeypatc
         return narrow[-1]
 
     narrow = []
-    for engine in (simdup.match.match, match):
-        monkeypatch.setattr(engine, "affordable", affordable)
+    monkeypatch.setattr("simdup.match.rounds.affordable_distance", affordable)
     random_, words = random.Random(3), [f"w{i}" for i in range(300)]
     texts = []
     for _ in range(75):
@@ -289,7 +285,7 @@ def test_groups_that_are_found_in_rounds_are_the_local_ones(frame_of, monkeypatc
     assert spark_groups(frame_of(texts, 3), settings) == expected
     assert len(expected) > 300
     # Both engines had to look less far at first.
-    assert sum(k < wanted(0.6, 64) for k in narrow) > 1
+    assert sum(k < search_distance(0.6, 64) for k in narrow) > 1
 
 
 def random_rows(n=3000, width=8, seed=0):
@@ -396,9 +392,9 @@ def test_leaders_are_the_same_by_component_and_all_at_once(on_spark, monkeypatch
         (a, b, known.get((min(a, b), max(a, b))))
         for a, b in zip(others.tolist(), leader[others].tolist(), strict=True)
     ]
-    for most in (stars.PAIRS_AT_ONCE, 0):
-        monkeypatch.setattr(stars, "PAIRS_AT_ONCE", most)
-        assert sorted(map(tuple, stars.led(frame, sizes, linkage).collect())) == expected
+    for most in (1 << 21, 0):
+        monkeypatch.setattr("simdup.spark.linkage.PAIRS_AT_ONCE", most)
+        assert sorted(map(tuple, led_texts(frame, sizes, linkage).collect())) == expected
 
 
 ROWS = [
