@@ -172,20 +172,19 @@ class _Evaluator:
 
     def rows(self, settings: Sequence[Settings]) -> Iterator[Evaluated]:
         """The figures for each of the settings, which differ in the size of fingerprints only."""
-        recipe, widest = settings[0].recipe, max(each.recipe.bits for each in settings)
-        features = all_features(self.labels.texts, recipe)
-        i, j = self.labels.pairs.T
+        widest = max((each.recipe for each in settings), key=lambda recipe: recipe.bits)
+        features, (i, j) = all_features(self.labels.texts, widest), self.labels.pairs.T
         similarities = cosines(features, i, j)
         is_empty = features.counts == 0
         # A text without features is never found: it counts as far from all, whatever its bits.
         is_unlike = is_empty[i] | is_empty[j]
         p = np.where(is_unlike, 1, np.arccos(np.clip(similarities, -1, 1)) / pi)
-        wide = simhash(features, replace(recipe, bits=self.draws * widest)).rows
+        wide = simhash(features, replace(widest, bits=self.draws * widest.bits)).rows
         parts = np.split(wide, self.draws, axis=1)
         for each in settings:
             size = each.recipe.bits
-            draws = [part[:, : size // 8] for part in parts]
-            distances = np.array([paired_distances(rows, i, j) for rows in draws], np.int64)
+            draws = (paired_distances(part[:, : size // 8], i, j) for part in parts)
+            distances = np.array(list(draws), np.int64)
             distances[:, is_unlike] = size
             yield self._row(each, distances, similarities, p, int(is_empty.sum()))
 

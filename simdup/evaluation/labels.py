@@ -166,9 +166,10 @@ def _connected(labelled: Labels) -> Labels:
     unjudged, others = (numbers[labelled.labels == each] for each in (UNJUDGED, OTHER))
     every = np.sort(clusters[made.pairs], axis=1) @ [len(paths), 1]
     is_unjudged = np.isin(every, np.setdiff1d(unjudged, others)) & (made.labels == OTHER)
-    if (is_unjudged | (made.labels == DUPLICATE)).all():
+    labels = np.where(is_unjudged, UNJUDGED, made.labels).astype(np.int8)
+    if OTHER not in labels:
         raise InputError(f"{table!r}: no pair is left that is known to be of different clusters")
-    return replace(made, labels=np.where(is_unjudged, UNJUDGED, made.labels).astype(np.int8))
+    return replace(made, labels=labels)
 
 
 def _check_number(table: str, files: int) -> None:

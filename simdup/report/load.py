@@ -177,9 +177,8 @@ def _report(data: bytes) -> _Fields:
         raise header.wrong("tool", "must be 'simdup'")
     version = header.count("schema_version")
     if version > SCHEMA_VERSION:
-        raise _WrongError(
-            f"schema_version {version} is of a newer simdup, {SCHEMA_VERSION} is the newest known"
-        )
+        newest = f"{SCHEMA_VERSION} is the newest known"
+        raise header.wrong("schema_version", f"{version} is of a newer simdup, {newest}")
     return _Fields(first | _lists(others)) if is_lines else header
 
 
