@@ -121,7 +121,7 @@ def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
 
 
 def _by_features(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
-    """The recipe at each size that it can have; a list has sizes with the same features.
+    """The recipe at each size that it can have; each list has recipes with equal features.
 
     With the hash 'string' a feature votes differently at each size, so each stands alone.
     """
@@ -148,7 +148,7 @@ def _check(settings: Sequence[Sequence[Settings]], draws: int, precision: float 
 
 
 class _Evaluator:
-    """The labels, prepared once, and the figures of each recipe on them."""
+    """Labels that are prepared once, to measure each recipe on them."""
 
     def __init__(self, labels: Labels, draws: int, precision: float | None) -> None:
         self.labels, self.draws, self.precision = labels, draws, precision
@@ -196,7 +196,10 @@ class _Evaluator:
         p: Numbers,
         without: int,
     ) -> Evaluated:
-        """The figures of distances (draws, m), if each bit differs with probability p (m,)."""
+        """All figures for one size, from the distances (draws, m) of the pairs.
+
+        A bit of a pair differs with probability `p` (m,); `without` texts have no feature.
+        """
         bits, judged = settings.recipe.bits, self.is_judged
         is_candidate = distances <= search_distance(settings.similarity, bits)
         is_alike = is_candidate & (similarities >= settings.similarity)
