@@ -31,7 +31,7 @@ MAX_STRING_HASH_BITS = 128
 
 
 def default_bits(hash_kind: str) -> int:
-    """The size of a fingerprint unless somebody says otherwise, in bits.
+    """The default size of a fingerprint with this hash, in bits.
 
     >>> default_bits("mix64"), default_bits("string")
     (256, 128)
@@ -40,7 +40,7 @@ def default_bits(hash_kind: str) -> int:
 
 
 class FeatureKind(str, Enum):
-    """What votes: see DESIGN and the README for when each is best."""
+    """What votes; the README says when each is best."""
 
     SHINGLES = "shingles"
     """n consecutive tokens; each distinct one weighs 1."""
@@ -49,7 +49,7 @@ class FeatureKind(str, Enum):
     KEYWORDS = "keywords"
     """The words with the highest TF-IDF as jieba extracts them, weighing that much."""
     TOKENS = "tokens"
-    """What stands between white space, as it stands; 1 an occurrence."""
+    """The text between white space, unchanged; each occurrence weighs 1."""
 
 
 class HashKind(str, Enum):
@@ -60,7 +60,7 @@ class HashKind(str, Enum):
     BLAKE2B = "blake2b"
     """BLAKE2b of the feature's UTF-8. Slower; for comparison, not for any key."""
     STRING = "string"
-    """The assignment's: Python 2's string hash, computed in as many bits as are asked for."""
+    """The assignment's: Python 2's string hash, computed in as many bits as the fingerprint has."""
 
 
 class WeightKind(str, Enum):
@@ -73,7 +73,7 @@ class WeightKind(str, Enum):
     INT10 = "int10"
     """The assignment's second way: the whole part of ten times the weight."""
     FLOAT = "float"
-    """The assignment's third way: not at all; sums of floats in the order of the keywords."""
+    """The assignment's third way: not rounded; floats are added in the order of the keywords."""
 
 
 Choice = TypeVar("Choice", bound=Enum)
@@ -103,7 +103,7 @@ class Recipe:
     """Words that do not vote, one a line."""
 
     def __post_init__(self) -> None:
-        """Turn names into choices and refuse what cannot be."""
+        """Turn names into choices. Raises ValueError for values that cannot be or go together."""
         for name, kind in (("features", FeatureKind), ("hash", HashKind), ("weights", WeightKind)):
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
         lengths = (self.ngram,) if isinstance(self.ngram, int) else tuple(sorted(set(self.ngram)))
