@@ -106,6 +106,11 @@ class Recipe:
         """Turn names into choices. Raises ValueError for values that cannot be or go together."""
         for name, kind in (("features", FeatureKind), ("hash", HashKind), ("weights", WeightKind)):
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
+        self._check_numbers()
+        self._check_combination()
+
+    def _check_numbers(self) -> None:
+        """Sort `ngram`. Raises ValueError for what is no whole number, or out of range."""
         lengths = (self.ngram,) if isinstance(self.ngram, int) else tuple(sorted(set(self.ngram)))
         for name, numbers in (("bits", (self.bits,)), ("top", (self.top,)), ("ngram", lengths)):
             if not all(isinstance(number, int) for number in numbers):
@@ -120,9 +125,9 @@ class Recipe:
             raise BadValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {given}")
         if self.top < 1:
             raise BadValueError(f"top must be at least 1, not {self.top}")
-        self._check_combination()
 
     def _check_combination(self) -> None:
+        """Raise ValueError for options that do not go together."""
         if self.features is FeatureKind.SHINGLES and self.hash is not HashKind.MIX64:
             raise BadValueError(f"shingles take only hash 'mix64', not {self.hash.value!r}")
         if self.hash is HashKind.STRING and self.bits > MAX_STRING_HASH_BITS:
