@@ -128,7 +128,7 @@ def _json(value: Any) -> str:  # noqa: ANN401
 def _data(result: ScanResult) -> dict[str, Any]:
     """The data of the page, ready for JSON; all names are printable.
 
-    Folders and encodings occur often, so members have their index in a list instead.
+    Names of folders and encodings repeat, so they are listed once and members have indices.
     """
     folders, encodings = dict[str, int](), dict[str, int]()
     bits = result.settings.recipe.bits
