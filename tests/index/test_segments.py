@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup.index.segments import (
-    QUESTIONS_WORTH_A_SEARCH,
+    QUERIES_WORTH_A_SEARCH,
     cut,
     in_order,
     nearest,
@@ -99,14 +99,14 @@ def test_nearest_are_the_first_by_distance_and_number_and_all_equals(collection,
     assert nearest(segments, questions, count).tolist() == the_first(segments, questions, count)
 
 
-@given(collections(most_questions=3 * QUESTIONS_WORTH_A_SEARCH), st.integers(0, 300))
+@given(collections(most_questions=3 * QUERIES_WORTH_A_SEARCH), st.integers(0, 300))
 def test_many_questions_get_the_answers_that_each_gets_alone(collection, k):
     segments, questions = collection
 
     assert within(segments, questions, k).tolist() == all_within(segments, questions, k)
 
 
-@pytest.mark.parametrize("number", [QUESTIONS_WORTH_A_SEARCH - 1, QUESTIONS_WORTH_A_SEARCH])
+@pytest.mark.parametrize("number", [QUERIES_WORTH_A_SEARCH - 1, QUERIES_WORTH_A_SEARCH])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("bits", "k"), [(64, 3), (64, 20), (128, 16), (512, 200)])
 def test_thousands_of_rows_lose_none(bits, k, shape, number):
