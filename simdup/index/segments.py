@@ -94,12 +94,11 @@ def _compared(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Nu
 def _compared_by_kernel(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
     """Yield what `_compared` does, computed by a compiled loop."""
     columns, k = np.array(words(queries)[:, :, None]), min(k, 8 * queries.shape[1])
-    found, no_sieve = np.empty((SIZE, 3), np.int64), np.empty((0, 0), np.uint64)
-    near_pairs, is_half, sieve = loaded_kernels().near_pairs, False, (no_sieve, no_sieve, 0)
+    found, near_pairs, is_half = np.empty((SIZE, 3), np.int64), loaded_kernels().near_pairs, False
     for index, query in enumerate(columns):
         for each in segments:
-            whole = 0, len(each.documents)
-            _, count = near_pairs(query, each.columns, whole, 0, is_half, k, *sieve, found)
+            all_rows = 0, len(each.documents)
+            _, count = near_pairs(query, each.columns, all_rows, 0, is_half, k, found)
             if count:
                 yield _hits(index, each.documents[found[:count, 1]], found[:count, 2])
 
