@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +18,12 @@ from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.spark.arrow import binary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame
 
     from simdup.recipe import Recipe
     from simdup.spark.arrow import Batches, Task
+    from simdup.spark.readers import Reader
 
 #: Why a row is not compared that has all else; the other reasons are values of `Fault`.
 NO_ID = "no id"
@@ -38,44 +37,6 @@ COLUMNS = {
     "length": "long",
     "reason": "string",
 }
-
-
-class Reader(Protocol):
-    """Where in a batch the texts are. Sent to workers."""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The columns that it takes."""
-
-    @property
-    def extras(self) -> Mapping[str, str]:
-        """The columns that it makes besides, with their types."""
-
-    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
-        """The text of each row, None where there is none."""
-
-    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """Return the text of each row, and the further columns that the reader makes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Strings:
-    """The reader of a column of strings, `text`."""
-
-    inputs: tuple[str, ...] = ("text",)
-
-    @property
-    def extras(self) -> Mapping[str, str]:
-        """None."""
-        return {}
-
-    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
-        """The strings."""
-        return batch.column("text").to_pylist()
-
-    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """Return the text of each row, and no further columns."""
-        return self.texts(batch), {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +69,7 @@ def fingerprinted(source: TextFrame, recipe: Recipe, bits: int) -> DataFrame:
     """
     reader, kept = source.reader, ("id", *source.carried)
     schema = source.frame.select(*kept).schema
-    for name, kind in (COLUMNS | dict(reader.extras)).items():
+    for name, kind in (COLUMNS | reader.extras).items():
         schema = schema.add(name, kind)
     chosen = source.frame.select(*dict.fromkeys((*kept, *reader.inputs)))
     return chosen.mapInArrow(_printing(reader, kept, recipe, recipe.key(), bits), schema)

@@ -10,10 +10,17 @@ from pyspark.sql import functions as F  # noqa: N812
 from simdup.match.candidates import SIEVE_BITS
 from simdup.search.distinct import DistinctRows
 from simdup.spark.arrow import lists_of, rows_of
-from simdup.spark.blocks import MOST_CANDIDATES, candidates_of, joined_pairs, keyed, layout_for
 from simdup.spark.distinct_texts import checkpointed
+from simdup.spark.joins import (
+    MOST_CANDIDATES,
+    candidates_of,
+    chunks_for,
+    joined_pairs,
+    keyed,
+    layout_for,
+    tiled_pairs,
+)
 from simdup.spark.near import PAIRS, emitted
-from simdup.spark.tiles import chunks_for, tiled_pairs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

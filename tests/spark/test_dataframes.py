@@ -42,16 +42,15 @@ from pyspark.errors import PySparkException
 
 from simdup import spark
 from simdup.spark import (
-    blocks,
     corpus,
     files,
+    joins,
     match,
     readers,
     search,
     session,
     stars,
     stay,
-    tiles,
 )
 from simdup.spark import (
     dataframes as frames,
@@ -326,7 +325,7 @@ def both_near(rows, near):
 
 @pytest.mark.parametrize("near", [Near(64, 3, None), Near(32, 4, 6)], ids=["k=3", "sieved"])
 def test_tiles_have_every_pair_once(frame_of_rows, monkeypatch, near):
-    monkeypatch.setattr(tiles, "COMPARISONS_WORTH", 1)
+    monkeypatch.setattr(joins, "COMPARISONS_WORTH", 1)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -340,7 +339,7 @@ def test_a_join_on_blocks_has_every_pair_once(frame_of_rows, monkeypatch, near, 
     monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
     monkeypatch.setattr(search, "tiled_pairs", None)
-    monkeypatch.setattr(blocks, "HOT", hot)
+    monkeypatch.setattr(joins, "HOT", hot)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -845,10 +844,9 @@ def test_a_column_may_be_called_as_ours_are(on_spark):
 
 def test_rows_that_are_too_long_are_refused_as_by_the_local_engine(monkeypatch):
     monkeypatch.setattr(readers, "LONGEST_ROW", 30)
-    batch = pa.RecordBatch.from_pydict({"line": [b'{"text": "' + b"a" * 30], "position": [7]})
 
-    texts, extras = readers.JsonLines("text", None).read(batch)
-    assert (texts, extras["fault"].to_pylist()) == ([None], ["too long"])
+    found = readers.json_text(b'{"text": "' + b"a" * 30, 7, field="text", name=None)
+    assert (found.text, found.fault) == (None, "too long")
 
 
 def test_a_group_too_large_for_a_line_of_json_is_told(run, write, monkeypatch):
