@@ -16,7 +16,7 @@ from simdup.cli.completion import answer, asked
 from simdup.cli.terminal import INTERRUPTED, tell
 from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError, import_root
-from simdup.report.names import printable
+from simdup.report.wording import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,7 @@ import click
 
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
-from simdup.report.names import printable
-from simdup.report.wording import count, percent, size
+from simdup.report.wording import count, percent, printable, size
 from simdup.storage.home import if_there_is_one
 from simdup.storage.sqlite import files_of
 from simdup.storage.store import Store, default_place, is_place_named

@@ -24,9 +24,8 @@ from simdup.files.ignored import (
     lines_in,
     pairs_in,
 )
-from simdup.report.columns import padded, width
-from simdup.report.names import printable
-from simdup.report.wording import count
+from simdup.report.terminal import padded, width
+from simdup.report.wording import count, printable
 from simdup.storage.home import if_there_is_one
 from simdup.storage.sqlite import PRIVATE
 

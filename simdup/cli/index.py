@@ -19,8 +19,9 @@ from simdup.cli.output import writer
 from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
 from simdup.errors import SimdupError
 from simdup.index.index import Index
-from simdup.report import index_info as holdings
-from simdup.report.wording import count, skips
+from simdup.report.query import render_info, render_info_json
+from simdup.report.text import skips
+from simdup.report.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,7 +179,7 @@ def info_command(file: str, form: str) -> int:
     with Index(file) as index:
         info = index.info()
     write = writer(None, as_utf8=form == "json")
-    write((holdings.render_json if form == "json" else holdings.render)(info))
+    write((render_info_json if form == "json" else render_info)(info))
     return 0
 
 

@@ -17,10 +17,10 @@ from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
 from simdup.files.ignored import without_ignored
 from simdup.records import Document, Reason, Skipped
-from simdup.report import fdupes, text
 from simdup.report import json_csv as data
+from simdup.report import text
 from simdup.report.load import load
-from simdup.report.wording import summary
+from simdup.report.text import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     "text": text.render,
     "csv": data.render_csv,
-    "fdupes": fdupes.render,
+    "fdupes": text.render_names,
 }
 
 # A report has times as floats, which tell them to a quarter of a microsecond.

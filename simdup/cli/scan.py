@@ -28,9 +28,10 @@ from simdup.cli.scan_index import features_of, refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
 from simdup.errors import InterruptedScan
 from simdup.files.scan import scan
-from simdup.report import fdupes, text
 from simdup.report import json_csv as data
-from simdup.report.wording import count, summary
+from simdup.report import text
+from simdup.report.text import summary
+from simdup.report.wording import count
 from simdup.storage.home import NoHomeError
 from simdup.storage.sqlite import files_of
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from simdup.records import Document, ScanResult
-    from simdup.report.look import Look
+    from simdup.report.terminal import TerminalStyle
     from simdup.storage.store import Store
 
 FOUND, TROUBLE_WITH_INPUT = 1, 3
@@ -51,7 +52,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
     "json": data.render_json,
     "jsonl": data.render_jsonl,
     "csv": data.render_csv,
-    "fdupes": fdupes.render,
+    "fdupes": text.render_names,
 }
 
 
@@ -246,11 +247,11 @@ def _paths(
 
 
 def _renderer(
-    form: str | None, shape: Look, *, null: bool, is_list_null: bool
+    form: str | None, shape: TerminalStyle, *, null: bool, is_list_null: bool
 ) -> Callable[[ScanResult], Iterable[str] | Iterable[bytes]]:
     """The function that renders the result; with -0 alone that is fdupes's list."""
     if null and form in {None, "fdupes"}:
-        return fdupes.render_null
+        return text.render_null
     if null and not is_list_null:
         raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
     if form in {None, "text"}:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.progress import silent
-from simdup.report.names import printable
+from simdup.report.wording import printable
 
 if TYPE_CHECKING:
     from simdup.progress import Progress
     from simdup.records import Skipped
-    from simdup.report.look import Look
+    from simdup.report.terminal import TerminalStyle
 
 # Exit code after Ctrl-C: 128 and the number of the signal, as for programs that it kills.
 INTERRUPTED = 130
@@ -28,20 +28,20 @@ MOST_WARNINGS = 10
 COLOR = ("auto", "always", "never")
 
 
-def look(color: str, target: str | None = None) -> Look:
+def look(color: str, target: str | None = None) -> TerminalStyle:
     """How a report for people looks that goes to stdout, or to a file.
 
     `color` is one of COLOR. Only on a terminal are lines fitted to its width, which the
     variable COLUMNS overrules.
     """
-    from simdup.report.look import Look  # noqa: PLC0415  imports numpy: see `main`
+    from simdup.report.terminal import TerminalStyle  # noqa: PLC0415  imports numpy: see `main`
 
     is_terminal = target is None and sys.stdout.isatty()
     # The console of Windows may show the codes instead of obeying them. https://no-color.org
     takes_colours = is_terminal and os.name != "nt" and os.environ.get("TERM") != "dumb"
     is_wanted = takes_colours and not os.environ.get("NO_COLOR")
     columns = shutil.get_terminal_size().columns if is_terminal else None
-    return Look(color == "always" or (color == "auto" and is_wanted), columns)
+    return TerminalStyle(color == "always" or (color == "auto" and is_wanted), columns)
 
 
 def progress(*, quiet: bool) -> Progress:

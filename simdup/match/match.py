@@ -21,8 +21,7 @@ from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
 from simdup.search.distinct import distinct_rows
 from simdup.search.hamming import paired_distances
-from simdup.search.pairs import MAX_PAIRS, iter_pairs, iter_pairs_between
-from simdup.search.prefilter import iter_sieved_pairs
+from simdup.search.pairs import MAX_PAIRS, Reach, iter_near_pairs, iter_pairs, iter_pairs_between
 from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
@@ -221,7 +220,7 @@ class _Matching:
             most = sieve(self.settings.similarity, 8 * self.texts.wide.shape[1])
             every = len(active) == len(self.texts)
             wide = self.texts.wide if every else self.texts.wide[active]
-            stream = iter_sieved_pairs(wide, self.bits, k, most, self.progress)
+            stream = iter_near_pairs(wide, Reach(self.bits, k, most), self.progress)
         else:
             stream = iter_pairs(rows, k, progress=self.progress)
         yield from (active[pairs[:, :2]] for pairs in stream)

@@ -1,17 +1,17 @@
-"""An evaluation for people, and for programs: a table, JSON and CSV."""
+"""An evaluation as a table for people, and as JSON and CSV for programs."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from simdup.evaluation.metrics import MEASURES
-from simdup.report.columns import padded, width
-from simdup.report.json_csv import csv_line, dumps, tool
-from simdup.report.names import as_json, printable
-from simdup.report.wording import count
+from simdup.report.json_csv import Report, as_csv, as_json
+from simdup.report.terminal import padded, width
+from simdup.report.wording import count, path_fields, percent, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,15 +26,24 @@ COLUMNS = (
     "adjusted_rand_index",
 )
 
-# Width of a figure with its interval, and of what stands before it.
+#: Settings by which the groups of scans are scored.
+SCANS = ("bare", "verified")
+
+# Columns that a figure with its interval takes, and those that its row's heading takes.
 _FIGURE, _HEAD = 20, 18
 
 
 def render(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
-    """For each recipe the figures by size, then what was found by kind of pair."""
+    """For each recipe a table of its figures by size, then the share found of each kind."""
     yield from _title(evaluation)
-    for _, rows in groupby(evaluation.rows, key=lambda row: name(row.settings.recipe)):
-        yield from _recipe(evaluation, list(rows), curve=curve)
+    for rows in by_recipe(evaluation):
+        yield from _recipe(evaluation, rows, curve=curve)
+
+
+def by_recipe(evaluation: Evaluation) -> list[list[Evaluated]]:
+    """The rows of an evaluation, those of each recipe in a list of their own."""
+    recipes = groupby(evaluation.rows, key=lambda row: name(row.settings.recipe))
+    return [list(rows) for _, rows in recipes]
 
 
 def _title(evaluation: Evaluation) -> Iterator[str]:
@@ -55,38 +64,40 @@ def _title(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _recipe(evaluation: Evaluation, rows: list[Evaluated], *, curve: bool) -> Iterator[str]:
-    """One recipe at all its sizes."""
+    """The tables of one recipe at all its sizes."""
     yield ""
     yield name(rows[0].settings.recipe)
     if rows[0].without:
         yield f"{count(rows[0].without, 'text')} without a feature: no pair with one is ever found"
-    columns = ("precision", "recall", "F1", "accuracy", "AUC")
-    yield " bits  " + " " * _HEAD + "".join(f"{column:<{_FIGURE}}" for column in columns).rstrip()
+    yield _line(" bits", "", ("precision", "recall", "F1", "accuracy", "AUC"))
     for row in rows:
         yield from _size(row)
-        if curve:
-            yield from _curve(row)
+        for k, accuracy in enumerate(row.curve if curve else ()):
+            yield _line("", f"    k = {k}", _figures(accuracy))
     yield ""
     yield from _kinds(evaluation, rows)
 
 
 def _size(row: Evaluated) -> Iterator[str]:
-    """One size: the default threshold, what theory says of it, the best one, and verified."""
-    best, auc = row.best_k, _figure(row.auc)
-    yield _line(row.settings.recipe.bits, f"k = {row.k}", [*_figures(row.curve[row.k]), auc])
-    yield _line("", "  by theory", _plain(row.predicted[:, row.k].tolist()))
+    """The lines of one size: default threshold, theory, best threshold, verified, groups."""
+    best, similarity = row.best_k, row.settings.similarity
+    yield _line(
+        row.settings.recipe.bits,
+        f"k = {row.k}",
+        [*_figures(row.curve[row.k]), _figure(row.auc)],
+    )
+    yield _line("", "  by theory", map(_short, row.predicted[:, row.k].tolist()))
     yield _line("", f"best k = {best}", _figures(row.curve[best]))
-    similarity = f"{row.settings.similarity:.4g}"
-    yield _line("", f"verified, {similarity}", _figures(row.verified))
-    for label, scores in zip(("bare", "verified"), row.groups or (), strict=False):
-        figures = _plain([scores.precision, scores.recall, scores.f1])
+    yield _line("", f"verified, {similarity:.4g}", _figures(row.verified))
+    for label, scores in zip(SCANS, row.groups or (), strict=False):
+        figures = map(_short, (scores.precision, scores.recall, scores.f1))
         yield _line("", f"groups, {label}", [*figures, f"Rand index {_short(scores.rand)}"])
     if row.recommended is not None:
         yield from _recommendation(row, row.recommended)
 
 
 def _recommendation(row: Evaluated, asked: Recommended) -> Iterator[str]:
-    """The farthest thresholds that keep a precision."""
+    """The farthest thresholds that keep the precision asked for."""
     goal = f"precision {asked.precision:.3g}"
     if asked.k is None:
         yield _line("", f"{goal}:", ["no k has it"])
@@ -99,35 +110,29 @@ def _recommendation(row: Evaluated, asked: Recommended) -> Iterator[str]:
         yield _line("", "", [kept])
 
 
-def _curve(row: Evaluated) -> Iterator[str]:
-    for k, accuracy in enumerate(row.curve):
-        yield _line("", f"    k = {k}", _figures(accuracy))
-
-
 def _kinds(evaluation: Evaluation, rows: list[Evaluated]) -> Iterator[str]:
-    """How many pairs of each kind are found, in per cent, by size."""
+    """The percentage found of the pairs of each kind, by size."""
     labels = [printable(kind.kind) for kind in evaluation.kinds]
     widest = max(map(width, ["only reported found, %", *labels]))
-    heads = [f"{row.settings.recipe.bits:>6}" for row in rows]
+    heads = "".join(f"{row.settings.recipe.bits:>6}" for row in rows)
     for label, title in ((True, "duplicates"), (False, "others"), (None, "only reported")):
         chosen = [i for i, kind in enumerate(evaluation.kinds) if kind.duplicate is label]
-        if not chosen:
-            continue
-        yield f"{padded(title + ' found, %', widest)}    pairs{''.join(heads)}  verified"
+        if chosen:
+            yield f"{padded(title + ' found, %', widest)}    pairs{heads}  verified"
         for index in chosen:
-            kind = evaluation.kinds[index]
-            shares = [f"{_percent(row.found[index], kind.pairs):>6}" for row in rows]
-            last = _percent(rows[-1].found_verified[index], kind.pairs)
-            yield f"{padded(labels[index], widest)} {kind.pairs:>8,}{''.join(shares)}{last:>10}"
+            pairs = evaluation.kinds[index].pairs
+            shares = "".join(f"{_percent(row.found[index] / pairs):>6}" for row in rows)
+            verified = _percent(rows[-1].found_verified[index] / pairs)
+            yield f"{padded(labels[index], widest)} {pairs:>8,}{shares}{verified:>10}"
 
 
-def _percent(part: float, whole: int) -> str:
-    """A share in per cent, cut; 100.0 is said only of what is whole."""
-    return f"{min(1000 if part == whole else 999, int(1000 * part / whole + 1e-9)) / 10:.1f}"
+def _percent(share: float) -> str:
+    """A share in per cent without its sign; 100.0 only where the share is exactly 1."""
+    return "100.0" if share == 1 else percent(share).removesuffix(" %")
 
 
 def name(recipe: Recipe) -> str:
-    """A recipe in words, without its size."""
+    """The name of a recipe, without its size."""
     detail = {
         "shingles": f" of {' and '.join(map(str, recipe.ngram))} tokens",
         "keywords": f", top {recipe.top}, weights {recipe.weights.value}",
@@ -150,156 +155,117 @@ def _figure(interval: Interval) -> str:
     return f"{_short(interval.value)} ({_short(interval.low)}-{_short(interval.high)})"
 
 
-def _plain(figures: list[float]) -> list[str]:
-    return ["-" if isnan(figure) else _short(figure) for figure in figures]
-
-
 def _short(share: float) -> str:
-    """Three digits; 1.000 is said only of what is whole."""
+    """A share with three digits, "-" if undefined; 1.000 only where it is exactly 1."""
+    if isnan(share):
+        return "-"
     return "1.000" if share == 1 else f"{min(share, 0.9994):.3f}".replace("0.", ".", 1)
 
 
 def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
-    """One JSON object; figures that are undefined are null."""
-    totals = [
+    """An evaluation as one JSON object; undefined figures are null."""
+    kinds = [
         {"kind": kind.kind, "duplicate": kind.duplicate, "pairs": kind.pairs}
-        for kind in evaluation.kinds
-    ]
-    found = [
-        total | _recipe_fields(row.settings.recipe) | {"found": bare, "found_verified": verified}
+        | _recipe_fields(row.settings.recipe)
+        | {"found": bare, "found_verified": verified}
         for row in evaluation.rows
-        for total, bare, verified in zip(
-            totals, row.found.tolist(), row.found_verified.tolist(), strict=True
+        for kind, bare, verified in zip(
+            evaluation.kinds, row.found.tolist(), row.found_verified.tolist(), strict=True
         )
     ]
-    whole = tool() | {
-        **_table(evaluation.table),
+    table = evaluation.table
+    fields: dict[str, Any] = {"table": None} if table is None else path_fields(table, "table")
+    fields |= {
         "texts": evaluation.texts,
         "repeated": evaluation.repeated,
         "draws": evaluation.draws,
         "seconds": round(evaluation.seconds, 3),
-        "rows": [_row(row, curve=curve) for row in evaluation.rows],
-        "kinds": found,
     }
-    yield dumps(whole, indent=1)
+    rows = (_without_nan(_row(row, curve=curve)) for row in evaluation.rows)
+    return as_json(Report("evaluation", fields, {"rows": rows, "kinds": kinds}))
 
 
-def _table(table: str | None) -> dict[str, str | None]:
-    """`table`, and `table_base64` where that is not its very name; null for simdup's own."""
-    if table is None:
-        return {"table": None}
-    return {key.replace("path", "table"): name for key, name in as_json(table).items()}
+def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
+    """An evaluation as CSV: a line for each recipe, size and setting; with `curve` for each k."""
+    rows = (
+        {"recipe": name(row.settings.recipe), **_recipe_fields(row.settings.recipe), **setting}
+        for row in evaluation.rows
+        for setting in _settings(row, curve=curve)
+    )
+    return as_csv(COLUMNS, ([row.get(column) for column in COLUMNS] for row in rows))
+
+
+def _settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
+    """The CSV lines of one recipe at one size, by column."""
+    fields = _row(row, curve=curve)
+    yield {"setting": "default", **_flat(fields["default"])}
+    yield {"setting": "predicted", "k": row.k, **fields["predicted"]}
+    for setting in ("best", "verified"):
+        yield {"setting": setting, **_flat(fields[setting])}
+    for label, scores in fields.get("groups", {}).items():
+        yield {"setting": f"groups {label}", **scores}
+    asked = row.recommended
+    if asked is not None and asked.k is not None:
+        yield {"setting": "recommended", "k": asked.k, **_flat(asdict(row.curve[asked.k]))}
+    if asked is not None and asked.similarity is not None:
+        yield {"setting": "recommended", "similarity": asked.similarity}
+    for each in fields.get("curve", ()):
+        yield {"setting": "curve", **_flat(each)}
+
+
+def _row(row: Evaluated, *, curve: bool) -> dict[str, Any]:
+    """The JSON fields of one recipe at one size."""
+    recipe = row.settings.recipe
+    fields = _recipe_fields(recipe) | {
+        "recipe": json.loads(recipe.key()),
+        "without_features": row.without,
+        "default": {"k": row.k} | asdict(row.curve[row.k]) | {"auc": asdict(row.auc)},
+        "best": {"k": row.best_k} | asdict(row.curve[row.best_k]),
+        "predicted": _predicted(row, row.k),
+        "verified": {"similarity": row.settings.similarity} | asdict(row.verified),
+    }
+    if row.groups is not None:
+        fields["groups"] = {
+            label: _scores(each) for label, each in zip(SCANS, row.groups, strict=True)
+        }
+    if row.recommended is not None:
+        fields["recommended"] = asdict(row.recommended)
+    if curve:
+        fields["curve"] = [
+            {"k": k} | asdict(accuracy) | {"predicted": _predicted(row, k)}
+            for k, accuracy in enumerate(row.curve)
+        ]
+    return fields
 
 
 def _recipe_fields(recipe: Recipe) -> dict[str, Any]:
     return {"features": recipe.features.value, "hash": recipe.hash.value, "bits": recipe.bits}
 
 
-def _row(row: Evaluated, *, curve: bool) -> dict[str, Any]:
-    recipe, best = row.settings.recipe, row.best_k
-    fields = _recipe_fields(recipe) | {
-        "recipe": json.loads(recipe.key()),
-        "without_features": row.without,
-        "default": {"k": row.k} | _accuracy(row.curve[row.k]) | {"auc": _interval(row.auc)},
-        "best": {"k": best} | _accuracy(row.curve[best]),
-        "predicted": _predicted(row, row.k),
-        "verified": {"similarity": row.settings.similarity} | _accuracy(row.verified),
-    }
-    if row.groups is not None:
-        labels = ("bare", "verified")
-        fields["groups"] = {
-            label: _scores(each) for label, each in zip(labels, row.groups, strict=True)
-        }
-    if row.recommended is not None:
-        asked = row.recommended
-        fields["recommended"] = {
-            "precision": asked.precision,
-            "k": asked.k,
-            "similarity": asked.similarity,
-        }
-    if curve:
-        fields["curve"] = [
-            {"k": k} | _accuracy(accuracy) | {"predicted": _predicted(row, k)}
-            for k, accuracy in enumerate(row.curve)
-        ]
-    return fields
+def _predicted(row: Evaluated, k: int) -> dict[str, float]:
+    return dict(zip(MEASURES, row.predicted[:, k].tolist(), strict=True))
 
 
-def _accuracy(accuracy: Accuracy) -> dict[str, Any]:
-    return {measure: _interval(getattr(accuracy, measure)) for measure in MEASURES}
+def _scores(scores: GroupScores) -> dict[str, float]:
+    fields = asdict(scores)
+    return fields | {"adjusted_rand_index": fields.pop("rand")}
 
 
-def _interval(interval: Interval) -> dict[str, float | None]:
-    ends = {"value": interval.value, "low": interval.low, "high": interval.high}
-    return {end: _number(figure) for end, figure in ends.items()}
-
-
-def _predicted(row: Evaluated, k: int) -> dict[str, float | None]:
-    figures = zip(MEASURES, row.predicted[:, k].tolist(), strict=True)
-    return {measure: _number(figure) for measure, figure in figures}
-
-
-def _scores(scores: GroupScores) -> dict[str, float | None]:
-    return {
-        "precision": _number(scores.precision),
-        "recall": scores.recall,
-        "f1": scores.f1,
-        "adjusted_rand_index": scores.rand,
-    }
-
-
-def _number(figure: float) -> float | None:
-    return None if isnan(figure) else figure
-
-
-def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
-    """A header, then a line for each recipe, size and setting; with `curve` for each k too."""
-    yield csv_line(COLUMNS)
-    for row in evaluation.rows:
-        recipe = row.settings.recipe
-        begin = {"recipe": name(recipe)} | _recipe_fields(recipe)
-        for setting in _settings(row, curve=curve):
-            cells = begin | setting
-            yield csv_line(_cell(cells.get(column)) for column in COLUMNS)
-
-
-def _settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
-    """The lines of one recipe and size, by column."""
-    best, similarity = row.best_k, row.settings.similarity
-    yield {"setting": "default", "k": row.k, **_flat(row.curve[row.k]), **_ends("auc", row.auc)}
-    yield {"setting": "predicted", "k": row.k, **_predicted(row, row.k)}
-    yield {"setting": "best", "k": best, **_flat(row.curve[best])}
-    yield {"setting": "verified", "similarity": similarity, **_flat(row.verified)}
-    for label, scores in zip(("bare", "verified"), row.groups or (), strict=False):
-        yield {"setting": f"groups {label}", **_scores(scores)}
-    asked = row.recommended
-    if asked is not None and asked.k is not None:
-        yield {"setting": "recommended", "k": asked.k, **_flat(row.curve[asked.k])}
-    if asked is not None and asked.similarity is not None:
-        yield {"setting": "recommended", "similarity": asked.similarity}
-    for k, accuracy in enumerate(row.curve if curve else ()):
-        yield {"setting": "curve", "k": k, **_flat(accuracy)}
-
-
-def _flat(accuracy: Accuracy) -> dict[str, float]:
-    """Every measure and the ends of its interval."""
-    flat: dict[str, float] = {}
-    for measure in MEASURES:
-        flat |= _ends(measure, getattr(accuracy, measure))
+def _flat(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields of JSON as columns of CSV: an interval becomes three of them."""
+    flat = {}
+    for key, value in fields.items():
+        if not isinstance(value, dict):
+            flat[key] = value
+        elif "low" in value:
+            flat |= {key: value["value"], f"{key}_low": value["low"], f"{key}_high": value["high"]}
     return flat
 
 
-def _ends(measure: str, interval: Interval) -> dict[str, float]:
-    """A figure and the ends of its interval."""
-    return {
-        measure: interval.value,
-        f"{measure}_low": interval.low,
-        f"{measure}_high": interval.high,
-    }
-
-
-def _cell(value: object) -> object:
-    """A figure with six digits; nothing for what is undefined."""
-    if not isinstance(value, float):
-        return "" if value is None else value
-    return "" if isnan(value) else f"{value:.6f}"
+def _without_nan(value: Any) -> Any:  # noqa: ANN401
+    """Fields with None in place of NaN, at any depth."""
+    if isinstance(value, dict):
+        return {key: _without_nan(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return list(map(_without_nan, value))
+    return None if isinstance(value, float) and isnan(value) else value

@@ -7,14 +7,13 @@ from difflib import unified_diff
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from simdup.report.look import ADDED, HEADING, PLACE, PLAIN, REMOVED
-from simdup.report.names import printable
-from simdup.report.wording import count
+from simdup.report.terminal import ADDED, HEADING, PLACE, PLAIN, REMOVED
+from simdup.report.wording import count, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simdup.report.look import Look
+    from simdup.report.terminal import TerminalStyle
 
 # Lines of the same sign shown of a run before it is folded, and characters of a line.
 LONGEST_RUN = 12
@@ -35,7 +34,9 @@ _WRAPPED_HAN = re.compile(
 )
 
 
-def render(left: str, right: str, names: tuple[str, str], look: Look = PLAIN) -> Iterator[str]:
+def render(
+    left: str, right: str, names: tuple[str, str], look: TerminalStyle = PLAIN
+) -> Iterator[str]:
     """A unified diff of the sentences of two texts, long runs and lines folded.
 
     Nothing for texts whose sentences are the same.

@@ -1,111 +1,140 @@
-"""A result for programs: JSON, JSON Lines and CSV."""
+"""Results for programs: how every report writes JSON, JSON Lines and CSV, and that of a scan."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from math import isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simdup.report.names import as_json, printable
-from simdup.report.wording import skips
+from simdup.report.text import skips
+from simdup.report.wording import path_fields, printable
 from simdup.theory import similarity_at, standard_error
 from simdup.versions import version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from simdup.records import (
-        Candidates,
-        Comparison,
-        Document,
-        Group,
-        Member,
-        ScanResult,
-        Skipped,
-    )
+    from simdup.records import Candidates, Comparison, Document, Group, ScanResult, Skipped
     from simdup.settings import Settings
 
 #: Raised when a field changes its meaning or goes away; new fields do not raise it.
 SCHEMA_VERSION = 1
 
 COLUMNS = (
-    "group",
-    "kind",
-    "representative",
-    "similarity",
-    "distance",
-    "size",
-    "encoding",
+    *("group", "kind", "representative", "similarity", "distance", "size", "encoding"),
     "path",
 )
 
 
-def render_json(result: ScanResult) -> Iterator[str]:
-    """One JSON object, indented, always valid UTF-8."""
-    groups = [_group(group, result.settings) for group in result.groups]
-    skipped = [skipped_fields(each) for each in result.skipped]
-    yield dumps(_header(result) | {"groups": groups, "skipped": skipped}, indent=1)
+class Report(NamedTuple):
+    """A result as programs read it: fields of the whole, then lists of objects."""
+
+    type: str
+    fields: Mapping[str, Any]
+    lists: Mapping[str, Iterable[Mapping[str, Any]]]
+    """The name of each list, in the plural, and its objects."""
 
 
-def render_jsonl(result: ScanResult) -> Iterator[str]:
-    """A JSON object a line: the header, then every group, then everything skipped."""
-    yield dumps({"type": "scan"} | _header(result))
-    for group in result.groups:
-        yield dumps({"type": "group"} | _group(group, result.settings))
-    for skipped in result.skipped:
-        yield dumps({"type": "skipped"} | skipped_fields(skipped))
+def as_json(report: Report) -> Iterator[str]:
+    """One JSON object with all the lists, indented, always valid UTF-8."""
+    lists = {name: list(objects) for name, objects in report.lists.items()}
+    yield to_json(_tool() | {**report.fields} | lists, indent=1)
 
 
-def render_csv(result: ScanResult) -> Iterator[str]:
-    """A header and a line a file, as RFC 4180 but for the line ends; names escaped."""
-    yield csv_line(COLUMNS)
-    for group in result.groups:
-        for position, member in enumerate(group.members):
-            document = member.document
-            yield csv_line(
-                (
-                    group.id,
-                    group.kind.value,
-                    int(position == 0),
-                    "" if member.similarity is None else f"{member.similarity:.6f}",
-                    member.distance,
-                    document.source.size,
-                    document.written_in,
-                    printable(document.path),
-                )
-            )
+def as_jsonl(report: Report) -> Iterator[str]:
+    """One JSON object a line: the fields of the whole, then every object of the lists."""
+    yield to_json({"type": report.type} | _tool() | {**report.fields})
+    for name, objects in report.lists.items():
+        for each in objects:
+            yield json_line(name.removesuffix("s"), each)
 
 
-def render_comparison(comparison: Comparison) -> Iterator[str]:
-    """One JSON object about two files."""
-    bits = comparison.settings.recipe.bits
-    estimate = similarity_at(comparison.distance, bits)
-    files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
-    yield dumps(
-        tool()
-        | {
-            "settings": settings_fields(comparison.settings),
-            "files": [document_fields(each) | {"fingerprint": row.hex()} for each, row in files],
-            "distance": comparison.distance,
-            "estimate": estimate,
-            "standard_error_bits": standard_error(estimate, bits),
-            "similarity": comparison.similarity,
-            "kind": None if comparison.kind is None else comparison.kind.value,
-            "near_duplicates": comparison.kind is not None,
-        },
-        indent=1,
-    )
+def json_line(kind: str, fields: Mapping[str, Any]) -> str:
+    """One object of JSON Lines, which begins with its type."""
+    return to_json({"type": kind, **fields})
 
 
-def tool() -> dict[str, Any]:
-    """What every JSON object begins with."""
+def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """A header and a line for each row, as RFC 4180 but for the line ends."""
+    return map(csv_line, chain([columns], rows))
+
+
+def csv_line(values: Iterable[object]) -> str:
+    """Values as a line of CSV without its end: floats with six digits, nothing for None and NaN."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(map(_cell, values))
+    return line.getvalue()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, float):
+        return value
+    return "" if isnan(value) else f"{value:.6f}"
+
+
+def to_json(value: Any, indent: int | None = None) -> str:  # noqa: ANN401
+    """A value as JSON. Raises ValueError for NaN and infinity, which JSON does not have."""
+    return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
+
+
+def _tool() -> dict[str, Any]:
+    """The fields that every JSON report begins with."""
     return {"schema_version": SCHEMA_VERSION, "tool": "simdup", "version": version("simdup")}
 
 
-def _header(result: ScanResult) -> dict[str, Any]:
+def render_json(result: ScanResult) -> Iterator[str]:
+    """A scan as one JSON object."""
+    return as_json(_report(result))
+
+
+def render_jsonl(result: ScanResult) -> Iterator[str]:
+    """A scan as JSON Lines."""
+    return as_jsonl(_report(result))
+
+
+def render_csv(result: ScanResult) -> Iterator[str]:
+    """A scan as CSV, a line for each file; names are printable."""
+    rows = (
+        (
+            group.id,
+            group.kind.value,
+            int(position == 0),
+            member.similarity,
+            member.distance,
+            member.document.source.size,
+            member.document.written_in,
+            printable(member.document.path),
+        )
+        for group in result.groups
+        for position, member in enumerate(group.members)
+    )
+    return as_csv(COLUMNS, rows)
+
+
+def render_comparison(comparison: Comparison) -> Iterator[str]:
+    """A comparison as one JSON object."""
+    bits = comparison.settings.recipe.bits
+    estimate = similarity_at(comparison.distance, bits)
+    files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
+    fields = {
+        "settings": settings_fields(comparison.settings),
+        "files": [document_fields(each) | {"fingerprint": row.hex()} for each, row in files],
+        "distance": comparison.distance,
+        "estimate": estimate,
+        "standard_error_bits": standard_error(estimate, bits),
+        "similarity": comparison.similarity,
+        "kind": None if comparison.kind is None else comparison.kind.value,
+        "near_duplicates": comparison.kind is not None,
+    }
+    return as_json(Report("comparison", fields, {}))
+
+
+def _report(result: ScanResult) -> Report:
     stats = result.stats
-    return tool() | {
+    fields = {
         "complete": result.complete,
         "settings": settings_fields(result.settings),
         "stats": {
@@ -119,22 +148,44 @@ def _header(result: ScanResult) -> dict[str, Any]:
         },
         "candidates": candidates_fields(result.candidates),
     }
+    bits = result.settings.recipe.bits
+    groups = (_group(group, bits) for group in result.groups)
+    return Report(
+        "scan", fields, {"groups": groups, "skipped": map(skipped_fields, result.skipped)}
+    )
 
 
-def candidates_fields(candidates: Candidates | None) -> dict[str, Any] | None:
-    """How candidates were found."""
-    if candidates is None:
-        return None
+def _group(group: Group, bits: int) -> dict[str, Any]:
+    members = [
+        document_fields(member.document)
+        | {
+            "fingerprint": member.fingerprint.hex(),
+            "kind": member.kind.value,
+            "distance": member.distance,
+            "similarity": member.similarity,
+            "estimate": similarity_at(member.distance, bits),
+            "representative": position == 0,
+        }
+        for position, member in enumerate(group.members)
+    ]
     return {
-        "k": candidates.k,
-        "wanted": candidates.wanted,
-        "recall": candidates.recall,
-        "pairs": candidates.pairs,
+        "id": group.id,
+        "kind": group.kind.value,
+        "diameter": group.diameter,
+        "diameter_exact": group.is_diameter_exact,
+        "members": members,
     }
 
 
+def candidates_fields(candidates: Candidates | None) -> dict[str, Any] | None:
+    """How candidates were found; None if none were looked for."""
+    if candidates is None:
+        return None
+    return {name: getattr(candidates, name) for name in ("k", "wanted", "recall", "pairs")}
+
+
 def settings_fields(settings: Settings) -> dict[str, Any]:
-    """What decides the answer."""
+    """The settings that decide the answer."""
     return {
         "recipe": json.loads(settings.recipe.key()),
         "bits": settings.recipe.bits,
@@ -148,33 +199,9 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _group(group: Group, settings: Settings) -> dict[str, Any]:
-    members = [
-        _member(member, settings) | {"representative": position == 0}
-        for position, member in enumerate(group.members)
-    ]
-    return {
-        "id": group.id,
-        "kind": group.kind.value,
-        "diameter": group.diameter,
-        "diameter_exact": group.is_diameter_exact,
-        "members": members,
-    }
-
-
-def _member(member: Member, settings: Settings) -> dict[str, Any]:
-    return document_fields(member.document) | {
-        "fingerprint": member.fingerprint.hex(),
-        "kind": member.kind.value,
-        "distance": member.distance,
-        "similarity": member.similarity,
-        "estimate": similarity_at(member.distance, settings.recipe.bits),
-    }
-
-
 def document_fields(document: Document) -> dict[str, Any]:
-    """What is known of a document besides its fingerprint."""
-    return as_json(document.path) | {
+    """All that is known of a document but its fingerprint."""
+    return path_fields(document.path) | {
         "size": document.source.size,
         "mtime": document.source.mtime_ns / 1e9,
         "format": document.format,
@@ -188,20 +215,8 @@ def document_fields(document: Document) -> dict[str, Any]:
 
 
 def skipped_fields(skipped: Skipped) -> dict[str, Any]:
-    """What was passed over, and why."""
-    return as_json(skipped.path) | {
+    """Which file was skipped, and why."""
+    return path_fields(skipped.path) | {
         "reason": skipped.reason.value,
         "detail": printable(skipped.detail),
     }
-
-
-def dumps(value: Any, indent: int | None = None) -> str:  # noqa: ANN401
-    """A value as JSON, which has no number that is none. Raises ValueError for one."""
-    return json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False)
-
-
-def csv_line(values: Iterable[object]) -> str:
-    """Values as a line of CSV, without its end."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(values)
-    return line.getvalue()

@@ -1,142 +1,160 @@
-"""What an index answered, for people and for programs."""
+"""What an index answered, and what it holds, for people and for programs."""
 
 from __future__ import annotations
 
-import os
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from simdup.index.records import Answer
-from simdup.records import Kind
-from simdup.report.columns import width
 from simdup.report.json_csv import (
-    csv_line,
+    Report,
+    as_csv,
+    as_json,
+    as_jsonl,
     document_fields,
-    dumps,
     settings_fields,
     skipped_fields,
-    tool,
 )
-from simdup.report.look import ASIDE, HEADING, KINDS, PLAIN
-from simdup.report.names import as_json, printable
-from simdup.report.wording import count, percent, size
+from simdup.report.terminal import HEADING, PLAIN
+from simdup.report.text import document_line, null_names
+from simdup.report.wording import count, path_fields, percent, printable, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simdup.index.records import Match, Searched
+    from simdup.index.records import IndexInfo, Searched
     from simdup.records import Skipped
-    from simdup.report.look import Look
+    from simdup.report.terminal import TerminalStyle
 
 COLUMNS = ("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path")
 
-# Of a question that is a text, as much as fits beside what is said of it.
+# Characters shown of a question that is a text; the number of answers stands beside it.
 LONGEST_QUESTION = 60
 
 
-def render(found: Sequence[Answer], *_: object, look: Look = PLAIN) -> Iterator[str]:
-    """A line for each question, then one for each document that is like it."""
+def render(found: Sequence[Answer], *_: object, look: TerminalStyle = PLAIN) -> Iterator[str]:
+    """A line for each question, each followed by a line for every document that is like it."""
     for answer in found:
         asked = printable(answer.question)
         short = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
         number = count(len(answer.matches), "document") if answer.matches else "nothing"
         yield f"{look.painted(f'{short}:', HEADING)} {number}"
         for match in answer.matches:
-            yield _line(match, look)
-
-
-def _line(match: Match, look: Look) -> str:
-    document = match.document
-    alike = ("" if match.is_exact else "~") + percent(match.similarity)
-    is_near = match.kind is Kind.NEAR
-    close = count(match.distance, "bit") if is_near else match.kind.value.split()[-1]
-    how, what = f"{alike:>7}", f"{document.written_in:<12} {size(document.source.size):>8}"
-    taken = width(f"  {how}  {close:<8} {what}  ")
-    return (
-        f"  {look.painted(how, KINDS[match.kind])}  {close:<8} {look.painted(what, ASIDE)}"
-        f"  {look.fitted(printable(document.path), taken)}"
-    )
+            alike = ("" if match.is_exact else "~") + percent(match.similarity)
+            yield document_line(match.document, match.kind, alike, match.distance, look)
 
 
 def render_json(
     found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]
 ) -> Iterator[str]:
-    """One JSON object, indented, always valid UTF-8."""
-    yield dumps(
-        _header(searched)
-        | {
-            "answers": [_answer(each) for each in found],
-            "skipped": [skipped_fields(each) for each in skipped],
-        },
-        indent=1,
-    )
+    """All answers as one JSON object."""
+    return as_json(_report(found, searched, skipped))
 
 
 def render_jsonl(
     found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]
 ) -> Iterator[str]:
-    """A JSON object a line: the header, then every answer, then everything skipped."""
-    yield dumps({"type": "query"} | _header(searched))
-    for answer in found:
-        yield dumps({"type": "answer"} | _answer(answer))
-    for each in skipped:
-        yield dumps({"type": "skipped"} | skipped_fields(each))
+    """All answers as JSON Lines."""
+    return as_jsonl(_report(found, searched, skipped))
 
 
 def render_csv(found: Sequence[Answer], *_: object) -> Iterator[str]:
-    """A header and a line a document, names escaped."""
-    yield csv_line(COLUMNS)
-    for answer in found:
-        for match in answer.matches:
-            document = match.document
-            yield csv_line(
-                (
-                    printable(answer.question),
-                    match.kind.value,
-                    f"{match.similarity:.6f}",
-                    int(match.is_exact),
-                    match.distance,
-                    document.source.size,
-                    document.written_in,
-                    printable(document.path),
-                )
-            )
+    """All answers as CSV, a line for each document found; names are printable."""
+    rows = (
+        (
+            printable(answer.question),
+            match.kind.value,
+            match.similarity,
+            int(match.is_exact),
+            match.distance,
+            match.document.source.size,
+            match.document.written_in,
+            printable(match.document.path),
+        )
+        for answer in found
+        for match in answer.matches
+    )
+    return as_csv(COLUMNS, rows)
 
 
 def render_null(outcomes: Sequence[Answer | Skipped]) -> Iterator[bytes]:
-    """The very bytes of names, each ended by NUL; each answer by one more, also that there is none.
+    """The names of the documents found, each ended by NUL, and one more NUL after each answer.
 
-    So that the n-th answer is that to the n-th question.
+    A question without an answer has that one NUL too, so the n-th list belongs to the n-th
+    question.
     """
-    for each in outcomes:
-        for match in each.matches if isinstance(each, Answer) else ():
-            yield os.fsencode(match.document.path) + b"\0"
-        yield b"\0"
+    return null_names(
+        (match.document.path for match in (each.matches if isinstance(each, Answer) else ()))
+        for each in outcomes
+    )
 
 
-def _header(searched: Searched) -> dict[str, Any]:
-    return tool() | {
-        "settings": settings_fields(searched.settings),
-        "search": {
-            "documents": searched.documents,
-            "top": searched.top,
-            "k": searched.k,
-            "wanted": searched.wanted,
-            "recall": searched.recall,
-        },
+def _report(found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]) -> Report:
+    search = {
+        name: getattr(searched, name) for name in ("documents", "top", "k", "wanted", "recall")
     }
+    return Report(
+        "query",
+        {"settings": settings_fields(searched.settings), "search": search},
+        {"answers": map(_answer, found), "skipped": map(skipped_fields, skipped)},
+    )
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    named = {
-        key.replace("path", "question"): value for key, value in as_json(answer.question).items()
-    }
-    return named | {"matches": [_match(each) for each in answer.matches]}
+    matches = [
+        document_fields(match.document)
+        | {
+            "kind": match.kind.value,
+            "distance": match.distance,
+            "similarity": match.similarity,
+            "exact": match.is_exact,
+        }
+        for match in answer.matches
+    ]
+    return path_fields(answer.question, "question") | {"matches": matches}
 
 
-def _match(match: Match) -> dict[str, Any]:
-    return document_fields(match.document) | {
-        "kind": match.kind.value,
-        "distance": match.distance,
-        "similarity": match.similarity,
-        "exact": match.is_exact,
+def render_info(info: IndexInfo) -> Iterator[str]:
+    """What an index holds and how it was made, a line for each fact."""
+    each = info.bytes / info.documents if info.documents else 0
+    yield f"index      {printable(info.path)}"
+    yield f"size       {size(info.bytes)}, {each:,.0f} bytes a document"
+    batches = "1 batch" if info.batches == 1 else f"{info.batches:,} batches"
+    yield f"documents  {info.documents:,}, changed by {batches}"
+    for place, filters in zip(info.places, info.filters, strict=True):
+        yield f"place      {printable(place)}{printable(_options(filters))}"
+    for place in info.left_out:
+        yield f"left out   {printable(place)}"
+    recipe = ", ".join(f"{name} {value}" for name, value in info.about["key"].items())
+    yield f"recipe     {printable(recipe)}"
+    yield f"formats    {printable(', '.join(info.about['formats']) or 'text')}"
+    if info.about["encoding"]:
+        yield f"encoding   {printable(info.about['encoding'])}"
+    for converter in info.about["convert"]:
+        yield f"convert    {printable(converter)}"
+    yield f"made by    simdup {printable(info.about['simdup'])}"
+
+
+def _options(filters: dict[str, Any]) -> str:
+    """Filters written as options of the command line."""
+    written = ""
+    for name, value in filters.items():
+        option = f" --{name.replace('_', '-')}"
+        for each in value if isinstance(value, tuple) else (value,):
+            if each:
+                written += option if each is True else f"{option} {shlex.quote(str(each))}"
+    return written
+
+
+def render_info_json(info: IndexInfo) -> Iterator[str]:
+    """What an index holds and how it was made, as one JSON object."""
+    places = zip(info.places, info.filters, strict=True)
+    fields = path_fields(info.path) | {
+        "bytes": info.bytes,
+        "documents": info.documents,
+        "batches": info.batches,
+        "places": [path_fields(place) | {"filters": filters} for place, filters in places],
+        "left_out": [path_fields(place) for place in info.left_out],
+        "made": info.about,
     }
+    return as_json(Report("index", fields, {}))

@@ -1,15 +1,9 @@
-"""Sizes, shares and counts as people read them."""
+"""How reports write sizes, shares, counts and file names."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from simdup.records import Reason
-from simdup.theory import similarity_at
-
-if TYPE_CHECKING:
-    from simdup.records import Candidates, Member, ScanResult, Skipped
-    from simdup.settings import Settings
+import os
+from base64 import b64encode
 
 
 def size(number: int) -> str:
@@ -27,7 +21,7 @@ def size(number: int) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, cut and not rounded: 100 % is said only of what is whole.
+    """A share in per cent, cut instead of rounded, so that only 1 itself is shown as 100 %.
 
     >>> percent(0.9999), percent(1.0), percent(0.5), percent(0.57)
     ('99.9 %', '100 %', '50.0 %', '57.0 %')
@@ -37,7 +31,7 @@ def percent(share: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """A number and what is counted.
+    """A number and the noun that it counts, in the plural where needed.
 
     >>> count(1, "file"), count(2000, "file"), count(2, "copy")
     ('1 file', '2,000 files', '2 copies')
@@ -46,61 +40,29 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-def likeness(member: Member, bits: int) -> str:
-    """The exact similarity, or with a tilde what the distance stands for."""
-    if member.similarity is not None:
-        return percent(member.similarity)
-    return "~" + percent(max(0.0, similarity_at(member.distance, bits)))
+def printable(path: str) -> str:
+    r"""The path with every unprintable character escaped: it cannot control a terminal.
+
+    Bytes that are not UTF-8 become \xff, control and invisible characters \n, \x1b or
+    \u202e. A backslash is left alone, so that ordinary names stay as they are.
+
+    >>> printable("a\nb\x1b[31m\udcff")
+    'a\\nb\\x1b[31m\\xff'
+    """
+    return "".join(c if c.isprintable() else _escaped(c) for c in path)
 
 
-def skips(skipped: tuple[Skipped, ...]) -> dict[str, int]:
-    """How many were skipped for each reason, most first."""
-    counts: dict[str, int] = {}
-    for each in skipped:
-        counts[each.reason.value] = counts.get(each.reason.value, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+def path_fields(path: str, key: str = "path") -> dict[str, str]:
+    """The JSON fields of a path: `path`, and `path_base64` unless that is the exact name.
+
+    `path` is always valid UTF-8; `path_base64` has the bytes of a name that is not.
+    """
+    if not any("\udc80" <= c <= "\udcff" for c in path):
+        return {key: path}
+    return {key: printable(path), f"{key}_base64": b64encode(os.fsencode(path)).decode()}
 
 
-def _outcome(result: ScanResult) -> str:
-    """What was found, in a few words."""
-    if result.groups:
-        files = sum(len(group.members) for group in result.groups)
-        return f"{count(len(result.groups), 'group')} of {count(files, 'file')}"
-    if any(document.source.is_reference for document in result.documents):
-        return "no file holds the same text as a reference"
-    return "no two files hold the same text"
-
-
-def summary(result: ScanResult) -> list[str]:
-    """What was found, read and skipped, and what else there is to know: a line each."""
-    stats = result.stats
-    skipped = ", ".join(f"{n:,} {reason}" for reason, n in skips(result.skipped).items())
-    read = (
-        f"read {stats.fingerprinted:,} of {count(stats.found, 'file')} ({size(stats.bytes)})"
-        f" in {stats.seconds:.1f} s"
-    )
-    outcome = f"{_outcome(result)}; {read}" if stats.found else "no file to compare was found"
-    lines = [f"{outcome}; skipped {skipped or 'nothing'}"]
-    left_out = sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped)
-    if left_out:
-        lines.append(
-            f"{count(left_out, 'PDF file')} left out: pip install 'simdup[docs]' reads them"
-        )
-    if stats.from_store:
-        lines.append(f"{count(stats.from_store, 'file')} known from before, not read again")
-    if stats.ignored:
-        pairs = "pair is" if stats.ignored == 1 else "pairs are"
-        lines.append(f"{stats.ignored:,} {pairs} left out, as `simdup ignore list` says")
-    return [*lines, *narrowed(result.candidates, result.settings)]
-
-
-def narrowed(candidates: Candidates | None, settings: Settings) -> list[str]:
-    """That the search for candidates was not as wide as asked, if so."""
-    if candidates is None or candidates.k >= candidates.wanted:
-        return []
-    least = percent(settings.similarity)
-    return [
-        f"candidates were narrowed from {candidates.wanted} to {candidates.k} bits, since there"
-        f" would have been too many: a pair just {least} alike is found with probability"
-        f" {candidates.recall:.0%}; more --bits avoid this"
-    ]
+def _escaped(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()

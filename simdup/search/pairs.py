@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from math import comb
 from typing import TYPE_CHECKING
@@ -22,15 +23,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.arguments import check_whole
-from simdup.compute.compiled import kernels_pay, load_kernels_if_worth, loaded_kernels, threads
+from simdup.compute.compiled import (
+    kernels_pay,
+    load_kernels,
+    load_kernels_if_worth,
+    loaded_kernels,
+    threads,
+)
 from simdup.errors import TooManyPairsError
 from simdup.progress import silent
 from simdup.search.distinct import distinct_rows, joint_rows
-from simdup.search.hamming import check_rows, words
+from simdup.search.hamming import check_rows, paired_distances, words
 from simdup.search.multi_index import CHUNK, keys_of, sharing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from simdup.search.distinct import DistinctRows
     from simdup.search.hamming import Rows
 
+    Indices = NDArray[np.int64]
     Pairs = NDArray[np.int64]
     Part = tuple[int, int, int]  # rows on the right, and the first on the left
 
@@ -58,8 +66,32 @@ NS_LOOK_UP = 12.0  # one row and one mask in a table
 NS_CANDIDATE = 40.0  # two rows that share a block
 NS_SLOT = 4.0  # one entry of a table
 
+# With a smaller share of distinct rows, searching each of them once gives fewer pairs to sieve.
+MOSTLY_DISTINCT = 0.9
+
 # A table of 2**22 counts still fits the caches that matter; a longer block gains little.
 MAX_BLOCK_BITS = 22
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How near two fingerprints must be to be a pair."""
+
+    bits: int
+    k: int
+    """At most this many of the first `bits` bits differ."""
+    sieve: int | None = None
+    """At most this many of all bits differ; None where all bits are compared anyway."""
+
+    def compared(self, rows: Rows) -> Rows:
+        """Return the first `bits` bits of the rows."""
+        return np.ascontiguousarray(rows[:, : self.bits // 8])
+
+    def passes(self, rows: Rows, i: Indices, j: Indices) -> NDArray[np.bool_]:
+        """Whether rows i[p] and j[p] pass the sieve; shape (m,)."""
+        if self.sieve is None:
+            return np.ones(len(i), bool)
+        return paired_distances(rows, i, j) <= self.sieve
 
 
 def iter_pairs(rows: Rows, k: int, *, progress: Progress = silent) -> Iterator[Pairs]:
@@ -95,6 +127,57 @@ def iter_pairs_between(
                     yield each - np.array([0, len(left), 0])
             return
     yield from _all_pairs(left, right, k, progress)
+
+
+def iter_near_pairs(rows: Rows, reach: Reach, progress: Progress = silent) -> Iterator[Pairs]:
+    """Yield the pairs of rows within reach, as `iter_pairs` does.
+
+    Most pairs within k bits are near by chance: among a million unrelated texts, billions.
+    Where compiled code compares all with all, it drops these at once.
+
+    >>> rows = np.uint8([[0b1111_0000, 0], [0b1111_0001, 0], [0b1111_0000, 255]])
+    >>> np.concatenate(list(iter_near_pairs(rows, Reach(8, 1, sieve=4)))).tolist()
+    [[0, 1, 1]]
+    """
+    distinct = distinct_rows(rows)
+    if reach.sieve is None or not _is_fused(reach.compared(distinct.rows), reach.k):
+        for pairs in iter_pairs(reach.compared(rows), reach.k, progress=progress):
+            yield pairs[reach.passes(rows, pairs[:, 0], pairs[:, 1])]
+        return
+    yield from expanded(distinct, _repeated(distinct))
+    for pairs in compiled_pairs(distinct.rows, distinct.rows, reach, progress, is_half=True):
+        yield from expanded(distinct, pairs)
+
+
+def iter_near_pairs_between(
+    left: Rows, right: Rows, reach: Reach, progress: Progress = silent
+) -> Iterator[Pairs]:
+    """Yield the pairs of a left and a right row within reach, as `iter_pairs_between` does."""
+    sides = len(left), len(right)
+    if (
+        reach.sieve is not None
+        and _loaded_for(*sides, reach.bits)
+        and not plan(sum(sides), reach.bits, reach.k, sides, is_compiled=True)
+    ):
+        yield from compiled_pairs(left, right, reach, progress, is_half=False)
+        return
+    both = np.concatenate((left, right))
+    compared = reach.compared(left), reach.compared(right)
+    for pairs in iter_pairs_between(*compared, reach.k, progress=progress):
+        yield pairs[reach.passes(both, pairs[:, 0], pairs[:, 1] + len(left))]
+
+
+def _is_fused(rows: Rows, k: int) -> bool:
+    """Whether compiled code should compare all these distinct rows with all, and sieve at once."""
+    if not _loaded_for(len(rows), len(rows), 8 * rows.shape[1]):
+        return False
+    is_distinct = len(distinct_rows(rows).rows) >= MOSTLY_DISTINCT * len(rows)
+    return is_distinct and not method(rows, k)
+
+
+def _loaded_for(n: int, m: int, bits: int) -> bool:
+    """Whether compiled kernels are there, after loading them if n times m rows are worth it."""
+    return is_compiled_for(n, m, bits) and load_kernels() is not None
 
 
 def _within_reach(k: int, rows: Rows, name: str = "rows") -> int:
@@ -140,12 +223,17 @@ def _distinct_pairs(
     distinct: DistinctRows, k: int, blocks: int, progress: Progress = silent
 ) -> Iterator[Pairs]:
     """Pairs of distinct rows within k, and every repeated row as a pair with itself."""
-    repeated = np.flatnonzero(distinct.sizes > 1)
-    yield np.column_stack((repeated, repeated, np.zeros_like(repeated)))
+    yield _repeated(distinct)
     if blocks:
         yield from multi_index(distinct.rows, k, blocks, progress)
     else:
         yield from all_pairs(distinct.rows, k, progress)
+
+
+def _repeated(distinct: DistinctRows) -> Pairs:
+    """Each row that occurs several times as a pair with itself, at distance 0."""
+    repeated = np.flatnonzero(distinct.sizes > 1)
+    return np.column_stack((repeated, repeated, np.zeros_like(repeated)))
 
 
 def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> NDArray[np.int64]:
@@ -256,7 +344,8 @@ def _all_pairs(
     """Pairs of a left and a right row within k; with `is_half` these are the same, and i < j."""
     load_kernels_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
     if loaded_kernels() is not None:
-        yield from compiled_pairs(left, right, k, progress, is_half=is_half)
+        reach = Reach(8 * left.shape[1], k)
+        yield from compiled_pairs(left, right, reach, progress, is_half=is_half)
         return
     for top, begin, near in _tiles(left, right, k, progress, is_half=is_half):
         i, j = np.nonzero(near <= k)
@@ -264,50 +353,50 @@ def _all_pairs(
         yield pairs[pairs[:, 0] < pairs[:, 1]] if is_half else pairs
 
 
-def compiled_pairs(  # noqa: PLR0913  (two of them are for others)
-    left: Rows,
-    right: Rows,
-    k: int,
-    progress: Progress = silent,
-    *,
-    is_half: bool,
-    sieve: tuple[Rows, Rows, int] | None = None,
+def compiled_pairs(
+    left: Rows, right: Rows, reach: Reach, progress: Progress = silent, *, is_half: bool
 ) -> Iterator[Pairs]:
-    """Yield the pairs within k bits by `kernels.near_pairs`, a part of the right rows a thread.
+    """Yield the pairs within reach by `kernels.near_pairs`; threads share the right rows.
 
-    A part that has more pairs than fit goes on from where it stopped. Of a `sieve`, wide
-    rows of both and a distance, each pair is to be within that too.
+    A part of these that has more pairs than fit is continued where it stopped.
     """
-    kernels, k = loaded_kernels(), min(k, 8 * left.shape[1])
-    # Copied also where that changes nothing: what is read-only would be compiled for again.
-    a, b = (np.array(words(rows).T, order="C") for rows in (left, right))
-    nothing = np.empty((1, 0), np.uint8)
-    *wide, most = sieve or (nothing, nothing, 0)
-    wide_a, wide_b = (words(rows) for rows in wide)
-    n, m = len(left), len(right)
+    n, m, workers = len(left), len(right), threads()
     parts = deque((begin, min(begin + COLUMNS, m), 0) for begin in range(0, m, COLUMNS))
-    most_threads = threads()
-    size = max(CHUNK // most_threads, COLUMNS), 3
-    buffers = [np.empty(size, np.int64) for _ in range(most_threads)]
+    size = max(CHUNK // workers, COLUMNS), 3
+    buffers = [np.empty(size, np.int64) for _ in range(workers)]
+    near = _kernel(left, right, reach, is_half=is_half)
+    total = _compared(0, m, n, is_half=is_half)
+    amount = partial(_newly_compared, n=n, is_half=is_half)
+    with ThreadPoolExecutor(workers) as pool:
+        for taken in progress(_taken(parts, workers), "search", total, amount):
+            results = list(pool.map(near, taken, buffers))
+            for part, (stopped, count), found in zip(taken, results, buffers, strict=False):
+                yield found[:count].copy()
+                if stopped < n:
+                    parts.appendleft((*part[:2], stopped))
+
+
+def _kernel(
+    left: Rows, right: Rows, reach: Reach, *, is_half: bool
+) -> Callable[[Part, Pairs], tuple[int, int]]:
+    """A function that fills an array with the pairs of a part, and returns how far it came.
+
+    That is the left row in front of which it stopped, and the number of pairs.
+    """
+    kernels, k = loaded_kernels(), min(reach.k, reach.bits)
+    # Copied also where that changes nothing: what is read-only would be compiled for again.
+    a, b = (np.array(words(reach.compared(rows)).T, order="C") for rows in (left, right))
+    wide = (left, right) if reach.sieve is not None else (np.empty((1, 0), np.uint8),) * 2
+    wide_a, wide_b = map(words, wide)
 
     def near(part: Part, found: Pairs) -> tuple[int, int]:
         low, high, begin = part
         stopped, count = kernels.near_pairs(
-            a, b, (low, high), begin, is_half, k, wide_a, wide_b, most, found
+            a, b, (low, high), begin, is_half, k, wide_a, wide_b, reach.sieve or 0, found
         )
         return int(stopped), int(count)
 
-    total = _compared(0, m, n, is_half=is_half)
-    amount = partial(_newly_compared, n=n, is_half=is_half)
-    with ThreadPoolExecutor(most_threads) as pool:
-        for taken in progress(_taken(parts, most_threads), "search", total, amount):
-            results = list(pool.map(near, taken, buffers))
-            for (low, high, _), (stopped, count), found in zip(
-                taken, results, buffers, strict=False
-            ):
-                yield found[:count].copy()
-                if stopped < n:
-                    parts.appendleft((low, high, stopped))
+    return near
 
 
 def _taken(parts: deque[Part], most: int) -> Iterator[list[Part]]:

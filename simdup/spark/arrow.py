@@ -11,17 +11,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from simdup.search.pairs import expanded
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
+    from simdup.search.distinct import DistinctRows
     from simdup.search.hamming import Rows
 
+    Pairs: TypeAlias = NDArray[np.int64]
     Batches: TypeAlias = Iterator[pa.RecordBatch]
     #: What `mapInArrow` takes: a function from the batches of one partition to batches.
     Task: TypeAlias = Callable[[Batches], Batches]
+
+#: The columns of every frame of pairs of texts: their numbers, the lower one first, and bits.
+PAIRS = "a long, b long, distance long"
 
 
 def binary(rows: Rows) -> pa.Array:
@@ -100,3 +107,11 @@ def begins_of(table: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:
         values = numbers(table.column(key))
         is_new[1:] |= values[1:] != values[:-1]
     return np.flatnonzero(is_new)
+
+
+def emitted(distinct: DistinctRows, pairs: Iterable[Pairs]) -> Batches:
+    """Yield the pairs of texts that pairs (i, j, distance) of distinct rows stand for, as PAIRS."""
+    for each in pairs:
+        for part in expanded(distinct, each):
+            a, b, distance = np.ascontiguousarray(part.T)
+            yield pa.RecordBatch.from_pydict({"a": a, "b": b, "distance": distance})

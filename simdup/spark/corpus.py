@@ -20,16 +20,9 @@ from simdup.corpus.fingerprint import MOST_FAULTY
 from simdup.corpus.records import Balance, Fault, Faulty, Flaw, RowGroup
 from simdup.errors import InputError
 from simdup.records import Kind
-from simdup.report.json_csv import csv_line
-from simdup.report.rows import (
-    COLUMNS,
-    NamedGroup,
-    csv_lines,
-    json_fault,
-    json_header,
-    json_line,
-    text_lines,
-)
+from simdup.report.json_csv import as_jsonl, csv_line, json_line
+from simdup.report.rows import COLUMNS, NamedGroup, csv_rows, group_fields, text_lines
+from simdup.report.rows import report as corpus_report
 from simdup.spark.arrow import runs, strings
 from simdup.spark.dataframes import GroupedRows, dropped, grouped
 from simdup.spark.distinct_texts import checkpointed, numbered
@@ -110,7 +103,8 @@ def report(scanned: Scanned, form: str) -> DataFrame:
     session, balance = scanned.grouped.groups.sparkSession, scanned.balance
     head, tail = [csv_line(COLUMNS)] if form == "csv" else [], list[str]()
     if form == "jsonl":
-        head, tail = [json_header(balance)], list(map(json_fault, balance.faulty))
+        first, *tail = as_jsonl(corpus_report(balance, (), balance.faulty))
+        head = [first]
     groups = _ordered(scanned).mapInArrow(_rendering(scanned, form), "value string")
     before, after = (
         session.createDataFrame([(line,) for line in lines], "value string").coalesce(1)
@@ -151,10 +145,12 @@ def _rendering(scanned: Scanned, form: str) -> Task:
                 many = f"group {group} has {len(table):,} rows"
                 raise InputError(f"{many}, too many for a line of JSON; take --format csv")
             named = _named(group, table, names)
-            if form == "jsonl":
-                lines = iter([json_line(named)])
+            if form == "text":
+                lines = text_lines(named, bits)
+            elif form == "csv":
+                lines = map(csv_line, csv_rows(named))
             else:
-                lines = csv_lines(named) if form == "csv" else text_lines(named, bits)
+                lines = iter([json_line("group", group_fields(named))])
             while part := list(islice(lines, LINES)):
                 yield pa.RecordBatch.from_pydict({"value": strings(part)})
 

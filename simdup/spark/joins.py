@@ -27,10 +27,17 @@ from simdup.compute.hashing import mix64
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import paired_distances, words
 from simdup.search.multi_index import ranges
-from simdup.search.pairs import iter_pairs, iter_pairs_between
-from simdup.search.prefilter import iter_sieved_between, iter_sieved_pairs
-from simdup.spark.arrow import begins_of, lists_of, numbers, rows_of, runs, whole_runs
-from simdup.spark.near import PAIRS, emitted
+from simdup.search.pairs import iter_near_pairs, iter_near_pairs_between
+from simdup.spark.arrow import (
+    PAIRS,
+    begins_of,
+    emitted,
+    lists_of,
+    numbers,
+    rows_of,
+    runs,
+    whole_runs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,8 +46,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from simdup.search.hamming import Rows
+    from simdup.search.pairs import Reach
     from simdup.spark.arrow import Batches, Task
-    from simdup.spark.near import Near
 
     Indices = NDArray[np.int64]
 
@@ -104,7 +111,7 @@ def in_cells(frame: DataFrame, number: Column, parts: Column) -> DataFrame:
     return frame.withColumns({"cell": cell_of(own, other), "side": side}).drop("part", "other")
 
 
-def tiled_pairs(distinct: DataFrame, near: Near, chunks: int) -> DataFrame:
+def tiled_pairs(distinct: DataFrame, reach: Reach, chunks: int) -> DataFrame:
     """Near pairs of texts with different fingerprints, each once, by comparing all: PAIRS.
 
     `distinct` has a row for each fingerprint, with the numbers of its texts as members.
@@ -118,7 +125,7 @@ def tiled_pairs(distinct: DataFrame, near: Near, chunks: int) -> DataFrame:
         placed = sent.repartitionById(tiles, F.col("cell").cast("int"))
     else:
         placed = sent.repartition(tiles, "cell")
-    return placed.sortWithinPartitions("cell").mapInArrow(_comparing(near), PAIRS)
+    return placed.sortWithinPartitions("cell").mapInArrow(_comparing(reach), PAIRS)
 
 
 def _packing(chunks: int) -> Task:
@@ -150,7 +157,7 @@ def hashed(rows: Rows) -> NDArray[np.uint64]:
     return mixed
 
 
-def _comparing(near: Near) -> Task:
+def _comparing(reach: Reach) -> Task:
     """Compare the fingerprints of each tile: PAIRS."""
 
     def comparing(batches: Batches) -> Batches:
@@ -158,10 +165,12 @@ def _comparing(near: Near) -> Task:
             ordered = table.sort_by("side")
             both, side = _unpacked(ordered), ordered.column("side")
             if side[0].as_py() == DIAGONAL:
-                pairs = _within(both.rows, near)
+                pairs = iter_near_pairs(both.rows, reach)
             else:
                 lengths = pc.binary_length(ordered.column("counts")).filter(pc.equal(side, LEFT))
-                pairs = _between(both.rows, sum(lengths.to_pylist()) // both.offsets.itemsize, near)
+                left = sum(lengths.to_pylist()) // both.offsets.itemsize
+                across = iter_near_pairs_between(both.rows[:left], both.rows[left:], reach)
+                pairs = (each + np.array([0, left, 0]) for each in across)
             yield from emitted(both, pairs)
 
     return comparing
@@ -179,23 +188,6 @@ def _unpacked(table: pa.Table) -> DistinctRows:
         np.frombuffer(members, np.int64),
         np.append(0, ends),
     )
-
-
-def _within(rows: Rows, near: Near) -> Iterator[Indices]:
-    """Near pairs among the rows."""
-    if near.sieve is None:
-        return iter_pairs(near.compared(rows), near.k)
-    return iter_sieved_pairs(rows, near.bits, near.k, near.sieve)
-
-
-def _between(rows: Rows, left: int, near: Near) -> Iterator[Indices]:
-    """Near pairs of one of the first `left` rows and one of the others."""
-    if near.sieve is None:
-        both = near.compared(rows[:left]), near.compared(rows[left:])
-        stream = iter_pairs_between(*both, near.k)
-    else:
-        stream = iter_sieved_between(rows[:left], rows[left:], near.bits, near.k, near.sieve)
-    return (pairs + np.array([0, left, 0]) for pairs in stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +231,12 @@ def layout_for(n: int, bits: int, k: int) -> Layout | None:
     return None
 
 
-def keyed(distinct: DataFrame, near: Near, layout: Layout) -> DataFrame:
+def keyed(distinct: DataFrame, reach: Reach, layout: Layout) -> DataFrame:
     """Every fingerprint once for each table, with a key that stands for its bits there."""
 
     def keying(batches: Batches) -> Batches:
         for each in batches:
-            rows = near.compared(rows_of(each.column("fingerprint")))
+            rows = reach.compared(rows_of(each.column("fingerprint")))
             for place, in_table in enumerate(layout.tables):
                 kept = np.bitwise_or.reduce(layout.masks[in_table])
                 columns = {
@@ -267,7 +259,7 @@ def candidates_of(keys: DataFrame) -> tuple[int, int]:
     return int(found["pairs"] or 0), found["most"] or 0
 
 
-def joined_pairs(keys: DataFrame, near: Near, layout: Layout, most: int) -> DataFrame:
+def joined_pairs(keys: DataFrame, reach: Reach, layout: Layout, most: int) -> DataFrame:
     """Near pairs of texts with different fingerprints, each once, by joining on keys: PAIRS.
 
     `most` is the greatest number of rows with one key (`candidates_of`).
@@ -281,35 +273,34 @@ def joined_pairs(keys: DataFrame, near: Near, layout: Layout, most: int) -> Data
     # The rows of a hot key are cut into parts, each two of which are compared in their own cell.
     placed = in_cells(keys, F.xxhash64("fingerprint"), parts)
     together = placed.repartition("key", "cell").sortWithinPartitions("key", "cell")
-    return together.mapInArrow(_meeting(near, layout), PAIRS)
+    return together.mapInArrow(_meeting(reach, layout), PAIRS)
 
 
-def _meeting(near: Near, layout: Layout) -> Task:
+def _meeting(reach: Reach, layout: Layout) -> Task:
     """Compare the fingerprints that have a key and a cell in common: PAIRS."""
 
     def meeting(batches: Batches) -> Batches:
         for table in whole_runs(batches, ("key", "cell"), ROWS_AT_ONCE):
             rows = rows_of(table.column("fingerprint"))
             distinct = DistinctRows(rows, *lists_of(table.column("members")))
-            yield from emitted(distinct, _met(table, rows, near, layout))
+            yield from emitted(distinct, _met(table, rows, reach, layout))
 
     return meeting
 
 
-def _met(table: pa.Table, rows: Rows, near: Near, layout: Layout) -> Iterator[Indices]:
+def _met(table: pa.Table, rows: Rows, reach: Reach, layout: Layout) -> Iterator[Indices]:
     """Near pairs among rows for which this is the first common table: (m, 3), with distances."""
     side, place = (numbers(table.column(name)) for name in ("side", "place"))
-    compared, begins = near.compared(rows), begins_of(table, ("key", "cell"))
+    compared, begins = reach.compared(rows), begins_of(table, ("key", "cell"))
     ends = np.repeat(np.append(begins[1:], len(rows)), np.diff(begins, append=len(rows)))
     after = np.arange(1, len(rows) + 1)
     for left, right in ranges(after, ends - after):
         distance = paired_distances(compared, left, right)
-        kept = (distance <= near.k) & (place[left] == place[right])
+        kept = (distance <= reach.k) & (place[left] == place[right])
         kept &= (side[left] == DIAGONAL) | (side[left] != side[right])
         i, j, distance = left[kept], right[kept], distance[kept]
         counts = _is_first_table(compared[i] ^ compared[j], place[i], layout)
-        if near.sieve is not None:
-            counts &= paired_distances(rows, i, j) <= near.sieve
+        counts &= reach.passes(rows, i, j)
         yield np.column_stack((i, j, distance))[counts]
 
 

@@ -16,9 +16,9 @@ from simdup.match.candidates import affordable, recall, sample, sieve, wanted
 from simdup.match.match import ROUNDS
 from simdup.records import SHORT, Candidates
 from simdup.search.hamming import paired_distances
-from simdup.spark.arrow import numbers, rows_of
+from simdup.search.pairs import Reach
+from simdup.spark.arrow import PAIRS, numbers, rows_of
 from simdup.spark.distinct_texts import checkpointed, job_description, numbered
-from simdup.spark.near import PAIRS, Near
 from simdup.spark.search import near_pairs
 from simdup.spark.stars import led as star_led
 from simdup.spark.verify import Originals, with_similarities
@@ -165,7 +165,7 @@ class Matching:
         return star_led(pairs, active.select("number", "copies"), self.settings.linkage)
 
     def _near(self, active: DataFrame, k: int) -> DataFrame:
-        return near_pairs(active, Near(self.bits, k, self.sieve))
+        return near_pairs(active, Reach(self.bits, k, self.sieve))
 
     def _alike(self, candidates: DataFrame, count: int) -> DataFrame:
         """Keep those of `count` pairs that are as similar as asked, with exact similarities."""
@@ -198,7 +198,7 @@ class Matching:
             own = by_place.select("number", "fingerprint").toDF(side, f"{side}_row")
             drawn = drawn.join(own, side)
         tally = drawn.select("left_row", "right_row").mapInArrow(
-            _tallying(Near(self.bits, want, self.sieve)), "distance int, count long"
+            _tallying(Reach(self.bits, want, self.sieve)), "distance int, count long"
         )
         with job_description(active.sparkSession, "sample"):
             found = tally.groupBy("distance").agg(F.sum("count").alias("count")).toArrow()
@@ -234,7 +234,7 @@ def _drawing(n: int, tasks: int) -> Task:
     return drawing
 
 
-def _tallying(near: Near) -> Task:
+def _tallying(reach: Reach) -> Task:
     """How many of some pairs of rows have each distance, of those that pass the sieve."""
 
     def tallying(batches: Batches) -> Batches:
@@ -242,9 +242,9 @@ def _tallying(near: Near) -> Task:
             left, right = (rows_of(each.column(name)) for name in ("left_row", "right_row"))
             both, n = np.concatenate((left, right)), len(left)
             i = np.arange(n)
-            distance = paired_distances(near.compared(both), i, i + n)
-            if near.sieve is not None:
-                distance = distance[paired_distances(both, i, i + n) <= near.sieve]
+            distance = paired_distances(reach.compared(both), i, i + n)
+            if reach.sieve is not None:
+                distance = distance[paired_distances(both, i, i + n) <= reach.sieve]
             values, counts = np.unique(distance, return_counts=True)
             yield pa.RecordBatch.from_pydict({"distance": values.astype(np.int32), "count": counts})
 

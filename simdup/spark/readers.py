@@ -18,8 +18,8 @@ from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long, unpacked
 from simdup.corpus.records import Fault
 from simdup.errors import InputError
-from simdup.report.json_csv import dumps
-from simdup.report.rows import as_value
+from simdup.report.json_csv import to_json
+from simdup.report.rows import id_as_json
 from simdup.spark.arrow import strings
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def json_text(line: bytes, number: int, *, field: str, name: str | None) -> RowT
     try:
         row = row_in(line.removeprefix(_BOM) if number == 1 else line)
         if name is not None:
-            id_ = dumps(as_value(row.get(name)))
+            id_ = to_json(id_as_json(row.get(name)))
         return RowText(text_of(row, field), id_)
     except RowError as error:
         return RowText(None, id_, error.fault.value, error.detail)
@@ -114,7 +114,7 @@ def json_text(line: bytes, number: int, *, field: str, name: str | None) -> RowT
 
 def column_text(text: str | None, id_: object, *, is_named: bool) -> RowText:
     """The text of a row of columns; null has none."""
-    name = dumps(as_value(id_)) if is_named else None
+    name = to_json(id_as_json(id_)) if is_named else None
     return RowText(text, name, *(() if text is not None else (Fault.EMPTY.value, "null")))
 
 
@@ -176,7 +176,11 @@ class CsvFiles:
         fields = record.fields
         if isinstance(fields, RowError):
             return *RowText(None, None, fields.fault.value, fields.detail), None
-        name = None if self.name is None else dumps(as_value(fields[file.columns.index(self.name)]))
+        name = (
+            None
+            if self.name is None
+            else to_json(id_as_json(fields[file.columns.index(self.name)]))
+        )
         value = ended(record.raw, file.header).decode().removesuffix("\n")
         return *RowText(fields[file.columns.index(self.field)], name), value
 

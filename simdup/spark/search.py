@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.match.candidates import SIEVE_BITS
 from simdup.search.distinct import DistinctRows
-from simdup.spark.arrow import lists_of, rows_of
+from simdup.spark.arrow import PAIRS, emitted, lists_of, rows_of
 from simdup.spark.distinct_texts import checkpointed
 from simdup.spark.joins import (
     MOST_CANDIDATES,
@@ -20,34 +20,33 @@ from simdup.spark.joins import (
     layout_for,
     tiled_pairs,
 )
-from simdup.spark.near import PAIRS, emitted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from simdup.search.pairs import Reach
     from simdup.spark.arrow import Batches
-    from simdup.spark.near import Near
 
 # With fewer rows comparing all with all is done before a join is shuffled.
 ROWS_WORTH_JOIN = 200_000
 
 
-def near_pairs(texts: DataFrame, near: Near) -> DataFrame:
+def near_pairs(texts: DataFrame, reach: Reach) -> DataFrame:
     """Every pair of near texts, each once, lazily: PAIRS. Takes number and fingerprint."""
     members = F.sort_array(F.collect_list("number")).alias("members")
     distinct = checkpointed(texts.groupBy("fingerprint").agg(members), "distinct fingerprints")
     repeated = distinct.where(F.size("members") > 1)
     copies = repeated.select("fingerprint", "members").mapInArrow(_copies, PAIRS)
     n = distinct.count()
-    layout = layout_for(n, near.bits, near.k) if n >= ROWS_WORTH_JOIN else None
+    layout = layout_for(n, reach.bits, reach.k) if n >= ROWS_WORTH_JOIN else None
     if layout is not None:
-        keys = keyed(distinct, near, layout)
+        keys = keyed(distinct, reach, layout)
         candidates, most = candidates_of(keys)
         if 2 * candidates < MOST_CANDIDATES * n:
-            return copies.unionAll(joined_pairs(keys, near, layout, most))
-    width = (near.bits if near.sieve is None else max(near.bits, SIEVE_BITS)) // 8
+            return copies.unionAll(joined_pairs(keys, reach, layout, most))
+    width = (reach.bits if reach.sieve is None else max(reach.bits, SIEVE_BITS)) // 8
     slots = texts.sparkSession.sparkContext.defaultParallelism
-    return copies.unionAll(tiled_pairs(distinct, near, chunks_for(n, width, slots)))
+    return copies.unionAll(tiled_pairs(distinct, reach, chunks_for(n, width, slots)))
 
 
 def _copies(batches: Batches) -> Batches:

@@ -21,7 +21,7 @@ from simdup.fingerprint.simhash import fingerprint_chunks, fingerprint_texts
 from simdup.index.index import Index
 from simdup.recipe import Recipe
 from simdup.records import Source
-from simdup.report import names
+from simdup.report import wording
 from simdup.settings import Settings
 from simdup.storage.cached import shelf_in
 from simdup.storage.store import Store
@@ -69,8 +69,8 @@ def fingerprinting(data: bytes) -> None:
 def naming(data: bytes) -> None:
     """A path of any bytes is printable, valid JSON, and comes back from it."""
     path = os.fsdecode(data)
-    assert names.printable(path).isprintable()
-    shown = json.loads(json.dumps(names.as_json(path), ensure_ascii=False).encode("utf-8"))
+    assert wording.printable(path).isprintable()
+    shown = json.loads(json.dumps(wording.path_fields(path), ensure_ascii=False).encode("utf-8"))
     in_base64 = shown.get("path_base64")
     assert (os.fsdecode(b64decode(in_base64)) if in_base64 else shown["path"]) == path
 

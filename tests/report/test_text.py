@@ -29,10 +29,10 @@ from simdup.records import (
     Source,
     Stats,
 )
-from simdup.report import diff, fdupes, text
+from simdup.report import diff, text
 from simdup.report import json_csv as data
-from simdup.report.names import as_json, printable
-from simdup.report.wording import count, percent, size, summary
+from simdup.report.text import summary
+from simdup.report.wording import count, path_fields, percent, printable, size
 from simdup.settings import Settings
 
 paths = st.binary(min_size=1, max_size=255).filter(lambda name: b"\0" not in name).map(os.fsdecode)
@@ -125,7 +125,10 @@ def test_an_estimate_is_never_below_0():
 
 @given(paths, paths)
 def test_no_path_puts_a_control_into_text_or_a_second_line(first, second):
-    lines = [*text.render(result(pair(first, second))), *fdupes.render(result(pair(first, second)))]
+    lines = [
+        *text.render(result(pair(first, second))),
+        *text.render_names(result(pair(first, second))),
+    ]
 
     assert all(line.isprintable() for line in lines)
     assert len(lines) == 7
@@ -260,7 +263,7 @@ def test_any_path_is_one_line_of_jsonl(path):
     assert not any("\n" in line or "\r" in line for line in lines)
 
 
-def test_jsonl_says_the_same_as_json():
+def test_jsonl_says_the_same_path_fields():
     found = result(pair(), skipped=[Skipped("x", Reason.EMPTY)])
 
     header, group, skipped = map(json.loads, data.render_jsonl(found))
@@ -320,12 +323,12 @@ def test_any_path_is_one_row_of_csv(first, second):
 def test_fdupes_has_a_name_a_line_and_an_empty_line_after_each_group():
     found = result(pair("a", "b\n"), pair("c", "d"))
 
-    assert rendered(fdupes.render(found)) == "a\nb\\n\n\nc\nd\n\n"
+    assert rendered(text.render_names(found)) == "a\nb\\n\n\nc\nd\n\n"
 
 
 @given(paths, paths)
 def test_null_names_are_byte_exact(first, second):
-    out = b"".join(fdupes.render_null(result(pair(first, second))))
+    out = b"".join(text.render_null(result(pair(first, second))))
 
     assert out == os.fsencode(first) + b"\0" + os.fsencode(second) + b"\0\0"
 
@@ -391,8 +394,8 @@ def test_printable(path, shown):
 
 
 def test_a_name_that_only_looks_like_an_escape_is_told_from_one():
-    assert as_json("\\xff") == {"path": "\\xff"}
-    assert as_json("\udcff") == {"path": "\\xff", "path_base64": "/w=="}
+    assert path_fields("\\xff") == {"path": "\\xff"}
+    assert path_fields("\udcff") == {"path": "\\xff", "path_base64": "/w=="}
 
 
 def test_a_share_in_thousandths_is_said_as_it_is():

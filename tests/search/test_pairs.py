@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 
 import numpy as np
@@ -14,8 +15,12 @@ from simdup.errors import TooManyPairsError
 from simdup.search import multi_index as buckets
 from simdup.search import pairs as search
 from simdup.search.distinct import distinct_rows
+from simdup.search.hamming import paired_distances
 from simdup.search.pairs import (
+    Reach,
     all_pairs,
+    iter_near_pairs,
+    iter_near_pairs_between,
     iter_pairs,
     iter_pairs_between,
     multi_index,
@@ -254,3 +259,121 @@ def test_progress_of_multi_index_hashing_ends_at_all_pairs(progress, k, blocks):
     ((label, total, counted),) = progress.phases
     assert (label, total) == ("search", 200 * 199 / 2)
     assert counted == pytest.approx(total)
+
+
+# The sieve: wider fingerprints that drop pairs which are near by chance.
+
+
+def few_bit_rows(seed, n=80, copies=0, width=16):
+    """Random rows of few bits, so that many are near; some repeated."""
+    rows = np.random.default_rng(seed).integers(0, 4, (n, width), np.uint8)
+    return np.concatenate((rows, rows[:copies]))
+
+
+def sieved(wide, bits, k, most):
+    return collected(iter_near_pairs(wide, Reach(bits, k, most)))
+
+
+def sieved_oracle(wide, bits, k, most):
+    pairs = pairs_within(np.ascontiguousarray(wide[:, : bits // 8]), k)
+    return pairs[paired_distances(wide, pairs[:, 0], pairs[:, 1]) <= most].tolist()
+
+
+@pytest.fixture
+def by_numpy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.delitem(sys.modules, "simdup.compute.kernels", raising=False)
+    monkeypatch.setattr(fast, "find_spec", lambda _: None)
+
+
+@pytest.fixture
+def compiled():
+    pytest.importorskip("numba", reason="needs the extra 'fast'")
+    fast.load_kernels()
+
+
+CASES = [(8, 3, 9), (64, 12, 25), (64, 64, 128), (128, 30, 30), (16, 0, 40), (64, 5, 0)]
+
+
+@pytest.mark.parametrize(("bits", "k", "most"), CASES)
+@pytest.mark.parametrize("copies", [0, 5, 80])
+def test_numpy_finds_the_pairs_that_pass_both(by_numpy, bits, k, most, copies):  # noqa: ARG001
+    wide = few_bit_rows(bits + k, copies=copies)
+
+    assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
+
+
+@pytest.mark.parametrize(("bits", "k", "most"), CASES)
+@pytest.mark.parametrize("copies", [0, 5, 80])
+def test_kernels_find_the_pairs_that_pass_both(compiled, bits, k, most, copies):  # noqa: ARG001
+    wide = few_bit_rows(bits + k, copies=copies)
+
+    assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
+
+
+@pytest.mark.parametrize(("bits", "k", "most"), CASES)
+def test_the_fused_search_finds_them_whatever_is_cheaper(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
+    wide = few_bit_rows(bits + k, copies=7)
+    monkeypatch.setattr(search, "_is_fused", lambda *_: True)
+
+    assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
+
+
+@given(st.integers(0, 60), st.sampled_from([8, 72, 128]), st.integers(0, 130), st.integers(0, 140))
+def test_any_rows_are_sieved_like_those_of_the_oracle(n, bits, k, most):
+    wide = few_bit_rows(n, n, n // 3, 17)
+
+    assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
+
+
+def test_few_distinct_fingerprints_are_searched_once_each():
+    wide = few_bit_rows(1, 200)
+    narrow = np.zeros((200, 1), np.uint8)
+
+    assert not search._is_fused(narrow, 0)  # noqa: SLF001
+    assert sieved(np.concatenate((narrow, wide), axis=1), 8, 0, 20) == sieved_oracle(
+        np.concatenate((narrow, wide), axis=1), 8, 0, 20
+    )
+
+
+def sieved_between(wide, left, bits, k, most):
+    chunks = iter_near_pairs_between(wide[:left], wide[left:], Reach(bits, k, most))
+    return collected(pairs + np.array([0, left, 0]) for pairs in chunks)
+
+
+def oracle_between(wide, left, bits, k, most):
+    return [pair for pair in sieved_oracle(wide, bits, k, most) if pair[0] < left <= pair[1]]
+
+
+@pytest.mark.parametrize(("bits", "k", "most"), CASES)
+def test_numpy_finds_those_between_two_sides(by_numpy, bits, k, most):  # noqa: ARG001
+    wide = few_bit_rows(bits + k, copies=9)
+
+    assert sieved_between(wide, 50, bits, k, most) == oracle_between(wide, 50, bits, k, most)
+
+
+@pytest.mark.parametrize(("bits", "k", "most"), CASES)
+def test_kernels_find_those_between_two_sides(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
+    wide = few_bit_rows(bits + k, copies=9)
+
+    for left, blocks in ((0, 0), (1, 0), (50, 0), (50, 1), (len(wide), 0)):
+        monkeypatch.setattr(search, "plan", lambda *_, chosen=blocks, **__: chosen)
+        assert sieved_between(wide, left, bits, k, most) == oracle_between(
+            wide, left, bits, k, most
+        )
+
+
+@pytest.mark.parametrize("most", [None, 20])
+def test_a_sieve_is_asked_only_where_there_is_one(most):
+    wide = few_bit_rows(3)
+    i, j = np.triu_indices(len(wide), 1)
+    distances = paired_distances(wide, i, j)
+
+    passes = Reach(8, 8, most).passes(wide, i, j)
+
+    assert (distances > 20).any()
+    assert passes.tolist() == [most is None or distance <= most for distance in distances]
+    found = collected(iter_near_pairs(wide, Reach(8, 8, most)))
+    assert len(found) == passes.sum()
+    between = iter_near_pairs_between(wide[:9], wide[9:], Reach(8, 8, most))
+    assert len(collected(between)) == (passes & (i < 9) & (j >= 9)).sum()

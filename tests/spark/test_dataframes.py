@@ -32,6 +32,7 @@ from simdup.match.groups import components, leaders
 from simdup.match.verify import exact_similarities
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
+from simdup.search.pairs import Reach
 from simdup.theory import similarity_at
 
 pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
@@ -56,7 +57,6 @@ from simdup.spark import (
     dataframes as frames,
 )
 from simdup.spark.components import rooted
-from simdup.spark.near import Near
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -316,26 +316,26 @@ def frame_of_rows(on_spark):
     return framing
 
 
-def both_near(rows, near):
-    pairs = pairs_within(near.compared(rows), near.k)
-    if near.sieve is not None:
-        pairs = pairs[paired_distances(rows, pairs[:, 0], pairs[:, 1]) <= near.sieve]
+def both_near(rows, reach):
+    pairs = pairs_within(reach.compared(rows), reach.k)
+    if reach.sieve is not None:
+        pairs = pairs[paired_distances(rows, pairs[:, 0], pairs[:, 1]) <= reach.sieve]
     return pairs.tolist()
 
 
-@pytest.mark.parametrize("near", [Near(64, 3, None), Near(32, 4, 6)], ids=["k=3", "sieved"])
-def test_tiles_have_every_pair_once(frame_of_rows, monkeypatch, near):
+@pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(32, 4, 6)], ids=["k=3", "sieved"])
+def test_tiles_have_every_pair_once(frame_of_rows, monkeypatch, reach):
     monkeypatch.setattr(joins, "COMPARISONS_WORTH", 1)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
-        found = search.near_pairs(frame_of_rows(rows, partitions), near)
-        assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, near)
+        found = search.near_pairs(frame_of_rows(rows, partitions), reach)
+        assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
 
 
 @pytest.mark.parametrize("hot", [50, 100_000], ids=["split", "whole"])
-@pytest.mark.parametrize("near", [Near(64, 3, None), Near(56, 2, 3)], ids=["k=3", "sieved"])
-def test_a_join_on_blocks_has_every_pair_once(frame_of_rows, monkeypatch, near, hot):
+@pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(56, 2, 3)], ids=["k=3", "sieved"])
+def test_a_join_on_blocks_has_every_pair_once(frame_of_rows, monkeypatch, reach, hot):
     monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
     monkeypatch.setattr(search, "tiled_pairs", None)
@@ -343,8 +343,8 @@ def test_a_join_on_blocks_has_every_pair_once(frame_of_rows, monkeypatch, near, 
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
-        found = search.near_pairs(frame_of_rows(rows, partitions), near)
-        assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, near)
+        found = search.near_pairs(frame_of_rows(rows, partitions), reach)
+        assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
 
 
 def test_rows_that_would_meet_too_many_others_are_not_joined(frame_of_rows, monkeypatch):
@@ -352,8 +352,8 @@ def test_rows_that_would_meet_too_many_others_are_not_joined(frame_of_rows, monk
     monkeypatch.setattr(search, "joined_pairs", None)
     rows = random_rows()
 
-    found = search.near_pairs(frame_of_rows(rows, 2), Near(64, 3, None))
-    assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, Near(64, 3, None))
+    found = search.near_pairs(frame_of_rows(rows, 2), Reach(64, 3, None))
+    assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, Reach(64, 3, None))
 
 
 def graph(seed=0):

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from simdup.recipe import FeatureKind
-from simdup.report.names import printable
-from simdup.report.wording import skips
+from simdup.report.text import skips
+from simdup.report.wording import printable
 from simdup.theory import similarity_at
 from simdup.versions import version
 

@@ -1,10 +1,38 @@
-"""Columns of a terminal: how many a text takes there, and how it is made to fit."""
+"""Lines for a terminal: how many columns they take, and their colours."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from unicodedata import category, east_asian_width
 
+from simdup.records import Kind
+
 ELLIPSIS = "…"
+
+# Numbers of "select graphic rendition", ECMA-48 section 8.3.117, that every palette has.
+HEADING, ASIDE, REMARK = "1", "2", "35"
+REMOVED, ADDED, PLACE = "31", "32", "36"
+KINDS = {Kind.IDENTICAL_BYTES: "32", Kind.IDENTICAL_TEXT: "36", Kind.NEAR: "33"}
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalStyle:
+    """Whether a report has colours, and how wide its lines may be."""
+
+    is_coloured: bool = False
+    columns: int | None = None
+    """Width of the terminal; None when lines go elsewhere and nothing is shortened."""
+
+    def painted(self, text: str, colour: str) -> str:
+        """The text in a colour, if colours are wanted."""
+        return f"\x1b[{colour}m{text}\x1b[0m" if self.is_coloured and text else text
+
+    def fitted(self, path: str, taken: int) -> str:
+        """The path, shortened to fit a line of which `taken` columns are used already."""
+        return path if self.columns is None else shortened(path, self.columns - taken)
+
+
+PLAIN = TerminalStyle()
 
 
 def width(text: str) -> int:
@@ -24,7 +52,7 @@ def _columns(character: str) -> int:
 
 
 def padded(text: str, columns: int) -> str:
-    """The text with spaces behind it up to so many columns.
+    """The text followed by spaces up to this many columns.
 
     >>> padded("换行", 6) + "|"
     '换行  |'
@@ -33,7 +61,7 @@ def padded(text: str, columns: int) -> str:
 
 
 def shortened(path: str, columns: int) -> str:
-    """The path in so many columns, if its name fits: what is left out is the middle of its folder.
+    """The path with the middle of its folder left out so that it fits; its name stays whole.
 
     >>> shortened("/srv/archive/2024/minutes/may.txt", 24)
     '/srv/ar…/minutes/may.txt'
@@ -47,7 +75,7 @@ def shortened(path: str, columns: int) -> str:
 
 
 def _fitting(text: str, columns: int) -> str:
-    """The longest beginning that takes no more columns."""
+    """The longest beginning of the text that takes at most this many columns."""
     taken = 0
     for place, character in enumerate(text):
         taken += _columns(character)

@@ -16,13 +16,12 @@ from simdup.index.records import Answer, Match
 from simdup.records import Group, Kind
 from simdup.report import diff, text
 from simdup.report import query as answers
-from simdup.report.columns import padded, shortened, width
-from simdup.report.look import Look
-from simdup.report.names import printable
+from simdup.report.terminal import TerminalStyle, padded, shortened, width
+from simdup.report.wording import printable
 from tests.report.test_accuracy import row, table
 from tests.report.test_text import comparison, document, member, pair, paths, result
 
-COLOURED = Look(is_coloured=True)
+COLOURED = TerminalStyle(is_coloured=True)
 CODES = re.compile(r"\x1b\[\d+m")
 
 
@@ -100,7 +99,7 @@ def test_a_line_fits_the_terminal_and_its_remarks_too():
     long = "in/" + "very/" * 30 + "long.txt"
     found = result(pair("in/short.txt", long, damaged=2, features=5))
 
-    lines = list(text.render(found, Look(columns=100)))
+    lines = list(text.render(found, TerminalStyle(columns=100)))
 
     assert lines[:2] == list(text.render(found))[:2]
     assert lines[2].endswith("/long.txt  (2 characters damaged, short)")
@@ -163,7 +162,7 @@ def test_answers_are_coloured_and_fit_too():
     matches = [Match(document(path), Kind.NEAR, 2, 0.9, is_exact=True) for path in ("b", long)]
     found = [Answer("a", tuple(matches))]
 
-    lines = list(answers.render(found, look=Look(is_coloured=True, columns=70)))
+    lines = list(answers.render(found, look=TerminalStyle(is_coloured=True, columns=70)))
 
     assert lines[:2] == [
         "\x1b[1ma:\x1b[0m 2 documents",
@@ -192,7 +191,7 @@ def test_differences_are_red_and_green_and_names_are_neither():
 @given(paths, paths, st.none() | st.integers(20, 200))
 def test_no_path_adds_a_code_of_its_own(first, second, columns):
     lines = [
-        *text.render(result(pair(first, second)), Look(is_coloured=True, columns=columns)),
+        *text.render(result(pair(first, second)), TerminalStyle(is_coloured=True, columns=columns)),
         *text.render_comparison(comparison(), COLOURED),
         *diff.render(f"a. {first}", f"a. {second}", (first, second), COLOURED),
     ]
