@@ -24,10 +24,10 @@ from simdup.report.json_csv import as_jsonl, csv_line, json_line
 from simdup.report.rows import COLUMNS, NamedGroup, csv_rows, group_fields, text_lines
 from simdup.report.rows import report as corpus_report
 from simdup.spark.arrow import runs, strings
-from simdup.spark.dataframes import GroupedRows, dropped, grouped
+from simdup.spark.dataframes import GroupedRows, grouped
 from simdup.spark.distinct_texts import checkpointed, numbered
 from simdup.spark.files import codec
-from simdup.spark.stay import STAYING
+from simdup.spark.stay import STAYING, dropped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -183,11 +183,11 @@ def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
     goes = checkpointed(dropped(scanned.grouped, keep), STAYING)
     balance = replace(scanned.balance, dropped=goes.count())
     left_out = goes.unionAll(rows.where(_verdict().isin(refused)).select("id"))
-    stays = files.records().join(left_out, "id", "left_anti")
+    stays = files.rows.join(left_out, "id", "left_anti")
     seen = Observation("kept")
     records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
     if files.form == "parquet":
-        records.write.parquet(target, compression=codec(files.frame))
+        records.write.parquet(target, compression=codec(files.rows))
     else:
         if files.form == "csv":
             records = records.mapInArrow(_with_header(files.header), "value string")

@@ -13,12 +13,12 @@ from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 from simdup.corpus.records import KEEPS
 from simdup.records import Kind
 from simdup.settings import Settings
-from simdup.spark import stay
 from simdup.spark.arrow import rows_of
 from simdup.spark.distinct_texts import distinct_texts
 from simdup.spark.fingerprints import TextFrame, column, fingerprinted
 from simdup.spark.match import Matching
 from simdup.spark.readers import STRINGS
+from simdup.spark.stay import dropped
 from simdup.spark.verify import Originals
 
 if TYPE_CHECKING:
@@ -146,11 +146,6 @@ def grouped(source: TextFrame, settings: Settings) -> GroupedRows:
     )
     columns = ("id", "length", "reason", *source.reader.extras, *source.carried)
     return GroupedRows(texts.rows.select(*columns), groups, matching, matched.candidates)
-
-
-def dropped(found: GroupedRows, keep: str) -> DataFrame:
-    """The ids of the rows of groups to drop: each is alike to a row that is kept."""
-    return stay.dropped(found.groups, found.matching.texts, found.matching, keep)
 
 
 def _text_frame(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002

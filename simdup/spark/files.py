@@ -46,12 +46,6 @@ CODECS = {
 }
 CODEC = "spark.sql.parquet.compression.codec"
 
-# Columns that say where a row stands.
-POSITION = ("file", "position")
-
-# Columns that say which part of which file Spark read a row from, and its serial number in it.
-SPLIT = ("split_path", "split_block", "split_at")
-
 
 @dataclass(frozen=True, slots=True)
 class Files:
@@ -60,21 +54,21 @@ class Files:
     form: str
     paths: tuple[str, ...]
     """The paths as they were given."""
-    frame: DataFrame
-    """What Spark reads."""
-    splits: DataFrame
-    """A row for each part of a file that Spark reads: path, block, first (the serial number
-    of its first row), count, begin (the number of that row in the corpus), file, and before (its
-    position in the file)."""
     names: tuple[str, ...]
     """The name of each file that has rows, in order."""
-    source: TextFrame
-    """The rows to compare. Their id is their number in the corpus; carried are file (the index of
-    its name) and position."""
+    rows: DataFrame
+    """Each row: id (its number in the corpus), file (the index of its name), position, record
+    (all that the file has of it), and the inputs of the reader."""
+    reader: Reader
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Of CSV: the columns of each file, by its name."""
     header: str = ""
     """Of CSV: the record that names the columns."""
+
+    @property
+    def source(self) -> TextFrame:
+        """The rows as they are compared; file and position are carried."""
+        return TextFrame(self.rows, self.reader, ("file", "position"))
 
     def check_one_form(self) -> None:
         """Raise InputError if the rows of all files cannot go into one file."""
@@ -83,14 +77,6 @@ class Files:
         for path, others in every:
             if list(others) != list(columns):
                 raise InputError(f"{path!r} has another columns than {first!r}: not one file")
-
-    def records(self) -> DataFrame:
-        """Every row with `id` and, as `record`, all that its file has of it."""
-        # Of lines not what the names of folders add.
-        columns = self.frame.columns if self.form == "parquet" else ["value"]
-        record = F.struct(*map(column, columns)).alias("record")
-        rows = _numbered(self.frame, self.splits, record)
-        return rows.where(r"record.value rlike '\\S'") if self.form == "jsonl" else rows
 
 
 def read(
@@ -112,6 +98,7 @@ def read(
         frame = session.read.text(list(paths), lineSep="\n")
         inputs = [F.col("value").cast("binary").alias("line")]
         reader = Reader(("line", "position"), partial(json_text, field=text, name=name))
+        record = ["value"]  # and not what the names of folders add
     else:
         # A column that only some files have becomes a column of all rows.
         frame = session.read.option("mergeSchema", "true").parquet(*paths)
@@ -119,12 +106,19 @@ def read(
         id_ = F.lit(None).cast("string") if name is None else column(name)
         inputs = [column(text).alias("text"), id_.alias("name")]
         reader = Reader(("text", "name"), partial(column_text, is_named=name is not None))
-    splits, found = _in_order(session, _split(frame), paths)
-    rows = _numbered(frame, splits, *inputs)
+        record = frame.columns
+    split = (
+        F.col("_metadata.file_path").alias("split_path"),
+        F.col("_metadata.file_block_start").alias("split_block"),
+        F.monotonically_increasing_id().alias("split_at"),
+    )
+    counted = frame.select(*split).groupBy("split_path", "split_block")
+    sizes = counted.agg(F.min("split_at").alias("first"), F.count("*").alias("count"))
+    splits, names_ = _in_order(session, sizes.collect(), paths)
+    rows = _numbered(frame.select(_record(record), *inputs, *split), splits)
     if form == "jsonl":
-        rows = rows.where(r"cast(line as string) rlike '\\S'")
-    source = TextFrame(rows, reader, POSITION)
-    return Files(form, tuple(paths.values()), frame, splits, found, source)
+        rows = rows.where(r"record.value rlike '\\S'")
+    return Files(form, tuple(paths.values()), names_, rows, reader)
 
 
 def _check_names(session: SparkSession, paths: Mapping[str, str]) -> None:
@@ -158,14 +152,18 @@ def _csv(session: SparkSession, paths: Mapping[str, str], wanted: CsvFiles) -> F
         )
     files = content.select(F.col("_metadata.file_path").alias("path"), "content")
     counted = files.mapInArrow(wanted.counted, COUNTS).collect()
-    splits, found = _in_order(session, counted, paths)
-    frame = files.mapInArrow(wanted.parsed, RECORDS)
-    rows = _numbered(frame, splits, "position", *CSV_RECORDS.inputs)
-    source = TextFrame(rows, CSV_RECORDS, POSITION)
+    splits, names_ = _in_order(session, counted, paths)
+    parsed = files.mapInArrow(wanted.parsed, RECORDS).withColumn("record", _record(["value"]))
     by_name = {_called(each["split_path"], paths): each for each in counted}
-    columns = {name: by_name[name]["columns"] for name in found}
-    header = by_name[found[0]]["header"] if found else ""
-    return Files("csv", tuple(paths.values()), frame, splits, found, source, columns, header)
+    columns = {name: by_name[name]["columns"] for name in names_}
+    header = by_name[names_[0]]["header"] if names_ else ""
+    rows = _numbered(parsed.drop("value"), splits)
+    return Files("csv", tuple(paths.values()), names_, rows, CSV_RECORDS, columns, header)
+
+
+def _record(columns: Sequence[str]) -> Column:
+    """All that a file has of a row, as one column."""
+    return F.struct(*map(column, columns)).alias("record")
 
 
 def _empty(content: DataFrame) -> str | None:
@@ -216,26 +214,15 @@ def codec(frame: DataFrame) -> str | None:
     return CODECS.get(groups[0].getColumns()[0].getCodec().name()) if len(groups) else None
 
 
-def _split_columns() -> list[Column]:
-    """The columns SPLIT of a frame that Spark reads from files."""
-    sources = (
-        F.col("_metadata.file_path"),
-        F.col("_metadata.file_block_start"),
-        F.monotonically_increasing_id(),
-    )
-    return [source.alias(name) for source, name in zip(sources, SPLIT, strict=True)]
-
-
-def _split(frame: DataFrame) -> list[Row]:
-    """The parts of files that Spark reads, and the number of rows in each; reads all files."""
-    own = frame.select(*_split_columns()).groupBy("split_path", "split_block")
-    return own.agg(F.min("split_at").alias("first"), F.count("*").alias("count")).collect()
-
-
 def _in_order(
     session: SparkSession, counted: list[Row], paths: Mapping[str, str]
 ) -> tuple[DataFrame, tuple[str, ...]]:
-    """`Files.splits` and `Files.names`, from the counted parts of the files."""
+    """Where the parts of files that Spark reads begin in the corpus, and the names of the files.
+
+    `counted` has a row for each part: split_path, split_block, first (the serial number of its
+    first row) and count. What comes back adds begin (the number of that row in the corpus), file
+    (the index of its name) and before (its position in the file).
+    """
     order = {path.rstrip("/"): place for place, path in enumerate(paths)}
 
     def by_order(split: Row) -> tuple[int, str, int]:
@@ -271,19 +258,17 @@ def _path_of(uri: str) -> str:
     return unquote(parts.path) if parts.scheme == "file" else uri
 
 
-def _numbered(frame: DataFrame, splits: DataFrame, *columns: Column | str) -> DataFrame:
-    """Some columns of all rows, and their id, file and position."""
-    has_splits = set(SPLIT) <= set(frame.columns)
-    rows = frame.select(*columns, *(SPLIT if has_splits else _split_columns()))
-    joined = rows.join(F.broadcast(splits), ["split_path", "split_block"], "left")
+def _numbered(frame: DataFrame, splits: DataFrame) -> DataFrame:
+    """Rows with their id, file and position, instead of where Spark has read them.
+
+    A frame of CSV has the position already, which counts lines and not records.
+    """
+    joined = frame.join(F.broadcast(splits), ["split_path", "split_block"], "left")
     inside = F.col("split_at") - F.col("first")
     is_there = (inside >= 0) & (inside < F.col("count"))
     changed = F.raise_error(F.lit("simdup: files changed while they were read"))
-    taken = [name for name in rows.columns if name not in SPLIT]
-    position = (F.col("before") + inside).alias("position")
-    return joined.select(
-        F.when(is_there, F.col("begin") + inside).otherwise(changed.cast("long")).alias("id"),
-        "file",
-        *([] if "position" in taken else [position]),
-        *taken,
-    )
+    id_ = F.when(is_there, F.col("begin") + inside).otherwise(changed.cast("long"))
+    taken = [name for name in frame.columns if not name.startswith("split_")]
+    if "position" not in taken:
+        taken.append((F.col("before") + inside).alias("position"))
+    return joined.select(id_.alias("id"), "file", *taken)

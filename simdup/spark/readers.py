@@ -176,13 +176,10 @@ class CsvFiles:
         fields = record.fields
         if isinstance(fields, RowError):
             return *RowText(None, None, fields.fault.value, fields.detail), None
-        name = (
-            None
-            if self.name is None
-            else to_json(id_as_json(fields[file.columns.index(self.name)]))
-        )
+        row = dict(zip(file.columns, fields, strict=True))
+        name = None if self.name is None else to_json(id_as_json(row[self.name]))
         value = ended(record.raw, file.header).decode().removesuffix("\n")
-        return *RowText(fields[file.columns.index(self.field)], name), value
+        return *RowText(row[self.field], name), value
 
 
 def _checked(name: str, every: Iterator[Record]) -> Iterator[Record]:

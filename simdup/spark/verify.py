@@ -19,7 +19,7 @@ from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
 from simdup.match.verify import FEATURES_AT_ONCE, exact_similarities
 from simdup.spark.arrow import numbers, runs
-from simdup.spark.joins import cell_of, parts_for
+from simdup.spark.search import cell_of, parts_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

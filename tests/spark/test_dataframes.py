@@ -45,7 +45,6 @@ from simdup import spark
 from simdup.spark import (
     corpus,
     files,
-    joins,
     match,
     readers,
     search,
@@ -325,7 +324,7 @@ def both_near(rows, reach):
 
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(32, 4, 6)], ids=["k=3", "sieved"])
 def test_tiles_have_every_pair_once(frame_of_rows, monkeypatch, reach):
-    monkeypatch.setattr(joins, "COMPARISONS_WORTH", 1)
+    monkeypatch.setattr(search, "COMPARISONS_WORTH", 1)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -339,7 +338,7 @@ def test_a_join_on_blocks_has_every_pair_once(frame_of_rows, monkeypatch, reach,
     monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
     monkeypatch.setattr(search, "tiled_pairs", None)
-    monkeypatch.setattr(joins, "HOT", hot)
+    monkeypatch.setattr(search, "HOT", hot)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
