@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, TypeVar
 
+from simdup.errors import BadValueError
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -76,12 +78,12 @@ def check_jobs(value: object) -> None:
 
     >>> check_jobs(0)
     Traceback (most recent call last):
-    ValueError: jobs must be at least 1, not 0
+    simdup.errors.BadValueError: jobs must be at least 1, not 0
     """
     if value is not None:
         check_whole(value, "jobs")
         if int(value) < 1:  # type: ignore[call-overload]
-            raise ValueError(f"jobs must be at least 1, not {value}")
+            raise BadValueError(f"jobs must be at least 1, not {value}")
 
 
 def digest_pairs(value: Iterable[tuple[bytes, bytes]], name: str) -> list[tuple[bytes, bytes]]:

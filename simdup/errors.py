@@ -3,13 +3,14 @@
     SimdupError
     |-- InputError         a path or a file that was named cannot be used
     |   `-- home.NoHomeError
+    |-- BadValueError      a value that no option and no argument can have; also a ValueError
     |-- ExtraMissingError  an option needs a package that is not installed
     `-- TooManyPairsError  more pairs than the caller allowed
     KeyboardInterrupt
     `-- InterruptedScan    Ctrl-C, with what was known by then
 
 One bad file among many is no error: it is a `records.Skipped`, and goes into
-the report. A wrong argument is a ValueError.
+the report. An argument of a wrong type is a TypeError.
 """
 
 from __future__ import annotations
@@ -27,6 +28,10 @@ class SimdupError(Exception):
 
 class InputError(SimdupError):
     """Something the user named is missing, unreadable or of the wrong kind."""
+
+
+class BadValueError(SimdupError, ValueError):
+    """A value that no option and no argument can have, such as fingerprints of 12 bits."""
 
 
 class ExtraMissingError(SimdupError, ImportError):

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from simdup.errors import InputError
+from simdup.errors import BadValueError, InputError
 from simdup.versions import version
 
 #: Raised whenever the same options begin to give other bits.
@@ -85,7 +85,7 @@ class Recipe:
 
     >>> Recipe(bits=12)
     Traceback (most recent call last):
-    ValueError: bits must be a multiple of 8 from 8 to 4096, not 12
+    simdup.errors.BadValueError: bits must be a multiple of 8 from 8 to 4096, not 12
     """
 
     features: FeatureKind = FeatureKind.SHINGLES
@@ -109,27 +109,29 @@ class Recipe:
         lengths = (self.ngram,) if isinstance(self.ngram, int) else tuple(sorted(set(self.ngram)))
         for name, numbers in (("bits", (self.bits,)), ("top", (self.top,)), ("ngram", lengths)):
             if not all(isinstance(number, int) for number in numbers):
-                raise ValueError(f"{name} must be a whole number, not {getattr(self, name)!r}")
+                raise BadValueError(f"{name} must be a whole number, not {getattr(self, name)!r}")
         object.__setattr__(self, "ngram", lengths)
         if not (8 <= self.bits <= MAX_BITS and self.bits % 8 == 0):
-            raise ValueError(f"bits must be a multiple of 8 from 8 to {MAX_BITS}, not {self.bits}")
+            raise BadValueError(
+                f"bits must be a multiple of 8 from 8 to {MAX_BITS}, not {self.bits}"
+            )
         if not lengths or not 1 <= lengths[0] <= lengths[-1] <= MAX_NGRAM:
             given = ",".join(map(str, lengths)) or "nothing"
-            raise ValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {given}")
+            raise BadValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {given}")
         if self.top < 1:
-            raise ValueError(f"top must be at least 1, not {self.top}")
+            raise BadValueError(f"top must be at least 1, not {self.top}")
         self._check_combination()
 
     def _check_combination(self) -> None:
         if self.features is FeatureKind.SHINGLES and self.hash is not HashKind.MIX64:
-            raise ValueError(f"shingles take only hash 'mix64', not {self.hash.value!r}")
+            raise BadValueError(f"shingles take only hash 'mix64', not {self.hash.value!r}")
         if self.hash is HashKind.STRING and self.bits > MAX_STRING_HASH_BITS:
             most = f"hash 'string' has at most {MAX_STRING_HASH_BITS} bits, not {self.bits}"
-            raise ValueError(f"{most}; 'mix64' has them all")
+            raise BadValueError(f"{most}; 'mix64' has them all")
         if self.features is not FeatureKind.KEYWORDS and self.weights is not WeightKind.EXACT:
-            raise ValueError(f"weights {self.weights.value!r} go with features 'keywords' only")
+            raise BadValueError(f"weights {self.weights.value!r} go with features 'keywords' only")
         if not self.uses_words and (self.user_dict or self.stop_words):
-            raise ValueError(
+            raise BadValueError(
                 f"a dictionary or stop words change nothing for features {self.features.value!r};"
                 " use 'words' or 'keywords'"
             )
@@ -173,7 +175,7 @@ def _choice(name: str, kind: type[Choice], value: object) -> Choice:
         return kind(value)
     except ValueError:
         names = ", ".join(repr(choice.value) for choice in kind)
-        raise ValueError(f"{name} must be one of {names}, not {value!r}") from None
+        raise BadValueError(f"{name} must be one of {names}, not {value!r}") from None
 
 
 def _digest(path: str | None) -> str | None:

@@ -9,6 +9,7 @@ import shlex
 from dataclasses import dataclass, field
 
 from simdup.arguments import check_number, check_truth, check_type, check_whole, tuple_of
+from simdup.errors import BadValueError
 from simdup.recipe import Recipe
 from simdup.theory import UNRELATED, chance_distance, threshold
 
@@ -47,11 +48,11 @@ class Converter:
         ending, _, command = text.partition("=")
         ending = ending.strip().lstrip(".").lower()
         if not ending or "/" in ending or not command.strip():
-            raise ValueError(f"{text!r} is no EXT=COMMAND such as 'doc=antiword {{}}'")
+            raise BadValueError(f"{text!r} is no EXT=COMMAND such as 'doc=antiword {{}}'")
         try:
             return cls(ending, tuple(shlex.split(command)))
         except ValueError as error:
-            raise ValueError(f"{text!r}: {str(error).lower()}") from None
+            raise BadValueError(f"{text!r}: {str(error).lower()}") from None
 
     def __str__(self) -> str:
         """EXT=COMMAND."""
@@ -82,13 +83,15 @@ class Settings:
         """Refuse what cannot be, and let a `k` that is given decide."""
         self._check_types()
         if not 0 < self.similarity <= 1:
-            raise ValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
+            raise BadValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
         if self.k is not None and not 0 <= self.k <= self.recipe.bits:
-            raise ValueError(f"k must be from 0 to the {self.recipe.bits} bits, not {self.k}")
+            raise BadValueError(f"k must be from 0 to the {self.recipe.bits} bits, not {self.k}")
         if self.linkage not in LINKAGES:
-            raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {self.linkage!r}")
+            raise BadValueError(
+                f"linkage must be one of {', '.join(LINKAGES)}, not {self.linkage!r}"
+            )
         if unknown := next((name for name in self.formats if name not in FORMATS), None):
-            raise ValueError(f"formats must be among {', '.join(FORMATS)}, not {unknown!r}")
+            raise BadValueError(f"formats must be among {', '.join(FORMATS)}, not {unknown!r}")
         object.__setattr__(self, "verified", self.verified and self.k is None)
 
     def _check_types(self) -> None:

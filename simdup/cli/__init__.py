@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import click
@@ -22,40 +23,58 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-TROUBLE = 2
+#: Exit codes: something the user named cannot be done, and simdup itself is at fault.
+#: Source of the second: EX_SOFTWARE of sysexits.h.
+TROUBLE, FAULT = 2, 70
 
-COMMANDS = (
-    *("cache", "compare", "completion", "corpus", "evaluate", "ignore", "index", "query"),
-    *("report", "scan"),
-)
+# The first sentence of each command's help, so that listing the commands imports none of them.
+SUMMARIES = {
+    "cache": "Show or clear what scans remember.",
+    "compare": "Say how much the texts of A and B are alike.",
+    "completion": "Print the script that makes SHELL complete simdup's commands and options.",
+    "corpus": "Compare documents that are rows of JSON Lines, CSV or Parquet files.",
+    "evaluate": "Measure how accurately fingerprints tell duplicates from other texts, by size.",
+    "ignore": "Say which pairs of files are no duplicates; "
+    "scans then leave them out and count them.",
+    "index": "Keep a collection in a file, to ask it with `simdup query`.",
+    "query": "Find the documents of INDEX that are like FILE...; - is stdin.",
+    "report": "Show RESULT again, which `simdup scan --format json` or jsonl printed; - is stdin.",
+    "scan": "Group the documents under PATH... that hold the same text.",
+}
 
 
-class Commands(click.Group):
-    """Commands by name, each imported when it is asked for: together they take a while."""
+def load_command(name: str) -> click.Command:
+    """Import the command of this name."""
+    command: click.Command = getattr(import_module(f"simdup.cli.{name}"), f"{name}_command")
+    return command
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Their names."""
-        return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The command of a name, if there is one."""
-        if cmd_name not in COMMANDS:
-            return None
-        room = import_module(f"simdup.cli.{cmd_name}")
-        command: click.Command = getattr(room, f"{cmd_name}_command")
-        return command
+class CommandsLoadedByName(click.Group):
+    """A group of commands that are only names and summaries, until one of them is to be run.
+
+    Importing all of them takes several times as long as click itself.
+    """
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import the command that the first argument names."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(name) if name and command else None, rest
 
 
 @click.group(
-    cls=Commands,
+    cls=CommandsLoadedByName,
+    commands={name: click.Command(name, help=text) for name, text in SUMMARIES.items()},
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     invoke_without_command=True,  # for --version
     no_args_is_help=True,
 )
 @click.option("--version", is_flag=True, help="Show the version and exit.")
 @click.option("--verbose", is_flag=True, help="With --version: also kernels and packages.")
+@click.option("--debug", is_flag=True, help="Show where in simdup an error came up.")
 @click.pass_context
-def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
+def commands(context: click.Context, *, version: bool, verbose: bool, debug: bool) -> None:  # noqa: ARG001  (`main` reads it)
     """Find files that hold the same text: same bytes, another encoding or format, or edited.
 
     \b
@@ -64,7 +83,7 @@ def commands(context: click.Context, *, version: bool, verbose: bool) -> None:
       simdup compare draft.txt final.txt --diff
     """
     if version:
-        from simdup.cli.version import version_lines  # noqa: PLC0415  imports numpy: see `main`
+        from simdup.cli.version import version_lines  # noqa: PLC0415  slow to import
 
         click.echo("\n".join(version_lines(is_verbose=verbose)))
         context.exit()
@@ -81,9 +100,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     memory, and Python would exit with 1, which means "found".
     """
     _open_what_is_closed()
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         check_that_numpy_loads()
-        code = _run(sys.argv[1:] if arguments is None else list(arguments))
+        code = _run(words.copy())  # click takes the words out of its list
     except BrokenPipeError:
         code = 0  # whoever read the output has enough
     except KeyboardInterrupt:
@@ -93,17 +113,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = TROUBLE
     except click.ClickException as wrong:
         code = _complain(wrong.format_message() + _hint(wrong), wrong.exit_code)
-    except Exception as error:
-        line = _trouble(error)
-        if line is None:
-            raise
-        code = _complain(line, TROUBLE)
-    _let_go()
+    except Exception as error:  # noqa: BLE001  (the last one to catch it)
+        code = _failed(error, is_debugging=_is_debugging(words))
+    _flush_or_drop_output()
     sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:
-    """The exit code of a command. Not click's own `main`, which answers a closed pipe with 1."""
+    """Run a command and return its exit code; click's own `main` answers a closed pipe with 1."""
     if instruction := asked():
         return answer(commands, instruction)
     try:
@@ -123,7 +140,7 @@ def _open_what_is_closed() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
 
 
-def _let_go() -> None:
+def _flush_or_drop_output() -> None:
     """Drop what is buffered for a stream that nobody reads any more: Python would complain."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -132,17 +149,36 @@ def _let_go() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def _is_debugging(arguments: list[str]) -> bool:
+    """Whether the user asked for tracebacks, with the option of the group or the variable."""
+    of_the_group = takewhile(lambda word: word.startswith("-"), arguments)
+    return "--debug" in of_the_group or os.environ.get("SIMDUP_DEBUG", "") not in {"", "0"}
+
+
+def _failed(error: Exception, *, is_debugging: bool) -> int:
+    """Report an error in one line, after its traceback if that is wanted; return the exit code."""
+    if is_debugging:
+        from traceback import format_exception  # noqa: PLC0415  seldom needed
+
+        tell("".join(format_exception(type(error), error, error.__traceback__)).rstrip("\n"))
+    if line := _trouble(error):
+        return _complain(line, TROUBLE)
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    ask = "" if is_debugging else "; please report this with the output of `simdup --debug ...`"
+    return _complain(f"a fault of simdup: {what}{ask}", FAULT)
+
+
 def _trouble(error: Exception) -> str | None:
-    """What is wrong, in a line; None for a fault of our own."""
+    """Say in a line what is wrong outside simdup; None for a fault of simdup itself."""
     match error:
-        case SimdupError() | ValueError():
+        case SimdupError():
             return str(error)
-        case OSError():
+        case OSError(errno=int()):  # the system said so; of ours there is none without a number
             where = f"{error.filename!r}: " if error.filename else ""
             return f"{where}{error.strerror or error}"
         case MemoryError():
             return "out of memory"
-        case ImportError():
+        case ImportError() if not (error.name or "").startswith("simdup"):
             return f"cannot be loaded: {import_root(error)}"
         case RuntimeError() if "start new thread" in str(error):  # Python's words for it
             return "cannot start a thread: too many processes run, or memory is out"

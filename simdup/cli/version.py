@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 
-from simdup.compute.compiled import is_installed
 from simdup.versions import version
 
 # Optional package -> the extra that installs it, and what does its work without it.
@@ -26,6 +25,8 @@ def version_lines(*, is_verbose: bool) -> list[str]:
     lines = [f"simdup, version {version('simdup')}"]
     if not is_verbose:
         return lines
+    from simdup.compute.compiled import is_installed  # noqa: PLC0415  imports numpy
+
     lines.append(f"{platform.python_implementation()} {platform.python_version()}")
     compiled = f"numba {_version('numba')} for large work, numpy for small"
     lines.append(f"kernels: {compiled if is_installed() else 'numpy'}")

@@ -10,6 +10,7 @@ import numpy as np
 from simdup.corpus.groups import ByRow
 from simdup.corpus.records import KEEPS
 from simdup.corpus.reread import RowsAgain
+from simdup.errors import BadValueError
 from simdup.match.distinct_texts import numbered
 from simdup.match.groups import staying
 from simdup.match.verify import decide
@@ -37,7 +38,7 @@ def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Ind
     another word, InputError when a file is not what it was.
     """
     if keep not in KEEPS:
-        raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
+        raise BadValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
     groups = result.groups
     group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     order = _preferred(result, keep, group)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.arguments import check_whole, number_list, tuple_of
+from simdup.errors import BadValueError
 from simdup.evaluation.labels import (
     DUPLICATE,
     UNJUDGED,
@@ -79,7 +80,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     """
     began = perf_counter()
     if pairs is not None and clusters is not None:
-        raise ValueError("pairs and clusters are two kinds of labels; give one")
+        raise BadValueError("pairs and clusters are two kinds of labels; give one")
     listed_sizes = _sizes(sizes, k)
     settings = [
         [Settings(each, similarity, k, verified=False) for each in same]
@@ -87,7 +88,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
         for same in sized(recipe, listed_sizes)
     ]
     if not settings or not all(settings):
-        raise ValueError("there is no recipe with any of these sizes")
+        raise BadValueError("there is no recipe with any of these sizes")
     for each in settings:
         _check(each, draws, precision)
     if clusters is None:
@@ -116,7 +117,9 @@ def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
         return [*SIZES]
     check_whole(k, "k")
     if k > SIZES[-1]:
-        raise ValueError(f"k is {k}, but the usual sizes have {SIZES[-1]} bits at most; give sizes")
+        raise BadValueError(
+            f"k is {k}, but the usual sizes have {SIZES[-1]} bits at most; give sizes"
+        )
     return [size for size in SIZES if size >= k]
 
 
@@ -134,14 +137,14 @@ def sized(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
 def _check(settings: Sequence[Settings], draws: int, precision: float | None) -> None:
     """Raise ValueError for what cannot be evaluated."""
     if draws < 1:
-        raise ValueError(f"draws must be at least 1, not {draws}")
+        raise BadValueError(f"draws must be at least 1, not {draws}")
     if precision is not None and not 0 < precision <= 1:
-        raise ValueError(f"precision must be above 0 and at most 1, not {precision}")
+        raise BadValueError(f"precision must be above 0 and at most 1, not {precision}")
     if draws > 1 and settings[0].recipe.hash is HashKind.STRING:
-        raise ValueError("hash 'string' gives a text one fingerprint, so draws must be 1")
+        raise BadValueError("hash 'string' gives a text one fingerprint, so draws must be 1")
     widest = max(each.recipe.bits for each in settings)
     if draws * widest > MAX_BITS:
-        raise ValueError(f"{draws} draws of {widest} bits: together {MAX_BITS} bits at most")
+        raise BadValueError(f"{draws} draws of {widest} bits: together {MAX_BITS} bits at most")
 
 
 class _Run:

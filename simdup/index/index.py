@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.arguments import check_jobs, check_type, path_list, text_list
+from simdup.errors import BadValueError
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
@@ -184,7 +185,7 @@ class Index:
         for name in called:
             os.fsencode(name)
         if wrong := [name for name in called if not name or os.path.isabs(name)]:
-            raise ValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
+            raise BadValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
         questions, skipped = of_texts(called, every_text, self.settings)
         known = [each for each in questions.documents if each is not None]
         replaced = self.put(known, questions.rows)
@@ -197,7 +198,7 @@ class Index:
         Raises ValueError for rows that are not one of its size for each document.
         """
         if rows.shape != (len(known), self._readers.about["bits"] // 8):
-            raise ValueError(f"rows of {rows.shape} for {len(known)} documents")
+            raise BadValueError(f"rows of {rows.shape} for {len(known)} documents")
         with closing(self._writer()) as writer, writer.writing():
             return put(writer, known, rows)
 
@@ -315,14 +316,14 @@ class Index:
         wish = self._wish(settings, top, is_any_alike=is_any_alike)
         bits = wish.settings.recipe.bits
         if 8 * rows.shape[1] != bits:
-            raise ValueError(f"{8 * rows.shape[1]} bits where {bits} are asked for")
+            raise BadValueError(f"{8 * rows.shape[1]} bits where {bits} are asked for")
         return self._answers(of_rows([row.tobytes().hex() for row in rows], rows), wish)
 
     def _wish(self, settings: Settings | None, top: int | None, *, is_any_alike: bool) -> Wish:
         if top is not None and top < 1:
-            raise ValueError(f"top must be at least 1, not {top}")
+            raise BadValueError(f"top must be at least 1, not {top}")
         if is_any_alike and top is None:
-            raise ValueError("the nearest are all documents, unless top says how many")
+            raise BadValueError("the nearest are all documents, unless top says how many")
         own = self.settings if settings is None else self.settings_for(settings)
         return Wish(own, top, is_any_alike or (settings is None and top is not None))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.errors import BadValueError
 from simdup.settings import LINKAGES
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def group(
 def leaders(pairs: Indices, n: int, linkage: str, rank: Indices, sizes: Indices) -> Indices:
     """The representative of every index, its own where it is in no group; (n,). As `group`."""
     if linkage not in LINKAGES:
-        raise ValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
+        raise BadValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
     neighbours, offsets = _adjacency(pairs, n)
     degree = sizes.copy()
     np.add.at(degree, np.repeat(np.arange(n), np.diff(offsets)), sizes[neighbours])

@@ -30,7 +30,7 @@ from simdup.compute.compiled import (
     loaded_kernels,
     threads,
 )
-from simdup.errors import TooManyPairsError
+from simdup.errors import BadValueError, TooManyPairsError
 from simdup.progress import silent
 from simdup.search.distinct import distinct_rows, joint_rows
 from simdup.search.hamming import check_rows, paired_distances, words
@@ -185,7 +185,7 @@ def _within_reach(k: int, rows: Rows, name: str = "rows") -> int:
     check_whole(k, "k")
     check_rows(rows, name)
     if k < 0:
-        raise ValueError(f"k must be at least 0, not {k}")
+        raise BadValueError(f"k must be at least 0, not {k}")
     return min(k, 8 * rows.shape[1])
 
 

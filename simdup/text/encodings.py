@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING
 
+from simdup.errors import BadValueError
 from simdup.text.east_asian import EVERYDAY, clear, likeliest
 from simdup.versions import version
 
@@ -238,9 +239,9 @@ def encoding_named(name: str) -> Encoding:
     except (LookupError, ValueError):  # ValueError: a NUL in the name, or "undefined"
         codec = ""
     if not codec or codec in _REFUSED or codec.startswith("iso2022"):
-        raise ValueError(f"unknown encoding {name!r}")
+        raise BadValueError(f"unknown encoding {name!r}")
     if codec in {"utf-16", "utf-32"}:
-        raise ValueError(f"{name!r} leaves the byte order open: say {codec}-le or {codec}-be")
+        raise BadValueError(f"{name!r} leaves the byte order open: say {codec}-le or {codec}-be")
     return Encoding(_NAMES.get(codec, codec), 1.0)
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 from patience import LONG
 
-from simdup.cli import COMMANDS
+from simdup.cli import SUMMARIES
 from simdup.cli.completion import SHELLS
 
 BASH = """
@@ -149,7 +149,7 @@ def test_zsh_and_fish_are_told_what_a_command_does(asked):
 
 
 def test_every_command_is_offered(asked):
-    assert asked("bash", "simdup ") == [f"plain,{name}" for name in sorted(COMMANDS)]
+    assert asked("bash", "simdup ") == [f"plain,{name}" for name in sorted(SUMMARIES)]
 
 
 @pytest.mark.parametrize("instruction", ["bash_complete", "bash_source", "tcsh_complete", "1"])

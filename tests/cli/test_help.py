@@ -9,18 +9,23 @@ import shlex
 import click
 import pytest
 
-from simdup.cli import commands
+from simdup.cli import SUMMARIES, commands, load_command
 
 # With the settings of the program: a command keeps the help option of whoever asks it first.
 CONTEXT = click.Context(commands, **commands.context_settings)
 
 
+def subcommand(group, name):
+    """The command of a group, imported where the group has but its name and summary."""
+    return load_command(name) if group is commands else group.commands[name]
+
+
 def every(command, *names):
-    """All commands by their names, those of groups too."""
+    """Yield each command with the names that lead to it, the commands inside groups too."""
     yield names, command
     if isinstance(command, click.Group):
         for name in command.list_commands(CONTEXT):
-            yield from every(command.get_command(CONTEXT, name), *names, name)
+            yield from every(subcommand(command, name), *names, name)
 
 
 EVERY = dict(every(commands, "simdup"))
@@ -30,6 +35,11 @@ def examples(command):
     """The command lines under `Examples:` in the help of a command."""
     block = re.search(r"^Examples:\n((?:  .*\n?)+)", inspect.cleandoc(command.help), re.MULTILINE)
     return [line.strip() for line in block[1].splitlines()] if block else []
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_summary_of_a_command_is_the_first_sentence_of_its_help(name):
+    assert SUMMARIES[name] == load_command(name).get_short_help_str(300)
 
 
 def test_there_are_commands_and_commands_of_commands():
@@ -59,6 +69,6 @@ def test_every_example_is_what_its_command_takes(example):
         command, (name, *rest) = commands, shlex.split(part)
         while isinstance(command, click.Group):
             name, *rest = rest
-            command = command.get_command(CONTEXT, name)
+            command = subcommand(command, name)
 
         command.make_context(name, rest, CONTEXT)  # raises UsageError for what it does not take

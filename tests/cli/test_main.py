@@ -1,4 +1,4 @@
-"""simdup.cli: whatever is wrong is one line and exit code 2, and a fault of our own is shown."""
+"""simdup.cli: an error is one line and exit code 2, a fault of simdup itself exit code 70."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from errno import EMFILE
 import pytest
 
 import simdup.cli.scan
-from simdup.cli import main
 
 
 def failing(error):
@@ -47,11 +46,77 @@ def test_what_the_machine_lacks_is_one_line(run, monkeypatch, error, line):
     assert (ended.code, ended.out, ended.err) == (2, b"", f"simdup: {line}\n".encode())
 
 
-def test_a_fault_of_our_own_is_shown_with_its_place(folder, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (RuntimeError("no such state"), "RuntimeError: no such state"),
+        (ValueError("not enough values\nto unpack"), "ValueError: not enough values to unpack"),
+        (OSError("not said by the system"), "OSError: not said by the system"),
+        (ImportError("cannot import", name="simdup.files"), "ImportError: cannot import"),
+        (AssertionError(), "AssertionError"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_a_fault_of_simdup_is_one_line_that_asks_for_a_report(run, monkeypatch, error, shown):
+    monkeypatch.delenv("SIMDUP_DEBUG", raising=False)
+    monkeypatch.setattr(simdup.cli.scan, "scan", failing(error))
+
+    ended = run("scan", ".")
+
+    ask = "please report this with the output of `simdup --debug ...`"
+    line = f"simdup: a fault of simdup: {shown}; {ask}\n"
+    assert (ended.code, ended.out, ended.err) == (70, b"", line.encode())
+
+
+@pytest.mark.parametrize(("option", "variable"), [(["--debug"], ""), ([], "1")])
+def test_debug_shows_where_a_fault_came_up(run, monkeypatch, option, variable):
+    monkeypatch.setenv("SIMDUP_DEBUG", variable)
     monkeypatch.setattr(simdup.cli.scan, "scan", failing(RuntimeError("no such state")))
 
-    with pytest.raises(RuntimeError, match="no such state"):
-        main(["scan", str(folder)])
+    ended = run(*option, "scan", ".")
+
+    first, *_, raised, last = ended.err.decode().splitlines()
+    assert (ended.code, first) == (70, "Traceback (most recent call last):")
+    assert raised == "RuntimeError: no such state"
+    assert last == "simdup: a fault of simdup: RuntimeError: no such state"
+
+
+def test_debug_shows_where_an_error_in_one_line_came_up(run):
+    ended = run("--debug", "scan", "missing")
+
+    *_, raised, last = ended.err.decode().splitlines()
+    assert ended.code == 2
+    assert raised == f"simdup.errors.InputError: {last.removeprefix('simdup: ')}"
+
+
+def test_debug_after_the_command_is_no_option(run):
+    ended = run("scan", "--debug", ".")
+
+    assert ended.code == 2
+    assert b"No such option" in ended.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("scan", ".", "--bits", "12"),
+        ("scan", ".", "--similarity", "0"),
+        ("scan", ".", "-k", "999"),
+        ("scan", ".", "--encoding", "klingon"),
+        ("scan", ".", "--convert", "doc"),
+        ("scan", ".", "--jobs", "0"),
+        ("evaluate", "--draws", "0"),
+        ("evaluate", "--bits", "12"),
+    ],
+    ids=" ".join,
+)
+def test_a_value_that_cannot_be_is_one_line_and_no_fault(run, arguments):
+    ended = run(*arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.startswith(b"simdup: ")
+    assert ended.err.count(b"\n") == 1
+    assert b"fault" not in ended.err
 
 
 def test_files_are_not_to_blame_when_descriptors_are_out(run, write, english, monkeypatch):

@@ -81,7 +81,7 @@ def test_the_old_file_is_kept_when_the_scan_fails(run, tree, write, failing, err
     write("out", OLD)
     failing(error)
 
-    assert run(*SCAN, "--output", "out").code in {2, 130}
+    assert run(*SCAN, "--output", "out").code in {2, 70, 130}
     assert Path("out").read_bytes() == OLD
     assert names() == ["in", "out"]
 
