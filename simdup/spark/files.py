@@ -94,31 +94,60 @@ def read(
         session.conf.set(LEAST_PARTS, str(session.sparkContext.defaultParallelism))
     if form == "csv":
         return _csv(session, paths, CsvFiles(text, name, partial(_called, paths=paths)))
+    opened = _json_lines if form == "jsonl" else _parquet
+    frame, reader = opened(session, list(paths), text, name)
+    parts = frame.groupBy("split_path", "split_block")
+    sizes = parts.agg(F.min("split_at").alias("first"), F.count("*").alias("count"))
+    splits, names_ = _in_order(session, sizes.collect(), paths)
+    rows = _numbered(frame, splits)
     if form == "jsonl":
-        frame = session.read.text(list(paths), lineSep="\n")
-        inputs = [F.col("value").cast("binary").alias("line")]
-        reader = Reader(("line", "position"), partial(json_text, field=text, name=name))
-        record = ["value"]  # and not what the names of folders add
-    else:
-        # A column that only some files have becomes a column of all rows.
-        frame = session.read.option("mergeSchema", "true").parquet(*paths)
-        _check_columns(frame, text, name)
-        id_ = F.lit(None).cast("string") if name is None else column(name)
-        inputs = [column(text).alias("text"), id_.alias("name")]
-        reader = Reader(("text", "name"), partial(column_text, is_named=name is not None))
-        record = frame.columns
-    split = (
+        rows = rows.where(r"record.value rlike '\\S'")
+    return Files(form, tuple(paths.values()), names_, rows, reader)
+
+
+def _json_lines(
+    session: SparkSession, paths: list[str], text: str, name: str | None
+) -> tuple[DataFrame, Reader]:
+    """The lines of files, blank ones too, and their reader."""
+    frame = session.read.text(paths, lineSep="\n")
+    line = F.col("value").cast("binary").alias("line")
+    reader = Reader(("line", "position"), partial(json_text, field=text, name=name))
+    # The record is without what the names of folders add.
+    return frame.select(_record(["value"]), line, *_split_columns()), reader
+
+
+def _parquet(
+    session: SparkSession, paths: list[str], text: str, name: str | None
+) -> tuple[DataFrame, Reader]:
+    """The rows of files, and their reader; a column that only some files have is one of all rows.
+
+    Raises InputError for a column that is not there, and for a text column without strings.
+    """
+    frame = session.read.option("mergeSchema", "true").parquet(*paths)
+    for wanted in (text, name):
+        if wanted is not None and wanted not in frame.columns:
+            raise InputError(f"no column {wanted!r}; {names(frame.columns)}")
+    kind = frame.schema[text].dataType.simpleString()
+    if kind != "string":
+        raise InputError(f"column {text!r} has no strings, but is {kind}")
+    id_ = F.lit(None).cast("string") if name is None else column(name)
+    inputs = column(text).alias("text"), id_.alias("name")
+    reader = Reader(("text", "name"), partial(column_text, is_named=name is not None))
+    return frame.select(_record(frame.columns), *inputs, *_split_columns()), reader
+
+
+def _record(columns: Sequence[str]) -> Column:
+    """All that a file has of a row, as one column."""
+    return F.struct(*map(column, columns)).alias("record")
+
+
+def _split_columns() -> tuple[Column, ...]:
+    """Where Spark reads a row: the file, the part of it, and a serial number, rising there."""
+    return (
         F.col("_metadata.file_path").alias("split_path"),
         F.col("_metadata.file_block_start").alias("split_block"),
         F.monotonically_increasing_id().alias("split_at"),
     )
-    counted = frame.select(*split).groupBy("split_path", "split_block")
-    sizes = counted.agg(F.min("split_at").alias("first"), F.count("*").alias("count"))
-    splits, names_ = _in_order(session, sizes.collect(), paths)
-    rows = _numbered(frame.select(_record(record), *inputs, *split), splits)
-    if form == "jsonl":
-        rows = rows.where(r"record.value rlike '\\S'")
-    return Files(form, tuple(paths.values()), names_, rows, reader)
 
 
 def _check_names(session: SparkSession, paths: Mapping[str, str]) -> None:
@@ -161,11 +190,6 @@ def _csv(session: SparkSession, paths: Mapping[str, str], wanted: CsvFiles) -> F
     return Files("csv", tuple(paths.values()), names_, rows, CSV_RECORDS, columns, header)
 
 
-def _record(columns: Sequence[str]) -> Column:
-    """All that a file has of a row, as one column."""
-    return F.struct(*map(column, columns)).alias("record")
-
-
 def _empty(content: DataFrame) -> str | None:
     """The first file that is empty; such files have no row in this frame of whole files."""
     uris = content._jdf.inputFiles()  # noqa: SLF001  (an array of Java's)
@@ -176,6 +200,7 @@ def _empty(content: DataFrame) -> str | None:
 
 
 def _form_of(paths: Iterable[str]) -> str:
+    """The form of files, by their names. Raises InputError unless all have one form."""
     forms = {}
     for path in paths:
         form, _ = form_of(path.rstrip("/*"))
@@ -186,15 +211,6 @@ def _form_of(paths: Iterable[str]) -> str:
         (one, first), (two, second), *_ = forms.items()
         raise InputError(f"{first!r} is {one} and {second!r} {two}: not one corpus")
     return next(iter(forms))
-
-
-def _check_columns(frame: DataFrame, text: str, name: str | None) -> None:
-    for wanted in (text, name):
-        if wanted is not None and wanted not in frame.columns:
-            raise InputError(f"no column {wanted!r}; {names(frame.columns)}")
-    kind = frame.schema[text].dataType.simpleString()
-    if kind != "string":
-        raise InputError(f"column {text!r} has no strings, but is {kind}")
 
 
 def codec(frame: DataFrame) -> str | None:

@@ -57,10 +57,20 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
         builder = builder.master(master)
         if master.startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    session = _started(builder, master)
+    for name, value in DEFAULTS.items():
+        if session.conf.get(name, None) is None:
+            session.conf.set(name, value)
+    _restore_interrupts()
+    return session
+
+
+def _started(builder: SparkSession.Builder, master: str | None) -> SparkSession:
+    """The session that `builder` describes. Raises InputError if Spark does not start."""
     with TemporaryFile() as stderr:
         try:
             with _stderr_to(stderr.fileno()), _no_java_left():
-                session = builder.getOrCreate()
+                return builder.getOrCreate()
         except (PySparkException, Py4JError) as error:
             stderr.seek(0)
             found = re.search(rb"(?im)^.*(?:error|exception).*$", stderr.read())
@@ -69,11 +79,6 @@ def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
             else:
                 why = found[0].decode("utf-8", "replace").strip()
             raise InputError(f"Spark does not start on {master!r}: {why}") from None
-    for name, value in DEFAULTS.items():
-        if session.conf.get(name, None) is None:
-            session.conf.set(name, value)
-    _restore_interrupts()
-    return session
 
 
 def _restore_interrupts() -> None:
