@@ -11,7 +11,7 @@ from simdup.cli.options import dictionaries_of, linkage_option, row_options, set
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
 from simdup.corpus.formats.open import FORMS, tables
-from simdup.corpus.records import KEEPS, Place
+from simdup.corpus.records import KEEPS, RowPlace
 from simdup.corpus.rewrite import check_target, without
 from simdup.corpus.scan import identities, scan_tables
 from simdup.corpus.stay import dropped
@@ -204,7 +204,7 @@ def _ids(result: CorpusResult, field: str | None, *, quiet: bool) -> list[Any] |
     if field is None:
         return None
     ids = identities(result, field)
-    lacking = sum(isinstance(each, Place) for each in ids)
+    lacking = sum(isinstance(each, RowPlace) for each in ids)
     if lacking and not quiet:
         rows_ = count(lacking, "row")
         tell(f"simdup: {rows_} of groups without a field {field!r}; named by file and row")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from simdup.progress import Progress
     from simdup.records import ScanResult
-    from simdup.report.page.contents import Read
+    from simdup.report.page.contents import ReadText
 
     Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -86,7 +86,7 @@ def page_writer(
     return written
 
 
-def _reader(readers: Readers, checked: Callable[[Document], Document | Skipped]) -> Read:
+def _reader(readers: Readers, checked: Callable[[Document], Document | Skipped]) -> ReadText:
     """The function that reads a document again for the page; none that is huge."""
 
     def read(document: Document) -> str | Skipped:

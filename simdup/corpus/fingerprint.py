@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter, deque
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
-from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from simdup.compute.compiled import cores, load_kernels_if_worth
 from simdup.compute.processes import check_that_workers_start, results
-from simdup.corpus.records import Fault, Faulty, Flaw, Prints, Rows
+from simdup.corpus.flaws import Fault, Faulty, Flaw
+from simdup.corpus.records import ComparedRows, TextFingerprints
 from simdup.errors import SimdupError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.corpus.formats.base import Chunk, ReadableTable
+    from simdup.corpus.formats.table import Chunk, Table
     from simdup.progress import Progress
     from simdup.recipe import Recipe
 
@@ -32,30 +32,30 @@ if TYPE_CHECKING:
 # Less than this is done sooner than a worker has started.
 BYTES_WORTH_WORKERS = 1 << 24
 
-# Rows of each fault of which a report may say where they are.
+# For so many rows of each fault a report can say where they are.
 MOST_FAULTY = 1000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Made:
-    """What was made of a chunk."""
+class FingerprintedChunk(NamedTuple):
+    """What was made of a chunk: arrays by row, and the rows that have no fingerprint.
 
-    prints: Prints
+    See `TextFingerprints` for the first four arrays and `ComparedRows` for the others.
+    """
+
+    rows: NDArray[np.uint8]
+    counts: Indices
+    digests: Digests
+    text_digests: Digests
     numbers: Indices
     offsets: Indices
     lengths: Indices
     flaws: list[Flaw]
 
-    @property
-    def rows_in(self) -> int:
-        """How many rows the chunk had."""
-        return len(self.numbers) + sum(flaw.rows for flaw in self.flaws)
 
-
-def fingerprint_chunk(chunk: Chunk, recipe: Recipe, bits: int) -> Made:
+def fingerprint_chunk(chunk: Chunk, recipe: Recipe, bits: int) -> FingerprintedChunk:
     """The fingerprints of a chunk; rows that have none are flaws.
 
-    Of a fingerprint the first `bits` are compared, so these must not all be equal.
+    Only the first `bits` bits are compared, so these must not all be equal.
     """
     parsed = chunk.parsed()
     made = fingerprint_texts(parsed.texts, recipe)
@@ -64,20 +64,22 @@ def fingerprint_chunk(chunk: Chunk, recipe: Recipe, bits: int) -> Made:
     is_flat = are_degenerate(made.rows, bits) & ~is_empty
     empty = (Flaw(row, 1, Fault.EMPTY, "no letter or digit") for row in numbers[is_empty].tolist())
     flat = (Flaw(row, 1, Fault.DEGENERATE) for row in numbers[is_flat].tolist())
-    flaws = sorted((*parsed.flaws, *empty, *flat), key=_row)
     good = np.flatnonzero(~(is_empty | is_flat))
     texts = [parsed.texts[index] for index in good.tolist()]
-    prints = Prints(made.rows[good], made.counts[good], made.digests[good], text_digests(texts))
-    lengths = np.array(list(map(len, texts)), np.int64)
-    return Made(prints, numbers[good], offsets[good], lengths, flaws)
-
-
-def _row(flaw: Flaw) -> int:
-    return flaw.row
+    return FingerprintedChunk(
+        made.rows[good],
+        made.counts[good],
+        made.digests[good],
+        text_digests(texts),
+        numbers[good],
+        offsets[good],
+        np.array(list(map(len, texts)), np.int64),
+        sorted((*parsed.flaws, *empty, *flat), key=lambda flaw: flaw.row),
+    )
 
 
 def text_digests(texts: Iterable[str]) -> Digests:
-    """What stands for each text, its line ends and byte-order mark aside: (n, 2)."""
+    """128 bits for each text, whatever its line ends and byte-order mark: (n, 2)."""
     digests = b"".join(map(_digest, texts))
     return np.frombuffer(digests, np.uint64).reshape(-1, 2)
 
@@ -89,49 +91,44 @@ def _digest(text: str) -> bytes:
     return blake2b(encoded, digest_size=16).digest()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Collected:
-    """What was made of all rows of some tables."""
+class FingerprintedRows(NamedTuple):
+    """What was made of all rows of some tables; see `CorpusResult` for the last three."""
 
-    rows: Rows
+    rows: ComparedRows
+    prints: TextFingerprints
     faults: dict[Fault, int]
     faulty: tuple[Faulty, ...]
     refused: tuple[Indices, ...]
-    """As in `corpora.CorpusResult`, all three."""
 
 
-def collected(
-    tables: tuple[ReadableTable, ...],
-    recipe: Recipe,
-    bits: int,
-    jobs: int | None,
-    progress: Progress,
-) -> tuple[Collected, Prints]:
-    """What is known of all rows, and their fingerprints.
+def fingerprint_tables(
+    tables: tuple[Table, ...], recipe: Recipe, bits: int, jobs: int | None, progress: Progress
+) -> FingerprintedRows:
+    """Fingerprint all rows by `jobs` processes; None: by as many as pay.
 
-    Made by `jobs` processes; None: as many as pay. Raises InputError for a file that changes
-    meanwhile, SimdupError when a worker dies.
+    Raises InputError for a file that changes meanwhile, SimdupError when a worker dies.
     """
     size = sum(table.size for table in tables)
-    # Each bit costs its time, and the limit is meant for few.
+    # Every bit takes its time, and the limit is meant for 128 of them.
     load_kernels_if_worth(characters=size * max(1, recipe.bits // 128), progress=progress)
     if jobs is None:
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
-    collecting = _Collecting(tables, recipe)
-    with closing(_made(tables, recipe, bits, jobs)) as parts:
+    collector = _Collector(tables, recipe)
+    with closing(_fingerprinted(tables, recipe, bits, jobs)) as parts:
         for index, made in progress(parts, "rows", None, _rows_in):
-            collecting.take(index, made)
-    return collecting.collected()
+            collector.add(index, made)
+    return collector.joined()
 
 
-def _rows_in(part: tuple[int, Made]) -> int:
-    return part[1].rows_in
+def _rows_in(part: tuple[int, FingerprintedChunk]) -> int:
+    _, made = part
+    return len(made.numbers) + sum(flaw.rows for flaw in made.flaws)
 
 
-def _made(
-    tables: tuple[ReadableTable, ...], recipe: Recipe, bits: int, jobs: int
-) -> Generator[tuple[int, Made]]:
-    """The index of a table and what was made of a chunk of it, in order."""
+def _fingerprinted(
+    tables: tuple[Table, ...], recipe: Recipe, bits: int, jobs: int
+) -> Generator[tuple[int, FingerprintedChunk]]:
+    """Yield what was made of each chunk, in order, with the index of its table."""
     owners = deque[int]()
 
     def tasks() -> Iterator[tuple[Chunk, Recipe, int]]:
@@ -153,70 +150,48 @@ def _made(
         ) from None
 
 
-class _Collecting:
-    """What was made so far."""
+class _Collector:
+    """Joins what was made of chunks."""
 
-    def __init__(self, tables: tuple[ReadableTable, ...], recipe: Recipe) -> None:
+    def __init__(self, tables: tuple[Table, ...], recipe: Recipe) -> None:
         self.tables = tables
-        none, pairs = np.empty(0, np.int64), np.empty((0, 2), np.uint64)
-        self.columns: dict[str, list[NDArray[Any]]] = {
-            "rows": [np.empty((0, recipe.bits // 8), np.uint8)],
-            "counts": [none],
-            "digests": [pairs],
-            "text_digests": [pairs],
-            "numbers": [none],
-            "offsets": [none],
-            "lengths": [none],
-        }
+        rows, none = np.empty((0, recipe.bits // 8), np.uint8), np.empty(0, np.int64)
+        digests = np.empty((0, 2), np.uint64)
+        self.columns: list[list[NDArray[Any]]] = [[rows], [none], [digests], [digests]]
+        self.columns += [[none], [none], [none]]
         self.counts = [0] * len(tables)
         self.faults: Counter[Fault] = Counter()
-        self.told: Counter[Fault] = Counter()
+        self.listed: Counter[Fault] = Counter()
         self.faulty: list[Faulty] = []
         self.refused: list[list[Indices]] = [[none] for _ in tables]
 
-    def take(self, index: int, made: Made) -> None:
-        """Add what was made of a chunk of a table."""
-        prints = made.prints
-        for name, column in (
-            *(("rows", prints.rows), ("counts", prints.counts), ("digests", prints.digests)),
-            *(("text_digests", prints.text_digests), ("numbers", made.numbers)),
-            *(("offsets", made.offsets), ("lengths", made.lengths)),
-        ):
-            self.columns[name].append(column)
+    def add(self, index: int, made: FingerprintedChunk) -> None:
+        """Add what was made of a chunk of the table with this index."""
+        columns: tuple[NDArray[Any], ...] = made[:-1]
+        for parts, column in zip(self.columns, columns, strict=True):
+            parts.append(column)
         self.counts[index] += len(made.numbers)
-        self._note(index, made.flaws)
+        self._add_flaws(index, made.flaws)
 
-    def _note(self, index: int, flaws: list[Flaw]) -> None:
-        """Count what is not compared, and remember what cannot be written again."""
-        path = self.tables[index].path
-        refused = np.array([flaw[:2] for flaw in flaws if flaw.fault.is_refused], np.int64)
-        if len(refused):
-            self.refused[index].append(_numbered(*refused.T))
+    def _add_flaws(self, index: int, flaws: list[Flaw]) -> None:
+        """Count rows that are not compared; remember which of them cannot be written again."""
+        refused = [each for each in flaws if each.fault.is_refused]
+        numbers = [np.arange(each.row, each.row + each.rows) for each in refused]
+        if numbers:
+            self.refused[index].append(np.concatenate(numbers))
         for flaw in flaws:
             self.faults[flaw.fault] += flaw.rows
-            if self.told[flaw.fault] < MOST_FAULTY:
-                self.told[flaw.fault] += 1
-                self.faulty.append(Faulty(path, flaw))
+            if self.listed[flaw.fault] < MOST_FAULTY:
+                self.listed[flaw.fault] += 1
+                self.faulty.append(Faulty(self.tables[index].path, flaw))
 
-    def collected(self) -> tuple[Collected, Prints]:
-        """All of it, in arrays. Of use once: what came in parts is let go."""
-        numbers, offsets, lengths = map(self._whole, ("numbers", "offsets", "lengths"))
-        rows = Rows(self.tables, np.cumsum([0, *self.counts]), numbers, offsets, lengths)
-        names = ("rows", "counts", "digests", "text_digests")
-        made = Collected(
-            rows,
+    def joined(self) -> FingerprintedRows:
+        """Return all of it, once: the parts of a column are freed before the next is joined."""
+        columns = [np.concatenate(self.columns.pop(0)) for _ in range(len(self.columns))]
+        return FingerprintedRows(
+            ComparedRows(self.tables, np.cumsum([0, *self.counts]), *columns[4:]),
+            TextFingerprints(*columns[:4]),
             dict(self.faults.most_common()),
             tuple(self.faulty),
             tuple(map(np.concatenate, self.refused)),
         )
-        return made, Prints(*map(self._whole, names))
-
-    def _whole(self, name: str) -> NDArray[Any]:
-        # Its parts are let go before those of the next column are joined.
-        return np.concatenate(self.columns.pop(name))
-
-
-def _numbered(first: Indices, rows: Indices) -> Indices:
-    """The numbers of so many rows from each first one on."""
-    before = np.cumsum(rows) - rows
-    return np.repeat(first - before, rows) + np.arange(rows.sum())

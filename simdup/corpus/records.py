@@ -1,15 +1,15 @@
-"""What passes between the stages of a corpus: frozen records, as in `records` for files.
+"""What passes between the stages of a corpus: frozen records.
 
-A corpus is the rows of some files. What is known of many rows are arrays, by row in the
-order of the files; there is no object a row.
+A corpus is the rows of some files. What is known of many rows is kept in arrays, by row in the
+order of the files, since an object for each row would cost too much memory.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from math import isnan
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,111 +20,30 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simdup.corpus.flaws import Fault, Faulty
+    from simdup.corpus.formats.table import Table
     from simdup.records import Candidates
     from simdup.settings import Settings
 
     Indices = NDArray[np.int64]
 
-#: What a row has for a field that is not there, where null is None.
-LACKING = object()
-
-#: Which rows of a group are preferred.
+#: Which rows of a group may be preferred when rows are dropped.
 KEEPS = ("first", "longest", "representative")
 
 
-class Fault(Enum):
-    """Why a row is not compared; the value is what reports print."""
-
-    BROKEN = "broken row"
-    NOT_UTF8 = "not UTF-8"
-    NO_FIELD = "no text field"
-    NO_STRING = "text is no string"
-    COLUMNS = "wrong number of columns"
-    TOO_LONG = "too long"
-    CUT_SHORT = "file cut short"
-    JUNK = "junk after its end"  # of what is packed
-    UNREADABLE = "unreadable"
-    EMPTY = "nothing to compare"  # null, or without a letter or digit
-    DEGENERATE = "fingerprint all 0 or all 1"
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether the row is not what was asked for; else it is whole, and stays."""
-        return self not in {Fault.EMPTY, Fault.DEGENERATE}
-
-
-class Flaw(NamedTuple):
-    """A row of a file that is not compared."""
-
-    row: int
-    """As `Rows.numbers`."""
-    rows: int
-    """How many from there on; what is lost at the end of a packed file counts as one."""
-    fault: Fault
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Faulty:
-    """A row that is not compared, and in which file."""
-
-    path: str
-    flaw: Flaw
-
-
-class Table(Protocol):
-    """A file of rows, which may be read several times."""
-
-    @property
-    def path(self) -> str:
-        """Where the file is."""
-
-    @property
-    def field(self) -> str:
-        """The field that has the texts."""
-
-    @property
-    def form(self) -> str:
-        """What it is: "jsonl", "csv" or "parquet"."""
-
-    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
-        """A field of some rows, these in rising order; LACKING where a row has none.
-
-        Raises InputError when the file is not what it was.
-        """
-
-    @property
-    def is_seekable(self) -> bool:
-        """Whether rows are read again by their offset, and not by going through the file."""
-
-    @property
-    def columns(self) -> Any:  # noqa: ANN401  (a schema of an optional package)
-        """What must be equal for the rows of two tables to go into one file."""
-
-    def head(self) -> bytes:
-        """What stands before the first row."""
-
-    def kept(self, left_out: Indices) -> Iterator[tuple[Any, int]]:
-        """All rows but those with these numbers, and how many, a part at a time.
-
-        Of text files the very bytes; of Parquet record batches. Raises InputError when the
-        file is not what it was.
-        """
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Where the rows that were compared stand; arrays by row."""
+class ComparedRows:
+    """The rows that were compared, and where they stand: arrays by row."""
 
     tables: tuple[Table, ...]
     begins: Indices
     """(tables + 1,): the rows of table i are begins[i]:begins[i + 1]."""
     numbers: Indices
-    """The line on which a row begins, from 1; of Parquet its number, from 1."""
+    """The line on which each row begins, from 1; in Parquet the row's number, from 1."""
     offsets: Indices
-    """The byte at which it begins, where the file can be read from there."""
+    """The byte at which each row begins, where the file can be read from there."""
     lengths: Indices
-    """Characters of the text."""
+    """The number of characters of each text."""
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -139,8 +58,8 @@ class Rows:
         return list(zip(paths, self.numbers[rows].tolist(), strict=True))
 
 
-class Place(str):
-    """What a row goes by that lacks an id: its file and number, as "rows.jsonl:7"."""
+class RowPlace(str):
+    """The name of a row without an id: its file and number, as "rows.jsonl:7"."""
 
     __slots__ = ()
 
@@ -158,90 +77,86 @@ class RowGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGroups:
-    """Groups of rows that are the same, most similar first; arrays by member."""
+    """Groups of near-duplicate rows, most similar groups first; arrays by member."""
 
     members: Indices
-    """Indices of rows, those of group i at offsets[i]:offsets[i + 1]: the representative
-    first, then the most similar."""
+    """Indices of rows; group i is members[offsets[i]:offsets[i + 1]], its representative first,
+    then the most similar rows."""
     offsets: Indices
     """(groups + 1,)"""
     are_identical: NDArray[np.bool_]
-    """Whether each has the very text of its representative."""
+    """Whether each member has the very text of its representative."""
     similarities: NDArray[np.float64]
-    """To the representative; NaN where nothing was verified."""
+    """How similar each member is to its representative; NaN where nothing was verified."""
     distances: Indices
-    """To the representative, in bits."""
+    """The distance of each member from its representative, in bits."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __iter__(self) -> Iterator[RowGroup]:
-        bounds = self.offsets.tolist()
-        for number, (begin, end) in enumerate(pairwise(bounds), 1):
+        for number, (begin, end) in enumerate(pairwise(self.offsets.tolist()), 1):
             part = slice(begin, end)
-            kinds = [
-                Kind.IDENTICAL_TEXT if same else Kind.NEAR for same in self.are_identical[part]
-            ]
-            alike = self.similarities[part].tolist()
+            same, alike = self.are_identical[part].tolist(), self.similarities[part].tolist()
             yield RowGroup(
                 number,
-                Kind.NEAR if Kind.NEAR in kinds else Kind.IDENTICAL_TEXT,
+                Kind.IDENTICAL_TEXT if all(same) else Kind.NEAR,
                 self.members[part].tolist(),
-                kinds,
-                [None if value != value else value for value in alike],  # noqa: PLR0124  (NaN)
+                [Kind.IDENTICAL_TEXT if each else Kind.NEAR for each in same],
+                [None if isnan(value) else value for value in alike],
                 self.distances[part].tolist(),
             )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Prints:
-    """What is known of some rows once their texts are gone; arrays by row."""
+class TextFingerprints:
+    """What is kept of some texts: arrays by text."""
 
     rows: NDArray[np.uint8]
+    """The fingerprints."""
     counts: Indices
-    """Features."""
+    """How many features each text has."""
     digests: NDArray[np.uint64]
-    """(n, 2): of the features."""
+    """(n, 2): 128 bits that stand for the features of a text."""
     text_digests: NDArray[np.uint64]
-    """(n, 2): of the text."""
+    """(n, 2): 128 bits that stand for the text."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Balance:
-    """What became of the rows of a corpus, in numbers."""
+    """How many rows of a corpus were compared, grouped, dropped and refused."""
 
     settings: Settings
     paths: tuple[str, ...]
-    """The files, or what names several of them."""
+    """The files, or folders and patterns that name several files."""
     compared: int
     groups: int
     members: int
     """Rows that are in a group."""
     dropped: int
-    """Rows of groups that go; where none was asked to, all but one of each group."""
+    """Rows that go; a scan that drops none counts all but one of each group."""
     faults: dict[Fault, int]
-    """How many rows were not compared, by reason, most first."""
+    """How many rows were not compared, by reason, the most frequent reason first."""
     faulty: tuple[Faulty, ...]
-    """The first of them."""
+    """The first rows that were not compared."""
     candidates: Candidates | None
     """None when nothing was verified."""
     seconds: float
 
     @property
     def rows_in(self) -> int:
-        """All rows of the files."""
+        """How many rows the files have."""
         return self.compared + sum(self.faults.values())
 
     @property
     def refused_rows(self) -> int:
-        """Rows that are broken in some way."""
+        """How many rows are broken in some way."""
         return sum(count for fault, count in self.faults.items() if fault.is_refused)
 
     @property
     def kept(self) -> int:
-        """Rows that stay, with those that have nothing to compare."""
-        whole = sum(count for fault, count in self.faults.items() if not fault.is_refused)
-        return self.compared - self.dropped + whole
+        """How many rows stay, with those that have nothing to compare."""
+        return self.rows_in - self.refused_rows - self.dropped
 
     @property
     def has_trouble(self) -> bool:
@@ -254,23 +169,23 @@ class CorpusResult:
     """Everything that a scan of rows found out."""
 
     settings: Settings
-    rows: Rows
-    """Those that were compared."""
+    rows: ComparedRows
     groups: RowGroups
-    prints: Prints
-    """By member of the groups, in their order; the fingerprints have the bits compared."""
+    prints: TextFingerprints
+    """For each member of the groups, in their order; the fingerprints have the bits compared."""
     faults: dict[Fault, int]
-    """As `Balance` has them."""
+    """How many rows were not compared, by reason, the most frequent reason first."""
     faulty: tuple[Faulty, ...]
+    """The first rows that were not compared."""
     refused: tuple[Indices, ...]
-    """By table the numbers of the rows that cannot be written again."""
+    """For each table the numbers of the broken rows, which cannot be written again."""
     candidates: Candidates | None
     """None when nothing was verified."""
     seconds: float
 
     @property
     def balance(self) -> Balance:
-        """What became of the rows."""
+        """The numbers of the result."""
         return Balance(
             self.settings,
             tuple(table.path for table in self.rows.tables),

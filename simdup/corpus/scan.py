@@ -1,6 +1,6 @@
-"""Whole runs: files of rows, or texts at hand, in; groups out.
+"""A whole scan: files of rows, or texts in memory, in; groups out.
 
-tables -> collected -> grouped
+tables -> fingerprint_tables -> group_rows
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import numpy as np
 
 from simdup.arguments import check_jobs, check_type, text_list
 from simdup.compute.compiled import load_kernels_if_worth
-from simdup.corpus.fingerprint import collected, text_digests
+from simdup.corpus.fingerprint import fingerprint_tables, text_digests
 from simdup.corpus.formats.open import tables
-from simdup.corpus.groups import grouped, texts_of
-from simdup.corpus.records import LACKING, CorpusResult, Place, Prints
-from simdup.corpus.reread import RowsAgain, values
+from simdup.corpus.formats.table import LACKING
+from simdup.corpus.groups import group_rows
+from simdup.corpus.records import CorpusResult, RowPlace, TextFingerprints
+from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.match.candidates import SIEVE_FROM, widened
+from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.progress import silent
 from simdup.settings import Settings
 
@@ -31,9 +33,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.corpus.formats.base import ReadableTable
+    from simdup.corpus.formats.table import Table
     from simdup.corpus.records import RowGroups
     from simdup.fingerprint.features import Features
+    from simdup.match.distinct_texts import Texts
     from simdup.progress import Progress
     from simdup.recipe import Recipe
 
@@ -49,14 +52,13 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
     jobs: int | None = 1,
     progress: Progress = silent,
 ) -> CorpusResult:
-    """The groups of near-duplicate rows of some files, which are one corpus.
+    """The groups of near-duplicate rows of some files, or of a single file.
 
-    A single file is a list of one. The names of files end in .jsonl or .csv (.gz or .zst may
-    follow) or .parquet. What `text_field` has is compared; that `id_field` is a column, or
-    some row of JSON Lines has it, is seen to. `jobs` processes make fingerprints; None takes
-    all cores where that pays.
+    Names of files end in .jsonl or .csv (.gz or .zst may follow) or .parquet. `text_field` has
+    the texts. `id_field`, if given, must be a column, or a field of some row of JSON Lines.
+    `jobs` processes make fingerprints; None takes all cores where that pays.
     Raises InputError for a file that cannot be read or changes meanwhile, ExtraMissingError
-    where one needs the extra `corpus`, TooManyPairsError.
+    where a file needs the extra `corpus`, TooManyPairsError.
     """
     check_type(text_field, "text_field", str)
     if id_field is not None:
@@ -65,7 +67,7 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
 
 
 def scan_tables(
-    opened: tuple[ReadableTable, ...],
+    opened: tuple[Table, ...],
     settings: Settings | None = None,
     jobs: int | None = 1,
     progress: Progress = silent,
@@ -74,31 +76,23 @@ def scan_tables(
     began, settings = perf_counter(), settings or Settings()
     check_type(settings, "settings", Settings)
     check_jobs(jobs)
-    bits = settings.recipe.bits
-    made, prints = collected(opened, _recipe(settings), bits, jobs, progress)
-    texts, digests = texts_of(_narrowed(prints, settings), bits), prints.text_digests
-    del prints  # half of what is known of a row
-    with closing(RowsAgain(made.rows, digests, settings.recipe)) as again:
-        groups, known, candidates = grouped(texts, digests, settings, again, progress)
-    return CorpusResult(
-        settings,
-        made.rows,
-        groups,
-        known,
-        made.faults,
-        made.faulty,
-        made.refused,
-        candidates,
-        perf_counter() - began,
+    rows, prints, faults, faulty, refused = fingerprint_tables(
+        opened, _recipe(settings), settings.recipe.bits, jobs, progress
     )
+    texts, digests = _distinct_texts(prints, settings), prints.text_digests
+    del prints  # half of what is kept of a row
+    with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as again:
+        groups, known, candidates = group_rows(texts, digests, settings, again, progress)
+    seconds = perf_counter() - began
+    return CorpusResult(settings, rows, groups, known, faults, faulty, refused, candidates, seconds)
 
 
 def group_texts(
     texts: Iterable[str], settings: Settings | None = None, progress: Progress = silent
 ) -> RowGroups:
-    """The groups of near-duplicates among some texts; their members are indices of texts.
+    """The groups of near-duplicates among some texts; members are indices of texts.
 
-    Grouped as rows of a file are: the same texts give the same groups.
+    Rows of a file with these texts would be grouped in the same way.
 
     >>> texts = ["the cat sat on the mat", "!", "The cat sat on the mat.", "not at all"]
     >>> group_texts(texts).members.tolist()
@@ -109,59 +103,57 @@ def group_texts(
     made = fingerprint_texts(texts, _recipe(settings))
     bits = settings.recipe.bits
     there = np.flatnonzero((made.counts > 0) & ~are_degenerate(made.rows, bits))
-    prints = Prints(
+    prints = TextFingerprints(
         made.rows[there],
         made.counts[there],
         made.digests[there],
         text_digests(texts[index] for index in there.tolist()),
     )
-    distinct = texts_of(_narrowed(prints, settings), bits)
-    again = _AtHand(texts, there, settings.recipe)
-    groups, _, _ = grouped(distinct, prints.text_digests, settings, again, progress)
+    distinct = _distinct_texts(prints, settings)
+    again = _TextsInMemory(texts, there[distinct.first], settings.recipe)
+    groups, _, _ = group_rows(distinct, prints.text_digests, settings, again, progress)
     return replace(groups, members=there[groups.members])
 
 
 def identities(result: CorpusResult, field: str) -> list[Any]:
-    """What a field has for each member of the groups, in their order, read again.
+    """The field of each member of the groups, in their order, read again.
 
-    A row that lacks the field has a `corpora.Place` instead.
+    A row without the field has a `simdup.corpus.records.RowPlace` instead.
     """
+    check_type(field, "field", str)
     members = result.groups.members
     order = np.argsort(members)
     found: list[Any] = [None] * len(members)
-    for index, value, (path, row) in zip(
-        order.tolist(),
-        values(result.rows, members[order], field),
-        result.rows.places(members[order]),
-        strict=True,
-    ):
-        found[index] = Place(f"{path}:{row}") if value is LACKING else value
+    rows = members[order]
+    each_value, places = values(result.rows, rows, field), result.rows.places(rows)
+    for index, value, (path, row) in zip(order.tolist(), each_value, places, strict=True):
+        found[index] = RowPlace(f"{path}:{row}") if value is LACKING else value
     return found
 
 
-class _AtHand:
-    """Texts that are in memory, read again."""
+class _TextsInMemory:
+    """Computes the features of distinct texts, of which all texts are in memory."""
 
-    def __init__(self, texts: Sequence[str], there: Indices, recipe: Recipe) -> None:
-        self.texts, self.there, self.recipe = texts, there, recipe
+    def __init__(self, texts: Sequence[str], first: Indices, recipe: Recipe) -> None:
+        self.texts, self.first, self.recipe = texts, first, recipe
 
-    def expect(self, asked: Indices) -> None:
-        """Nothing to be done."""
+    def expect(self, texts: Indices) -> None:
+        """Do nothing: there is nothing to read."""
 
-    def features(self, asked: Indices) -> Features:
-        """The features of some of those that have any."""
-        texts = [self.texts[index] for index in self.there[asked].tolist()]
-        return all_features(texts, self.recipe)
+    def features(self, texts: Indices) -> Features:
+        """Return the features of these distinct texts."""
+        return all_features([self.texts[i] for i in self.first[texts].tolist()], self.recipe)
 
 
 def _recipe(settings: Settings) -> Recipe:
-    """With the bits that sieve chance candidates, where exact similarities decide."""
+    """The recipe, with more bits to sieve chance candidates where exact similarities decide."""
     return widened(settings.recipe) if settings.verified else settings.recipe
 
 
-def _narrowed(prints: Prints, settings: Settings) -> Prints:
-    """Without these bits where there are too few rows for them to pay."""
-    if len(prints.rows) > SIEVE_FROM:
-        return prints
-    rows = np.ascontiguousarray(prints.rows[:, : settings.recipe.bits // 8])
-    return replace(prints, rows=rows)
+def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
+    """The distinct texts of some rows; of rows with equal features the first stands for all."""
+    n, bits, rows = len(prints.rows), settings.recipe.bits, prints.rows
+    if n <= SIEVE_FROM:  # too few rows for a sieve to pay
+        rows = np.ascontiguousarray(rows[:, : bits // 8])
+    items = Items(rows, prints.counts, prints.digests, np.arange(n), np.zeros(n, bool))
+    return distinct_texts(items, bits)

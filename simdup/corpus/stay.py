@@ -1,4 +1,4 @@
-"""Groups of rows in, the rows to drop out: each is alike to a row that stays."""
+"""Groups of rows in, the rows to drop out: each is similar enough to a row that stays."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.corpus.groups import ByRow
 from simdup.corpus.records import KEEPS
-from simdup.corpus.reread import RowsAgain
+from simdup.corpus.reread import RereadTexts
 from simdup.errors import BadValueError
 from simdup.match.distinct_texts import numbered
 from simdup.match.groups import staying
@@ -28,17 +27,22 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 
-def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Indices:
-    """The rows of groups that go, in order.
-
-    `keep` says which rows of a group are preferred: the "first" ones, the "longest" ones (of
-    equally long ones the first), or the "representative" and those most similar to it. In that
-    order a row goes if it is alike to one that stays, and stays otherwise; see also
-    `groups.MOST_STAYING`. Texts are read again to see what is alike. Raises ValueError for
-    another word, InputError when a file is not what it was.
-    """
+def check_keep(keep: str) -> None:
+    """Raise ValueError unless `keep` is one of KEEPS."""
     if keep not in KEEPS:
         raise BadValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
+
+
+def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Indices:
+    """The rows of groups that go (ascending).
+
+    `keep` says which rows of a group are preferred: the "first", the "longest" (of equally long
+    rows the first), or the "representative" and those most similar to it. In that order a row
+    goes if it is similar enough to a row that stays, and stays otherwise; see also
+    `groups.MOST_STAYING`. Texts are read again to compare them. Raises ValueError for another
+    `keep`, InputError when a file is not what it was.
+    """
+    check_keep(keep)
     groups = result.groups
     group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     order = _preferred(result, keep, group)
@@ -64,26 +68,26 @@ def _preferred(result: CorpusResult, keep: str, group: Indices) -> Indices:
 
 
 class _Comparing:
-    """Some members of groups, compared as the search compared them."""
+    """Compares some members of groups in the way that the search compared them."""
 
     def __init__(self, result: CorpusResult, members: Indices, progress: Progress) -> None:
         self.settings, self.prints, self.progress = result.settings, result.prints, progress
         self.members = members
+        # Texts are read again in the order of their rows.
         rows = result.groups.members[members]
-        self.order = np.argsort(rows)
-        self.place = np.empty_like(self.order)
-        self.place[self.order] = np.arange(len(rows))
-        digests = np.zeros((len(result.rows), 2), np.uint64)
-        digests[rows] = self.prints.text_digests[members]
-        self.again = RowsAgain(result.rows, digests, self.settings.recipe)
-        self.by_row = ByRow(self.again, rows[self.order])
+        order = np.argsort(rows)
+        self.place = np.empty_like(order)
+        self.place[order] = np.arange(len(rows))
+        self.counts = self.prints.counts[members[order]]
+        digests = self.prints.text_digests[members[order]]
+        self.again = RereadTexts(result.rows, rows[order], digests, self.settings.recipe)
 
     def close(self) -> None:
-        """Remove what was put aside."""
+        """Remove the temporary file."""
         self.again.close()
 
     def alike(self, pairs: Indices) -> NDArray[np.bool_]:
-        """Which pairs of the members, by their places, are near-duplicates; (m,)."""
+        """Return which pairs of members, given by their places, are near-duplicates: (m,)."""
         settings = self.settings
         if settings.verified:
             return self._similarities(pairs) >= settings.similarity
@@ -96,12 +100,11 @@ class _Comparing:
         return are_near
 
     def _similarities(self, pairs: Indices) -> NDArray[np.float64]:
-        """The exact similarity of each pair, the texts read again."""
+        """The exact similarity of each pair, with the texts read again."""
         i, j = self.place[pairs].T
         similarities = np.empty(len(pairs))
-        self.by_row.expect(np.unique(self.place[pairs]))
-        counts = self.prints.counts[self.members[self.order]]
-        decided = decide(i, j, counts, self.by_row.features)
+        self.again.expect(np.unique(self.place[pairs]))
+        decided = decide(i, j, self.counts, self.again.features)
         for part, values in self.progress(decided, "keep", len(pairs), lambda done: len(done[0])):
             similarities[part] = values
         return similarities

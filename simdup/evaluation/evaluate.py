@@ -1,4 +1,4 @@
-"""A whole evaluation: labelled pairs in, accuracy by recipe and size out.
+"""Measures how accurate recipes are on labelled pairs, at each fingerprint size.
 
 labels -> fingerprints and exact similarities -> distances -> tallies -> accuracy
 """
@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
     AnyPath = str | os.PathLike[str]
 
-#: Sizes that are compared unless the user says otherwise.
+#: Fingerprint sizes that are compared unless the user says otherwise.
 SIZES = (16, 32, 64, 128, 256)
 
-# Bootstrap resamples; fewer where there are so many pairs that each takes long.
+# Bootstrap resamples: fewer for more than MANY pairs, where each takes long.
 RESAMPLES, RESAMPLES_OF_MANY, MANY = 1000, 200, 50_000
 
-# Similarities that are tried when one is recommended.
+# Similarities that a recommendation is chosen from.
 STEPS = np.arange(1, 101) / 100
 
 
@@ -68,49 +68,46 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     precision: float | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """How accurately recipes tell duplicates from others, at several sizes in bits.
+    """How accurately recipes tell duplicates from other texts, at several sizes in bits.
 
-    `sizes` default to SIZES, or with a `k` to those of them that have at least k bits.
-    The labels are those of a table of `pairs` (None: simdup's own), or all pairs of a
-    table of `clusters`. `similarity` decides verified scans, and `k` or what
-    `similarity` stands for decides bare ones. Figures are means over `draws`
-    independent fingerprints, of which the first is the recipe's. With `precision` the
-    farthest thresholds that keep it are named. Sizes that a recipe cannot have are left
-    out. Raises InputError for labels that are broken, ValueError for what cannot be.
+    `sizes` defaults to SIZES, or with a `k` to those that have at least k bits; sizes that a
+    recipe cannot have are left out. The labels come from a table of `pairs` (None: simdup's
+    own), or are all pairs of a table of `clusters`. `similarity` is the threshold of verified
+    scans; `k`, or the distance that `similarity` stands for, is that of bare ones. Figures are
+    means over `draws` independent fingerprints, the recipe's own among them. With `precision`
+    the farthest thresholds that keep it are recommended. Raises InputError for broken labels,
+    ValueError for arguments that cannot be.
     """
     began = perf_counter()
     if pairs is not None and clusters is not None:
         raise BadValueError("pairs and clusters are two kinds of labels; give one")
-    listed_sizes = _sizes(sizes, k)
+    given = _sizes(sizes, k)
     settings = [
         [Settings(each, similarity, k, verified=False) for each in same]
         for recipe in tuple_of(recipes, "recipes", Recipe)
-        for same in sized(recipe, listed_sizes)
+        for same in _by_features(recipe, given)
     ]
-    if not settings or not all(settings):
-        raise BadValueError("there is no recipe with any of these sizes")
-    for each in settings:
-        _check(each, draws, precision)
-    if clusters is None:
-        labels = labelled_pairs(own_table() if pairs is None else os.fsdecode(pairs))
-    else:
+    _check(settings, draws, precision)
+    if clusters is not None:
         labels = labelled_clusters(os.fsdecode(clusters))
-    run = _Run(labels, draws, precision)
-    made = (row for each in settings for row in run.rows(each))
-    rows = progress(made, "evaluate", sum(map(len, settings)))
+    else:
+        labels = labelled_pairs(own_table() if pairs is None else os.fsdecode(pairs))
+    evaluator = _Evaluator(labels, draws, precision)
+    rows = (row for each in settings for row in evaluator.rows(each))
+    total = sum(map(len, settings))
     return Evaluation(
         None if pairs is None and clusters is None else labels.table,
         len(labels.texts),
         labels.repeated,
-        run.kinds(),
+        evaluator.kinds(),
         draws,
-        tuple(rows),
+        tuple(progress(rows, "evaluate", total)),
         perf_counter() - began,
     )
 
 
 def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
-    """The sizes that are given, else the usual ones in which texts can be k bits apart."""
+    """The given sizes, or by default those of SIZES that have at least k bits."""
     if given is not None:
         return number_list(given, "sizes")
     if k is None:
@@ -123,8 +120,8 @@ def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
     return [size for size in SIZES if size >= k]
 
 
-def sized(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
-    """The recipe at each size that it can have; together those with the same features.
+def _by_features(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
+    """The recipe at each size that it can have; a list has sizes with the same features.
 
     With the hash 'string' a feature votes differently at each size, so each stands alone.
     """
@@ -134,31 +131,34 @@ def sized(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
     return [[replace(recipe, bits=size)] for size in possible]
 
 
-def _check(settings: Sequence[Settings], draws: int, precision: float | None) -> None:
+def _check(settings: Sequence[Sequence[Settings]], draws: int, precision: float | None) -> None:
     """Raise ValueError for what cannot be evaluated."""
+    if not settings or not all(settings):
+        raise BadValueError("there is no recipe with any of these sizes")
     if draws < 1:
         raise BadValueError(f"draws must be at least 1, not {draws}")
     if precision is not None and not 0 < precision <= 1:
         raise BadValueError(f"precision must be above 0 and at most 1, not {precision}")
-    if draws > 1 and settings[0].recipe.hash is HashKind.STRING:
-        raise BadValueError("hash 'string' gives a text one fingerprint, so draws must be 1")
-    widest = max(each.recipe.bits for each in settings)
-    if draws * widest > MAX_BITS:
-        raise BadValueError(f"{draws} draws of {widest} bits: together {MAX_BITS} bits at most")
+    for same in settings:
+        widest = max(each.recipe.bits for each in same)
+        if draws > 1 and same[0].recipe.hash is HashKind.STRING:
+            raise BadValueError("hash 'string' gives a text one fingerprint, so draws must be 1")
+        if draws * widest > MAX_BITS:
+            raise BadValueError(f"{draws} draws of {widest} bits: together {MAX_BITS} bits at most")
 
 
-class _Run:
-    """The labels, and what is the same for every recipe."""
+class _Evaluator:
+    """The labels, prepared once, and the figures of each recipe on them."""
 
     def __init__(self, labels: Labels, draws: int, precision: float | None) -> None:
         self.labels, self.draws, self.precision = labels, draws, precision
         self.is_judged = labels.labels != UNJUDGED
         self.is_duplicate = labels.labels[self.is_judged] == DUPLICATE
-        # Versions of one text vary together: they are what is drawn when resampling.
+        # Versions of one text vary together, so resampling draws them together.
         versions = components(labels.pairs[labels.labels == DUPLICATE], len(labels.texts))
         self.units = np.unique(versions, return_inverse=True)[1][labels.pairs[self.is_judged]]
         self.resamples = RESAMPLES if len(self.units) <= MANY else RESAMPLES_OF_MANY
-        # The kinds of pairs; one with several labels is several.
+        # A kind whose pairs have several labels counts as several kinds.
         both = np.column_stack((labels.kind, -labels.labels.astype(np.int64)))
         self.kind_labels, self.kind = np.unique(both, axis=0, return_inverse=True)
 
@@ -171,13 +171,13 @@ class _Run:
         )
 
     def rows(self, settings: Sequence[Settings]) -> Iterator[Evaluated]:
-        """A row for each of the settings, which have the same features at several sizes."""
+        """The figures for each of the settings, which differ in the size of fingerprints only."""
         recipe, widest = settings[0].recipe, max(each.recipe.bits for each in settings)
         features = all_features(self.labels.texts, recipe)
         i, j = self.labels.pairs.T
         similarities = cosines(features, i, j)
         is_empty = features.counts == 0
-        # What has no feature nothing can find: as far from all as can be, whatever the bits say.
+        # A text without features is never found: it counts as far from all, whatever its bits.
         is_unlike = is_empty[i] | is_empty[j]
         p = np.where(is_unlike, 1, np.arccos(np.clip(similarities, -1, 1)) / pi)
         wide = simhash(features, replace(recipe, bits=self.draws * widest)).rows
@@ -197,12 +197,12 @@ class _Run:
         p: Numbers,
         without: int,
     ) -> Evaluated:
-        """How accurate distances (draws, m) are, where each bit differs with probability p (m,)."""
+        """The figures of distances (draws, m), if each bit differs with probability p (m,)."""
         bits, judged = settings.recipe.bits, self.is_judged
         is_candidate = distances <= wanted(settings.similarity, bits)
         is_alike = is_candidate & (similarities >= settings.similarity)
         bare = self._tally(distances[:, judged], bits + 1)
-        # Verified pairs are those at "distance" 0, the others at 1.
+        # In this tally verified pairs are at "distance" 0 and all others at 1.
         verified = self._tally(1 - is_alike[:, judged].astype(np.int64), 2)
         curve = accuracies(bare.measures())
         return Evaluated(
@@ -223,7 +223,7 @@ class _Run:
         return tally(distances, self.is_duplicate, resamples(self.units, self.resamples), size)
 
     def _found(self, is_found: NDArray[np.bool_]) -> Numbers:
-        """How many pairs of each kind are found; a mean over draws."""
+        """The number of pairs of each kind that are found: a mean over draws."""
         shares = is_found.mean(axis=0, dtype=np.float64)
         return np.bincount(self.kind, shares, len(self.kind_labels)).astype(np.float64)
 
@@ -233,22 +233,22 @@ class _Run:
         if clusters is None:
             return None
         verified = Settings(settings.recipe, settings.similarity)
-        return self._scanned(settings, clusters), self._scanned(verified, clusters)
+        return self._scan_scores(settings, clusters), self._scan_scores(verified, clusters)
 
-    def _scanned(self, settings: Settings, clusters: NDArray[np.int64]) -> GroupScores:
-        """The groups that a scan of the labelled files gives, against their clusters."""
+    def _scan_scores(self, settings: Settings, clusters: NDArray[np.int64]) -> GroupScores:
+        """How well the groups that a scan finds in the labelled files match their clusters."""
         paths = self.labels.paths
-        # Several names of one file are one document to a scan: they are in its group too.
-        names: dict[tuple[int, int], list[int]] = {}
+        # Several paths may be one file, which a scan takes as one document.
+        same_file: dict[tuple[int, int], list[int]] = {}
         for index, path in enumerate(paths):
             status = os.stat(path)
-            names.setdefault((status.st_dev, status.st_ino), []).append(index)
+            same_file.setdefault((status.st_dev, status.st_ino), []).append(index)
         groups = np.arange(len(paths))
-        for same in names.values():
-            groups[same] = same[0]
+        for indices in same_file.values():
+            groups[indices] = indices[0]
         for group in scan(paths, settings, are_files=True, jobs=None).groups:
             sources = [member.document.source for member in group.members]
-            members = [i for each in sources for i in names.get((each.device, each.inode), ())]
+            members = [i for each in sources for i in same_file.get((each.device, each.inode), ())]
             groups[members] = members[:1]
         return GroupScores(*clustering(clusters, groups))
 
@@ -267,7 +267,7 @@ class _Run:
     def _verified_precision(
         self, similarity: float, bits: int, distances: NDArray[np.int64], similarities: Numbers
     ) -> float:
-        """The precision of scans that verify at this similarity; NaN where they find nothing."""
+        """The precision of scans verified at this similarity; NaN if they find nothing."""
         alike = similarities >= similarity
         is_found = distances[:, alike] <= wanted(similarity, bits)
         found = is_found.sum(axis=1)
@@ -277,9 +277,9 @@ class _Run:
 
 
 def farthest(precision: Numbers, least: float) -> int | None:
-    """The last threshold up to which precision never falls below `least`; None if there is none.
+    """The last threshold up to which precision is never below `least`; None if there is none.
 
-    Where nothing is found precision is NaN, which is not below anything.
+    Precision is NaN where nothing is found, which does not count as below.
 
     >>> farthest(np.array([np.nan, 1.0, 0.99, 0.9, 0.99]), 0.95)
     2

@@ -1,7 +1,7 @@
-"""A JSON report in, the result that it tells of out, checked field by field.
+"""A saved JSON report in, the scan result that it describes out, checked field by field.
 
-What a report does not tell is empty: most digests, times of change of the entry, and the
-documents that are in no group.
+A report does not contain most digests, inode change times, or the documents that are in no
+group; these are empty in the result.
 """
 
 from __future__ import annotations
@@ -35,74 +35,71 @@ from simdup.settings import FORMATS, Settings
 from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simdup.search.hamming import Rows
+    from collections.abc import Iterator
 
 Name = TypeVar("Name", bound=Enum)
 
-# Further from 1970 no file system goes, in seconds.
+# Seconds from 1970; no file system goes further.
 _END_OF_TIME = 2.0**40
 
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 
 
 class _WrongError(Exception):
-    """What is wrong with the report, and where."""
+    """Raised for a field that is wrong; its message says which, and why."""
 
 
 def load(data: bytes, name: str) -> ScanResult:
-    """The result that `simdup scan --format json` or `jsonl` printed as `data`.
+    """The result of a scan from what `simdup scan --format json` or `jsonl` printed.
 
-    Raises InputError, one line that begins with `name`, for anything else.
+    Raises InputError, whose message begins with `name`, if `data` is anything else.
     """
     try:
-        return _result(_objects(data))
+        return _result(_report(data))
     except _WrongError as wrong:
         raise InputError(f"{name!r}: no result of `simdup scan`: {wrong}") from None
 
 
 class _Fields:
-    """The fields of a JSON object; each question checks its answer, or raises _WrongError."""
+    """A JSON object; each method returns one field, or raises _WrongError if it cannot be."""
 
-    def __init__(self, value: object, where: str) -> None:
+    def __init__(self, value: object, where: str = "") -> None:
         if not isinstance(value, dict):
             raise _WrongError(f"{where or 'it'} is no object")
-        self._value, self._where = value, where
+        self.value, self._where = value, where
 
-    def _of(self, key: str, kinds: tuple[type, ...], what: str) -> Any:  # noqa: ANN401
-        value = self._value.get(key)
-        # bool is an int, and no number.
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+    def _of(self, key: str, what: str, *types: type) -> Any:  # noqa: ANN401
+        value = self.value.get(key)
+        # To Python a bool is an int, to JSON it is no number.
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             raise self.wrong(key, f"must be {what}")
         return value
 
     def wrong(self, key: str, what: str) -> _WrongError:
-        """What to raise about a field."""
-        return _WrongError(f"{self.place(key)} {what}")
+        """The error to raise about a field."""
+        return _WrongError(f"{self._place(key)} {what}")
 
-    def place(self, key: str) -> str:
-        """Where a field stands."""
+    def _place(self, key: str) -> str:
         return f"{self._where}.{key}" if self._where else key
 
     def has(self, key: str) -> bool:
         """Whether the field is there and not null."""
-        return self._value.get(key) is not None
+        return self.value.get(key) is not None
 
     def text(self, key: str) -> str:
-        """Any Unicode text."""
-        value = self._of(key, (str,), "a text")
-        if not _is_unicode(value):
+        """A string of valid Unicode."""
+        value: str = self._of(key, "a text", str)
+        if any("\ud800" <= character <= "\udfff" for character in value):
             raise self.wrong(key, "must be valid Unicode")
-        return str(value)
+        return value
 
     def truth(self, key: str) -> bool:
-        """True or false."""
-        return bool(self._of(key, (bool,), "true or false"))
+        """True or False."""
+        return bool(self._of(key, "true or false", bool))
 
     def count(self, key: str, most: int = 2**63 - 1) -> int:
-        """A whole number that is not negative; 1.0 is one, as some programs write it."""
-        value = self._of(key, (int, float), "a whole number")
+        """A whole number from 0 to `most`; 1.0 is one, since some programs write it so."""
+        value = self._of(key, "a whole number", int, float)
         if not _is_whole(value):
             raise self.wrong(key, "must be a whole number")
         if not 0 <= value <= most:
@@ -111,44 +108,40 @@ class _Fields:
 
     def number(self, key: str, least: float, most: float) -> float:
         """A number within limits."""
-        value = self._of(key, (int, float), "a number")
+        value = self._of(key, "a number", int, float)
         if not least <= value <= most:
             raise self.wrong(key, f"must be from {least:g} to {most:g}")
         return float(value)
 
-    def counts(self) -> list[int]:
-        """The fields of an object of which all are whole numbers."""
-        return [self.count(key) for key in self._value]
-
     def numbers(self, key: str) -> tuple[int, ...]:
         """A list of whole numbers."""
-        values = self._of(key, (list,), "a list")
+        values = self._of(key, "a list", list)
         if not all(map(_is_whole, values)):
             raise self.wrong(key, "must be whole numbers")
         return tuple(map(int, values))
 
     def share(self, key: str) -> float:
-        """From 0 to 1; what rounding made of 1 is 1."""
+        """A number from 0 to 1; what rounding has made of 1 is 1."""
         return min(1.0, self.number(key, 0, 1 + 1e-6))
 
     def choice(self, key: str, kind: type[Name]) -> Name:
-        """One of an enumeration, by its value."""
+        """A member of an enumeration, given by its value."""
         try:
             return kind(self.text(key))
         except ValueError:
-            raise self.wrong(key, f"is unknown: {self._value[key]!r}") from None
+            raise self.wrong(key, f"is unknown: {self.value[key]!r}") from None
 
     def inner(self, key: str) -> _Fields:
         """An object."""
-        return _Fields(self._of(key, (dict,), "an object"), self.place(key))
+        return _Fields(self._of(key, "an object", dict), self._place(key))
 
     def each(self, key: str) -> Iterator[_Fields]:
         """The objects of a list."""
-        for place, value in enumerate(self._of(key, (list,), "a list")):
-            yield _Fields(value, f"{self.place(key)}[{place}]")
+        for index, value in enumerate(self._of(key, "a list", list)):
+            yield _Fields(value, f"{self._place(key)}[{index}]")
 
     def encoding(self, key: str) -> str:
-        """The name of an encoding of text: Python has codecs that are none."""
+        """The name of a text encoding; Python's other codecs, such as zlib, are refused."""
         name = self.text(key)
         try:
             encoding_named(name)
@@ -157,7 +150,7 @@ class _Fields:
         return name
 
     def path(self) -> str:
-        """The name of a file, by the bytes that it may have beside it."""
+        """A path, from the exact bytes of its name if the report has them."""
         if not self.has("path_base64"):
             return self.text("path")
         try:
@@ -170,21 +163,16 @@ def _is_whole(value: object) -> bool:
     return type(value) is int or (isinstance(value, float) and value.is_integer())
 
 
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _objects(data: bytes) -> _Fields:
-    """The report as one object, whether it was one or JSON Lines."""
+def _report(data: bytes) -> _Fields:
+    """The report as one object, whether it was saved as one or as JSON Lines."""
     try:
-        values = list(_values(data.decode("utf-8-sig")))
+        (_, first), *others = _values(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         raise _WrongError("it is no JSON") from None
-    (_, first), *others = values or [(1, None)]
     is_lines = isinstance(first, dict) and first.get("type") == "scan"
-    if not values or (others and not is_lines):
+    if others and not is_lines:
         raise _WrongError("it is no JSON")
-    header = _Fields(first, "")
+    header = _Fields(first)
     if header.has("tool") and header.text("tool") != "simdup":
         raise header.wrong("tool", "must be 'simdup'")
     version = header.count("schema_version")
@@ -192,11 +180,11 @@ def _objects(data: bytes) -> _Fields:
         raise _WrongError(
             f"schema_version {version} is of a newer simdup, {SCHEMA_VERSION} is the newest known"
         )
-    return _Fields(first | _by_type(others), "") if is_lines else header
+    return _Fields(first | _lists(others)) if is_lines else header
 
 
 def _values(text: str) -> Iterator[tuple[int, Any]]:
-    """Each value of JSON, and its line: of JSON Lines one a line, unless jq laid them out anew."""
+    """Each JSON value with the number of its line; tools like jq may spread one over several."""
     decoder, line, passed = json.JSONDecoder(), 1, 0
     while begin := _NOT_BLANK.search(text, passed):
         at = begin.start()
@@ -206,15 +194,15 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
         line += text.count("\n", at, passed)
 
 
-def _by_type(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
-    """What follows the header of JSON Lines. Lines that were cut off are missed."""
-    kinds: dict[object, list[Any]] = {"group": [], "skipped": []}
+def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
+    """The groups and the skipped files that follow the first line of JSON Lines."""
+    lists: dict[object, list[Any]] = {"group": [], "skipped": []}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
-        if not isinstance(kind, str) or kind not in kinds:
+        if not isinstance(kind, str) or kind not in lists:
             raise _WrongError(f"line {line} is of no known type")
-        kinds[kind].append(value)
-    return {"groups": kinds["group"], "skipped": kinds["skipped"]}
+        lists[kind].append(value)
+    return {"groups": lists["group"], "skipped": lists["skipped"]}
 
 
 def _result(fields: _Fields) -> ScanResult:
@@ -226,52 +214,48 @@ def _result(fields: _Fields) -> ScanResult:
         for each in fields.each("skipped")
     )
     stats = fields.inner("stats")
-    if sum(stats.inner("skipped").counts()) != len(skipped):
+    reasons = stats.inner("skipped")
+    # Lines that were cut off are noticed here.
+    if sum(map(reasons.count, reasons.value)) != len(skipped):
         raise stats.wrong("skipped", "counts others than are listed: is the file whole?")
     members = [member for group in groups for member in group.members]
+    candidates = None
+    if fields.has("candidates"):
+        found = fields.inner("candidates")
+        numbers = found.count("k"), found.count("wanted"), found.share("recall")
+        candidates = Candidates(*numbers, found.count("pairs"))
     return ScanResult(
         settings,
         tuple(member.document for member in members),
-        _rows(members, bits),
+        np.frombuffer(b"".join(m.fingerprint for m in members), np.uint8).reshape(-1, bits // 8),
         groups,
         skipped,
-        _candidates(fields.inner("candidates")) if fields.has("candidates") else None,
+        candidates,
         _stats(stats),
         complete=fields.truth("complete"),
     )
 
 
-def _rows(members: Iterable[Member], bits: int) -> Rows:
-    joined = b"".join(member.fingerprint for member in members)
-    return np.frombuffer(joined, np.uint8).reshape(-1, bits // 8)
-
-
 def _settings(fields: _Fields) -> Settings:
     """The settings of the scan, without dictionaries: a report has only their digests."""
     recipe = fields.inner("recipe")
-    options: dict[str, Any] = {"features": recipe.text("features"), "hash": recipe.text("hash")}
-    options["bits"] = fields.count("bits")
+    details: dict[str, Any] = {name: recipe.text(name) for name in ("features", "hash")}
+    details["bits"] = fields.count("bits")
     if recipe.has("ngram"):
-        options["ngram"] = recipe.numbers("ngram")
+        details["ngram"] = recipe.numbers("ngram")
     if recipe.has("top"):
-        options |= {"top": recipe.count("top"), "weights": recipe.text("weights")}
-    verified = fields.truth("verified")
-    threshold: dict[str, Any] = (
-        {"similarity": fields.number("similarity", 0, 1)} if verified else {"k": fields.count("k")}
-    )
-    encoding = fields.encoding("encoding") if fields.has("encoding") else None
+        details |= {"top": recipe.count("top"), "weights": recipe.text("weights")}
+    options: dict[str, Any] = {"linkage": fields.text("linkage")}
+    if fields.truth("verified"):
+        options["similarity"] = fields.number("similarity", 0, 1)
+    else:
+        options["k"] = fields.count("k")
+    if fields.has("encoding"):
+        options["encoding"] = fields.encoding("encoding")
     try:
-        return Settings(
-            Recipe(**options), linkage=fields.text("linkage"), encoding=encoding, **threshold
-        )
+        return Settings(Recipe(**details), **options)
     except (ValueError, TypeError) as wrong:
         raise fields.wrong("recipe", f"cannot be: {wrong}") from None
-
-
-def _candidates(fields: _Fields) -> Candidates:
-    return Candidates(
-        fields.count("k"), fields.count("wanted"), fields.share("recall"), fields.count("pairs")
-    )
 
 
 def _stats(fields: _Fields) -> Stats:
@@ -294,8 +278,8 @@ def _group(fields: _Fields, bits: int) -> Group:
         fields.choice("kind", Kind),
         fields.count("diameter", bits),
         members,
-        # Reports that are older than the field have exact diameters.
-        fields.truth("diameter_exact") if fields.has("diameter_exact") else True,
+        # In reports older than this field all diameters are exact.
+        not fields.has("diameter_exact") or fields.truth("diameter_exact"),
     )
 
 
@@ -320,26 +304,20 @@ def _document(fields: _Fields) -> Document:
     if not form or "/" in form:
         raise fields.wrong("format", f"is unknown: {form!r}")
     seconds = fields.number("mtime", -_END_OF_TIME, _END_OF_TIME)
-    # A float has no digit to lose: by Decimal, a microsecond stays one.
+    # A Decimal holds all digits of the float, so that microseconds survive.
     source = Source(fields.path(), fields.count("size"), int(Decimal(seconds) * 10**9), 0, 0, 0)
+    # Reports older than the digest do not have it.
+    digest = fields.text("text_digest") if fields.has("text_digest") else ""
+    if fields.has("text_digest") and not re.fullmatch(r"[0-9a-f]{32}", digest):
+        raise fields.wrong("text_digest", "must be 32 hexadecimal digits")
     return Document(
         source,
-        # One that is not ours is the ending of a file that a converter read.
+        # A format that simdup does not read itself is the suffix of a file for a converter.
         fields.encoding("encoding") if form == "text" else "." * (form not in FORMATS) + form,
         fields.share("confidence"),
         fields.count("damaged"),
         fields.count("features"),
         b"",
-        _digest(fields, "text_digest"),
+        bytes.fromhex(digest),
         b"",
     )
-
-
-def _digest(fields: _Fields, key: str) -> bytes:
-    """Sixteen bytes in hexadecimal; none in reports that are older than the field."""
-    if not fields.has(key):
-        return b""
-    text = fields.text(key)
-    if not re.fullmatch(r"[0-9a-f]{32}", text):
-        raise fields.wrong(key, "must be 32 hexadecimal digits")
-    return bytes.fromhex(text)

@@ -1,7 +1,7 @@
-"""A picture of an evaluation: accuracy by size, distances by size, precision and recall by k.
+"""A picture of an evaluation: F1 by size, distances by size, precision and recall by k.
 
-Drawn with matplotlib, the extra `plot`. What differs in colour differs in lightness and
-in shape or line as well, so that a grey print says the same.
+Drawn with matplotlib, the extra `plot`. Whatever differs in colour also differs in lightness,
+and in shape or line, so that a grey print is as clear.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 import io
 import os
 from importlib.util import find_spec
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simdup.errors import ExtraMissingError, InputError
-from simdup.report.accuracy import name
+from simdup.report.accuracy import by_recipe, name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
 
+    from simdup.evaluation.metrics import Interval, Numbers
     from simdup.evaluation.results import Evaluated, Evaluation
 
 FORMATS = {".png": "png", ".svg": "svg"}
@@ -36,7 +36,7 @@ COLUMNS = 64
 
 
 def renderer(path: str) -> Callable[[Evaluation], list[bytes]]:
-    """The function that draws an evaluation in the format that the path's suffix names.
+    """A function that draws an evaluation in the format that the path's suffix names.
 
     Raises InputError for another suffix, ExtraMissingError without matplotlib.
     """
@@ -53,80 +53,73 @@ def render(evaluation: Evaluation, form: str) -> bytes:
     from matplotlib import rc_context  # noqa: PLC0415  (an extra)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    recipes = [
-        list(rows)
-        for _, rows in groupby(evaluation.rows, key=lambda row: name(row.settings.recipe))
-    ]
-    wide = max(map(len, recipes))
+    recipes = by_recipe(evaluation)
+    widest = max(map(len, recipes))
+    heights = [4.6] + [4.9] * len(recipes)
     file = io.BytesIO()
     with rc_context({"svg.hashsalt": "simdup", "font.size": 10}):
-        figure = Figure(
-            figsize=(max(11, 2.6 * wide), 4.6 + 4.9 * len(recipes)), layout="constrained"
-        )
-        heights = [4.6, *[4.9] * len(recipes)]
+        figure = Figure(figsize=(max(11, 2.6 * widest), sum(heights)), layout="constrained")
         parts = np.array(figure.subfigures(len(heights), 1, height_ratios=heights))
-        _sizes(parts[0].subplots(1, 2, sharey=True), recipes)
+        _draw_f1(parts[0].subplots(1, 2, sharey=True), recipes)
         for part, rows in zip(parts[1:], recipes, strict=True):
             part.suptitle(name(rows[0].settings.recipe), fontweight="bold")
-            axes = part.subplots(2, len(rows), squeeze=False)
-            for place, row in enumerate(rows):
-                _distances(axes[0, place], row)
-                _thresholds(axes[1, place], row)
-            axes[0, 0].set_ylabel("share of each class")
-            axes[1, 0].set_ylabel("precision, recall")
-            axes[0, 0].legend(fontsize=8)
-            axes[1, 0].legend(fontsize=8)
-        stable = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(file, format=form, dpi=100, metadata=stable)
+            above, below = part.subplots(2, len(rows), squeeze=False)
+            for row, upper, lower in zip(rows, above, below, strict=True):
+                _draw_distances(upper, row)
+                _draw_thresholds(lower, row)
+            for axis, label in ((above[0], "share of each class"), (below[0], "precision, recall")):
+                axis.set_ylabel(label)
+                axis.legend(fontsize=8)
+        # Without the date and the version, equal evaluations give equal files.
+        metadata = {"Date": None} if form == "svg" else {"Software": None}
+        figure.savefig(file, format=form, dpi=100, metadata=metadata)
     return file.getvalue()
 
 
-def _sizes(axes: Sequence[Axes], recipes: Sequence[Sequence[Evaluated]]) -> None:
-    """F1 by size, at the default and at the best threshold, one line a recipe."""
-    titles = (
-        "F1 at the default threshold, and by theory",
-        "F1 at the best threshold, and verified",
-    )
-    for axis, title in zip(axes, titles, strict=True):
-        axis.set_title(title)
+def _draw_f1(axes: Sequence[Axes], recipes: Sequence[Sequence[Evaluated]]) -> None:
+    """F1 by size: at the default threshold on the left, at the best one on the right."""
+    default, best = axes
+    default.set_title("F1 at the default threshold, and by theory")
+    default.set_ylabel("F1, with intervals of 95 %")
+    best.set_title("F1 at the best threshold, and verified")
+    for axis in axes:
         axis.set_xscale("log", base=2)
         axis.set_xlabel("bits of a fingerprint")
         axis.set_ylim(0, 1.02)
         axis.grid(alpha=0.3)
-    default, best = axes
-    default.set_ylabel("F1, with intervals of 95 %")
-    count = len(recipes)
     for place, rows in enumerate(recipes):
-        sizes = np.array([row.settings.recipe.bits for row in rows], np.float64)
         # A little aside, so that intervals do not hide each other.
-        sizes *= 2 ** (0.08 * (place - (count - 1) / 2))
+        aside = 2 ** (0.08 * (place - (len(recipes) - 1) / 2))
+        sizes = aside * np.array([row.settings.recipe.bits for row in rows], np.float64)
         style: dict[str, Any] = {"color": COLOURS[place % 5], "marker": MARKS[place % 5], "ms": 5}
         label = name(rows[0].settings.recipe)
-        _line(default, sizes, [row.curve[row.k].f1 for row in rows], label=label, **style)
-        theory = [row.predicted[2, row.k] for row in rows]
-        once = "" if place else "by theory"
-        default.plot(sizes, theory, ls=":", color=style["color"], lw=1.2, label=once)
-        _line(best, sizes, [row.curve[row.best_k].f1 for row in rows], label=label, **style)
-        verified = [row.verified.f1 for row in rows]
-        once = "" if place else "verified (white marks)"
-        _line(best, sizes, verified, label=once, **style, mfc="white", ls="--")
+        _draw_intervals(default, sizes, [row.curve[row.k].f1 for row in rows], style, label=label)
+        _draw_intervals(best, sizes, [row.curve[row.best_k].f1 for row in rows], style, label=label)
+        # Theory and verified scans look alike for all recipes: one entry in the legend each.
+        theory, verified = ("", "") if place else ("by theory", "verified (white marks)")
+        expected = [row.predicted[2, row.k] for row in rows]
+        default.plot(sizes, expected, ls=":", color=style["color"], lw=1.2, label=theory)
+        style |= {"mfc": "white", "ls": "--"}
+        _draw_intervals(best, sizes, [row.verified.f1 for row in rows], style, label=verified)
+    ticks = sorted({row.settings.recipe.bits for rows in recipes for row in rows})
     for axis in axes:
-        ticks = sorted({row.settings.recipe.bits for rows in recipes for row in rows})
         axis.set_xticks(ticks, [str(tick) for tick in ticks])
         axis.minorticks_off()
         axis.legend(fontsize=8, loc="lower right")
 
 
-def _line(axis: Axes, sizes: Any, intervals: Sequence[Any], **style: Any) -> None:  # noqa: ANN401
-    """Figures with their intervals."""
+def _draw_intervals(
+    axis: Axes, sizes: Numbers, intervals: Sequence[Interval], style: dict[str, Any], *, label: str
+) -> None:
     values = np.array([[each.value, each.low, each.high] for each in intervals]).T
     # A bootstrap interval need not hold the value itself.
     below, above = np.maximum(values[0] - values[1], 0), np.maximum(values[2] - values[0], 0)
-    axis.errorbar(sizes, values[0], yerr=np.array([below, above]), capsize=3, lw=1.4, **style)
+    errors = np.array([below, above])
+    axis.errorbar(sizes, values[0], yerr=errors, capsize=3, lw=1.4, label=label, **style)
 
 
-def _distances(axis: Axes, row: Evaluated) -> None:
-    """What share of duplicates, and of others, is at each distance."""
+def _draw_distances(axis: Axes, row: Evaluated) -> None:
+    """The share of duplicates, and of other pairs, at each distance."""
     bits = row.settings.recipe.bits
     step = -(-(bits + 1) // COLUMNS)
     edges = np.arange(0, bits + 1 + step, step) - 0.5
@@ -147,8 +140,8 @@ def _distances(axis: Axes, row: Evaluated) -> None:
     axis.set_xlabel("distance in bits")
 
 
-def _thresholds(axis: Axes, row: Evaluated) -> None:
-    """Precision and recall at every threshold, and what theory expects."""
+def _draw_thresholds(axis: Axes, row: Evaluated) -> None:
+    """Precision and recall at every threshold, and as theory predicts them."""
     bits = row.settings.recipe.bits
     k = np.arange(bits + 1)
     for place, (measure, colour, style) in enumerate(

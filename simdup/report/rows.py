@@ -22,7 +22,8 @@ from simdup.report.wording import count, path_fields, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simdup.corpus.records import Balance, CorpusResult, Faulty, RowGroup
+    from simdup.corpus.flaws import Faulty
+    from simdup.corpus.records import Balance, CorpusResult, RowGroup
 
 COLUMNS = ("group", "kind", "representative", "similarity", "distance", "id", "path", "row")
 

@@ -17,7 +17,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.window import Window
 
 from simdup.corpus.fingerprint import MOST_FAULTY
-from simdup.corpus.records import Balance, Fault, Faulty, Flaw, RowGroup
+from simdup.corpus.flaws import Fault, Faulty, Flaw
+from simdup.corpus.records import Balance, RowGroup
 from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.report.json_csv import as_jsonl, csv_line, json_line

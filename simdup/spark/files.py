@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.corpus.formats.base import names
 from simdup.corpus.formats.open import form_of
+from simdup.corpus.formats.table import listed_fields
 from simdup.errors import InputError
 from simdup.spark.fingerprints import TextFrame, column
 from simdup.spark.readers import (
@@ -126,7 +126,7 @@ def _parquet(
     frame = session.read.option("mergeSchema", "true").parquet(*paths)
     for wanted in (text, name):
         if wanted is not None and wanted not in frame.columns:
-            raise InputError(f"no column {wanted!r}; {names(frame.columns)}")
+            raise InputError(f"no column {wanted!r}; {listed_fields(frame.columns)}")
     kind = frame.schema[text].dataType.simpleString()
     if kind != "string":
         raise InputError(f"column {text!r} has no strings, but is {kind}")

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  (everybody's name for it)
 
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import text_digests
-from simdup.corpus.records import Fault
+from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.spark.arrow import binary

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from simdup.corpus.formats.base import RowError
-from simdup.corpus.formats.csv import ROWS, ended, header_of, records
+from simdup.corpus.flaws import Fault, RowError
+from simdup.corpus.formats.csv import ROWS, header_of, records, with_line_end
 from simdup.corpus.formats.jsonl import row_in, text_of
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long, unpacked
-from simdup.corpus.records import Fault
 from simdup.errors import InputError
 from simdup.report.json_csv import to_json
 from simdup.report.rows import id_as_json
@@ -178,7 +177,7 @@ class CsvFiles:
             return *RowText(None, None, fields.fault.value, fields.detail), None
         row = dict(zip(file.columns, fields, strict=True))
         name = None if self.name is None else to_json(id_as_json(row[self.name]))
-        value = ended(record.raw, file.header).decode().removesuffix("\n")
+        value = with_line_end(record.raw, file.header).decode().removesuffix("\n")
         return *RowText(row[self.field], name), value
 
 

@@ -22,3 +22,13 @@ def open_to_read(path: str | os.PathLike[str], *, follow: bool = True) -> int:
     if not hasattr(os, "O_NOFOLLOW") and os.path.islink(path):
         raise OSError(ELOOP, os.strerror(ELOOP), path)
     return os.open(path, _FLAGS | getattr(os, "O_NOFOLLOW", 0))
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Why a file cannot be opened, in the system's words, without number and path.
+
+    `open` raises ValueError for a NUL or a lone surrogate in a name; Python's words vary.
+    """
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return "no possible name of a file"

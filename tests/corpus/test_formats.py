@@ -11,6 +11,7 @@ import io
 import json
 import os
 import zlib
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,14 +19,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simdup.corpus.flaws import Fault, Flaw
 from simdup.corpus.formats import csv as comma_separated
 from simdup.corpus.formats import open as tables
-from simdup.corpus.formats import parquet, streams
-from simdup.corpus.formats.base import left_in
+from simdup.corpus.formats import streams
 from simdup.corpus.formats.jsonl import JsonChunk
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import Lines, lines_of
-from simdup.corpus.records import LACKING, Fault, Flaw
+from simdup.corpus.formats.table import LACKING, left_in
 from simdup.errors import ExtraMissingError, InputError
 
 TEXTS = ["one", "zwei, drei", "", '"vier"\nfünf', "六七", "end\r\nof it"]
@@ -95,7 +96,8 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(streams, "BLOCK", 7)
     monkeypatch.setattr(streams, "PACKED", 5)
     monkeypatch.setattr(comma_separated, "BLOCK", 7)
-    monkeypatch.setattr(parquet, "ROWS", 3)
+    if find_spec("pyarrow"):
+        monkeypatch.setattr("simdup.corpus.formats.parquet.ROWS", 3)
 
 
 # All formats

@@ -22,10 +22,11 @@ from simdup import Recipe, Settings, group_texts, identities, rewritten, scan_ro
 from simdup.corpus import fingerprint as collect
 from simdup.corpus import reread as again
 from simdup.corpus import scan
+from simdup.corpus.flaws import Fault
 from simdup.corpus.formats import jsonl as json_lines
 from simdup.corpus.formats import open as tables
 from simdup.corpus.formats import streams
-from simdup.corpus.records import KEEPS, Fault
+from simdup.corpus.records import KEEPS
 from simdup.corpus.rewrite import check_target
 from simdup.corpus.stay import dropped
 from simdup.errors import ExtraMissingError, InputError, SimdupError
@@ -591,7 +592,7 @@ def test_large_parquet_files_are_written_in_row_groups(folder, monkeypatch):
     pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
     from pyarrow import parquet  # noqa: PLC0415
 
-    monkeypatch.setattr("simdup.corpus.rewrite.GROUP_ROWS", 100)
+    monkeypatch.setattr("simdup.corpus.formats.parquet.GROUP_ROWS", 100)
     texts = [words(seed, length=20) for seed in range(5000)]
     parquet.write_table(pa.table({"text": texts}), "a.parquet")
 
@@ -631,9 +632,25 @@ def test_rows_of_parquet_are_written_as_parquet_and_never_packed_as_a_whole(fold
             check_target(opened, target)
 
 
+def test_rewriting_checks_keep_and_target_before_the_first_part(write):
+    result = scan_rows([write("a.jsonl", as_json(TEXTS))])
+
+    with pytest.raises(ValueError, match=r"^keep must be one of .*, not 'last'$"):
+        rewritten(result, "last")
+    with pytest.raises(InputError, match=r"^'out.csv': the rows are jsonl, and are written as"):
+        rewritten(result, "first", "out.csv")
+
+
+def test_identities_need_the_name_of_a_field(write):
+    result = scan_rows([write("a.jsonl", as_json(TEXTS))])
+
+    with pytest.raises(TypeError, match=r"^field "):
+        identities(result, None)
+
+
 def test_packing_what_stays_may_need_the_extra(write, monkeypatch):
     opened = tables.tables([write("a.jsonl", as_json(TEXTS))], "text")
-    monkeypatch.setattr("simdup.corpus.rewrite.find_spec", lambda _: None)
+    monkeypatch.setattr("simdup.corpus.formats.streams.find_spec", lambda _: None)
 
     with pytest.raises(ExtraMissingError, match=r"'out.jsonl.zst': .zst needs"):
         check_target(opened, "out.jsonl.zst")
@@ -718,8 +735,8 @@ def test_progress_counts_rows(write):
 # Memory
 
 PEAK = """
-import sys, simdup, simdup.corpus.rewrite
-simdup.corpus.rewrite.GROUP_BYTES = 1 << 20  # of the Parquet file that is written
+import sys, simdup, simdup.corpus.formats.parquet
+simdup.corpus.formats.parquet.GROUP_BYTES = 1 << 20  # of the Parquet file that is written
 # Else there would be hundreds of candidates by chance, whose features take their memory.
 result = simdup.scan_rows([sys.argv[1]], simdup.Settings(similarity=0.9))
 assert len(result.groups) == 1, len(result.groups)

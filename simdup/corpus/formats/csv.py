@@ -1,7 +1,7 @@
-"""CSV as RFC 4180 has it, in UTF-8, with a header: a record a row, one column the text.
+"""CSV as in RFC 4180, in UTF-8, with a header: each record is a row, one column is the text.
 
-Records may go over several lines. Lines without anything on them are no rows. Where quotes are
-wrong only the first line is refused, so that a stray one does not take other rows with it.
+Records may span several lines; empty lines are not rows. Where quotes are wrong only the first
+line is refused, so that a stray quote does not take other rows with it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from simdup.corpus.formats.base import Parsed, RowError, names
-from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, Streamed, changed, lines_of
-from simdup.corpus.records import Fault, Flaw
+from simdup.corpus.flaws import Fault, Flaw, RowError
+from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, changed, lines_of
+from simdup.corpus.formats.table import Parsed, Table, check_columns
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,16 +22,15 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simdup.corpus.formats.base import Chunk
     from simdup.corpus.formats.streams import Packed
+    from simdup.corpus.formats.table import Chunk
 
     Indices = NDArray[np.int64]
 
-# Rows that are handed on together at most.
+# At most so many rows are handed on together.
 ROWS = 4096
 
-
-# What `csv` says, by its beginning, in words that need no knowledge of Python.
+# Messages of the module `csv`, by their beginning, in words that need no knowledge of Python.
 _WORDS = {
     "unexpected end of data": "a quote is never closed",
     "field larger than field limit": f"a quote is not closed within {LONGEST_ROW >> 20} MB",
@@ -40,7 +39,7 @@ _WORDS = {
 
 
 class Record(NamedTuple):
-    """A row, or what stands where one should."""
+    """A row, or what is wrong where one should be."""
 
     number: int
     offset: int
@@ -49,31 +48,31 @@ class Record(NamedTuple):
 
 
 class _Feed:
-    """Lines for `csv.reader`, and where the record that it reads begins."""
+    """Feeds lines to `csv.reader`, and knows where the record being read begins."""
 
     def __init__(self, lines: Iterable[Lines | Flaw]) -> None:
         self.lines = _single(lines)
-        self.again = deque[tuple[bytes | Flaw, int, int]]()
+        self.returned = deque[tuple[bytes | Flaw, int, int]]()
         self.taken: list[bytes] = []
         self.number = self.offset = 0
-        self.is_broken = False
+        self.is_utf8 = True
 
-    def begin(self) -> None:
+    def begin_record(self) -> None:
         """Forget the previous record."""
-        self.taken, self.is_broken = [], False
+        self.taken, self.is_utf8 = [], True
 
-    def refuse_first(self) -> None:
-        """End the record with its first line; the others are read again."""
+    def return_all_but_first(self) -> None:
+        """End the record with its first line; the other lines will be read again."""
         first, *others = self.taken
-        again = Lines(b"".join(others), self.number + 1, self.offset + len(first))
-        self.again.extendleft(reversed(list(_single([again]))))
+        lines = Lines(b"".join(others), self.number + 1, self.offset + len(first))
+        self.returned.extendleft(reversed(list(_single([lines]))))
         self.taken = [first]
 
     def __iter__(self) -> _Feed:
         return self
 
     def __next__(self) -> str:
-        line, number, offset = self.again.popleft() if self.again else next(self.lines)
+        line, number, offset = self.returned.popleft() if self.returned else next(self.lines)
         if not self.taken:
             self.number, self.offset = number, offset
         if isinstance(line, Flaw):
@@ -82,12 +81,12 @@ class _Feed:
         try:
             return line.decode("utf-8")
         except UnicodeDecodeError:
-            self.is_broken = True
+            self.is_utf8 = False
             return line.decode("utf-8", "surrogateescape")
 
 
 def _single(lines: Iterable[Lines | Flaw]) -> Iterator[tuple[bytes | Flaw, int, int]]:
-    """Each line with its end, its number and where it begins."""
+    """Yield each line, with its end, its number and its offset."""
     for each in lines:
         if isinstance(each, Flaw):
             yield each, each.row, 0
@@ -101,52 +100,54 @@ def _single(lines: Iterable[Lines | Flaw]) -> Iterator[tuple[bytes | Flaw, int, 
 
 
 def records(lines: Iterable[Lines | Flaw]) -> Iterator[Record]:
-    """The records of a file, the header first; without empty lines."""
+    """Yield the records of a file, the header first; empty lines are passed over."""
     feed = _Feed(lines)
     reader = csv.reader(feed, strict=True)
     columns = 0
-    while True:
-        feed.begin()
-        found: list[str] | RowError
-        try:
-            found = _next(reader)
-        except StopIteration:
-            return
-        except RowError as error:
-            found = error
-        except csv.Error as error:
-            found = RowError(Fault.BROKEN, _broken(str(error), feed))
-        if not found:
-            continue
-        columns = columns or len(found) if isinstance(found, list) else columns
-        if isinstance(found, list) and feed.is_broken:
-            found = RowError(Fault.NOT_UTF8, _lines("", feed))
-        elif isinstance(found, list) and len(found) != columns:
-            found = RowError(Fault.COLUMNS, _lines(f"{len(found)} instead of {columns}", feed))
-        yield Record(feed.number, feed.offset, found, b"".join(feed.taken))
+    while (found := _next_record(reader, feed)) is not None:
+        if isinstance(found, list) and found:
+            columns = columns or len(found)
+            found = _fault_of(found, columns, feed) or found
+        if found:
+            yield Record(feed.number, feed.offset, found, b"".join(feed.taken))
 
 
-def _next(reader: Iterator[list[str]]) -> list[str]:
-    """The next record; the limit of a field is the whole process's, so it is put back."""
-    before = csv.field_size_limit(LONGEST_ROW)
+def _next_record(reader: Iterator[list[str]], feed: _Feed) -> list[str] | RowError | None:
+    """The fields of the next record, or why it cannot be read; None at the end."""
+    feed.begin_record()
+    before = csv.field_size_limit(LONGEST_ROW)  # for the whole process, so it is put back
     try:
-        return next(reader)
+        return next(reader, None)
+    except RowError as error:
+        return error
+    except csv.Error as error:
+        return RowError(Fault.BROKEN, _explained(str(error), feed))
     finally:
         csv.field_size_limit(before)
 
 
-def _broken(error: str, feed: _Feed) -> str:
-    """What is wrong; the lines that the record took besides its first are free again."""
+def _fault_of(fields: list[str], columns: int, feed: _Feed) -> RowError | None:
+    """Why a record that was read is refused, if it is."""
+    if not feed.is_utf8:
+        return RowError(Fault.NOT_UTF8, _with_last_line("", feed))
+    if len(fields) != columns:
+        detail = _with_last_line(f"{len(fields)} instead of {columns}", feed)
+        return RowError(Fault.COLUMNS, detail)
+    return None
+
+
+def _explained(error: str, feed: _Feed) -> str:
+    """What is wrong with a record; all its lines but the first are returned to the feed."""
     words = next((own for begin, own in _WORDS.items() if error.startswith(begin)), error)
     if len(feed.taken) < 2:
         return words
     last = feed.number + len(feed.taken) - 1
-    feed.refuse_first()
+    feed.return_all_but_first()
     return f"{words} on line {last}" if words is error else words
 
 
-def _lines(detail: str, feed: _Feed) -> str:
-    """The detail, and how far a record goes that has several lines."""
+def _with_last_line(detail: str, feed: _Feed) -> str:
+    """The detail, and the last line of a record that has several."""
     if len(feed.taken) < 2:
         return detail
     last = f"to line {feed.number + len(feed.taken) - 1}"
@@ -154,16 +155,15 @@ def _lines(detail: str, feed: _Feed) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CommaSeparated(Streamed):
+class CommaSeparated(Table):
     """A CSV file."""
 
-    columns: tuple[str, ...]
     header: bytes
 
     form: ClassVar[str] = "csv"
 
     def chunks(self) -> Iterator[Chunk]:
-        """All rows, parsed: where a record ends, only parsing tells."""
+        """Yield all rows, parsed, since only parsing tells where a record ends."""
         column, parsed, size = self.columns.index(self.field), Parsed(), 0
         for number, offset, fields, raw in self._rows():
             if isinstance(fields, RowError):
@@ -178,16 +178,13 @@ class CommaSeparated(Streamed):
 
     def _rows(self) -> Iterator[Record]:
         every = records(lines_of(self.file.blocks()))
-        next(every)
+        next(every)  # the header
         return every
 
     def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[str]:
-        """A column of some rows, as `corpora.Table`.
-
-        Where the file is packed, it is read again up to the last of them.
-        """
+        """Yield a column of these rows; a packed file is read up to the last of them."""
         column = self.columns.index(field)
-        found = self._at(offsets) if self.file.is_seekable else self._numbered(numbers)
+        found = self._at(offsets) if self.is_seekable else self._numbered(numbers)
         for fields in found:
             if isinstance(fields, RowError) or len(fields) != len(self.columns):
                 raise changed(self.path)
@@ -201,30 +198,28 @@ class CommaSeparated(Streamed):
                 yield next(records(lines)).fields
 
     def _numbered(self, numbers: Indices) -> Iterator[list[str] | RowError]:
-        wanted = iter(numbers.tolist())
-        asked = next(wanted, None)
-        for record in self._rows() if asked is not None else ():
-            if record.number == asked:
+        left = deque(numbers.tolist())
+        for record in self._rows() if left else ():
+            if record.number == left[0]:
                 yield record.fields
-                asked = next(wanted, None)
-                if asked is None:
+                left.popleft()
+                if not left:
                     return
-        if asked is not None:
+        if left:
             raise changed(self.path)
 
     def head(self) -> bytes:
-        """The header."""
+        """Return the header."""
         return self.header
 
     def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
-        """The records of all rows but some, as `corpora.Table`; the last line gets its end."""
-        waiting = iter(left_out.tolist())
-        goes, parts, size = next(waiting, None), list[bytes](), 0
+        """Yield the records of all rows but those with these numbers."""
+        left, parts, size = deque(left_out.tolist()), list[bytes](), 0
         for record in self._rows():
-            if goes is not None and record.number >= goes:
-                goes = next(waiting, None)
+            if left and record.number >= left[0]:
+                left.popleft()
             elif record.raw:
-                parts.append(ended(record.raw, self.header))
+                parts.append(with_line_end(record.raw, self.header))
                 size += len(record.raw)
             if size > BLOCK:
                 yield b"".join(parts), len(parts)
@@ -233,8 +228,8 @@ class CommaSeparated(Streamed):
             yield b"".join(parts), len(parts)
 
 
-def ended(raw: bytes, header: bytes) -> bytes:
-    """A record with the line end that it has, or that of the header."""
+def with_line_end(raw: bytes, header: bytes) -> bytes:
+    """A record with its own line end, or with the header's where it lacks one."""
     if raw.endswith(b"\n"):
         return raw
     return raw + (b"\r\n" if header.endswith(b"\r\n") else b"\n")
@@ -249,9 +244,9 @@ def comma_separated(file: Packed, field: str, wanted: str | None) -> CommaSepara
 def header_of(
     path: str, every: Iterator[Record], field: str, wanted: str | None
 ) -> tuple[tuple[str, ...], bytes]:
-    """The columns of a file, and the bytes that name them: its first record.
+    """The columns of a file, and the bytes of the record that names them, the first.
 
-    Raises InputError if the text's column is not among them, or a wanted one.
+    Raises InputError if the column of the texts or a wanted column is not among them.
     """
     first = next(every, None)
     if first is None:
@@ -259,8 +254,5 @@ def header_of(
     if isinstance(first.fields, RowError):
         why = first.fields.detail or first.fields.fault.value
         raise InputError(f"{path!r}: no header of columns ({why})")
-    for name in (field, wanted):
-        if name is not None and first.fields.count(name) != 1:
-            what = "no" if name not in first.fields else "more than one"
-            raise InputError(f"{path!r}: {what} column {name!r}; {names(first.fields)}")
-    return tuple(first.fields), ended(first.raw, b"")
+    check_columns(path, first.fields, field, wanted)
+    return tuple(first.fields), with_line_end(first.raw, b"")

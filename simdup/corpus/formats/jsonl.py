@@ -1,6 +1,6 @@
-"""JSON Lines: an object a line, of which one field is the text.
+"""JSON Lines: each line is an object, and one of its fields is the text.
 
-Lines without anything but white space are no rows.
+Lines with nothing but white space are not rows.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from simdup.corpus.formats.base import Parsed, RowError, left_in, names
-from simdup.corpus.formats.streams import CutShortError, Lines, Streamed, changed, lines_of
-from simdup.corpus.records import LACKING, Fault
+from simdup.corpus.flaws import Fault, RowError
+from simdup.corpus.formats.streams import CutShortError, Lines, changed, lines_of
+from simdup.corpus.formats.table import LACKING, Parsed, Table, left_in, listed_fields
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.corpus.formats.base import Chunk
     from simdup.corpus.formats.streams import Packed
+    from simdup.corpus.formats.table import Chunk
 
     Indices = NDArray[np.int64]
 
-# How JSON calls what Python reads it as.
+# What messages call the JSON types.
 _KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
 # What may stand before the first row: a byte-order mark and white space.
@@ -43,32 +43,31 @@ class JsonChunk(NamedTuple):
     field: str
 
     def parsed(self) -> Parsed:
-        """The texts in them."""
+        """Return the texts on these lines."""
         parsed, end = Parsed(), self.lines.offset
         for number, line in enumerate(self.lines.data.split(b"\n"), self.lines.number):
             begin, end = end, end + len(line) + 1
             try:
-                if not is_blank(line):
+                if not _is_blank(line):
                     parsed.add(text_in(line, self.field), number, begin)
             except RowError as error:
                 parsed.flaws.append(error.at(number))
         return parsed
 
 
-def is_blank(line: bytes) -> bool:
-    """Whether there is no row on a line."""
+def _is_blank(line: bytes) -> bool:
     return not line or line.isspace()
 
 
 def text_in(line: bytes, field: str) -> str:
-    """The text of a row. Raises RowError."""
+    """The text of the row on a line. Raises RowError."""
     return text_of(row_in(line), field)
 
 
 def text_of(row: dict[str, Any], field: str) -> str:
-    """The text of a row that is parsed. Raises RowError."""
+    """The text of a parsed row. Raises RowError."""
     if field not in row:
-        raise RowError(Fault.NO_FIELD, names(list(row)))
+        raise RowError(Fault.NO_FIELD, listed_fields(list(row)))
     text = row[field]
     if isinstance(text, str):
         return text
@@ -88,7 +87,7 @@ def row_in(line: bytes) -> dict[str, Any]:
     except JSONDecodeError as error:
         what = error.msg.removesuffix(" at").removesuffix(" starting")
         raise RowError(Fault.BROKEN, f"{what} at column {error.colno}") from None
-    except ValueError:  # for Python a limit, see sys.set_int_max_str_digits
+    except ValueError:  # Python's limit, see sys.set_int_max_str_digits
         raise RowError(Fault.BROKEN, "a number of thousands of digits") from None
     if not isinstance(row, dict):
         raise RowError(Fault.BROKEN, f"{_KINDS.get(type(row), 'a string or null')}, not an object")
@@ -96,23 +95,19 @@ def row_in(line: bytes) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class JsonLines(Streamed):
+class JsonLines(Table):
     """A file of JSON Lines."""
 
     form: ClassVar[str] = "jsonl"
-    columns: ClassVar[None] = None
 
     def chunks(self) -> Iterator[Chunk]:
-        """All lines, to be parsed elsewhere."""
+        """Yield all lines, still to be parsed."""
         for each in lines_of(self.file.blocks()):
             yield JsonChunk(each, self.field) if isinstance(each, Lines) else Parsed(flaws=[each])
 
     def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
-        """A field of some rows, as `corpora.Table`.
-
-        Where the file is packed, it is unpacked again up to the last of them.
-        """
-        lines = self._at(offsets) if self.file.is_seekable else self._numbered(numbers)
+        """Yield the field of these rows; a packed file is unpacked up to the last of them."""
+        lines = self._at(offsets) if self.is_seekable else self._numbered(numbers)
         for line in lines:
             try:
                 yield row_in(line).get(field, LACKING)
@@ -138,40 +133,32 @@ class JsonLines(Streamed):
         if found < len(numbers):
             raise changed(self.path)
 
-    def head(self) -> bytes:
-        """Nothing."""
-        return b""
-
     def kept(self, left_out: Indices) -> Iterator[tuple[bytes, int]]:
-        """The lines of all rows but some, as `corpora.Table`."""
+        """Yield the lines of all rows but those with these numbers."""
         for each in lines_of(self.file.blocks()):
-            if not isinstance(each, Lines):
-                continue
-            lines = each.data.split(b"\n")
-            stays = left_in(np.arange(each.number, each.number + len(lines)), left_out)
-            kept = [
-                line
-                for line, stay in zip(lines, stays.tolist(), strict=True)
-                if stay and not is_blank(line)
-            ]
-            if kept:
-                yield b"\n".join([*kept, b""]), len(kept)
+            if isinstance(each, Lines):
+                lines = each.data.split(b"\n")
+                stays = left_in(np.arange(each.number, each.number + len(lines)), left_out)
+                pairs = zip(lines, stays.tolist(), strict=True)
+                kept = [line for line, is_kept in pairs if is_kept and not _is_blank(line)]
+                if kept:
+                    yield b"\n".join([*kept, b""]), len(kept)
 
 
 def json_lines(file: Packed, field: str, wanted: str | None) -> JsonLines:
     """The table of a file.
 
-    Raises InputError for an array, and if there are rows, of which none has a wanted field.
+    Raises InputError for a JSON array, and if there are rows but none has the field `wanted`.
     """
     if _is_array(file):
         raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
     if wanted is not None:
         _check_that_some_row_has(wanted, file)
-    return JsonLines(file, field)
+    return JsonLines(file, field, None)
 
 
 def _is_array(file: Packed) -> bool:
-    """Whether it opens a list on a line that is no JSON by itself, or the only one."""
+    """Whether the file opens a list on a line that is no JSON by itself, or its only line."""
     with suppress(CutShortError), closing(file.blocks()) as blocks:
         begins = (block.lstrip(_BLANK) for block in blocks)
         if not next(filter(None, begins), b"").startswith(b"["):
@@ -190,26 +177,21 @@ def _is_json(line: bytes) -> bool:
 
 
 def _check_that_some_row_has(wanted: str, file: Packed) -> None:
-    """Read up to the first row that does. Raises InputError."""
+    """Read up to the first row that has the field. Raises InputError if none does."""
     first: list[str] | None = None
-    with closing(_objects(file)) as rows:
-        for row in rows:
-            if wanted in row:
-                return
-            first = list(row) if first is None else first
+    with closing(_lines(file)) as lines:
+        for line in lines:
+            with suppress(RowError):
+                row = row_in(line)
+                if wanted in row:
+                    return
+                first = list(row) if first is None else first
     if first is not None:
-        raise InputError(f"{file.path!r}: no row has a field {wanted!r}; {names(first)}")
-
-
-def _objects(file: Packed) -> Generator[dict[str, Any]]:
-    """The rows, without those that are broken."""
-    for line in _lines(file):
-        with suppress(RowError):
-            yield row_in(line)
+        raise InputError(f"{file.path!r}: no row has a field {wanted!r}; {listed_fields(first)}")
 
 
 def _lines(file: Packed) -> Generator[bytes]:
-    """The lines with anything on them, without those that are too long."""
+    """Yield the lines that are not blank, without those that are too long."""
     for each in lines_of(file.blocks()):
         if isinstance(each, Lines):
-            yield from (line for line in each.data.split(b"\n") if not is_blank(line))
+            yield from (line for line in each.data.split(b"\n") if not _is_blank(line))

@@ -1,4 +1,4 @@
-"""Names of files in, tables out: what a file is, the end of its name says."""
+"""Names of files in, tables out: the end of a name says which format the file has."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from simdup.arguments import path_list
 from simdup.corpus.formats.csv import comma_separated
 from simdup.corpus.formats.jsonl import json_lines
-from simdup.corpus.formats.parquet import parquet
 from simdup.corpus.formats.streams import PACKINGS, packed
 from simdup.errors import ExtraMissingError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from simdup.corpus.formats.base import ReadableTable
+    from simdup.corpus.formats.streams import Packed
+    from simdup.corpus.formats.table import Table
 
 #: Formats by the end of a name; each but Parquet may be followed by one of PACKINGS.
 FORMS = {
@@ -27,7 +27,7 @@ FORMS = {
     ".parquet": "parquet",
 }
 
-# Names for what is open already, which may be a pipe.
+# Names of files that are open already, and may be pipes.
 _STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
@@ -46,37 +46,42 @@ def tables(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     field: str,
     wanted: str | None = None,
-) -> tuple[ReadableTable, ...]:
+) -> tuple[Table, ...]:
     """The tables of some files, each opened once to see that it can be read.
 
-    `field` has the texts; the field `wanted` is looked for as well: one of the columns, or what
-    some row of JSON Lines has. Raises InputError for a file that cannot be read, or is there twice,
-    ExtraMissingError for one that needs the extra `corpus`.
+    `field` has the texts. A field `wanted` must be there too: as a column, or in some row of JSON
+    Lines. Raises InputError for a file that cannot be read or is named twice, ExtraMissingError
+    for one that needs the extra `corpus`.
     """
-    found: dict[tuple[int, int], str] = {}
-    made: list[ReadableTable] = []
+    made: dict[tuple[int, int], Table] = {}
     for path in path_list(paths, "files"):
-        if path == "-" or path.startswith(_STREAMS):
-            raise InputError(f"{path!r}: rows are read more than once; name a file")
-        form, packing = form_of(path)
-        if form is None or (form == "parquet" and packing):
-            raise InputError(f"{path!r}: by its name no {_known()}")
-        file = packed(path, packing)
-        place = file.status.device, file.status.inode
-        if place in found:
-            raise InputError(f"{path!r}: the same file as {found[place]!r}")
-        found[place] = path
-        if form == "jsonl":
-            made.append(json_lines(file, field, wanted))
-        elif form == "csv":
-            made.append(comma_separated(file, field, wanted))
-        elif find_spec("pyarrow") is None:
-            raise ExtraMissingError(f"{path!r}: Parquet", "corpus")
-        else:
-            made.append(parquet(file, field, wanted))
-    return tuple(made)
+        form, file = _looked_at(path)
+        identity = file.status[:2]
+        if identity in made:
+            raise InputError(f"{path!r}: the same file as {made[identity].path!r}")
+        made[identity] = _opened(form, file, field, wanted)
+    return tuple(made.values())
 
 
-def _known() -> str:
-    *text, last = FORMS
-    return f"{', '.join(text)} ({' or '.join(PACKINGS)} may follow) or {last}"
+def _opened(form: str, file: Packed, field: str, wanted: str | None) -> Table:
+    if form == "jsonl":
+        return json_lines(file, field, wanted)
+    if form == "csv":
+        return comma_separated(file, field, wanted)
+    if find_spec("pyarrow") is None:
+        raise ExtraMissingError(f"{file.path!r}: Parquet", "corpus")
+    from simdup.corpus.formats.parquet import parquet  # noqa: PLC0415  (an extra)
+
+    return parquet(file, field, wanted)
+
+
+def _looked_at(path: str) -> tuple[str, Packed]:
+    """The format of a file by its name, and the file. Raises InputError."""
+    if path == "-" or path.startswith(_STREAMS):
+        raise InputError(f"{path!r}: rows are read more than once; name a file")
+    form, packing = form_of(path)
+    if form is None or (form == "parquet" and packing):
+        *text, last = FORMS
+        known = f"{', '.join(text)} ({' or '.join(PACKINGS)} may follow) or {last}"
+        raise InputError(f"{path!r}: by its name no {known}")
+    return form, packed(path, packing)

@@ -1,6 +1,6 @@
-"""Parquet by pyarrow (extra `corpus`): one column of strings the text.
+"""Parquet by pyarrow (extra `corpus`): one column of strings has the texts.
 
-Read a batch of one row group at a time, and of the text's column alone where that is
+A batch of one row group is read at a time, and the column of the texts alone where that is
 enough, so that memory does not grow with the file.
 """
 
@@ -8,147 +8,190 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import RawIOBase
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
+from pyarrow.parquet import ParquetFile, ParquetWriter
 
-from simdup.corpus.formats.base import Parsed, left_in, names
+from simdup.corpus.flaws import Fault, Flaw
 from simdup.corpus.formats.streams import UNPACKED, changed, status_of
-from simdup.corpus.records import Fault, Flaw
+from simdup.corpus.formats.table import Parsed, Table, check_columns, left_in
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    import pyarrow as pa
     from numpy.typing import NDArray
-    from pyarrow.parquet import ParquetFile
 
-    from simdup.corpus.formats.base import Chunk
     from simdup.corpus.formats.streams import Packed
+    from simdup.corpus.formats.table import Chunk
 
     Indices = NDArray[np.int64]
 
 # Bytes of a column that are read at once.
 BUFFER = 1 << 20
 
-# Rows that are decoded at once, and no more than about so many bytes of them.
+# Rows that are decoded at once, unless they have more than about so many bytes.
 ROWS, BYTES = 1024, 1 << 20
+
+# A row group that is written ends with so many rows or bytes.
+GROUP_ROWS, GROUP_BYTES = 1 << 17, 1 << 25
+
+# Errors that a damaged file raises.
+_ERRORS = (pa.ArrowException, OSError)
+
+# What `ParquetWriter` calls a compression that a footer calls otherwise.
+_PACKING_NAMES = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4", "LZ4_HADOOP": "LZ4"}
 
 
 @dataclass(frozen=True, slots=True)
-class Parquet:
+class Parquet(Table):
     """A Parquet file."""
 
-    file: Packed
-    field: str
-    columns: pa.Schema
-
     form: ClassVar[str] = "parquet"
-    is_seekable: ClassVar[bool] = False
 
     @property
-    def path(self) -> str:
-        """Where the file is."""
-        return self.file.path
+    def is_seekable(self) -> bool:
+        """False: rows are found by reading through their row group."""
+        return False
 
     @property
     def size(self) -> int:
-        """About how many bytes are in it."""
+        """About how many bytes the file has, unpacked."""
         return UNPACKED * self.file.status.size
 
     def chunks(self) -> Iterator[Chunk]:
-        """All rows, decoded; what is left of a row group that cannot be read is a flaw."""
+        """Yield all rows, decoded; the rest of a row group that cannot be read is one flaw."""
         with _opened(self.file) as file:
-            number = 1
-            for group in range(file.num_row_groups):
-                end = number + file.metadata.row_group(group).num_rows
+            for group, number, end in _row_groups(file):
                 try:
                     for batch in _batches(file, group, [self.field]):
                         yield _parsed(_column(batch, self.field), number)
-                        number += len(batch)
-                except _errors() as error:
+                        number += len(batch)  # noqa: PLW2901
+                except _ERRORS as error:
                     detail = f"row group {group}: {_line(error)}"
-                    flaw = Flaw(number, end - number, Fault.UNREADABLE, detail)
-                    yield Parsed(flaws=[flaw])
-                number = end
+                    yield Parsed(flaws=[Flaw(number, end - number, Fault.UNREADABLE, detail)])
 
     def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:  # noqa: ARG002
-        """A column of some rows, as `corpora.Table`: read again where one is wanted.
+        """Yield a column of these rows; only row groups that have some of them are read.
 
-        Raises InputError also where it is damaged, or has values that nothing can show.
+        Raises InputError also where the column is damaged, or has values that nothing can show.
         """
         with _opened(self.file) as file:
-            end = 1
-            for group in range(file.num_row_groups):
-                begin, end = end, end + file.metadata.row_group(group).num_rows
+            for group, begin, end in _row_groups(file):
                 first, last = np.searchsorted(numbers, (begin, end))
-                asked = numbers[first:last]
                 try:
-                    yield from _picked(file, group, field, asked - begin)
-                except _errors() as error:
+                    yield from _values_at(file, group, field, numbers[first:last] - begin)
+                except _ERRORS as error:
                     what = f"column {field!r} of row group {group}: {_line(error)}"
                     raise InputError(f"{self.path!r}: {what}") from None
 
-    def head(self) -> bytes:
-        """Nothing."""
-        return b""
-
     def kept(self, left_out: Indices) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Batches of all rows but some, as `corpora.Table`."""
-        import pyarrow as pa  # noqa: PLC0415  (an extra)
-
+        """Yield batches of all rows but those with these numbers."""
         with _opened(self.file) as file:
-            end = 1
-            for group in range(file.num_row_groups):
-                begin, end = end, end + file.metadata.row_group(group).num_rows
-                if not left_in(np.arange(begin, end), left_out).any():
-                    continue
+            for group, begin, end in _row_groups(file):
+                stays = left_in(np.arange(begin, end), left_out)
+                done = 0
                 try:
-                    for batch in _batches(file, group, None):
-                        stays = left_in(np.arange(begin, begin + len(batch)), left_out)
-                        if stays.any():
-                            yield batch.filter(pa.array(stays)), int(stays.sum())
-                        begin += len(batch)
-                except _errors() as error:
-                    # Whatever is refused of a group is at its end.
-                    if left_in(np.arange(begin, end), left_out).any():
+                    for batch in _batches(file, group, None) if stays.any() else ():
+                        part = stays[done : done + len(batch)]
+                        if part.any():
+                            yield batch.filter(pa.array(part)), int(part.sum())
+                        done += len(batch)
+                except _ERRORS as error:
+                    # The rows that were refused are at the end of their group.
+                    if stays[done:].any():
                         reason = f"row group {group}: {_line(error)}"
                         raise InputError(f"{self.path!r}: {reason}") from None
 
-    def packings(self) -> dict[str, str]:
-        """How each column is packed, by its path; of the first row group."""
+    def written(self, parts: Iterable[pa.RecordBatch], packing: str) -> Iterator[bytes]:  # noqa: ARG002
+        """Yield the content of a file, with the schema and the column packings of this one."""
+        sink = _Sink()
+        packings = self._column_packings() or "snappy"
+        with ParquetWriter(sink, self.columns, compression=packings) as writer:
+            for batches in _for_row_groups(parts):
+                rows = pa.Table.from_batches(batches, self.columns)
+                writer.write_table(rows, row_group_size=GROUP_ROWS)
+                yield sink.taken()
+        yield sink.taken()
+
+    def _column_packings(self) -> dict[str, str]:
+        """How each column is packed in the first row group, by the column's path."""
         with _opened(self.file) as file:
             if not file.num_row_groups:
                 return {}
             group = file.metadata.row_group(0)
-            columns = (group.column(index) for index in range(group.num_columns))
-            return {each.path_in_schema: _packing(each.compression) for each in columns}
+            columns = [group.column(index) for index in range(group.num_columns)]
+            packings = {each.path_in_schema: each.compression for each in columns}
+            return {path: _PACKING_NAMES.get(name, name) for path, name in packings.items()}
+
+
+class _Sink(RawIOBase):
+    """A file for pyarrow to write to, whose bytes are taken away as they come."""
+
+    def __init__(self) -> None:
+        self.parts, self.position = list[bytes](), 0
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Any) -> int:  # noqa: ANN401  (a buffer)
+        """Add bytes."""
+        self.parts.append(bytes(data))
+        self.position += len(self.parts[-1])
+        return len(self.parts[-1])
+
+    def tell(self) -> int:
+        """Return how many bytes there have been."""
+        return self.position
+
+    def taken(self) -> bytes:
+        """Return the bytes written since the last call."""
+        parts, self.parts = self.parts, []
+        return b"".join(parts)
+
+
+def _for_row_groups(parts: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Yield the batches that make one row group each."""
+    batches, rows, size = list[pa.RecordBatch](), 0, 0
+    for batch in parts:
+        batches.append(batch)
+        rows, size = rows + len(batch), size + batch.nbytes
+        if rows >= GROUP_ROWS or size >= GROUP_BYTES:
+            yield batches
+            batches, rows, size = [], 0, 0
+    if batches:
+        yield batches
 
 
 @contextmanager
 def _opened(file: Packed) -> Iterator[ParquetFile]:
-    """What is in the file, which must not have changed by then or at the end."""
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415
-
+    """Open a file. Raises InputError if it is damaged, or changes before it is closed."""
     with file.open() as source:
         try:
             content = ParquetFile(
                 source, pre_buffer=False, buffer_size=BUFFER, page_checksum_verification=True
             )
-        except _errors() as error:
+        except _ERRORS as error:
             raise InputError(f"{file.path!r}: {_line(error)}") from None
         yield content
         if status_of(source) != file.status:
             raise changed(file.path)
 
 
-def _packing(name: str) -> str:
-    return {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4", "LZ4_HADOOP": "LZ4"}.get(name, name)
+def _row_groups(file: ParquetFile) -> Iterator[tuple[int, int, int]]:
+    """Yield each row group: its index, the number of its first row, and that of the next group."""
+    end = 1
+    for group in range(file.num_row_groups):
+        begin, end = end, end + file.metadata.row_group(group).num_rows
+        yield group, begin, end
 
 
 def _batches(file: ParquetFile, group: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-    """A row group in batches, without views."""
+    """Yield a row group in batches, without views."""
     about = file.metadata.row_group(group)
     rows = max(1, min(ROWS, BYTES * about.num_rows // max(1, about.total_byte_size)))
     batches: Iterator[pa.RecordBatch] = file.iter_batches(
@@ -160,7 +203,7 @@ def _batches(file: ParquetFile, group: int, columns: list[str] | None) -> Iterat
 
 
 def _without_views(schema: pa.Schema) -> pa.Schema:
-    """The schema with plain types for views, of which Arrow can neither take nor filter values."""
+    """The schema with plain types for views, whose values Arrow can neither take nor filter."""
     for place, field in enumerate(schema):
         schema = schema.set(place, field.with_type(_plain(field.type)))
     return schema
@@ -168,8 +211,6 @@ def _without_views(schema: pa.Schema) -> pa.Schema:
 
 def _plain(kind: pa.DataType) -> pa.DataType:
     """The type without views in it: each becomes the large type of strings or bytes."""
-    import pyarrow as pa  # noqa: PLC0415
-
     if pa.types.is_string_view(kind):
         return pa.large_string()
     if pa.types.is_binary_view(kind):
@@ -179,8 +220,6 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 def _nested(kind: pa.DataType) -> pa.DataType:
     """Replace the view types within a nested type by plain ones."""
-    import pyarrow as pa  # noqa: PLC0415
-
     types = pa.types
     inner = [kind.field(place) for place in range(kind.num_fields)]
     inner = [field.with_type(_plain(field.type)) for field in inner]
@@ -197,12 +236,12 @@ def _nested(kind: pa.DataType) -> pa.DataType:
 
 
 def _column(batch: pa.RecordBatch, field: str) -> pa.Array:
-    """The column itself: asked for "a.b", Arrow also reads what a column "a" has as "b"."""
+    """The column of this very name: asked for "a.b", Arrow also reads the field "b" of "a"."""
     return batch.column(batch.schema.get_field_index(field))
 
 
 def _parsed(column: pa.Array, number: int) -> Parsed:
-    """The texts of a column whose first row has this number."""
+    """The texts of a column, whose first row has this number."""
     parsed = Parsed()
     for row, text in enumerate(_texts(column), number):
         if isinstance(text, str):
@@ -215,9 +254,7 @@ def _parsed(column: pa.Array, number: int) -> Parsed:
 
 
 def _texts(column: pa.Array) -> list[str | bytes | None]:
-    """Its values; bytes for those that are no UTF-8, which Arrow does not check."""
-    import pyarrow as pa  # noqa: PLC0415
-
+    """The texts of a column; bytes where they are not UTF-8, which Arrow does not check."""
     try:
         found: list[str | bytes | None] = column.to_pylist()
     except UnicodeDecodeError:
@@ -233,8 +270,8 @@ def _decoded(value: bytes | None) -> str | bytes | None:
         return value
 
 
-def _picked(file: ParquetFile, group: int, field: str, places: Indices) -> Iterator[Any]:
-    """The values at some places of a row group, in rising order."""
+def _values_at(file: ParquetFile, group: int, field: str, places: Indices) -> Iterator[Any]:
+    """Yield the values at these places of a row group (ascending)."""
     begin = first = 0
     for batch in _batches(file, group, [field]) if len(places) else ():
         last = int(np.searchsorted(places, begin + len(batch)))
@@ -246,20 +283,11 @@ def _picked(file: ParquetFile, group: int, field: str, places: Indices) -> Itera
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """Its values; in Arrow's words those that Python has no kind for, as nanoseconds."""
-    import pyarrow as pa  # noqa: PLC0415
-
+    """The values of a column; as Arrow writes them where Python has no type, as for nanoseconds."""
     try:
         return _texts(column)
     except (ValueError, OverflowError, LookupError):
         return list(column.cast(pa.string()).to_pylist())
-
-
-def _errors() -> tuple[type[Exception], ...]:
-    """What a damaged file raises."""
-    import pyarrow as pa  # noqa: PLC0415
-
-    return (pa.ArrowException, OSError)
 
 
 def _line(error: Exception) -> str:
@@ -267,13 +295,13 @@ def _line(error: Exception) -> str:
 
 
 def parquet(file: Packed, field: str, wanted: str | None) -> Parquet:
-    """The table of a file. Raises InputError if its footer cannot be read or a column lacks."""
+    """The table of a file.
+
+    Raises InputError if its footer cannot be read or a column is missing.
+    """
     with _opened(file) as content:
         schema = content.schema_arrow
-    for name in (field, wanted):
-        if name is not None and schema.names.count(name) != 1:
-            what = "no" if name not in schema.names else "more than one"
-            raise InputError(f"{file.path!r}: {what} column {name!r}; {names(schema.names)}")
+    check_columns(file.path, schema.names, field, wanted)
     kind = schema.field(field).type
     if not _is_string(kind):
         raise InputError(f"{file.path!r}: column {field!r} is {kind}, and no text")
@@ -281,8 +309,6 @@ def parquet(file: Packed, field: str, wanted: str | None) -> Parquet:
 
 
 def _is_string(kind: pa.DataType) -> bool:
-    import pyarrow as pa  # noqa: PLC0415
-
     types = pa.types
     if types.is_dictionary(kind):
         kind = kind.value_type

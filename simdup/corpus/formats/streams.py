@@ -1,4 +1,4 @@
-"""A file in, its bytes out, unpacked; and these in whole lines."""
+"""A file in, its bytes out, unpacked; and these cut into whole lines."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import zlib
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import IO, TYPE_CHECKING, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from simdup.corpus.records import Fault, Flaw
+from simdup.corpus.flaws import Fault, Flaw
 from simdup.errors import ExtraMissingError, InputError
-from simdup.storage.opening import open_to_read
+from simdup.storage.opening import open_to_read, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
 
-# Bytes that are handed on together: a task for a worker, which outweighs sending it.
+# Bytes handed on together, as one task for a worker: enough to outweigh sending them.
 BLOCK = 1 << 20
 
-# Packed bytes that are unpacked at once. zstandard may make 30,000 times as much of them.
+# Packed bytes unpacked at a time. zstandard may make 30,000 times as many of them.
 PACKED = 1 << 12
 
-# What a packed file is taken to hold, times its size.
+# A guess: unpacked, a packed file is so many times its size.
 UNPACKED = 4
 
-# A longer row is refused, so that a file without a line end needs bounded memory.
+# Longer rows are refused, so that a file without line ends needs bounded memory.
 LONGEST_ROW = 1 << 27
 
-# The largest window that zstandard knows: files packed with --long say so.
+# The largest window that zstandard knows: files packed with --long ask for it.
 ZSTD_WINDOW = 1 << 31
 
 _BOM = b"\xef\xbb\xbf"
@@ -43,24 +43,24 @@ MARK = 4
 
 _TOOLS = {".gz": "gzip", ".zst": "zstandard"}
 
-# How what is packed begins; the frames of zstandard that begin otherwise have no content.
+# How packed data begins; zstandard frames that begin in the second way have no content.
 _HEADS = {
     ".gz": re.compile(rb"\x1f\x8b"),
     ".zst": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
 }
 
-# What a packed file raises that is not whole, and a disk that fails.
+# Raised by a packed file that is cut short, and by a disk that fails.
 _BROKEN = (EOFError, OSError)
 
 
 class CutShortError(Exception):
-    """What follows in a file cannot be unpacked; the message says why."""
+    """The rest of a file cannot be unpacked; the message says why."""
 
     fault = Fault.CUT_SHORT
 
 
 class JunkError(CutShortError):
-    """What was packed is whole, and something else follows."""
+    """All packed data was whole, and something else follows it."""
 
     fault = Fault.JUNK
 
@@ -76,35 +76,31 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A file that may be packed. It may be read as often as it stays what it was."""
+    """A file, packed or not, which may be read again as long as it does not change."""
 
     path: str
     packing: str
-    """One of PACKINGS, or nothing."""
+    """One of PACKINGS, or empty."""
     status: Status
 
     @property
-    def is_seekable(self) -> bool:
-        """Whether bytes of its content are where they are in the file."""
-        return not self.packing
-
-    @property
-    def content(self) -> int:
-        """About how many bytes are in it, unpacked."""
+    def content_size(self) -> int:
+        """About how many bytes the file has, unpacked."""
         return self.status.size * (UNPACKED if self.packing else 1)
 
     def open(self) -> IO[bytes]:
-        """The file as it is on the disk. Raises InputError if it is another one by now."""
-        file = opened(self.path)
+        """Open the file as it lies on the disk. Raises InputError if it changed."""
+        file = _opened(self.path)
         if status_of(file) != self.status:
             file.close()
             raise changed(self.path)
         return file
 
     def blocks(self) -> Generator[bytes]:
-        """Its content. Raises CutShortError where it cannot be unpacked, InputError if it changed.
+        """Yield the content, unpacked.
 
-        That it did not is checked before and after.
+        Raises CutShortError where it cannot be unpacked, and InputError if the file changed
+        before or while it was read.
         """
         with self.open() as file:
             yield from unpacked(file, self.packing)
@@ -113,26 +109,31 @@ class Packed:
 
 
 def packed(path: str, packing: str) -> Packed:
-    """The file, looked at. Raises InputError if it cannot be opened or is not packed so.
+    """Look at a file that is to be read.
 
+    Raises InputError if it cannot be opened or its name promises another packing, and
     ExtraMissingError if unpacking needs the extra `corpus`.
     """
-    if packing == ".zst" and find_spec("zstandard") is None:
-        raise ExtraMissingError(f"{path!r}: .zst", "corpus")
-    with opened(path) as file:
+    check_packing(path, packing)
+    with _opened(path) as file:
         head = file.read(MARK)
         if packing and head and not _HEADS[packing].match(head):
             raise InputError(f"{path!r}: not a {_TOOLS[packing]} file; name it without {packing}")
         return Packed(path, packing, status_of(file))
 
 
-def opened(path: str) -> IO[bytes]:
-    """The file, opened. Raises InputError if it cannot be, or is no regular file."""
+def check_packing(path: str, packing: str) -> None:
+    """Raise ExtraMissingError if this packing needs the extra `corpus`."""
+    if packing == ".zst" and find_spec("zstandard") is None:
+        raise ExtraMissingError(f"{path!r}: .zst", "corpus")
+
+
+def _opened(path: str) -> IO[bytes]:
+    """Open a file. Raises InputError if that fails or it is not a regular file."""
     try:
         descriptor = open_to_read(path)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "no possible name of a file"
-        raise InputError(f"{path!r}: {reason}") from None
+        raise InputError(f"{path!r}: {reason_of(error)}") from None
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
@@ -143,18 +144,18 @@ def opened(path: str) -> IO[bytes]:
 
 
 def status_of(file: IO[bytes]) -> Status:
-    """What the file is now."""
+    """The present status of an open file."""
     found = os.fstat(file.fileno())
     return Status(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 def changed(path: str) -> InputError:
-    """The error about a file that is no longer what it was."""
+    """The error for a file that is no longer what it was."""
     return InputError(f"{path!r}: changed while it was read; run again")
 
 
 def unpacked(file: IO[bytes], packing: str) -> Iterator[bytes]:
-    """The content of an open file. Raises CutShortError where it cannot be unpacked."""
+    """Yield the content of an open file. Raises CutShortError where it cannot be unpacked."""
     try:
         yield from _UNPACKED[packing](file)
     except _BROKEN as error:
@@ -168,57 +169,41 @@ def _plain(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _gunzipped(file: IO[bytes]) -> Iterator[bytes]:
-    # Not the module gzip, which says the same of junk as of damage.
-    window = 16 + zlib.MAX_WBITS  # 16: with the header of gzip
-    begin = partial(zlib.decompressobj, window)
-    yield from _joined(_members(file, ".gz", begin, zlib.error))
+    # Not the module gzip, which reports junk and damage alike.
+    begin = partial(zlib.decompressobj, 16 + zlib.MAX_WBITS)  # 16: with the header of gzip
+    yield from _in_blocks(_members(file, ".gz", begin, zlib.error))
 
 
 def _unzstd(file: IO[bytes]) -> Iterator[bytes]:
     from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  (an extra)
 
     tool = ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-    yield from _joined(_members(file, ".zst", tool.decompressobj, ZstdError))
+    yield from _in_blocks(_members(file, ".zst", tool.decompressobj, ZstdError))
 
 
-def _joined(small: Iterator[bytes]) -> Iterator[bytes]:
-    """Parts put together, up to the one that cannot be had."""
-    parts, size = list[bytes](), 0
+def _in_blocks(parts: Iterator[bytes]) -> Iterator[bytes]:
+    """Join small parts into blocks; where the next part cannot be had, yield what there is."""
+    block = bytearray()
     try:
-        for part in small:
-            parts.append(part)
-            size += len(part)
-            if size >= BLOCK:
-                yield b"".join(parts)
-                parts, size = [], 0
+        for part in parts:
+            block += part
+            if len(block) >= BLOCK:
+                yield bytes(block)
+                block.clear()
     except (*_BROKEN, JunkError):
-        yield b"".join(parts)
+        yield bytes(block)
         raise
-    yield b"".join(parts)
-
-
-class _Unpacker(Protocol):
-    """Unpacks one member of a file, whatever the pieces that it is given."""
-
-    @property
-    def eof(self) -> bool:
-        """Whether its end has come."""
-
-    @property
-    def unused_data(self) -> bytes:
-        """What came after its end."""
-
-    def decompress(self, data: bytes, /) -> bytes:
-        """The content of the next piece."""
+    yield bytes(block)
 
 
 def _members(
-    file: IO[bytes], packing: str, begin: Callable[[], _Unpacker], broken: type[Exception]
+    file: IO[bytes], packing: str, begin: Callable[[], Any], broken: type[Exception]
 ) -> Iterator[bytes]:
-    """What is in the members of gzip, or the frames of zstandard, in small parts.
+    """Yield the content of all gzip members, or zstandard frames, in small parts.
 
+    `begin` makes an object that unpacks one member and raises `broken` where it is damaged.
     Zeros after a member are skipped. Raises JunkError where something else follows, EOFError
-    where a member is `broken` or lacks its end.
+    where a member is damaged or lacks its end.
     """
     member, is_first = None, True
     while data := file.read(PACKED):
@@ -242,28 +227,19 @@ def _members(
 _UNPACKED = {"": _plain, ".gz": _gunzipped, ".zst": _unzstd}
 
 
-@dataclass(frozen=True, slots=True)
-class Streamed:
-    """A file of rows, one after the other: what its formats have in common."""
+def pack(content: Iterable[bytes], packing: str) -> Iterator[bytes]:
+    """Yield the content, packed."""
+    if not packing:
+        yield from content
+        return
+    packer: Any = zlib.compressobj(wbits=31)  # with the head and the end of gzip
+    if packing == ".zst":
+        from zstandard import ZstdCompressor  # noqa: PLC0415  (an extra)
 
-    file: Packed
-    field: str
-    """The one that is the text."""
-
-    @property
-    def path(self) -> str:
-        """Where the file is."""
-        return self.file.path
-
-    @property
-    def is_seekable(self) -> bool:
-        """Whether rows are read again by their offset."""
-        return self.file.is_seekable
-
-    @property
-    def size(self) -> int:
-        """About how many bytes are in it."""
-        return self.file.content
+        packer = ZstdCompressor().compressobj()
+    for part in content:
+        yield packer.compress(part)
+    yield packer.flush()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,62 +247,76 @@ class Lines:
     """Some consecutive lines of a file."""
 
     data: bytes
-    """Whole lines; the last one of a file may lack its end."""
+    """Whole lines; the last line of a file may lack its end."""
     number: int
-    """Of the first, from 1."""
+    """The number of the first line, from 1."""
     offset: int
-    """Of the first byte in the content."""
+    """Where the first line begins in the content."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """How many lines there are."""
         return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
 
 
 def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
-    """The content in whole lines, without a byte-order mark.
+    """Yield the content in whole lines, without a byte-order mark.
 
-    A line that is too long is a flaw, and so is whatever cannot be unpacked at the end.
+    A line that is too long is a flaw, and so is the end of a file that cannot be unpacked.
     """
-    at, parts, size, passed = _At(1, 0), list[bytes](), 0, 0
-    end: CutShortError | None = None
+    cutter = _LineCutter()
     try:
         for block in blocks:
-            data = block
-            if at.offset == 0 and not (size or passed) and block.startswith(_BOM):
-                at, data = _At(1, len(_BOM)), block[len(_BOM) :]
-            cut = data.rfind(b"\n") + 1
-            first = data.find(b"\n") + 1
-            if first and passed + size + first - 1 > LONGEST_ROW:
-                yield too_long(at.number)
-                at = _At(at.number + 1, at.offset + passed + size + first)
-                parts, size, passed, data, cut = [], 0, 0, data[first:], cut - first
-            if cut:
-                whole = b"".join((*parts, data[:cut]))
-                yield Lines(whole, *at)
-                at = _At(at.number + whole.count(b"\n"), at.offset + len(whole))
-                parts, size = [], 0
-            parts.append(data[cut:])
-            size += len(data) - cut
-            if size > LONGEST_ROW:
-                parts, size, passed = [], 0, passed + size
+            yield from cutter.whole_lines(block)
     except CutShortError as error:
-        end = error
-    is_whole = end is None or end.fault is Fault.JUNK
-    if is_whole and (passed or size):
-        yield too_long(at.number) if passed else Lines(b"".join(parts), *at)
-        at = _At(at.number + 1, at.offset + size)
-    if end is not None:
-        yield Flaw(at.number, 1, end.fault, f"{end}; what comes after is lost")
+        if error.fault is Fault.JUNK:  # then the line under way is whole
+            yield from cutter.last_line()
+        yield Flaw(cutter.number, 1, error.fault, f"{error}; what comes after is lost")
+    else:
+        yield from cutter.last_line()
 
 
-class _At(NamedTuple):
-    """The place of a line: its number and its first byte."""
+class _LineCutter:
+    """Cuts blocks into whole lines, and keeps the beginning of the line under way."""
 
-    number: int
-    offset: int
+    def __init__(self) -> None:
+        # The line under way: its number, where it begins, what of it is kept, and how many of
+        # its bytes were dropped because it is too long.
+        self.number, self.offset = 1, 0
+        self.kept, self.size, self.dropped = list[bytes](), 0, 0
+
+    def whole_lines(self, block: bytes) -> Iterator[Lines | Flaw]:
+        """Yield what the next block completes."""
+        if not (self.offset or self.kept or self.dropped) and block.startswith(_BOM):
+            self.offset, block = len(_BOM), block[len(_BOM) :]
+        end = block.find(b"\n") + 1
+        if end and self.dropped + self.size + end - 1 > LONGEST_ROW:
+            yield too_long(self.number)
+            self._begin_line(self.number + 1, self.offset + self.dropped + self.size + end)
+            block = block[end:]
+        end = block.rfind(b"\n") + 1
+        if end:
+            whole = b"".join((*self.kept, block[:end]))
+            yield Lines(whole, self.number, self.offset)
+            self._begin_line(self.number + whole.count(b"\n"), self.offset + len(whole))
+        self.kept.append(block[end:])
+        self.size += len(block) - end
+        if self.size > LONGEST_ROW:
+            self.kept, self.size, self.dropped = [], 0, self.dropped + self.size
+
+    def last_line(self) -> Iterator[Lines | Flaw]:
+        """Yield the line under way, which lacks its end, if there is anything on it."""
+        if self.dropped:
+            yield too_long(self.number)
+        elif self.size:
+            yield Lines(b"".join(self.kept), self.number, self.offset)
+        self._begin_line(self.number + bool(self.dropped or self.size), 0)
+
+    def _begin_line(self, number: int, offset: int) -> None:
+        self.number, self.offset = number, offset
+        self.kept, self.size, self.dropped = [], 0, 0
 
 
 def too_long(number: int) -> Flaw:
-    """What stands for a row that is refused for its length."""
+    """The flaw of a row that is refused for its length."""
     return Flaw(number, 1, Fault.TOO_LONG, f"more than {LONGEST_ROW >> 20} MB")

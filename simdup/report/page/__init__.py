@@ -1,5 +1,5 @@
-"""A result as one page of HTML that needs nothing else: no request leaves it.
+"""Turns a result into one self-contained HTML page, which makes no network request.
 
-`payload` and `contents` make what the page is given, `render` puts it together with
-the page itself: page.html, page.css and the scripts, which lie beside.
+Read `payload` (the data of the page) and `contents` (its texts) first, then `render`, which
+puts them together with page.html, page.css and the scripts beside it.
 """

@@ -1,50 +1,40 @@
-"""Groups in, their texts out: compressed, a block a group, as many as a page has room for."""
+"""The texts in the page: for each group one compressed block, as many as there is room for."""
 
 from __future__ import annotations
 
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from simdup.records import Document, Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from simdup.records import Group
 
-#: The text of a document, read again, or why there is none.
-Read = Callable[[Document], "str | Skipped"]
+#: Reads the text of a document for the page, or says why it cannot be read.
+ReadText = Callable[[Document], "str | Skipped"]
 
-#: Characters of a text that the page has; of a longer one it has the beginning, and says so.
+#: Characters of a text that the page has; a longer one is cut, and the page says so.
 LONGEST_TEXT = 200_000
 
 #: Characters of a group; its further texts are left out. Bounds the memory that making a page
 #: and opening a group take.
 LONGEST_GROUP = 8_000_000
 
-# What stands around a block, in bytes.
+# Bytes of markup around each block.
 AROUND = 70
 
-# Bytes below which no further group is tried.
+# With fewer bytes left, no further group is tried.
 TOO_LITTLE = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """The texts in a page."""
+def contents(groups: Iterable[Group], read: ReadText, room: int) -> tuple[dict[int, str], int]:
+    """The texts of groups, as base64 of zlib of JSON by group id, in at most `room` bytes.
 
-    blocks: dict[int, str]
-    """By the id of the group: the base64 of zlib of JSON."""
-    left_out: int
-    """Groups without their texts, since there was no room."""
-
-
-def contents(groups: Iterable[Group], read: Read, room: int) -> Contents:
-    """The texts of the groups, in their order, as long as the blocks fit into `room` bytes."""
+    Also returns the number of groups that were left out for want of room.
+    """
     blocks: dict[int, str] = {}
     left_out = 0
     for group in groups:
@@ -54,36 +44,35 @@ def contents(groups: Iterable[Group], read: Read, room: int) -> Contents:
             room -= len(block) + AROUND
         else:
             left_out += 1
-    return Contents(blocks, left_out)
+    return blocks, left_out
 
 
-def _block(group: Group, read: Read) -> str:
-    """Distinct texts, which of them were cut, and for each member the place of its text.
+def _block(group: Group, read: ReadText) -> str:
+    """The distinct texts, whether each was cut, and for each member the index of its text.
 
-    Or why it has none: the reason why it could not be read, null for want of room.
+    A member without a text has instead the reason why it could not be read, or null if there
+    was no room for it.
     """
-    places: dict[str, int] = {}
+    indices: dict[str, int] = {}
     cut: list[int] = []
     found: list[int | str | None] = []
     room = LONGEST_GROUP
     for member in group.members:
         text = read(member.document) if room > 0 else None
-        if isinstance(text, Skipped):
-            found.append(text.reason.value)
-        elif text is None:
-            found.append(None)
-        else:
+        if isinstance(text, str):
             beginning = text[:LONGEST_TEXT]
-            place = places.setdefault(beginning, len(places))
-            if place == len(cut):
-                cut.append(int(len(text) > LONGEST_TEXT))
+            index = indices.setdefault(beginning, len(indices))
+            if index == len(cut):
+                cut.append(0)
                 room -= len(beginning)
-            cut[place] |= len(text) > LONGEST_TEXT
-            found.append(place)
-    return _packed({"texts": list(places), "cut": cut, "found": found})
+            cut[index] |= len(text) > LONGEST_TEXT
+            found.append(index)
+        else:
+            found.append(None if text is None else text.reason.value)
+    return _packed({"texts": list(indices), "cut": cut, "found": found})
 
 
 def _packed(value: object) -> str:
-    # A lone surrogate becomes \udcff, which is what JSON writes for it.
+    # A lone surrogate becomes \udcff, which is how JSON writes it.
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return b64encode(zlib.compress(data.encode("utf-8", "backslashreplace"), 6)).decode()

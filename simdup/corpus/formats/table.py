@@ -1,0 +1,141 @@
+"""What all formats have in common: a table of rows, read a chunk at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+import numpy as np
+
+from simdup.corpus.formats.streams import pack
+from simdup.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.corpus.flaws import Flaw
+    from simdup.corpus.formats.streams import Packed
+
+    Indices = NDArray[np.int64]
+
+#: The value of a field that a row does not have; the value of null is None.
+LACKING = object()
+
+# How many field names a message lists, and how many characters of each.
+MOST_NAMES, LONGEST_NAME = 10, 60
+
+
+@dataclass(slots=True)
+class Parsed:
+    """The texts of some consecutive rows of a file, and the rows that have none."""
+
+    texts: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    """The number of each text's row, as in `ComparedRows`."""
+    offsets: list[int] = field(default_factory=list)
+    flaws: list[Flaw] = field(default_factory=list)
+
+    def add(self, text: str, number: int, offset: int) -> None:
+        """Append a row that has a text."""
+        self.texts.append(text)
+        self.numbers.append(number)
+        self.offsets.append(offset)
+
+    def parsed(self) -> Parsed:
+        """Return itself: nothing is left to parse."""
+        return self
+
+
+class Chunk(Protocol):
+    """Some rows on their way to a worker, which parses them."""
+
+    def parsed(self) -> Parsed:
+        """Return the texts of these rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table(ABC):
+    """A file of rows, which may be read several times.
+
+    Every method that reads raises InputError if the file is no longer what it was.
+    """
+
+    file: Packed
+    field: str
+    """The field that has the texts."""
+    columns: Any
+    """Rows of two tables go into one file only if these are equal: None for JSON Lines, the names
+    of columns for CSV, an Arrow schema for Parquet."""
+
+    form: ClassVar[str]
+    """"jsonl", "csv" or "parquet"."""
+
+    @property
+    def path(self) -> str:
+        """Where the file is."""
+        return self.file.path
+
+    @property
+    def is_seekable(self) -> bool:
+        """Whether a row can be read again from its offset; otherwise the file is read through."""
+        return not self.file.packing
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the file has, unpacked."""
+        return self.file.content_size
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield all rows, in order."""
+
+    @abstractmethod
+    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
+        """Yield the field of these rows (ascending); LACKING where a row does not have it."""
+
+    @abstractmethod
+    def kept(self, left_out: Indices) -> Iterator[tuple[Any, int]]:
+        """Yield all rows but those with these numbers, in parts, each with its number of rows.
+
+        A part of a text file is the very bytes of its rows; of Parquet it is a record batch.
+        """
+
+    def head(self) -> bytes:
+        """Return what stands before the first row."""
+        return b""
+
+    def written(self, parts: Iterable[Any], packing: str) -> Iterator[bytes]:
+        """Yield the content of a file that has these parts, as `kept` yields them."""
+        return pack(filter(None, chain((self.head(),), parts)), packing)
+
+
+def check_columns(path: str, columns: Sequence[str], *wanted: str | None) -> None:
+    """Raise InputError unless each name that is wanted belongs to exactly one column."""
+    for name in wanted:
+        if name is not None and columns.count(name) != 1:
+            what = "no" if name not in columns else "more than one"
+            raise InputError(f"{path!r}: {what} column {name!r}; {listed_fields(columns)}")
+
+
+def listed_fields(names: Sequence[str]) -> str:
+    """The fields that a file or row has, as messages list them.
+
+    >>> listed_fields(["id", "body"])
+    'there are: body, id'
+    """
+    shown = ", ".join(map(_shortened, sorted(map(str, names))[:MOST_NAMES])) or "none"
+    return f"there are: {shown}" + (", ..." if len(names) > MOST_NAMES else "")
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
+
+
+def left_in(numbers: Indices, left_out: Indices) -> NDArray[np.bool_]:
+    """Which of the numbers are not left out; both arrays ascend."""
+    at = np.searchsorted(left_out, numbers)
+    return np.append(left_out, -1)[at] != numbers
