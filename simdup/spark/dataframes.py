@@ -173,7 +173,7 @@ def prepared(source: TextFrame, settings: Settings) -> tuple[NumberedTexts, Matc
     """The distinct texts of rows, and what matches them. Raises what `pairs` raises."""
     kind = source.frame.schema["id"].dataType
     if not _has_order(kind):
-        raise ValueError(f"ids are {kind.simpleString()}, of which none is the lowest; give others")
+        raise ValueError(f"ids are {kind.simpleString()}, which cannot be ordered; give others")
     texts = distinct_texts(source, settings)
     originals = Originals(texts, source, settings.recipe)
     return texts, Matching(texts, originals, settings)

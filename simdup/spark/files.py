@@ -161,7 +161,7 @@ def _check_names(session: SparkSession, paths: Mapping[str, str]) -> None:
     every = files.option("recursiveFileLookup", "true").load(list(paths)).select("path")
     lost = every.join(taken, "path", "left_anti").orderBy("path").first()
     if lost is not None:
-        why = "of a folder it takes the files, or else folders called name=value"
+        why = "from a folder it reads either files or folders named name=value"
         raise InputError(
             f"{_path_of(lost['path'])!r}: Spark passes over it ({why}); name each folder"
         )

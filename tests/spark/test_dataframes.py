@@ -486,7 +486,7 @@ def test_ids_that_cannot_be_ordered_are_refused(on_spark):
     )
 
     with pytest.raises(
-        ValueError, match="ids are array<map<string,int>>, of which none is the low"
+        ValueError, match="ids are array<map<string,int>>, which cannot be ordered; give others"
     ):
         spark.groups(frame)
 
