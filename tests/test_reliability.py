@@ -47,11 +47,9 @@ import simdup as package
 from simdup.files import read as reading_room
 from simdup.files import walk as walking_room
 from simdup.files.fingerprint import fingerprint_sources
-from simdup.index import ingest as gather
 from simdup.index.index import Index
 from simdup.recipe import Recipe
 from simdup.settings import Settings
-from simdup.storage import cached as shelves
 from simdup.storage import store as storeroom
 from simdup.text.jieba_words import idf
 
@@ -87,14 +85,13 @@ def report(run):
 @pytest.fixture
 def settled(monkeypatch):
     """The store and an index remember a file however new it is."""
-    for room in (shelves, gather):
-        monkeypatch.setattr(room, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
 
 
 CALL = "\nimport sys\nimport simdup.cli\nsimdup.cli.main(sys.argv[1:])\n"
 REMEMBER = """
-import simdup.index.ingest, simdup.storage.cached
-simdup.index.ingest.SETTLED_NS = simdup.storage.cached.SETTLED_NS = -(10**18)
+import simdup.index.ingest, simdup.storage.codec
+simdup.storage.codec.SETTLED_NS = -(10**18)
 """
 COMPILE = "import simdup.compute.compiled\nsimdup.compute.compiled.load_kernels()\n"
 
@@ -1147,12 +1144,12 @@ PHASES = {
     "walk": ("simdup.files.walk:_status:4", 0),
     "the first folder": ("simdup.files.walk:_Run._entries:1", 0),
     "read": ("simdup.files.workers:fingerprint_sources:2", 2),
-    "keep": ("simdup.storage.cached:Shelf._insert:2", 2),
+    "keep": ("simdup.storage.cached:RecipeCache._insert:2", 2),
     "search": ("simdup.match.match:iter_pairs:1", 8),
-    "read again": ("simdup.files.fingerprint:_again:3", 8),
-    "keep similarities": ("simdup.storage.cached:Shelf.keep_similarities:1", 8),
+    "read again": ("simdup.files.fingerprint:_read_again:3", 8),
+    "keep similarities": ("simdup.storage.cached:RecipeCache.keep_similarities:1", 8),
     "group": ("simdup.files.group_files:_groups:1", 8),
-    "forget": ("simdup.storage.cached:Shelf._forget_files:1", 8),
+    "forget": ("simdup.storage.cached:RecipeCache._forget_files:1", 8),
 }
 
 
@@ -1194,7 +1191,8 @@ def test_an_interrupt_while_a_second_scan_walks_says_nothing_wrong(interrupted, 
 @remembered
 def test_an_interrupt_with_workers_ends_them(interrupted, report, eight):
     ended = interrupted(
-        "simdup.storage.cached:Shelf._insert:2", "scan", eight, "--format", "json", "--jobs", "2"
+        "simdup.storage.cached:RecipeCache._insert:2",
+        *("scan", eight, "--format", "json", "--jobs", "2"),
     )
 
     assert ended.returncode == 130
@@ -1206,7 +1204,7 @@ def test_an_interrupt_with_workers_ends_them(interrupted, report, eight):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda each: each.name)
 def test_no_worker_outlives_a_run_that_is_killed(stopped, eight, number):
-    process = stopped("simdup.storage.cached:Shelf._insert:2", "scan", eight, "--jobs", "2")
+    process = stopped("simdup.storage.cached:RecipeCache._insert:2", "scan", eight, "--jobs", "2")
 
     process.send_signal(number)
 
@@ -1766,8 +1764,9 @@ def test_a_damaged_store_changes_no_answer(run, eight, usual, damage, seed):
 @pytest.mark.parametrize("what", ["log", "index"])
 def test_a_damaged_log_of_a_killed_run_changes_no_answer(driven, run, eight, place, what):
     die = REMEMBER + (
-        "import os, signal, simdup.storage.cached\n"
-        "simdup.storage.cached.Shelf.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import os, signal\n"
+        "from simdup.storage.cached import RecipeCache\n"
+        "RecipeCache.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert driven(die, "scan", eight).returncode == -signal.SIGKILL
     suffix = {"log": "-wal", "index": "-shm"}[what]
@@ -1800,8 +1799,8 @@ def notes(place):
 def newer(place):
     database(place)
     with contextlib.closing(sqlite3.connect(place)) as connection:
-        connection.execute(f"PRAGMA application_id = {storeroom.SORT.application}")
-        connection.execute(f"PRAGMA user_version = {storeroom.SORT.format + 1}")
+        connection.execute(f"PRAGMA application_id = {storeroom.STORE.application}")
+        connection.execute(f"PRAGMA user_version = {storeroom.STORE.format + 1}")
 
 
 def device(place):
@@ -1924,7 +1923,7 @@ CHANGES = {
     "build, walk": ("build x in", "simdup.files.walk:_status:4", 1, 0),
     "build, read": ("build x in", "simdup.files.workers:fingerprint_sources:2", 2, 2),
     "build, in a batch": ("build x in", "simdup.index.file.write:_pack:3", 3, 4),
-    "build, two processes": ("build x in -j 2", "simdup.index.ingest:Gathering._put:3", 3, 4),
+    "build, two processes": ("build x in -j 2", "simdup.index.ingest:Ingestion._put:3", 3, 4),
     "add, in a batch": ("add all new", "simdup.index.file.write:_write:2", 4, 10),
     "update, in a batch": ("update all", "simdup.index.file.write:_write:1", 2, 8),
     "update, at the end": ("update all", "simdup.index.ingest:take_out:1", 3, 9),
@@ -1985,7 +1984,7 @@ def child(at_instruction=None, after_seconds=None):
             connection.set_progress_handler(counting, 10)
             return connection
         for name in ("execute", "executemany"):  # which have a handler of their own
-            delattr(simdup.storage.sqlite.Bounded, name)
+            delattr(simdup.storage.sqlite.BoundedConnection, name)
         simdup.index.file.connection._connected = connected
         try:
             simdup.cli.main(asked)

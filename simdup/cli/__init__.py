@@ -29,15 +29,14 @@ TROUBLE, FAULT = 2, 70
 
 # The first sentence of each command's help, so that listing the commands imports none of them.
 SUMMARIES = {
-    "cache": "Show or clear what scans remember.",
+    "cache": "Show or clear the store, which lets scans skip files that they read before.",
     "compare": "Say how much the texts of A and B are alike.",
     "completion": "Print the script that makes SHELL complete simdup's commands and options.",
     "corpus": "Compare documents that are rows of JSON Lines, CSV or Parquet files.",
-    "evaluate": "Measure how accurately fingerprints tell duplicates from other texts, by size.",
-    "ignore": "Say which pairs of files are no duplicates; "
-    "scans then leave them out and count them.",
-    "index": "Keep a collection in a file, to ask it with `simdup query`.",
-    "query": "Find the documents of INDEX that are like FILE...; - is stdin.",
+    "evaluate": "Measure how well fingerprints tell duplicates from other texts, by size.",
+    "ignore": "Mark pairs of files as not duplicates; scans then leave them out and count them.",
+    "index": "Keep a collection of documents in a file, to search it with `simdup query`.",
+    "query": "Find the documents in INDEX that are like FILE...; - is stdin.",
     "report": "Show RESULT again, which `simdup scan --format json` or jsonl printed; - is stdin.",
     "scan": "Group the documents under PATH... that hold the same text.",
 }

@@ -1,4 +1,4 @@
-"""`simdup cache`: what scans remember, and how to make them forget it."""
+"""`simdup cache`: shows and clears the store, in which scans remember the files they read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simdup.cli import options
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
 from simdup.report.wording import count, percent, printable, size
@@ -22,56 +23,42 @@ if TYPE_CHECKING:
     from simdup.storage.store import Info
 
 
-class Days(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
-    """A number of days: 90 or 90d."""
-
-    name = "days"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        """The number."""
-        match = re.fullmatch(r"(\d{1,5})\s*d?", str(value).strip().lower())
-        if match is None:
-            self.fail(f"{value!r} is no number of days such as 90d", param, ctx)
-        return int(match[1])
+def _days(text: str) -> int:
+    """Return the number of days in a text such as 90 or 90d."""
+    match = re.fullmatch(r"(\d{1,5})\s*d?", text.strip().lower())
+    if match is None:
+        raise ValueError(f"{text!r} is no number of days such as 90d")
+    return int(match[1])
 
 
-_place = click.option(
-    "--cache",
-    type=click.Path(readable=False),
-    metavar="FILE",
-    help="The store.  [default: that of scans]",
+_store_option = options.file(
+    "--cache", "The store.  [default: SIMDUP_CACHE, or a file in your cache folder]"
 )
 
 
-def store_at(named: str | None, *, quiet: bool = False) -> Store:
-    """The store that the user names by an option or SIMDUP_CACHE, or the default one.
+def open_store(named: str | None, *, quiet: bool = False) -> Store:
+    """Open or make the store at the path of an option, or at SIMDUP_CACHE or the default place.
 
-    Raises InputError for something else at a place that was named.
+    Raises InputError if the user named something that is not a store.
     """
     path = default_place() if named is None else Path(named)
     is_named = named is not None or is_place_named()
-    return Store(path, _unheard if quiet else _warn, is_named=is_named)
+    return Store(path, (lambda _: None) if quiet else _warn, is_named=is_named)
 
 
-def store_files(named: str | None) -> list[str]:
-    """The files of the store that the user names, or of the default one."""
-    place = if_there_is_one(default_place) if named is None else Path(named)
-    return [] if place is None else [str(each) for each in files_of(place)]
+def store_files(named: str | None) -> list[Path]:
+    """Return the paths of the files that `open_store` uses."""
+    path = if_there_is_one(default_place) if named is None else Path(named)
+    return [] if path is None else files_of(path)
 
 
 def _warn(line: str) -> None:
     tell(f"simdup: {line}")
 
 
-def _unheard(_: str) -> None:
-    """A warning that nobody wants."""
-
-
 @click.group("cache")
 def cache_command() -> None:
-    """Show or clear what scans remember.
+    """Show or clear the store, which lets scans skip files that they read before.
 
     \b
     Examples:
@@ -81,7 +68,7 @@ def cache_command() -> None:
 
 
 @cache_command.command("info")
-@_place
+@_store_option
 def info_command(cache: str | None) -> int:
     """Show where the store is and what is in it.
 
@@ -91,19 +78,22 @@ def info_command(cache: str | None) -> int:
       simdup cache info --cache project.store
     """
     with closing(_existing(cache)) as store:
-        lines = _described(store.info())
+        lines = _lines(store.info())
         _check_open(store, "it cannot be read now")
     click.echo("\n".join(lines))
     return 0
 
 
 @cache_command.command("clear")
-@_place
+@_store_option
 @click.option(
-    "--older-than", type=Days(), metavar="DAYS", help="Only what was not used for, e.g. 90d."
+    "--older-than",
+    type=options.Parsed("days", _days),
+    metavar="DAYS",
+    help="Forget only what no scan used in the last DAYS, e.g. 90d.",
 )
 def clear_command(cache: str | None, older_than: int | None) -> int:
-    """Forget fingerprints and similarities; the files themselves are never touched.
+    """Forget the fingerprints and similarities of files; the files themselves stay as they are.
 
     \b
     Examples:
@@ -124,7 +114,7 @@ def clear_command(cache: str | None, older_than: int | None) -> int:
 
 
 def _existing(named: str | None) -> Store:
-    """A store that is there: looking at what is not should not make it. Raises InputError."""
+    """Open a store without making one. Raises InputError if there is none."""
     path = default_place() if named is None else Path(named)
     if not os.path.exists(path):
         raise InputError(f"{str(path)!r}: there is no store; a scan makes one")
@@ -132,12 +122,12 @@ def _existing(named: str | None) -> Store:
 
 
 def _check_open(store: Store, problem: str) -> None:
-    """Raise InputError if the store was given up meanwhile: its figures are then all 0."""
+    """Raise InputError if the store failed meanwhile: its figures are then all 0."""
     if not store.is_open:
         raise InputError(f"{str(store.path)!r}: {problem}")
 
 
-def _described(info: Info) -> list[str]:
+def _lines(info: Info) -> list[str]:
     lines = [
         f"store         {printable(str(info.path))}",
         f"size          {size(info.bytes)}",
@@ -152,7 +142,7 @@ def _described(info: Info) -> list[str]:
 
 
 def _recipe(key: str) -> str:
-    """The key of a recipe in words; as it is, if it was damaged."""
+    """Return the key of a recipe in words; a damaged key is returned unchanged."""
     try:
         known = json.loads(key)
         recipe = ", ".join(f"{name} {value}" for name, value in known["recipe"].items())

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from simdup.cli.options import color_option, settings_from, settings_options
+from simdup.cli import options
 from simdup.cli.output import writer
 from simdup.cli.terminal import look
 from simdup.files.compare import compare
@@ -15,42 +15,36 @@ from simdup.report import json_csv as data
 
 
 @click.command("compare")
-@click.argument("left", type=click.Path(readable=False), metavar="A")
-@click.argument("right", type=click.Path(readable=False), metavar="B")
-@settings_options
-@click.option("--diff", "show_diff", is_flag=True, help="Show what is different, by sentence.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to report.",
-)
-@color_option
+@click.argument("left", type=options.PATH, metavar="A")
+@click.argument("right", type=options.PATH, metavar="B")
+@options.file_matching
+@click.option("--diff", "show_diff", is_flag=True, help="Also show the sentences that differ.")
+@options.report_format(["text", "json"], "text")
+@options.color
 def compare_command(
     left: str,
     right: str,
     *,
     show_diff: bool,
-    form: str,
+    form: str | None,
     color: str,
-    **options: Any,  # noqa: ANN401
+    **given: Any,
 ) -> int:
     """Say how much the texts of A and B are alike.
 
-    Exits with 0 for near-duplicates, 1 for others, 2 for trouble.
+    Exits with 0 for near-duplicates, 1 for other texts, 2 on errors.
 
     \b
     Examples:
       simdup compare draft.txt final.txt --diff
       simdup compare a-gbk.txt b-utf8.txt --format json
     """
-    if show_diff and form == "json":
+    is_json = form == "json"
+    if show_diff and is_json:
         raise click.UsageError("--diff is for reading; leave out --format json")
-    comparison = compare(left, right, settings_from(options))
-    write, shape = writer(None, as_utf8=form == "json"), look(color)
-    if form == "json":
+    comparison = compare(left, right, options.settings_from(given))
+    write, shape = writer(None, as_utf8=is_json), look(color)
+    if is_json:
         write(data.render_comparison(comparison))
     else:
         write(text.render_comparison(comparison, shape))

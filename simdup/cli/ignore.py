@@ -1,4 +1,4 @@
-"""`simdup ignore`: pairs of files that are no duplicates, whatever scans think of them."""
+"""`simdup ignore`: the list of pairs of files that the user marked as not duplicates."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simdup.cli.options import reading_from, reading_options
+from simdup.cli import options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
@@ -30,65 +30,55 @@ from simdup.storage.home import if_there_is_one
 from simdup.storage.sqlite import PRIVATE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from simdup.settings import Settings
 
-    Command = TypeVar("Command", bound=Callable[..., Any])
+_DEFAULT = "[default: SIMDUP_IGNORED, or a file in your data folder]"
 
-_place = click.option(
-    "--ignored",
-    type=click.Path(readable=False),
-    metavar="FILE",
-    help="The list of pairs.  [default: SIMDUP_IGNORED, or in your folder of data]",
+_list_option = options.file("--ignored", f"The list of pairs.  {_DEFAULT}")
+
+#: Which pairs are left out of a result; for `ignored_file` and `ignored_digests`.
+ignored_options = options.together(
+    options.file("--ignored", f"Leave out the pairs in this list of `simdup ignore`.  {_DEFAULT}"),
+    options.flag("--no-ignored", "Leave out no pair."),
 )
 
 
-def ignored_options(command: Command) -> Command:
-    """What says which pairs are left out of a result; `ignored_from` takes them."""
-    command = click.option("--no-ignored", is_flag=True, help="Leave out no pair.")(command)
-    return click.option(
-        "--ignored",
-        type=click.Path(readable=False),
-        metavar="FILE",
-        help="Leave out the pairs of this list of `simdup ignore`."
-        "  [default: SIMDUP_IGNORED, or in your folder of data]",
-    )(command)
-
-
-def ignored_from(options: dict[str, Any]) -> list[tuple[bytes, bytes]]:
-    """The pairs of digests to leave out, by the options. Raises UsageError and InputError.
-
-    What is no list at the default place, which nobody has named, is left alone and done without.
-    """
-    named, is_wanted = options.pop("ignored"), not options.pop("no_ignored")
-    if named is not None and not is_wanted:
+def ignored_file(given: dict[str, Any]) -> Path | None:
+    """Return the path of the list to leave out, None for no list. Raises UsageError."""
+    named = given["ignored"]
+    if not given["no_ignored"]:
+        return if_there_is_one(default_place) if named is None else Path(named)
+    if named is not None:
         raise click.UsageError("--ignored and --no-ignored exclude each other")
-    if not is_wanted:
+    return None
+
+
+def ignored_digests(given: dict[str, Any]) -> list[tuple[bytes, bytes]]:
+    """Return the pairs of digests to leave out. Raises UsageError and InputError.
+
+    If something other than a file stands at the default place, which nobody has named, a
+    warning says so and no pair is left out.
+    """
+    path, named = ignored_file(given), given["ignored"]
+    if path is None:
         return []
-    place = if_there_is_one(default_place) if named is None else Path(named)
-    if place is None:
+    if named is None and not is_place_named() and is_no_list(path):
+        if not given["quiet"]:
+            tell(f"simdup: {str(path)!r}: not a regular file; going on without the list")
         return []
-    if named is None and not is_place_named() and is_no_list(place):
-        if not options["quiet"]:
-            tell(f"simdup: {str(place)!r}: not a regular file; going on without the list")
-        return []
-    return [pair.digests for pair in _known(named)]
+    return [pair.digests for pair in _pairs(named)]
 
 
-def list_read(options: dict[str, Any]) -> str | None:
-    """The path of the list that `ignored_from` will read; None for none."""
-    if options["no_ignored"]:
-        return None
-    named = options["ignored"]
-    place = if_there_is_one(default_place) if named is None else named
-    return None if place is None else str(place)
+def _path(named: str | None) -> Path:
+    return default_place() if named is None else Path(named)
 
 
-def _known(named: str | None) -> list[IgnoredPair]:
-    """The pairs in a list; none where the default one is not there yet."""
+def _pairs(named: str | None) -> list[IgnoredPair]:
+    """Return the pairs in a list; none if the default list does not exist yet."""
     try:
-        return pairs_in(default_place() if named is None else Path(named))
+        return pairs_in(_path(named))
     except (FileNotFoundError, NotADirectoryError):
         if named is not None:
             raise
@@ -97,10 +87,10 @@ def _known(named: str | None) -> list[IgnoredPair]:
 
 @click.group("ignore")
 def ignore_command() -> None:
-    """Say which pairs of files are no duplicates; scans then leave them out and count them.
+    """Mark pairs of files as not duplicates; scans then leave them out and count them.
 
-    A pair is remembered by its texts: it stays one when the files move or are re-encoded,
-    and ends when one is edited. Exits with 0 when done, 2 when it could not be.
+    simdup remembers the texts of a pair: the pair stays ignored when the files are moved or
+    re-encoded, until one of the texts is edited. Exits with 0 when done, 2 on errors.
 
     \b
     Examples:
@@ -110,66 +100,68 @@ def ignore_command() -> None:
 
 
 @ignore_command.command("add")
-@click.argument("left", type=click.Path(readable=False), metavar="A")
-@click.argument("right", type=click.Path(readable=False), metavar="B")
-@_place
-@reading_options
-def add_command(left: str, right: str, ignored: str | None, **options: Any) -> int:  # noqa: ANN401
-    """Remember that A and B are no duplicates.
+@click.argument("left", type=options.PATH, metavar="A")
+@click.argument("right", type=options.PATH, metavar="B")
+@_list_option
+@options.reading
+def add_command(left: str, right: str, ignored: str | None, **given: Any) -> int:
+    """Remember that A and B are not duplicates.
 
-    Give the options that say how files are read (--encoding and so on) as to scans.
+    Give the same --encoding, --formats and --convert as to `simdup scan`.
 
     \b
     Examples:
       simdup ignore add form-2023.txt form-2024.txt
       simdup ignore add docs/api.md docs/cli.md --ignored .simdup-ignored
     """
-    path = default_place() if ignored is None else Path(ignored)
-    refuse_same_files([("the list of pairs", str(path))], [("A", left), ("B", right)])
-    one, other = _digests(left, right, reading_from(options))
+    path = _path(ignored)
+    refuse_same_files([("the list of pairs", path)], [("A", left), ("B", right)])
+    one, other = _digests((left, right), options.reading_from(given))
     if one == other:
         raise InputError(
             f"{left!r} and {right!r} hold the very same text; only texts that differ can be ignored"
         )
     names = _name(left, path), _name(right, path)
     pair = IgnoredPair((one.hex(), other.hex()), names, date.today().isoformat())  # noqa: DTZ011
-    with _changing(path, is_named=ignored is not None):
+    if ignored is None:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _locked(path.parent):
         lines = lines_in(path) if path.exists() else []
         if any(known.is_of(one, other) for _, known in lines):
-            tell(f"simdup: {_said(pair)} were ignored before")
+            tell(f"simdup: {_files(pair)} were ignored before")
             return 0
-        writer(str(path), as_utf8=True, mode=PRIVATE)([*(line for line, _ in lines), line_of(pair)])
-    click.echo(f"ignored: {_said(pair)}; {count(len(lines) + 1, 'pair')} in {printable(str(path))}")
+        _write(path, [*(line for line, _ in lines), line_of(pair)])
+    total = count(len(lines) + 1, "pair")
+    click.echo(f"ignored: {_files(pair)}; {total} in {printable(str(path))}")
     return 0
 
 
 @ignore_command.command("list")
-@_place
+@_list_option
 def list_command(ignored: str | None) -> int:
-    """Show every pair: its number, the day it was added, and the names of the files then.
+    """Show every pair: its number, the day it was added, and the names of the files on that day.
 
     \b
     Examples:
       simdup ignore list
       simdup ignore list --ignored .simdup-ignored
     """
-    pairs = _known(ignored)
-    left, right = ([printable(pair.names[side]) for pair in pairs] for side in (0, 1))
-    widest = max(map(width, left), default=0)
+    pairs = _pairs(ignored)
+    names = [[printable(name) for name in pair.names] for pair in pairs]
+    widest = max((width(left) for left, _ in names), default=0)
     writer(None, as_utf8=False)(
-        f"{number:>4}  {pair.added}  {padded(left[number - 1], widest)}  {right[number - 1]}"
-        for number, pair in enumerate(pairs, 1)
+        f"{number:>4}  {pair.added}  {padded(left, widest)}  {right}"
+        for number, (pair, (left, right)) in enumerate(zip(pairs, names, strict=True), 1)
     )
-    path = default_place() if ignored is None else Path(ignored)
-    tell(f"{count(len(pairs), 'pair')} in {printable(str(path))}")
+    tell(f"{count(len(pairs), 'pair')} in {printable(str(_path(ignored)))}")
     return 0
 
 
 @ignore_command.command("remove")
 @click.argument("pair", nargs=-1, required=True, metavar="A B|NUMBER")
-@_place
-@reading_options
-def remove_command(pair: tuple[str, ...], ignored: str | None, **options: Any) -> int:  # noqa: ANN401
+@_list_option
+@options.reading
+def remove_command(pair: tuple[str, ...], ignored: str | None, **given: Any) -> int:
     """Let A and B be duplicates again, or the pair that `simdup ignore list` shows as NUMBER.
 
     \b
@@ -177,31 +169,30 @@ def remove_command(pair: tuple[str, ...], ignored: str | None, **options: Any) -
       simdup ignore remove form-2023.txt form-2024.txt
       simdup ignore remove 3
     """
-    settings = reading_from(options)
-    path = default_place() if ignored is None else Path(ignored)
+    settings, path = options.reading_from(given), _path(ignored)
     if not path.exists():
         raise InputError(f"{str(path)!r}: there is no such list; `simdup ignore add` makes one")
-    with _changing(path, is_named=True):
+    with _locked(path.parent):
         lines = lines_in(path)
         chosen = _chosen([known for _, known in lines], pair, settings)
         kept = [line for line, known in lines if known not in chosen]
-        writer(str(path), as_utf8=True, mode=PRIVATE)(kept)
-    click.echo(f"no longer ignored: {_said(chosen[0])}; {count(len(kept), 'pair')} left")
+        _write(path, kept)
+    click.echo(f"no longer ignored: {_files(chosen[0])}; {count(len(kept), 'pair')} left")
     return 0
 
 
 def _chosen(
     known: list[IgnoredPair], pair: tuple[str, ...], settings: Settings
 ) -> list[IgnoredPair]:
-    """The pair that is meant, as often as it is there. Raises UsageError and InputError."""
+    """Return the pair to remove, every time it is listed. Raises UsageError and InputError."""
     if len(pair) == 1:
         if not pair[0].isdecimal() or not 1 <= int(pair[0]) <= len(known):
             raise InputError(f"{pair[0]!r} is no number of {count(len(known), 'ignored pair')}")
         return [known[int(pair[0]) - 1]]
     if len(pair) != 2:
         raise click.UsageError("give two files, or the number of a pair")
-    one, other = _digests(*pair, settings)
-    chosen = [each for each in known if each.is_of(one, other)]
+    digests = _digests(pair, settings)
+    chosen = [each for each in known if each.is_of(*digests)]
     if not chosen:
         raise InputError(
             f"{pair[0]!r} and {pair[1]!r}, as they are now, are no ignored pair;"
@@ -210,34 +201,36 @@ def _chosen(
     return chosen
 
 
-def _digests(left: str, right: str, settings: Settings) -> tuple[bytes, bytes]:
-    """What the texts of two files are known by. Raises InputError."""
-    one, other = (document_at(each, settings)[0].text_digest for each in (left, right))
-    return one, other
+def _digests(pair: tuple[str, ...], settings: Settings) -> tuple[bytes, bytes]:
+    """Return the digests of the texts of two files. Raises InputError."""
+    left, right = (document_at(path, settings)[0].text_digest for path in pair)
+    return left, right
 
 
-def _said(pair: IgnoredPair) -> str:
+def _files(pair: IgnoredPair) -> str:
     return " and ".join(map(printable, pair.names))
 
 
 def _name(path: str, beside: Path) -> str:
-    """The name to remember: below the folder of the list as seen from there, else whole."""
-    whole, folder = os.path.abspath(path), os.path.abspath(beside.parent)
-    is_below = os.path.commonpath((whole, folder)) == folder
-    return printable(os.path.relpath(whole, folder) if is_below else whole)
+    """Return the name to remember: relative to the list's folder if below it, else absolute."""
+    absolute, folder = os.path.abspath(path), os.path.abspath(beside.parent)
+    is_below = os.path.commonpath((absolute, folder)) == folder
+    return printable(os.path.relpath(absolute, folder) if is_below else absolute)
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    writer(str(path), as_utf8=True, mode=PRIVATE)(lines)
 
 
 @contextmanager
-def _changing(path: Path, *, is_named: bool) -> Iterator[None]:
-    """The folder of a list is there, and no other simdup changes a list in it meanwhile."""
-    if not is_named:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other runs of simdup from changing a list in a folder at the same time."""
     try:
         import fcntl  # noqa: PLC0415  not on Windows
     except ImportError:
         yield
         return
-    descriptor = os.open(path.parent, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # of a file system that has no locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,20 +1,14 @@
-"""`simdup index`: a collection in a file, to be asked by `simdup query`."""
+"""`simdup index`: keeps a collection of documents in a file that `simdup query` searches."""
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simdup.cli.options import (
-    filter_options,
-    filters_from,
-    given_from,
-    given_options,
-    recipe_options,
-    settings_from,
-)
+from simdup.cli import options
 from simdup.cli.output import writer
 from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
 from simdup.errors import SimdupError
@@ -28,25 +22,15 @@ if TYPE_CHECKING:
 
     from simdup.index.records import Changes
 
-DAMAGED, TROUBLE_WITH_INPUT = 1, 3
+DAMAGED = 1
 
-_file = click.argument("file", type=click.Path(readable=False), metavar="FILE")
-_paths = click.argument(
-    "paths", nargs=-1, required=True, type=click.Path(readable=False), metavar="PATH..."
-)
-_jobs = click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes.  [default: cores, if worth it]",
-)
-_quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, warnings and summary.")
+_file = click.argument("file", type=options.PATH, metavar="FILE")
+_paths = click.argument("paths", nargs=-1, required=True, type=options.PATH, metavar="PATH...")
 
 
 @click.group("index")
 def index_command() -> None:
-    """Keep a collection in a file, to ask it with `simdup query`.
+    """Keep a collection of documents in a file, to search it with `simdup query`.
 
     \b
     Examples:
@@ -58,32 +42,26 @@ def index_command() -> None:
 @index_command.command("build")
 @_file
 @_paths
-@recipe_options
-@filter_options
-@_jobs
-@_quiet
-def build_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
+@options.recipe
+@options.filters
+@options.jobs
+@options.quiet
+def build_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     """Make the index FILE of the documents under PATH...
 
-    Exits with 0 when done, 2 when it cannot run, 3 when some files could not be read.
+    Exits with 0 when done, 2 if it cannot run, 3 if some files could not be read.
 
     \b
     Examples:
       simdup index build library.simdup ~/books
       simdup index build pages.simdup crawl/ --bits 64 --include '*.html'
     """
-    filters = filters_from(options)
-    settings = settings_from(options | {"similarity": None, "k": None, "no_verify": False})
-    jobs, quiet = options["jobs"], options["quiet"]
+    filters, settings = options.filters_from(given), options.settings_from(given)
     with Index.create(file, settings) as index:
         try:
-            return _change(
-                index,
-                lambda: index.add(paths, filters, jobs=jobs, progress=progress(quiet=quiet)),
-                quiet=quiet,
-            )
+            return _change(index, given, partial(index.add, paths, filters, **_work(given)))
         except SimdupError:
-            if not index.batches:  # nothing was done: there was something wrong with PATH
+            if not index.batches:  # nothing was added: there was something wrong with PATH
                 os.unlink(file)
             raise
 
@@ -91,36 +69,31 @@ def build_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # 
 @index_command.command("add")
 @_file
 @_paths
-@given_options
-@filter_options
-@_jobs
-@_quiet
-def add_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
+@options.companions
+@options.filters
+@options.jobs
+@options.quiet
+def add_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     """Add the documents under PATH... to the index FILE.
 
-    Documents that are in it are read again only if they have changed.
+    Documents that the index contains already are read again only if they have changed.
 
     \b
     Examples:
       simdup index add library.simdup ~/more-books
       simdup index add library.simdup notes/today.md
     """
-    filters, quiet = filters_from(options), options["quiet"]
-    show = progress(quiet=quiet)
-    with Index(file, given_from(options)) as index:
-        return _change(
-            index,
-            lambda: index.add(paths, filters, jobs=options["jobs"], progress=show),
-            quiet=quiet,
-        )
+    filters = options.filters_from(given)
+    with Index(file, options.companions_from(given)) as index:
+        return _change(index, given, partial(index.add, paths, filters, **_work(given)))
 
 
 @index_command.command("remove")
 @_file
 @_paths
-@given_options
-@_quiet
-def remove_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
+@options.companions
+@options.quiet
+def remove_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     """Take the documents at or under PATH... out of the index FILE; the files stay.
 
     `simdup index update` does not add them again, `simdup index add` does.
@@ -130,45 +103,33 @@ def remove_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  #
       simdup index remove library.simdup ~/books/lent
       simdup index remove library.simdup notes/today.md
     """
-    with Index(file, given_from(options)) as index:
-        return _change(index, lambda: index.remove(paths), quiet=options["quiet"])
+    with Index(file, options.companions_from(given)) as index:
+        return _change(index, given, partial(index.remove, paths))
 
 
 @index_command.command("update")
 @_file
-@given_options
-@_jobs
-@_quiet
-def update_command(file: str, **options: Any) -> int:  # noqa: ANN401
-    """Look again at all that was added: add what is new, replace what changed, drop what is gone.
+@options.companions
+@options.jobs
+@options.quiet
+def update_command(file: str, **given: Any) -> int:
+    """Look again at all that was added: add new files, replace changed ones, remove deleted ones.
 
     \b
     Examples:
       simdup index update library.simdup
       simdup index update library.simdup --quiet
     """
-    quiet = options["quiet"]
-    with Index(file, given_from(options)) as index:
-        if index.is_outdated and not quiet:
+    with Index(file, options.companions_from(given)) as index:
+        if index.is_outdated and not given["quiet"]:
             tell(f"simdup: {index.path!r} was read by other readers than those of today: all anew")
-        return _change(
-            index,
-            lambda: index.update(jobs=options["jobs"], progress=progress(quiet=quiet)),
-            quiet=quiet,
-        )
+        return _change(index, given, partial(index.update, **_work(given)))
 
 
 @index_command.command("info")
 @_file
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to report.",
-)
-def info_command(file: str, form: str) -> int:
+@options.report_format(["text", "json"], "text")
+def info_command(file: str, form: str | None) -> int:
     """Show what is in the index FILE and how it was made.
 
     \b
@@ -178,17 +139,17 @@ def info_command(file: str, form: str) -> int:
     """
     with Index(file) as index:
         info = index.info()
-    write = writer(None, as_utf8=form == "json")
-    write((render_info_json if form == "json" else render_info)(info))
+    render = render_info_json if form == "json" else render_info
+    writer(None, as_utf8=form == "json")(render(info))
     return 0
 
 
 @index_command.command("verify")
 @_file
 def verify_command(file: str) -> int:
-    """Check that the index FILE is whole.
+    """Check that nothing in the index FILE is damaged.
 
-    Exits with 0 if it is, 1 if something in it is damaged, 2 if it cannot be read at all.
+    Exits with 0 if nothing is, 1 if something is, 2 if the index cannot be read at all.
 
     \b
     Examples:
@@ -201,31 +162,32 @@ def verify_command(file: str) -> int:
     return DAMAGED if found else 0
 
 
-def _change(index: Index, change: Callable[[], Changes], *, quiet: bool) -> int:
-    """Change the index and say what was done; after Ctrl-C, how far."""
+def _work(given: dict[str, Any]) -> dict[str, Any]:
+    """Return how the work is to be done."""
+    return {"jobs": given["jobs"], "progress": progress(quiet=given["quiet"])}
+
+
+def _change(index: Index, given: dict[str, Any], change: Callable[[], Changes]) -> int:
+    """Change the index and say what was done; after Ctrl-C, say what the index contains."""
     try:
         changes = change()
     except KeyboardInterrupt:
         reached = f"after batch {index.batches:,}, with {count(len(index), 'document')}"
         tell(f"simdup: interrupted; {index.path!r} is as it was {reached}")
         return INTERRUPTED
-    if not quiet:
+    if not given["quiet"]:
         warn_of(changes.skipped)
         for place in changes.refiltered:
             tell(f"simdup: {place!r} had other filters; an update drops what these leave out")
         tell(_summary(changes, len(index)))
     has_trouble = any(each.reason.is_trouble for each in changes.skipped)
-    return TROUBLE_WITH_INPUT if has_trouble else 0
+    return options.TROUBLE_WITH_INPUT if has_trouble else 0
 
 
 def _summary(changes: Changes, documents: int) -> str:
-    done = {
-        "added": changes.added,
-        "replaced": changes.replaced,
-        "removed": changes.removed,
-        "unchanged": changes.unchanged,
-    }
-    said = ", ".join(f"{number:,} {what}" for what, number in done.items() if number)
-    left = ", ".join(f"{n:,} {reason}" for reason, n in skips(changes.skipped).items())
-    whole = f"{count(documents, 'document')} in the index"
-    return f"{said or 'nothing changed'}; {whole}" + (f"; skipped {left}" if left else "")
+    """Return the line that says what was changed, and what the index contains now."""
+    names = ("added", "replaced", "removed", "unchanged")
+    done = [f"{n:,} {name}" for name in names if (n := getattr(changes, name))]
+    skipped = [f"{n:,} {reason}" for reason, n in skips(changes.skipped).items()]
+    line = f"{', '.join(done) or 'nothing changed'}; {count(documents, 'document')} in the index"
+    return f"{line}; skipped {', '.join(skipped)}" if skipped else line

@@ -1,15 +1,18 @@
-"""Options that several commands share, and settings made of them."""
+"""Options that several commands share, and the settings and filters that they make."""
 
 from __future__ import annotations
 
+import re
+import shutil
+import sys
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from simdup.cli.terminal import COLOR
-from simdup.cli.values import Lengths, Size, converters_from, formats_from
 from simdup.files.walk import Filters
 from simdup.recipe import (
     MAX_BITS,
@@ -20,307 +23,394 @@ from simdup.recipe import (
     WeightKind,
     default_bits,
 )
-from simdup.settings import FORMATS, LINKAGES, SIMILARITY, Settings
+from simdup.settings import FORMATS, LINKAGES, SIMILARITY, Converter, Settings
 from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable
     from enum import Enum
+    from typing import BinaryIO, TypeAlias
 
-    Command = TypeVar("Command", bound=Callable[..., Any])
+    from simdup.corpus.records import Balance
+    from simdup.records import ScanResult
 
+    Decorator: TypeAlias = Callable[[Any], Any]
 
-def _choices(kind: type[Enum]) -> click.Choice[str]:
-    return click.Choice([each.value for each in kind])
-
+FOUND, TROUBLE_WITH_INPUT = 1, 3
 
 _DEFAULT = Recipe()
+_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
-# What two texts must have to be near-duplicates.
-_THRESHOLDS = [
+# The features that each detail of a recipe belongs to.
+_FEATURES_OF = {
+    "ngram": ("shingles",),
+    "top": ("keywords",),
+    "weights": ("keywords",),
+    "user_dict": ("words", "keywords"),
+    "stop_words": ("words", "keywords"),
+}
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
+    """An option's value that a function makes of the text; its ValueError is a usage error."""
+
+    def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value; defaults that are no text stay as they are."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def size_bytes(text: str) -> int:
+    """Return the number of bytes that a size means, as 500, 10k, 2.5MB (1000s) or 1MiB (1024s).
+
+    >>> size_bytes("2.5 MB"), size_bytes("1KiB")
+    (2500000, 1024)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip().lower())
+    if match is None:
+        raise ValueError(f"{text!r} is no size; write 500, 10k, 2.5MB or 1MiB")
+    number, unit, binary = match.groups()
+    try:
+        return int(float(number) * (1024 if binary else 1000) ** _UNITS[unit])
+    except OverflowError:
+        raise ValueError("is more than any file has") from None
+
+
+def whole_numbers(text: str) -> tuple[int, ...]:
+    """Return the whole numbers in a list with commas."""
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"{text!r} is no list of whole numbers such as 2 or 2,3") from None
+
+
+def _among(known: Collection[str], text: str) -> tuple[str, ...]:
+    """Return the names in a list with commas, each once. Raises ValueError for an unknown one."""
+    names = tuple(dict.fromkeys(text.split(",")))
+    if unknown := next((name for name in names if name not in known), None):
+        raise ValueError(f"{unknown!r} is none of {', '.join(known)}")
+    return names
+
+
+def some_of(kind: type[Enum]) -> Parsed:
+    """Return the type of an option that takes one or more members of an enumeration."""
+    return Parsed("name[,name...]", partial(_among, [each.value for each in kind]))
+
+
+def _formats(text: str) -> tuple[str, ...]:
+    """Return the document formats to extract: names with commas, `text` for none, or `all`."""
+    names = _among(("text", "all", *FORMATS), text)
+    return FORMATS if "all" in names else tuple(name for name in names if name != "text")
+
+
+def _converter(text: str) -> Converter:
+    """Return the converter of EXT=COMMAND. Raises ValueError if its program is not installed."""
+    converter = Converter.of(text)
+    if shutil.which(converter.command[0]) is None:
+        raise ValueError(f"{text!r}: there is no program {converter.command[0]!r}")
+    return converter
+
+
+def _encoding(text: str) -> str:
+    """Return the name of an encoding. Raises ValueError if no text file can be in it."""
+    encoding_named(text)
+    return text
+
+
+def together(*several: Decorator) -> Decorator:
+    """Return one decorator that adds several options to a command, in this order."""
+    return lambda command: reduce(lambda added, option: option(added), reversed(several), command)
+
+
+def flag(*names: str) -> Decorator:
+    """Return an option without a value, of its names and its help."""
+    return click.option(*names[:-1], is_flag=True, help=names[-1])
+
+
+def file(*names: str, metavar: str = "FILE", multiple: bool = False) -> Decorator:
+    """Return an option that takes a path, of its names and its help."""
+    return click.option(*names[:-1], type=PATH, metavar=metavar, multiple=multiple, help=names[-1])
+
+
+def choice(name: str, choices: Iterable[str], text: str) -> Decorator:
+    """Return an option that takes one of some names, the first unless it is given."""
+    kind = click.Choice([getattr(each, "value", each) for each in choices])
+    return click.option(name, type=kind, default=kind.choices[0], show_default=True, help=text)
+
+
+def report_format(names: Iterable[str], default: str) -> Decorator:
+    """Return the option `--format`, as `form`; None unless it is given."""
+    text = f"The format of the report.  [default: {default}]"
+    return click.option("--format", "form", type=click.Choice([*names]), help=text)
+
+
+#: The path of a file. Whether it can be read shows when it is read, with one message everywhere.
+PATH = click.Path(readable=False)
+LENGTHS = Parsed("n[,n...]", whole_numbers)
+SHARE = click.FloatRange(0, 1, min_open=True)
+_SIZE = Parsed("size", size_bytes)
+
+#: What makes two texts near-duplicates; for `settings_from` or `one_threshold`.
+thresholds = together(
     click.option(
         "-s",
         "--similarity",
-        type=click.FloatRange(0, 1, min_open=True),
+        type=SHARE,
         metavar="S",
-        help=f"Exact similarity from which two texts are near-duplicates.  [default: {SIMILARITY}]",
+        help="Texts with at least this exact similarity are near-duplicates."
+        f"  [default: {SIMILARITY}]",
     ),
     click.option(
         "-k",
         "k",
         type=click.IntRange(min=0),
         metavar="BITS",
-        help="Bare SimHash: texts within this many bits are near-duplicates (but texts of fewer"
-        " than 16 features are still decided by their similarity).",
+        help="Compare fingerprints alone: texts whose fingerprints differ in at most so many bits"
+        " are near-duplicates (texts of fewer than 16 features are still compared exactly).",
     ),
-]
+    flag(
+        "--no-verify",
+        "Compare fingerprints alone, within the number of bits that --similarity corresponds to,"
+        " or fewer if unrelated texts would be that near by chance.",
+    ),
+)
 
-# How a fingerprint is made, when it is made in one way.
-_FINGERPRINT = [
+_dictionaries = together(
+    file("--user-dict", "A dictionary for jieba, one word a line, for words and keywords."),
+    file("--stop-words", "Words to leave out, one a line, for words and keywords."),
+)
+
+#: The details of a recipe; for `details_of` or `settings_from`.
+details = together(
+    click.option(
+        "--ngram",
+        type=LENGTHS,
+        default=",".join(map(str, _DEFAULT.ngram)),
+        show_default=True,
+        help="Number of tokens in a shingle; with several numbers, shingles of each length.",
+    ),
+    click.option(
+        "--top",
+        type=int,
+        default=_DEFAULT.top,
+        show_default=True,
+        help="Number of keywords that make the fingerprint.",
+    ),
+    choice(
+        "--weights",
+        WeightKind,
+        "How the weight of a keyword is rounded: to 1/65536 (exact), down to a whole number (int),"
+        " down to tenths (int10), or not at all (float).",
+    ),
+    _dictionaries,
+)
+
+_fingerprint = together(
     click.option(
         "--bits",
         type=int,
         help=f"Size of a fingerprint: a multiple of 8 up to {MAX_BITS}."
         f"  [default: {_DEFAULT.bits}; {MAX_STRING_HASH_BITS} with --hash string]",
     ),
-    click.option(
+    choice(
         "--features",
-        type=_choices(FeatureKind),
-        default=_DEFAULT.features.value,
-        show_default=True,
-        help="What votes: runs of consecutive tokens; jieba's words by count and IDF; jieba's"
-        " keywords (the assignment); what stands between white space.",
+        FeatureKind,
+        "What a fingerprint is made of: shingles (runs of neighbouring tokens), words (jieba finds"
+        " the Chinese ones; words that are common in the language count less), keywords (the most"
+        " telling words by jieba's TF-IDF), or tokens (whatever stands between spaces).",
     ),
-    click.option(
+    choice(
         "--hash",
-        "hash_kind",
-        type=_choices(HashKind),
-        default=_DEFAULT.hash.value,
-        show_default=True,
-        help="How a feature becomes bits; 'string' is the assignment's, up to 128 bits.",
+        HashKind,
+        "The hash function for features; 'string' is that of Python 2, up to"
+        f" {MAX_STRING_HASH_BITS} bits.",
     ),
-]
-
-# Files that details of that need.
-_DICTIONARIES = [
-    click.option(
-        "--user-dict",
-        type=click.Path(readable=False),
-        metavar="FILE",
-        help="A dictionary for jieba, a word a line, for 'words' and 'keywords'.",
-    ),
-    click.option(
-        "--stop-words",
-        type=click.Path(readable=False),
-        metavar="FILE",
-        help="Words that do not vote, one a line, for 'words' and 'keywords'.",
-    ),
-]
-
-# Details of that.
-_DETAILS = [
-    click.option(
-        "--ngram",
-        type=Lengths(),
-        default=",".join(map(str, _DEFAULT.ngram)),
-        show_default=True,
-        help="Tokens in a shingle; several lengths vote together.",
-    ),
-    click.option(
-        "--top", type=int, default=_DEFAULT.top, show_default=True, help="How many keywords vote."
-    ),
-    click.option(
-        "--weights",
-        type=_choices(WeightKind),
-        default=_DEFAULT.weights.value,
-        show_default=True,
-        help="How weights of keywords are rounded; all but the first are the assignment's.",
-    ),
-    *_DICTIONARIES,
-]
-
-_NO_VERIFY = click.option(
-    "--no-verify",
-    is_flag=True,
-    help="Bare SimHash, within the bits that --similarity stands for, or fewer where chance"
-    " would bring unrelated texts as near.",
+    details,
 )
 
-_ENCODING = click.option(
-    "--encoding", metavar="NAME", help="Read every file in this encoding, detect none."
+_convert = click.option(
+    "--convert",
+    "converters",
+    type=Parsed("ext=command", _converter),
+    multiple=True,
+    metavar="EXT=COMMAND",
+    help="Run COMMAND on files that end in .EXT, and take what it prints as their text. {} in"
+    " COMMAND is replaced by the file's path; without {}, COMMAND reads the file from stdin. No"
+    " shell is used; a file may take 60 s of processor time.",
 )
 
-# Which files of those under a path are taken.
-_FILTERS = [
-    click.option("--include", multiple=True, metavar="GLOB", help="Only files that match one."),
+#: How the text of a file is read; for `settings_from` or `reading_from`.
+reading = together(
     click.option(
-        "--exclude", multiple=True, metavar="GLOB", help="No files or folders that match."
+        "--encoding",
+        type=Parsed("name", _encoding),
+        metavar="NAME",
+        help="Read every plain text in this encoding instead of detecting it.",
     ),
     click.option(
-        "--hidden", is_flag=True, help="Files and folders whose names begin with a dot, too."
+        "--formats",
+        type=Parsed("names", _formats),
+        default="all",
+        show_default=True,
+        metavar="NAMES",
+        help="Document formats whose text is extracted, with commas between them, out of"
+        f" {', '.join(FORMATS)}; or all; or text, to read every file as plain text.",
+    ),
+    _convert,
+)
+
+#: How the fingerprint of a file is made; for `settings_from`.
+recipe = together(_fingerprint, reading)
+#: All that decides whether two rows of a corpus are near-duplicates; for `settings_from`.
+row_matching = together(thresholds, _fingerprint)
+#: All that decides whether two files are near-duplicates; for `settings_from`.
+file_matching = together(thresholds, recipe)
+#: What an index refers to but does not contain; for `companions_from`.
+companions = together(_dictionaries, _convert)
+
+#: Which of the files in a folder are read; for `filters_from`.
+filters = together(
+    click.option(
+        "--include", multiple=True, metavar="GLOB", help="Read only files that match a GLOB."
     ),
     click.option(
-        "--noise", is_flag=True, help="Folders of caches, trash and version control, too."
+        "--exclude", multiple=True, metavar="GLOB", help="Leave out files and folders that match."
     ),
-    click.option("--gitignore", is_flag=True, help="Leave out what .gitignore files name."),
+    flag("--hidden", "Also read files and folders whose names begin with a dot."),
+    flag("--noise", "Also enter folders of caches, trash and version control."),
+    flag("--gitignore", "Leave out what .gitignore files name."),
     click.option(
         "--max-depth",
         type=click.IntRange(min=0),
         metavar="N",
-        help="How deep to go, as in find: 1 reads what is right in PATH, 2 one folder deeper.",
+        help="How deep to go, as in find: 1 reads the files right in PATH, 2 also those one folder"
+        " deeper.",
     ),
-    click.option(
-        "--min-size", type=Size(), default=0, help="Smallest file to read, e.g. 500 or 10kB."
-    ),
-    click.option("--max-size", type=Size(), help="Largest file to read, e.g. 20MB."),
-    click.option("--follow-symlinks", is_flag=True, help="Go where symbolic links lead."),
-    click.option("--one-file-system", is_flag=True, help="Enter no folder on another file system."),
-]
+    click.option("--min-size", type=_SIZE, default=0, help="Smallest file to read, e.g. 10kB."),
+    click.option("--max-size", type=_SIZE, help="Largest file to read, e.g. 20MB."),
+    flag("--follow-symlinks", "Follow symbolic links."),
+    flag("--one-file-system", "Enter no folder on another file system."),
+)
 
-#: How pairs become groups.
-linkage_option = click.option(
+linkage = choice(
     "--linkage",
-    type=click.Choice(LINKAGES),
-    default=LINKAGES[0],
-    show_default=True,
-    help="Star: every member is alike its representative. Components: chains count.",
+    LINKAGES,
+    "How pairs become groups. star: every member is like the representative of its group."
+    " components: every member is like some other member, so that chains are one group.",
 )
 
-#: Where a report goes, for `output.writer`.
-output_option = click.option(
-    "-o",
-    "--output",
-    "target",
-    type=click.Path(readable=False),
-    metavar="FILE",
-    help="Report there.",
+#: Where the report goes, as `target`; for `output.writer`.
+output = file("-o", "--output", "target", "Write the report to this file.")
+
+#: Whether a text report has colours; for `terminal.look`.
+color = choice(
+    "--color", COLOR, "Colours in a text report; auto: on a terminal, unless NO_COLOR is set."
 )
 
-#: Whether a report for people is in colours, for `terminal.look`.
-color_option = click.option(
-    "--color",
-    type=click.Choice(COLOR),
-    default=COLOR[0],
-    show_default=True,
-    help="Colours in a report for people; auto: on a terminal, unless NO_COLOR is set.",
+jobs = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of processes.  [default: one per core, if there is enough work]",
 )
 
-_FORMATS = click.option(
-    "--formats",
-    default="all",
-    show_default=True,
-    metavar="NAMES",
-    help="Documents whose text is extracted: text for none, all, or names with commas between: "
-    + ", ".join(FORMATS)
-    + ".",
-)
+quiet = flag("-q", "--quiet", "Show no progress, warnings or summary.")
+fail_on_found = flag("--fail-on-found", "Exit with 1 if there is a group.")
 
 
-_CONVERT = click.option(
-    "--convert",
-    "converters",
-    multiple=True,
-    metavar="EXT=COMMAND",
-    help="Files that end in .EXT: what COMMAND prints is their text. {} in it is the file's path;"
-    " without one it reads the file from stdin. No shell; 60 s of processor time a file.",
-)
-
-
-def settings_options(command: Command) -> Command:
-    """All options that decide the answer; `settings_from` takes them."""
-    reading = [_ENCODING, _FORMATS, _CONVERT]
-    return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS, *reading], command)
-
-
-def recipe_options(command: Command) -> Command:
-    """Add the options that say how fingerprints and texts are made, for `settings_from`."""
-    return _with([*_FINGERPRINT, *_DETAILS, _ENCODING, _FORMATS, _CONVERT], command)
-
-
-def row_options(command: Command) -> Command:
-    """What decides the answer where texts are rows; `settings_from` takes them."""
-    return _with([*_THRESHOLDS, _NO_VERIFY, *_FINGERPRINT, *_DETAILS], command)
-
-
-def given_options(command: Command) -> Command:
-    """What an index only names: dictionaries and converters; `given_from` takes them."""
-    return _with([*_DICTIONARIES, _CONVERT], command)
-
-
-def reading_options(command: Command) -> Command:
-    """What decides the text of a file; `reading_from` takes them."""
-    return _with([_ENCODING, _FORMATS, _CONVERT], command)
-
-
-def reading_from(options: dict[str, Any]) -> Settings:
-    """Settings that say how files are read, out of the values of `reading_options`."""
-    encoding, formats = options.pop("encoding"), formats_from(options.pop("formats"))
-    if encoding is not None:
-        encoding_named(encoding)
-    converters = converters_from(options.pop("converters"))
-    return Settings(encoding=encoding, formats=formats, converters=converters)
-
-
-def threshold_options(command: Command) -> Command:
-    """What two texts must have to be near-duplicates, and the size of fingerprints."""
-    return _with([*_THRESHOLDS, _NO_VERIFY], command)
-
-
-def given_from(options: dict[str, Any]) -> Settings:
-    """Settings with dictionaries and converters alone, taken out of `options`."""
-    files = {name: options.pop(name) for name in ("user_dict", "stop_words")}
-    is_given = any(each is not None for each in files.values())
-    recipe = Recipe(features=FeatureKind.WORDS, **files) if is_given else Recipe()
-    return Settings(recipe, converters=converters_from(options.pop("converters")))
-
-
-def dictionaries_of(options: dict[str, Any]) -> list[tuple[str, str | None]]:
-    """The options that name dictionaries and stop words, with their files, for `output`."""
-    return [("--user-dict", options["user_dict"]), ("--stop-words", options["stop_words"])]
-
-
-def filter_options(command: Command) -> Command:
-    """All options that say which files are taken; `filters_from` reads them."""
-    return _with(_FILTERS, command)
-
-
-def filters_from(options: dict[str, Any]) -> Filters:
-    """Filters from the values of `filter_options`. Raises UsageError for what cannot be."""
-    if options["max_size"] is not None and options["max_size"] < options["min_size"]:
-        raise click.UsageError("--max-size is less than --min-size: no file is both")
-    return Filters(**{each.name: options[each.name] for each in fields(Filters)})
-
-
-def detail_options(command: Command) -> Command:
-    """Add the options that set the details of a fingerprint."""
-    return _with(_DETAILS, command)
-
-
-def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
+def is_given(name: str) -> bool:
+    """Return whether the user gave an option of the current command."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
 
 
 def refuse_idle_options(features: Collection[str]) -> None:
-    """Raise UsageError for an option that was given and would change nothing."""
-    given = click.get_current_context().get_parameter_source
-    for name, its_features in (("ngram", "shingles"), ("top", "keywords")):
-        if given(name) is ParameterSource.COMMANDLINE and its_features not in features:
-            others = ", ".join(features)
-            raise click.UsageError(f"--{name} goes with --features {its_features}, not {others}")
+    """Raise UsageError for a detail that was given and that none of the features has."""
+    values = click.get_current_context().params
+    for name, its_features in _FEATURES_OF.items():
+        has_effect = values[name] != WeightKind.EXACT.value
+        if has_effect and is_given(name) and not set(its_features) & set(features):
+            option, wanted = f"--{name.replace('_', '-')}", " or ".join(its_features)
+            raise click.UsageError(
+                f"{option} goes with --features {wanted}, not {', '.join(features)}"
+            )
 
 
-def one_threshold(options: dict[str, Any]) -> tuple[float, int | None]:
-    """The similarity and k that were given, taken out of `options`. Raises UsageError for both."""
-    similarity, k = options.pop("similarity"), options.pop("k")
+def details_of(features: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the details of a recipe that have a meaning for these features."""
+    return {name: given[name] for name, its in _FEATURES_OF.items() if features in its}
+
+
+def one_threshold(given: dict[str, Any]) -> tuple[float, int | None]:
+    """Return the similarity and the k that were given. Raises UsageError for both at once."""
+    similarity, k = given.get("similarity"), given.get("k")
     if similarity is not None and k is not None:
         raise click.UsageError("-k and --similarity are two thresholds; give one")
     return SIMILARITY if similarity is None else similarity, k
 
 
-def settings_from(options: dict[str, Any], linkage: str = "star") -> Settings:
-    """Settings from the values of `settings_options` or `row_options`, taken out of `options`.
+def settings_from(given: dict[str, Any]) -> Settings:
+    """Return the settings that the options of a command make; options it lacks keep defaults.
 
-    Raises UsageError for options that do not go together, ValueError for values that
-    cannot be.
+    Raises UsageError for options that do not go together, ValueError for wrong values.
     """
-    refuse_idle_options([options["features"]])
-    recipe = Recipe(
-        features=options.pop("features"),
-        ngram=options.pop("ngram"),
-        top=options.pop("top"),
-        weights=options.pop("weights"),
-        hash=options["hash_kind"],
-        bits=default_bits(options["hash_kind"]) if options["bits"] is None else options["bits"],
-        user_dict=options.pop("user_dict"),
-        stop_words=options.pop("stop_words"),
-    )
+    refuse_idle_options([given["features"]])
+    bits = default_bits(given["hash"]) if given["bits"] is None else given["bits"]
+    recipe = Recipe(bits=bits, **_named(given, "features", "hash", *_FEATURES_OF))
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
-    encoding = options.pop("encoding", None)
-    if encoding is not None:
-        encoding_named(encoding)  # the same
-    similarity, k = one_threshold(options)
-    verified, formats = not options.pop("no_verify"), formats_from(options.pop("formats", "all"))
-    converters = converters_from(options.pop("converters", ()))
-    return Settings(recipe, similarity, k, verified, linkage, encoding, formats, converters)
+    similarity, k = one_threshold(given)
+    others = _named(given, "linkage", "encoding", "formats", "converters")
+    return Settings(recipe, similarity, k, not given.get("no_verify"), **others)
+
+
+def reading_from(given: dict[str, Any]) -> Settings:
+    """Return settings that only say how files are read."""
+    return Settings(**_named(given, "encoding", "formats", "converters"))
+
+
+def companions_from(given: dict[str, Any]) -> Settings:
+    """Return settings with nothing but the dictionaries and converters of an index."""
+    files = _named(given, "user_dict", "stop_words")
+    is_named = any(each is not None for each in files.values())
+    recipe = Recipe(features=FeatureKind.WORDS, **files) if is_named else Recipe()
+    return Settings(recipe, converters=given["converters"])
+
+
+def filters_from(given: dict[str, Any]) -> Filters:
+    """Return the filters that options make. Raises UsageError if no file can pass them."""
+    if given["max_size"] is not None and given["max_size"] < given["min_size"]:
+        raise click.UsageError("--max-size is less than --min-size: no file is both")
+    return Filters(**_named(given, *(each.name for each in fields(Filters))))
+
+
+def exit_code(result: ScanResult | Balance, given: dict[str, Any]) -> int:
+    """Return 3 if some input was unreadable, 1 with --fail-on-found if there are groups, or 0."""
+    if result.has_trouble:
+        return TROUBLE_WITH_INPUT
+    return FOUND if given["fail_on_found"] and result.groups else 0
+
+
+def dictionary_files(given: dict[str, Any]) -> list[tuple[str, str | None]]:
+    """Return the options that name dictionaries, and their files; for `refuse_same_files`."""
+    return [("--user-dict", given["user_dict"]), ("--stop-words", given["stop_words"])]
+
+
+def stdin_for(option: str) -> BinaryIO:
+    """Return standard input as bytes. Raises UsageError naming the option if it is closed."""
+    if not sys.stdin.readable():
+        raise click.UsageError(f"{option} reads stdin, which is closed")
+    return sys.stdin.buffer
+
+
+def _named(given: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return the options of these names, as far as the command has them."""
+    return {name: given[name] for name in names if name in given}

@@ -14,19 +14,20 @@ from simdup.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     Lines = Iterable[str] | Iterable[bytes]
     Write = Callable[[Lines], None]
-    Named = Iterable[tuple[str, str | None]]
+    Named = Iterable[tuple[str, str | Path | None]]
 
 
 def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write:
-    """A function that writes lines (str) or bytes to a file, or to stdout for None.
+    """Return a function that writes lines (str) or bytes to a file, or to stdout for None.
 
-    Raises InputError now if the file could not be written, before any work is done. The
-    function replaces the file as a whole, or leaves it as it was. Lines to stdout are in
-    its encoding unless `as_utf8`. A new file has the `mode`, or what the umask leaves; an old
-    one keeps its own.
+    Raises InputError now if the file could not be written, before any work is done. The function
+    replaces the whole file or leaves it as it was. Lines to stdout are in the encoding of stdout
+    unless `as_utf8`. A new file gets the `mode`, or what the umask leaves; an old one keeps its
+    mode.
     """
     if path is None:
         encoding = "utf-8" if as_utf8 else sys.stdout.encoding or "utf-8"
@@ -46,28 +47,28 @@ def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write
 
 
 def refuse_same_files(outputs: Named, inputs: Named) -> None:
-    """Raise UsageError if an output is also an input, or another output: it would be replaced.
+    """Raise UsageError if an output is also an input or another output, and would replace it.
 
-    Both are pairs: what the user knows a file by, and its path or None. Files are the same by
-    device and inode, and those that are not there yet by their path. Pipes and devices have
-    no content to lose.
+    Each output and input is a pair: what the user knows the file by, and its path or None. Two
+    paths are the same file if device and inode are the same, or if they lead to the same place
+    where no file is yet. Pipes and devices have no content to lose.
     """
     taken: dict[object, str] = {}
     for name, path in outputs:
-        if path and path != "-" and not _is_stream(path):
+        if path and path != "-" and not _is_stream(str(path)):
             _refuse(taken.setdefault(_identity(path), name), name, path)
     for name, path in inputs if taken else ():
         if path and path != "-":
             _refuse(taken.get(_identity(path), name), name, path)
 
 
-def _refuse(one: str, other: str, path: str) -> None:
+def _refuse(one: str, other: str, path: str | Path) -> None:
     if one != other:
-        raise click.UsageError(f"{one} and {other} name the same file: {path!r}")
+        raise click.UsageError(f"{one} and {other} name the same file: {str(path)!r}")
 
 
-def _identity(path: str) -> object:
-    """By what a file is known: device and inode, or its path if there is no such file."""
+def _identity(path: str | Path) -> object:
+    """Return the device and inode of a file, or its real path if there is no such file."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -76,9 +77,9 @@ def _identity(path: str) -> object:
 
 
 def _is_stream(path: str) -> bool:
-    """Return whether a path is a device, a pipe or a name for an open file.
+    """Return whether a path is a device, a pipe or an open file, which have no content to lose.
 
-    None of these has old content to keep. A file in /dev/shm is an ordinary one.
+    A file in /dev/shm is an ordinary file.
     """
     is_open = os.path.abspath(path).startswith(("/dev/fd/", "/dev/std", "/proc/"))
     return os.path.exists(path) and (is_open or not os.path.isfile(path))
@@ -102,7 +103,7 @@ def _replace(path: str, lines: Lines, mode: int | None) -> None:
     except OSError as error:
         raise InputError(f"{path!r}: cannot write there ({error.strerror})") from None
     try:
-        if hasattr(os, "fchmod"):  # where it is not there, files have no such modes
+        if hasattr(os, "fchmod"):  # on Windows files have no such modes
             os.fchmod(descriptor, _mode(path, mode))
         _write(descriptor, lines, "utf-8", repr(path))
         os.replace(temporary, path)
@@ -113,7 +114,7 @@ def _replace(path: str, lines: Lines, mode: int | None) -> None:
 
 
 def _mode(path: str, mode: int | None) -> int:
-    """The mode of the file that is replaced, or of a new one: `mode` if that is given."""
+    """Return the mode of the file that is replaced; for a new file `mode`, or by the umask."""
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:

@@ -1,9 +1,8 @@
-"""`simdup query`: whether a document, or one like it, is in an index."""
+"""`simdup query`: finds the documents in an index that are like a file, text or fingerprint."""
 
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,15 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 import numpy as np
 
-from simdup.cli.options import (
-    color_option,
-    dictionaries_of,
-    given_from,
-    given_options,
-    one_threshold,
-    output_option,
-    threshold_options,
-)
+from simdup.cli import options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, tell
 from simdup.index.index import Index
@@ -37,8 +28,6 @@ from simdup.storage.sqlite import files_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simdup.settings import Settings
-
     Outcome: TypeAlias = Answer | Skipped
 
 NOTHING, TROUBLE = 1, 2
@@ -51,111 +40,130 @@ FORMATS: dict[str, Callable[..., Iterable[str]]] = {
 }
 
 
+def _row(text: str) -> np.ndarray:
+    """Return the fingerprint row that hexadecimal digits spell, of shape (1, bits // 8)."""
+    try:
+        return np.frombuffer(bytes.fromhex(text), np.uint8)[None]
+    except ValueError:
+        raise ValueError(f"{text!r} is not hexadecimal digits") from None
+
+
 @click.command("query")
-@click.argument("file", type=click.Path(readable=False), metavar="INDEX")
-@click.argument("paths", nargs=-1, type=click.Path(readable=False), metavar="FILE...")
-@click.option("--text", "texts", multiple=True, metavar="TEXT", help="Ask for this text.")
+@click.argument("file", type=options.PATH, metavar="INDEX")
+@click.argument("paths", nargs=-1, type=options.PATH, metavar="FILE...")
 @click.option(
-    "--fingerprint", "prints", multiple=True, metavar="HEX", help="Ask for this fingerprint."
+    "--text", "texts", multiple=True, metavar="TEXT", help="Find documents that are like TEXT."
 )
-@threshold_options
+@click.option(
+    "--fingerprint",
+    "rows",
+    type=options.Parsed("hex", _row),
+    multiple=True,
+    metavar="HEX",
+    help="Find documents whose fingerprints are near this one.",
+)
+@options.thresholds
 @click.option(
     "--top",
     type=click.IntRange(min=1),
     metavar="N",
-    help="The N most similar; without a threshold the N nearest, however little they are alike.",
+    help="Show only the N most similar documents; without -s or -k, the N nearest, however little"
+    " they are alike.",
 )
 @click.option("--bits", type=int, help="Use the first bits of each fingerprint.  [default: all]")
-@given_options
-@click.option("-0", "--null", is_flag=True, help="Names alone, ended by NUL; answers by one more.")
-@click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), help="How to report.  [default: text]"
+@options.companions
+@options.flag(
+    "-0", "--null", "Print only names, each followed by NUL, and one more NUL after each answer."
 )
-@output_option
-@color_option
-@click.option("-q", "--quiet", is_flag=True, help="No warnings and no summary.")
-def query_command(file: str, paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
-    """Find the documents of INDEX that are like FILE...; - is stdin.
+@options.report_format(FORMATS, "text")
+@options.output
+@options.color
+@options.quiet
+def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
+    """Find the documents in INDEX that are like FILE...; - is stdin.
 
-    Similarities are exact where the documents can be read and are as they were; otherwise
-    they are what the distance stands for, and marked by ~. Exits with 0 when something was
-    found, 1 when nothing was, 2 for trouble, also with a single FILE.
+    Similarities are exact where the documents are readable and unchanged; elsewhere they are
+    estimated from the fingerprints and marked with ~. Exits with 0 if something was found, 1
+    if nothing was, 2 on errors, even if only one FILE had one.
 
     \b
     Examples:
       simdup query library.simdup essay.docx
       simdup query library.simdup --text "It was a bright cold day in April" --top 3
     """
-    if options["null"] and options["form"] is not None:
-        raise click.UsageError(f"-0 prints names alone; leave out --format {options['form']}")
-    if not (paths or options["texts"] or options["prints"]):
-        raise click.UsageError("give FILE..., --text or --fingerprint to ask for")
-    inputs = [
-        *(("INDEX", str(each)) for each in files_of(Path(file))),
-        *(("FILE", path) for path in paths),
-        *dictionaries_of(options),
-    ]
-    refuse_same_files([("--output", options["target"])], inputs)
-    form = "null" if options["null"] else options["form"] or "text"
-    write = writer(options["target"], as_utf8=form.startswith("json"))
-    has_threshold = options["similarity"] is not None or options["k"] is not None
-    is_nearest = options["top"] is not None and not has_threshold
-    prints = [_row(written) for written in options["prints"]]
-    with Index(file, given_from(options)) as index:
-        settings = _settings(index, options)
-        wish = {"settings": settings, "top": options["top"], "is_any_alike": is_nearest}
-        outcomes = [*_of_files(index, paths, wish), *_of_texts(index, options["texts"], wish)]
-        outcomes += [answer for row in prints for answer in index.query_rows(row, **wish)]
-        searched = _searched(settings, len(index), options["top"], is_nearest=is_nearest)
+    _check(file, paths, given)
+    form = "null" if given["null"] else given["form"] or "text"
+    write = writer(given["target"], as_utf8=form.startswith("json"))
+    with Index(file, options.companions_from(given)) as index:
+        wish = _wish(index, given)
+        outcomes = [*_of_files(index, paths, wish), *_of_texts(index, given["texts"], wish)]
+        outcomes += [answer for row in given["rows"] for answer in index.query_rows(row, **wish)]
+        searched = _searched(len(index), wish)
     found = [each for each in outcomes if isinstance(each, Answer)]
     skipped = [each for each in outcomes if isinstance(each, Skipped)]
     if form == "null":
         write(answers.render_null(outcomes))
     elif form == "text":
-        write(answers.render(found, look=look(options["color"], options["target"])))
+        write(answers.render(found, look=look(given["color"], given["target"])))
     else:
         write(FORMATS[form](found, searched, skipped))
-    if not options["quiet"]:
-        for each in skipped:
-            tell(f"simdup: {each}")
-        for line in _summary(found, searched):
+    if not given["quiet"]:
+        for line in [*(f"simdup: {each}" for each in skipped), *_summary(found, searched)]:
             tell(line)
     if skipped:
         return TROUBLE
     return 0 if any(answer.matches for answer in found) else NOTHING
 
 
-def _settings(index: Index, options: dict[str, Any]) -> Settings:
-    """What is asked for, with the recipe of the index."""
-    similarity, k = one_threshold(options)
-    own = index.at(index.settings.recipe.bits if options["bits"] is None else options["bits"])
-    return replace(own, similarity=similarity, k=k, verified=not options["no_verify"])
+def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
+    """Raise UsageError for options that do not go together, and for an output that is an input."""
+    if given["null"] and given["form"] is not None:
+        raise click.UsageError(f"-0 prints names alone; leave out --format {given['form']}")
+    if not (paths or given["texts"] or given["rows"]):
+        raise click.UsageError("give FILE..., --text or --fingerprint to ask for")
+    inputs: list[tuple[str, str | Path | None]] = [
+        *(("INDEX", path) for path in files_of(Path(file))),
+        *(("FILE", path) for path in paths),
+        *options.dictionary_files(given),
+    ]
+    refuse_same_files([("--output", given["target"])], inputs)
 
 
-def _searched(settings: Settings, documents: int, top: int | None, *, is_nearest: bool) -> Searched:
-    """How the index is searched."""
-    if is_nearest:
+def _wish(index: Index, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that the queries of `Index` take."""
+    similarity, k = options.one_threshold(given)
+    has_threshold = given["similarity"] is not None or k is not None
+    own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
+    return {
+        "settings": replace(own, similarity=similarity, k=k, verified=not given["no_verify"]),
+        "top": given["top"],
+        "is_any_alike": given["top"] is not None and not has_threshold,
+    }
+
+
+def _searched(documents: int, wish: dict[str, Any]) -> Searched:
+    """Return how an index of so many documents is searched."""
+    settings, top = wish["settings"], wish["top"]
+    if wish["is_any_alike"]:
         return Searched(settings, documents, top, None)
     k = reach(settings, documents)
     if not settings.verified:
         return Searched(settings, documents, top, k)
     bits, similarity = settings.recipe.bits, settings.similarity
-    return Searched(
-        settings, documents, top, k, wanted(similarity, bits), recall(similarity, bits, k)
-    )
+    chance = recall(similarity, bits, k)
+    return Searched(settings, documents, top, k, wanted(similarity, bits), chance)
 
 
 def _of_files(index: Index, paths: Sequence[str], wish: dict[str, Any]) -> list[Outcome]:
-    """What comes of each file, in their order; - is standard input."""
+    """Return the outcome for each file, in their order; - is standard input."""
     with _copied(paths) as files:
-        found, skipped = index.query_files(files, **wish)
-        return _in_order(paths, files, found, skipped)
+        return _in_order(paths, files, *index.query_files(files, **wish))
 
 
 def _of_texts(index: Index, texts: Sequence[str], wish: dict[str, Any]) -> list[Outcome]:
-    """What comes of each text, in their order."""
-    found, skipped = index.query_texts(texts, **wish)
-    return _in_order(texts, [str(place) for place in range(len(texts))], found, skipped)
+    """Return the outcome for each text, in their order."""
+    names = [str(place) for place in range(len(texts))]
+    return _in_order(texts, names, *index.query_texts(texts, **wish))
 
 
 @contextmanager
@@ -164,10 +172,9 @@ def _copied(paths: Sequence[str]) -> Iterator[list[str]]:
     if "-" not in paths:
         yield [*paths]
         return
-    if not sys.stdin.readable():
-        raise click.UsageError("- reads stdin, which is closed")
+    stdin = options.stdin_for("-")
     with NamedTemporaryFile(prefix="simdup-") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy)
+        shutil.copyfileobj(stdin, copy)
         copy.flush()
         yield [copy.name if path == "-" else path for path in paths]
 
@@ -178,23 +185,15 @@ def _in_order(
     found: Sequence[Answer],
     skipped: Sequence[Skipped],
 ) -> list[Outcome]:
-    """What came of each question, called as it was asked; the index called it by its name."""
-    waiting, lost = deque(found), {each.path: each for each in skipped}
+    """Return the outcome of each question as it was asked; the index knows it by its name."""
+    waiting, unreadable = deque(found), {each.path: each for each in skipped}
     outcomes: list[Outcome] = []
     for question, name in zip(asked, names, strict=True):
         if waiting and waiting[0].question == name:
             outcomes.append(replace(waiting.popleft(), question=question))
         else:
-            outcomes.append(replace(lost[name], path=question))
+            outcomes.append(replace(unreadable[name], path=question))
     return outcomes
-
-
-def _row(written: str) -> np.ndarray:
-    """A fingerprint as hexadecimal digits."""
-    try:
-        return np.frombuffer(bytes.fromhex(written), np.uint8)[None]
-    except ValueError:
-        raise click.UsageError(f"--fingerprint {written!r}: not hexadecimal digits") from None
 
 
 def _summary(found: Sequence[Answer], searched: Searched) -> list[str]:

@@ -1,36 +1,27 @@
-"""`simdup scan`: the groups of near-duplicate documents in some folders."""
+"""`simdup scan`: the groups of near-duplicate documents in folders or in an index."""
 
 from __future__ import annotations
 
 import os
-import sys
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simdup.cli.cache import store_at, store_files
-from simdup.cli.ignore import ignored_from, ignored_options, list_read
-from simdup.cli.options import (
-    color_option,
-    dictionaries_of,
-    filter_options,
-    filters_from,
-    linkage_option,
-    output_option,
-    settings_from,
-    settings_options,
-)
+from simdup.cli import options
+from simdup.cli.cache import open_store, store_files
+from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
-from simdup.cli.scan_index import features_of, refuse_beside_index, scan_index
 from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
-from simdup.errors import InterruptedScan
+from simdup.errors import InputError, InterruptedScan
 from simdup.files.scan import scan
+from simdup.files.walk import Filters
+from simdup.index.index import Index
 from simdup.report import json_csv as data
 from simdup.report import text
-from simdup.report.text import summary
 from simdup.report.wording import count
 from simdup.storage.home import NoHomeError
 from simdup.storage.sqlite import files_of
@@ -38,13 +29,13 @@ from simdup.storage.sqlite import files_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simdup.records import Document, ScanResult
-    from simdup.report.terminal import TerminalStyle
+    from simdup.cli.output import Lines, Write
+    from simdup.progress import Progress
+    from simdup.records import ScanResult
+    from simdup.settings import Settings
     from simdup.storage.store import Store
 
-FOUND, TROUBLE_WITH_INPUT = 1, 3
-
-# Those that can say of a result that it is not whole.
+# The formats that can say that a result is incomplete.
 FORMATS_OF_PARTS = frozenset({"json", "jsonl"})
 
 FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
@@ -56,162 +47,145 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A scan whose options were checked, ready to run."""
+
+    find_groups: Callable[..., ScanResult]
+    """Does the work, given `progress`."""
+    store: Store | None
+    render: Callable[[ScanResult], Lines]
+    write: Write
+    write_page: Callable[[ScanResult, Progress], None]
+
+
 @click.command("scan")
-@click.argument("paths", nargs=-1, type=click.Path(readable=False), metavar="PATH...")
-@settings_options
-@linkage_option
-@click.option(
+@click.argument("paths", nargs=-1, type=options.PATH, metavar="PATH...")
+@options.file_matching
+@options.linkage
+@options.file(
     "--index",
-    "index_file",
-    type=click.Path(readable=False),
-    metavar="FILE",
-    help="Group all documents of an index instead of PATH...; files are read only to verify.",
+    "Group the documents of this index instead of PATH...; files are read only to verify.",
 )
-@click.option(
+@options.file(
     "--against",
-    multiple=True,
-    type=click.Path(readable=False),
+    "Compare files under PATH... only with files under REF, not with each other.",
     metavar="REF",
-    help="Only pairs of a PATH and a REF.",
+    multiple=True,
 )
-@filter_options
-@click.option(
-    "--files-from",
-    type=click.Path(readable=False, allow_dash=True),
-    metavar="FILE",
-    help="Read the files named there; - is stdin.",
-)
-@click.option(
+@options.filters
+@options.file("--files-from", "Read the files that are listed in FILE, one a line; - is stdin.")
+@options.flag(
     "-0",
     "--null",
-    is_flag=True,
-    help="Names in --files-from end in NUL; so do printed ones, unless --format is given.",
+    "Names in the list of --files-from end in NUL; unless --format is given, so do the names"
+    " that are printed.",
 )
-@click.option(
-    "--format", "form", type=click.Choice(list(FORMATS)), help="How to report.  [default: text]"
-)
-@output_option
+@options.report_format(FORMATS, "text")
+@options.output
 @page_options("groups; with --index none")
-@color_option
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Processes.  [default: cores, if worth it]",
-)
-@click.option(
+@options.color
+@options.jobs
+@options.file(
     "--cache",
-    type=click.Path(readable=False),
-    metavar="FILE",
-    help="Remember there what was read.  [default: SIMDUP_CACHE, or in your folder of caches]",
+    "The store, which lets the next scan skip unchanged files."
+    "  [default: SIMDUP_CACHE, or a file in your cache folder]",
 )
-@click.option("--no-cache", is_flag=True, help="Remember nothing, and read everything again.")
+@options.flag("--no-cache", "Use no store: read everything, remember nothing.")
 @ignored_options
-@click.option("--fail-on-found", is_flag=True, help="Exit with 1 when there is a group.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress, warnings and summary.")
-def scan_command(paths: tuple[str, ...], **options: Any) -> int:  # noqa: ANN401
+@options.fail_on_found
+@options.quiet
+def scan_command(paths: tuple[str, ...], **given: Any) -> int:
     """Group the documents under PATH... that hold the same text.
 
-    Exits with 0 when done, 1 with --fail-on-found when there is a group, 2 when it
-    cannot run, 3 when some files could not be read.
+    Exits with 0 when done, 1 with --fail-on-found if there is a group, 2 if it cannot run, 3
+    if some files could not be read.
 
     \b
     Examples:
       simdup scan ~/docs
       simdup scan new/ --against archive/ --similarity 0.8 --format json
     """
-    _refuse_same_files(paths, options)
-    file = options["index_file"]
-    if file is not None:
-        options["features"] = features_of(file, options)
-    settings = settings_from(options, options.pop("linkage"))
-    filters = filters_from(options)
-    form, null, quiet = options["form"], options["null"], options["quiet"]
-    if file is None:
-        paths, are_files = _paths(paths, options["files_from"], null=null)
-    else:
-        refuse_beside_index(paths)
-        are_files = False
-    shape = look(options["color"], options["target"])
-    render = _renderer(form, shape, null=null, is_list_null=are_files)
-    ignored = ignored_from(options)
-    show = progress(quiet=quiet)
-    write = writer(options["target"], as_utf8=form in FORMATS_OF_PARTS)
-    texts = "groups" if file is None else "none"
-    write_page = page_writer(options, texts, _as_it_is)
-    is_wanted = file is None and not options["no_cache"]
-    store = _store(options["cache"], is_wanted=is_wanted, quiet=quiet)
+    task, show = _task(paths, given), progress(quiet=given["quiet"])
     try:
-        result = (
-            scan(
-                paths,
-                settings,
-                filters,
-                against=options["against"],
-                are_files=are_files,
-                jobs=options["jobs"],
-                store=store,
-                ignored=ignored,
-                progress=show,
-            )
-            if file is None
-            else scan_index(file, settings, show, ignored)
-        )
+        result = task.find_groups(progress=show)
     except InterruptedScan as interrupted:
-        if form in FORMATS_OF_PARTS:
-            write(render(interrupted.result))
-        tell(f"simdup: {_interruption(store)}")
+        if given["form"] in FORMATS_OF_PARTS:
+            task.write(task.render(interrupted.result))
+        tell(f"simdup: {_interruption(task.store)}")
         return INTERRUPTED
     finally:
-        if store is not None:
-            store.close()
+        if task.store is not None:
+            task.store.close()
     try:
-        write(render(result))
+        task.write(task.render(result))
     finally:  # whoever reads the output may have enough of it
-        write_page(result, show)
-    if not quiet:
+        task.write_page(result, show)
+    if not given["quiet"]:
         warn_of(result.skipped)
-        for line in summary(result):
+        for line in text.summary(result):
             tell(line)
-    if result.has_trouble:
-        return TROUBLE_WITH_INPUT
-    return FOUND if options["fail_on_found"] and result.groups else 0
+    return options.exit_code(result, given)
 
 
-def _refuse_same_files(paths: tuple[str, ...], options: dict[str, Any]) -> None:
+def _task(paths: tuple[str, ...], given: dict[str, Any]) -> _Task:
+    """Check all options before any work. Raises UsageError and InputError."""
+    _refuse_same_files(paths, given)
+    index = given["index"]
+    if index is not None:
+        _refuse_beside_index(paths)
+        given["features"] = _features_of(index, given)
+    settings, filters = options.settings_from(given), options.filters_from(given)
+    if index is None:
+        paths = _paths(paths, given)
+    render, ignored = _renderer(given), ignored_digests(given)
+    write = writer(given["target"], as_utf8=given["form"] in FORMATS_OF_PARTS)
+    write_page = page_writer(given, "groups" if index is None else "none", lambda each: each)
+    if index is not None:
+        find_groups = partial(_scan_index, index, settings, ignored)
+        return _Task(find_groups, None, render, write, write_page)
+    store = _store(given)
+    find_groups = partial(
+        scan,
+        paths,
+        settings,
+        filters,
+        against=given["against"],
+        are_files=given["files_from"] is not None,
+        jobs=given["jobs"],
+        store=store,
+        ignored=ignored,
+    )
+    return _Task(find_groups, store, render, write, write_page)
+
+
+def _refuse_same_files(paths: tuple[str, ...], given: dict[str, Any]) -> None:
     """Raise UsageError if an output would replace something that the user named as an input.
 
     Files inside folders and in a list are not checked: the last report may well be among them.
     """
+    index = given["index"]
     inputs = [
         *(("PATH", path) for path in paths),
-        *(("REF", path) for path in options["against"]),
-        ("--files-from", options["files_from"]),
-        *(("--index", path) for path in _files_of(options["index_file"])),
-        ("the list of ignored pairs", list_read(options)),
-        *dictionaries_of(options),
+        *(("REF", path) for path in given["against"]),
+        ("--files-from", given["files_from"]),
+        *(("--index", path) for path in (files_of(Path(index)) if index is not None else ())),
+        ("the list of ignored pairs", ignored_file(given)),
+        *options.dictionary_files(given),
     ]
-    refuse_same_files([("--cache", options["cache"])], inputs)
-    if options["index_file"] is None and not options["no_cache"]:
-        inputs += [("the store", path) for path in store_files(options["cache"])]
-    refuse_same_files([("--html", options["html"]), ("--output", options["target"])], inputs)
+    refuse_same_files([("--cache", given["cache"])], inputs)
+    if index is None and not given["no_cache"]:
+        inputs += [("the store", path) for path in store_files(given["cache"])]
+    refuse_same_files([("--html", given["html"]), ("--output", given["target"])], inputs)
 
 
-def _files_of(index: str | None) -> list[str]:
-    return [] if index is None else [str(each) for each in files_of(Path(index))]
-
-
-def _as_it_is(document: Document) -> Document:
-    """The document: reading it finds out whether the file has changed since."""
-    return document
-
-
-def _store(named: str | None, *, is_wanted: bool, quiet: bool) -> Store | None:
-    if named is not None and not is_wanted:
+def _store(given: dict[str, Any]) -> Store | None:
+    """Open the store, unless the user wants none or has no home folder to keep it in."""
+    named, quiet = given["cache"], given["quiet"]
+    if named is not None and given["no_cache"]:
         raise click.UsageError("--cache and --no-cache exclude each other")
     try:
-        return store_at(named, quiet=quiet) if is_wanted else None
+        return None if given["no_cache"] else open_store(named, quiet=quiet)
     except NoHomeError as error:
         if not quiet:
             lost = "going on without the store and the list of ignored pairs"
@@ -220,40 +194,74 @@ def _store(named: str | None, *, is_wanted: bool, quiet: bool) -> Store | None:
 
 
 def _interruption(store: Store | None) -> str:
-    """What to say after Ctrl-C."""
+    """Return what to say after Ctrl-C."""
     if store is None or not store.kept:
         return "interrupted"
     kept = count(store.kept, "more file")
     return f"interrupted; {kept} remembered, the next scan goes on from there"
 
 
-def _paths(
-    paths: tuple[str, ...], files_from: str | None, *, null: bool
-) -> tuple[tuple[str, ...], bool]:
-    """What to read, and whether that is a list of files."""
+def _paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
+    """Return the paths to read: PATH..., or the lines of `--files-from`."""
+    files_from = given["files_from"]
     if bool(paths) == (files_from is not None):
         raise click.UsageError("give either PATH... or --files-from FILE")
     if files_from is None:
-        return paths, False
+        return paths
     if files_from == "-":
-        if not sys.stdin.readable():
-            raise click.UsageError("--files-from - reads stdin, which is closed")
-        data = sys.stdin.buffer.read()
+        lines = options.stdin_for("--files-from -").read()
     else:
         with open(files_from, "rb") as file:
-            data = file.read()
-    names = data.split(b"\0" if null else b"\n")
-    return tuple(os.fsdecode(name) for name in names if name), True
+            lines = file.read()
+    names = lines.split(b"\0" if given["null"] else b"\n")
+    return tuple(os.fsdecode(name) for name in names if name)
 
 
-def _renderer(
-    form: str | None, shape: TerminalStyle, *, null: bool, is_list_null: bool
-) -> Callable[[ScanResult], Iterable[str] | Iterable[bytes]]:
-    """The function that renders the result; with -0 alone that is fdupes's list."""
+def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
+    """Return the function that renders the result; with -0 alone that is fdupes's list."""
+    form, null = given["form"], given["null"]
     if null and form in {None, "fdupes"}:
         return text.render_null
-    if null and not is_list_null:
+    if null and given["files_from"] is None:
         raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
     if form in {None, "text"}:
-        return partial(text.render, look=shape)
+        return partial(text.render, look=look(given["color"], given["target"]))
     return FORMATS[form]
+
+
+def _refuse_beside_index(paths: tuple[str, ...]) -> None:
+    """Raise UsageError for what says which files to read, or how: an index has its own."""
+    filters = (each.name for each in fields(Filters))
+    names = ("files_from", "against", "cache", "encoding", "formats", *filters)
+    wrong = next(
+        (f"--{name.replace('_', '-')}" for name in names if options.is_given(name)), "PATH..."
+    )
+    if paths or wrong != "PATH...":
+        raise click.UsageError(f"--index groups what is in the index; leave out {wrong}")
+
+
+def _features_of(file: str, given: dict[str, Any]) -> str:
+    """Return the features that the user gave, or those that the index was built with."""
+    if options.is_given("features"):
+        return str(given["features"])
+    with Index(file) as index:
+        return str(index.info().about["recipe"].get("features"))
+
+
+def _scan_index(
+    file: str, settings: Settings, ignored: Iterable[tuple[bytes, bytes]], progress: Progress
+) -> ScanResult:
+    """Group the documents of an index by its fingerprints. Raises InputError for other ones."""
+    with Index(file, settings) as index:
+        own = index.settings.recipe
+        for name in ("features", "ngram", "top", "weights", "hash"):
+            there, here = getattr(own, name), getattr(settings.recipe, name)
+            if options.is_given(name) and there != here:
+                raise InputError(f"{file!r}: made with {name} {_plain(there)}, not {_plain(here)}")
+        bits = settings.recipe.bits if options.is_given("bits") else own.bits
+        return index.scan(replace(settings, recipe=index.at(bits).recipe), progress, ignored)
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of a recipe as the user writes it."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else getattr(value, "value", value)

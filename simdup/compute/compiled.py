@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -109,6 +108,8 @@ def parts(n: int) -> list[slice]:
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """The results of compiled work on each item, in all threads at once, in order."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import
+
     with ThreadPoolExecutor(threads()) as pool:
         return list(pool.map(work, items))
 

@@ -1,5 +1,5 @@
-"""Labelled pairs in, accuracy by fingerprint size out.
+"""Turns labelled pairs into accuracy by fingerprint size.
 
-Read `labels` first (the table of pairs), then `evaluate`. `metrics` holds the formulas, and
-`results` what comes back.
+Read `labels` first (tables of labelled pairs), then `evaluate`, which does the work. `metrics`
+has the formulas, and `results` the records that come back.
 """

@@ -23,7 +23,7 @@ from simdup.evaluation.labels import (
     labelled_pairs,
     own_table,
 )
-from simdup.evaluation.metrics import accuracies, clustering, predicted, resamples, tally
+from simdup.evaluation.metrics import clustering, predicted, resamples, tally
 from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labelled, Recommended
 from simdup.files.scan import scan
 from simdup.fingerprint.features import all_features
@@ -204,13 +204,13 @@ class _Evaluator:
         bare = self._tally(distances[:, judged], bits + 1)
         # In this tally verified pairs are at "distance" 0 and all others at 1.
         verified = self._tally(1 - is_alike[:, judged].astype(np.int64), 2)
-        curve = accuracies(bare.measures())
+        curve = bare.curve()
         return Evaluated(
             settings,
-            tuple(curve),
+            curve,
             predicted(p[judged], self.is_duplicate, bits),
             bare.auc(),
-            verified.accuracy(0),
+            verified.curve()[0],
             np.array([bare.others[0].mean(axis=0), bare.duplicates[0].mean(axis=0)]),
             self._found(distances <= settings.distance),
             self._found(is_alike),

@@ -110,6 +110,24 @@ def labelled_clusters(table: str) -> Labels:
 
 def _pairs(read: _Table) -> Labels:
     """The pairs of a table, which may all have the same label."""
+    seen, repeated = _labels_of_pairs(read)
+    texts = read.texts()
+    labels, kinds, _ = zip(*seen.values(), strict=True) if seen else ((), (), ())
+    indices = {kind: index for index, kind in enumerate(dict.fromkeys(kinds))}
+    return Labels(
+        read.path,
+        tuple(read.files),
+        texts,
+        np.array(list(seen), np.int64).reshape(-1, 2),
+        np.array(labels, np.int8),
+        tuple(indices),
+        np.array([indices[kind] for kind in kinds], np.int64),
+        repeated,
+    )
+
+
+def _labels_of_pairs(read: _Table) -> tuple[dict[tuple[int, int], tuple[int, str, int]], int]:
+    """By pair of files its label, its kind and its line; and how many lines repeat a pair."""
     seen: dict[tuple[int, int], tuple[int, str, int]] = {}
     repeated = 0
     for line, row in read.rows(("left", "right", "duplicate")):
@@ -127,19 +145,7 @@ def _pairs(read: _Table) -> Labels:
             read.complain(line, f"the pair of line {line_before} with another label")
         elif kind_before != kind:
             read.complain(line, f"the pair of line {line_before} with another kind")
-    texts = read.texts()
-    names = dict.fromkeys(kind for _, kind, _ in seen.values())
-    indices = {kind: index for index, kind in enumerate(names)}
-    return Labels(
-        read.path,
-        tuple(read.files),
-        texts,
-        np.array(list(seen), np.int64).reshape(-1, 2),
-        np.array([label for label, _, _ in seen.values()], np.int8),
-        tuple(names),
-        np.array([indices[kind] for _, kind, _ in seen.values()], np.int64),
-        repeated,
-    )
+    return seen, repeated
 
 
 def _connected(labelled: Labels) -> Labels:
@@ -156,14 +162,9 @@ def _connected(labelled: Labels) -> Labels:
         raise InputError(f"{table!r}: {both}, but duplicates connect them")
     made = _all_pairs(table, paths, labelled.texts, clusters)
     # One number for each pair of clusters.
-    unjudged, others, every = (
-        np.sort(clusters[each], axis=1) @ [len(paths), 1]
-        for each in (
-            pairs[labelled.labels == UNJUDGED],
-            pairs[labelled.labels == OTHER],
-            made.pairs,
-        )
-    )
+    numbers = np.sort(clusters[pairs], axis=1) @ [len(paths), 1]
+    unjudged, others = (numbers[labelled.labels == each] for each in (UNJUDGED, OTHER))
+    every = np.sort(clusters[made.pairs], axis=1) @ [len(paths), 1]
     is_unjudged = np.isin(every, np.setdiff1d(unjudged, others)) & (made.labels == OTHER)
     if (is_unjudged | (made.labels == DUPLICATE)).all():
         raise InputError(f"{table!r}: no pair is left that is known to be of different clusters")
@@ -179,7 +180,7 @@ def _check_number(table: str, files: int) -> None:
 def _all_pairs(
     table: str, paths: tuple[str, ...], texts: tuple[str, ...], clusters: NDArray[np.int64]
 ) -> Labels:
-    """All pairs, labelled by cluster. Raises InputError if all have the same label."""
+    """All pairs, labelled by cluster. Raises InputError if all labels are the same."""
     pairs = np.column_stack(np.triu_indices(len(texts), 1))
     labels = (clusters[pairs[:, 0]] == clusters[pairs[:, 1]]).astype(np.int8)
     if len(np.unique(labels)) < 2:

@@ -1,8 +1,8 @@
-"""Labels and distances in, accuracy out: how well a threshold tells duplicates from others.
+"""The formulas of accuracy: how well a distance threshold tells duplicates from other pairs.
 
-A pair is *found* when its distance is at most k. Everything is read off a tally: for each
-distance the number of duplicates and of others. Intervals come from tallies of resampled
-pairs, curves from tallies summed up.
+A pair is *found* when its distance is at most k. All figures are computed from a tally, which
+holds the number of duplicates and of others at each distance. Cumulated tallies give the
+figures of every threshold, and tallies of resampled pairs their intervals.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
     Indices = NDArray[np.int64]
 
-# Probabilities are rounded to this for predictions, so that pairs share them; of 256 bits
-# that is an error of an eightieth of a bit at most, of 4096 of a fifth.
+# Predictions round probabilities to this, so that many pairs have the same one. The expected
+# distance is then wrong by at most an eightieth of a bit in 256 bits, a fifth in 4096.
 P_STEP = 1e-4
 
-#: What is measured at a threshold, in the order of `measures`.
+#: The figures of a threshold, in the order in which `measures` returns them.
 MEASURES = ("precision", "recall", "f1", "accuracy")
 
-#: The share of intervals that hold the true value.
+#: The probability that an interval holds the true value.
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A figure and its bootstrap interval of 95 %; all NaN where the figure is undefined."""
+    """A figure and its 95 % bootstrap interval; all three are NaN if the figure is undefined."""
 
     value: float
     low: float
@@ -44,53 +44,51 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How well one threshold does."""
+    """How well one threshold tells duplicates from other pairs."""
 
     precision: Interval
-    """Of the pairs found, the share that are duplicates; undefined when none is found."""
+    """The share of duplicates among the pairs found; undefined when none is found."""
     recall: Interval
-    """Of the duplicates, the share that is found."""
+    """The share of the duplicates that is found."""
     f1: Interval
-    """The harmonic mean of both: 2 tp / (2 tp + fp + fn)."""
+    """The harmonic mean of precision and recall: 2 tp / (2 tp + fp + fn)."""
     accuracy: Interval
-    """Of all pairs, the share that is told right."""
+    """The share of all pairs that is judged correctly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many pairs there are at each distance, again for every resample."""
+    """The number of pairs at each distance, in the labelled pairs and in every resample.
+
+    Both arrays are (resamples + 1, draws, distances), and row 0 counts every pair once.
+    """
 
     duplicates: Numbers
-    """(resamples + 1, draws, distances): row 0 holds the pairs as they are."""
     others: Numbers
-    """The same for pairs that are no duplicates."""
 
     def found(self) -> tuple[Numbers, Numbers]:
         """True and false positives at every threshold; two arrays of the tally's shape."""
         return self.duplicates.cumsum(axis=2), self.others.cumsum(axis=2)
 
-    def measures(self) -> Numbers:
-        """Precision, recall, F1 and accuracy: (4, resamples + 1, thresholds), draws averaged."""
+    def curve(self) -> tuple[Accuracy, ...]:
+        """The accuracy at every threshold, averaged over draws."""
         right, wrong = self.found()
         every = measures(right, wrong, right[..., -1:], wrong[..., -1:])
-        return np.array([_mean(each) for each in every])
-
-    def accuracy(self, k: int) -> Accuracy:
-        """How well threshold k does."""
-        return accuracies(self.measures()[:, :, k : k + 1])[0]
+        columns = zip(*(_intervals(_mean(each)) for each in every), strict=True)
+        return tuple(Accuracy(*each) for each in columns)
 
     def auc(self) -> Interval:
-        """The area under the ROC curve, with its interval."""
-        return _intervals(_mean(auc(self.duplicates, self.others))[:, None])[0]
+        """The area under the ROC curve, averaged over draws."""
+        return _intervals(_mean(roc_area(self.duplicates, self.others))[:, None])[0]
 
 
 def tally(
     distances: Indices, labels: NDArray[np.bool_], weights: Iterator[Numbers], size: int
 ) -> Tally:
-    """The pairs at each distance from 0 to size - 1, once for each array of `weights`.
+    """Count the pairs at each distance from 0 to size - 1, once for each array of `weights`.
 
-    `distances` (draws, m) are those of m pairs in one or more draws, `labels` (m,) says
-    which are duplicates, and each of `weights` (m,) how often each pair counts.
+    `distances` (draws, m) has the distances of m pairs in each draw, `labels` (m,) says which
+    pairs are duplicates, and each of `weights` (m,) how often each pair counts.
     """
     draws = len(distances)
     places = (2 * np.arange(draws)[:, None] + labels) * size + distances
@@ -101,9 +99,9 @@ def tally(
 
 
 def measures(right: Numbers, wrong: Numbers, duplicates: Numbers, others: Numbers) -> Numbers:
-    """Precision, recall, F1 and accuracy of tp and fp among p and n; first axis of 4.
+    """Precision, recall, F1 and accuracy, stacked along a first axis of 4; NaN if undefined.
 
-    A share of nothing is NaN.
+    `right` and `wrong` are the true and false positives among all `duplicates` and `others`.
 
     >>> measures(*np.array([[3.0], [1.0], [4.0], [12.0]])).ravel().round(3).tolist()
     [0.75, 0.75, 0.75, 0.875]
@@ -116,11 +114,11 @@ def measures(right: Numbers, wrong: Numbers, duplicates: Numbers, others: Number
     return np.array(np.broadcast_arrays(precision, recall, f1, accuracy))
 
 
-def auc(duplicates: Numbers, others: Numbers) -> Numbers:
-    """The probability that a duplicate is nearer than another pair, equal ones counted half.
+def roc_area(duplicates: Numbers, others: Numbers) -> Numbers:
+    """The probability that a duplicate is nearer than another pair; ties count half.
 
-    The area under the ROC curve. Takes tallies (..., distances), returns (...). Source:
-    Hanley, McNeil, "The meaning and use of the area under a ROC curve", 1982.
+    This is the area under the ROC curve. Takes tallies (..., distances), returns (...).
+    Source: Hanley, McNeil, "The meaning and use of the area under a ROC curve", 1982.
     """
     nearer = others.sum(axis=-1, keepdims=True) - others.cumsum(axis=-1) + others / 2
     with np.errstate(invalid="ignore"):
@@ -130,18 +128,11 @@ def auc(duplicates: Numbers, others: Numbers) -> Numbers:
     return area
 
 
-def accuracies(every: Numbers) -> list[Accuracy]:
-    """The accuracy at each threshold of `Tally.measures`, with intervals."""
-    return [
-        Accuracy(*each) for each in zip(*(_intervals(measure) for measure in every), strict=True)
-    ]
-
-
 def predicted(p: Numbers, labels: NDArray[np.bool_], bits: int) -> Numbers:
-    """Precision, recall, F1 and accuracy to be expected at every threshold; (4, bits + 1).
+    """The `measures` that theory predicts at every threshold; (4, bits + 1).
 
-    `p` (m,) is the probability that a bit of each pair differs, `labels` (m,) says which
-    pairs are duplicates. The ratios are those of expected counts.
+    `p` (m,) is the probability that a bit of each pair differs, `labels` (m,) says which pairs
+    are duplicates. Figures are computed from the expected numbers of pairs found.
     """
     steps, step = np.unique(np.rint(p / P_STEP), return_inverse=True)
     within = within_probabilities(steps * P_STEP, bits)
@@ -152,13 +143,12 @@ def predicted(p: Numbers, labels: NDArray[np.bool_], bits: int) -> Numbers:
 
 
 def resamples(units: Indices, count: int, seed: int = 1) -> Iterator[Numbers]:
-    """How often each pair counts: as it is, then in `count` bootstrap resamples; each (m,).
+    """The weights (m,) of the pairs: first all 1, then those of `count` bootstrap resamples.
 
     `units` (m, 2) says which unit each side of a pair belongs to. Units are drawn with
-    replacement, not pairs, since pairs that share a document vary together: a pair
-    within a unit counts as often as the unit is drawn, another one as often as both
-    together. That is a little cautious: pairs that share nothing get wider intervals.
-    Source: Owen, "The pigeonhole bootstrap", 2007.
+    replacement, and not pairs, since pairs that share a document vary together. The weight of
+    a pair is how often its unit is drawn, or the product for its two units. Intervals of pairs
+    that share nothing become a little too wide. Source: Owen, "The pigeonhole bootstrap", 2007.
     """
     left, right = units.T
     n, is_within = int(units.max(initial=-1)) + 1, left == right
@@ -172,8 +162,8 @@ def resamples(units: Indices, count: int, seed: int = 1) -> Iterator[Numbers]:
 def clustering(clusters: Indices, groups: Indices) -> tuple[float, float, float, float]:
     """Precision, recall and F1 of the pairs within groups, and the adjusted Rand index.
 
-    Both arrays (n,) name the cluster (the truth) and the group (the answer) of each of n
-    documents. The index is 1 for equal partitions and about 0 for unrelated ones.
+    `clusters` (n,) has the true cluster of each of n documents, `groups` (n,) the group found.
+    The index is 1 for equal partitions and about 0 for unrelated ones.
     Source: Hubert, Arabie, "Comparing partitions", 1985.
 
     >>> clustering(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2]))[:3]
@@ -196,7 +186,7 @@ def clustering(clusters: Indices, groups: Indices) -> tuple[float, float, float,
 
 
 def _mean(draws: Numbers) -> Numbers:
-    """The mean over axis 1, leaving out what is undefined; NaN where all of it is."""
+    """The mean over axis 1 without NaN values; NaN if there are no others."""
     defined = ~np.isnan(draws)
     with np.errstate(invalid="ignore"):
         mean: Numbers = np.where(defined, draws, 0).sum(axis=1) / defined.sum(axis=1)
@@ -204,9 +194,9 @@ def _mean(draws: Numbers) -> Numbers:
 
 
 def _intervals(values: Numbers) -> list[Interval]:
-    """For each column the value in row 0 and the interval of the resamples in the others."""
+    """For each column the value in row 0, and the interval of the resamples in the other rows."""
     tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-    # Undefined values (nothing found) sort to the end and are left out.
+    # NaN, where nothing was found, sorts to the end and is left out.
     ordered = np.sort(values[1:], axis=0)
     defined = (~np.isnan(ordered)).sum(axis=0)
     columns = np.arange(values.shape[1])

@@ -1,4 +1,4 @@
-"""What measuring recipes on labelled pairs gives: records, as `evaluate` makes them."""
+"""The records that `evaluate` returns."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class GroupScores:
     """How well the groups of a scan match labelled clusters."""
 
     precision: float
-    """Of the pairs within groups; NaN if there are none."""
+    """Precision of the pairs within groups; NaN if there are none."""
     recall: float
     f1: float
     rand: float
-    """The adjusted Rand index: 1 for the very clusters, about 0 for groups at random."""
+    """The adjusted Rand index: 1 for exactly the clusters, about 0 for random groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recommended:
-    """The farthest thresholds that keep a precision that was asked for; None where none does."""
+    """The farthest thresholds that keep the precision asked for; None if no threshold does."""
 
     precision: float
     k: int | None
     similarity: float | None
-    """For scans that verify, in steps of 0.01."""
+    """The threshold of verified scans, in steps of 0.01."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,24 +40,25 @@ class Evaluated:
     """How accurate one recipe is at one size."""
 
     settings: Settings
-    """With the recipe; `distance` is the default threshold."""
+    """Recipe and thresholds; `distance` is the default k."""
     curve: tuple[Accuracy, ...] = field(repr=False)
-    """(bits + 1,): what each k gives."""
+    """(bits + 1,): the accuracy at each k."""
     predicted: NDArray[np.float64] = field(repr=False)
-    """(4, bits + 1): precision, recall, F1 and accuracy that theory expects at each k."""
+    """(4, bits + 1): precision, recall, F1 and accuracy that theory predicts at each k."""
     auc: Interval
     verified: Accuracy
-    """What exact similarities among the candidates give."""
+    """The accuracy of exact similarities, computed for candidates."""
     tally: NDArray[np.float64] = field(repr=False)
-    """(2, bits + 1): pairs at each distance, others first, then duplicates; a mean over draws."""
+    """(2, bits + 1): pairs at each distance, others in row 0, duplicates in row 1; a mean over
+    draws."""
     found: NDArray[np.float64]
-    """(kinds,): pairs of each kind within the default threshold; a mean over draws."""
+    """(kinds,): pairs of each kind within the default k; a mean over draws."""
     found_verified: NDArray[np.float64]
-    """(kinds,): the same for verified."""
+    """(kinds,): pairs of each kind that verified scans find; a mean over draws."""
     without: int
-    """Texts without a feature, which nothing can find."""
+    """The number of texts without a feature, which are never found."""
     groups: tuple[GroupScores, GroupScores] | None
-    """Of a bare and of a verified scan; None unless clusters were labelled."""
+    """The scores of a bare and of a verified scan; None unless clusters were labelled."""
     recommended: Recommended | None
 
     @property
@@ -76,10 +77,10 @@ class Evaluation:
     """How accurate recipes are on labelled pairs."""
 
     table: str | None
-    """Where the labels stand; None: simdup's own."""
+    """The path of the table of labels; None: simdup's own."""
     texts: int
     repeated: int
-    """Lines of the table that repeated a pair; these count once."""
+    """The number of lines that repeat an earlier pair; they do not count."""
     kinds: tuple[Labelled, ...]
     draws: int
     rows: tuple[Evaluated, ...]
@@ -88,9 +89,9 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A kind of pairs in a table of labels."""
+    """A kind of pairs in a table of labels, and how many of it there are."""
 
     kind: str
     duplicate: bool | None
-    """None: only reported."""
+    """None: the pairs are only reported, and judged neither way."""
     pairs: int

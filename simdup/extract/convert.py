@@ -13,13 +13,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
-import subprocess
 import sys
 import threading
 from contextlib import contextmanager, suppress
 from math import ceil
-from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
 from simdup.extract.cleanup import LONGEST_TEXT, NotReadable, unless_empty
@@ -27,6 +24,7 @@ from simdup.extract.sandbox import PATIENCE, SECONDS, ReaderFailed
 from simdup.text.encodings import NotText, decode, detect
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator, Sequence
 
     from simdup.settings import Converter
@@ -75,6 +73,8 @@ def converter_for(path: str, converters: Sequence[Converter]) -> Converter | Non
 
 def converted(converter: Converter, data: bytes, path: str, seconds: float = SECONDS) -> str:
     """What the converter's program prints for a file. Raises NotReadable."""
+    from tempfile import TemporaryFile  # noqa: PLC0415  slow to import
+
     program = converter.command[0]
     with TemporaryFile() as file, TemporaryFile() as complaints:
         if PLACE not in " ".join(converter.command):
@@ -146,6 +146,9 @@ def _started(
 
     Raises OSError, perhaps only at the end of the block, if it cannot be started.
     """
+    import socket  # noqa: PLC0415  slow to import
+    import subprocess  # noqa: PLC0415  slow to import
+
     ours, theirs = socket.socketpair()
     with ours:
         with theirs:

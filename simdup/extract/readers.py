@@ -10,7 +10,6 @@ from simdup.extract import convert
 from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.sniff import Format, format_of
-from simdup.extract.zip_xml import members
 from simdup.versions import version
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class NotInstalled(NotReadable):
 
 def kind(data: bytes, path: str) -> Format | None:
     """The kind of document that a whole file is; None: plain text, or binary."""
-    return format_of(data[:HEAD], path, lambda: members(data))
+    return format_of(data[:HEAD], path, lambda: _members(data))
 
 
 class Readers:
@@ -133,6 +132,13 @@ def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> s
 def serve(*, is_tied: bool) -> NoReturn:
     """Be the process of a `Guard`."""
     guarded.serve(READERS, is_tied=is_tied)
+
+
+def _members(data: bytes) -> Sequence[str]:
+    """Return the names in a zip file; what tells them is imported for the first such file."""
+    from simdup.extract.zip_xml import members  # noqa: PLC0415  imports zipfile and expat
+
+    return members(data)
 
 
 def _missing(found: Format) -> str | None:

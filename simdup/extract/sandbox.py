@@ -14,7 +14,6 @@ from __future__ import annotations
 import os
 import signal
 import struct
-import subprocess
 import sys
 import threading
 from contextlib import suppress
@@ -25,6 +24,7 @@ from simdup.extract.cleanup import NotReadable
 from simdup.extract.sniff import Format
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Mapping
 
 # Of processor time, so that the result does not depend on what else the machine does. The
@@ -106,6 +106,8 @@ class Guard:
 
 
 def _started() -> subprocess.Popen[bytes]:
+    import subprocess  # noqa: PLC0415  slow to import
+
     # Linux would end it with the thread that starts it; only the first thread stays to the end.
     is_tied = threading.get_native_id() == os.getpid()
     return subprocess.Popen(  # noqa: S603  (ourselves)

@@ -1,8 +1,8 @@
 """Sources in, documents with fingerprints out: read, decode, simhash.
 
-A file is read at once and shares a batch with others; a large one is read, decoded and
-counted in chunks, so that memory does not grow with it. What cannot be used becomes a
-`Skipped` with its reason.
+Small files are read whole, and their texts are fingerprinted together. A large file is read,
+decoded and counted in chunks, so that memory does not grow with it. A file that cannot be used
+becomes a `Skipped` with its reason.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Fingerprinted:
 
     @property
     def documents(self) -> tuple[Document, ...]:
-        """The documents that have a fingerprint: the row with the same index."""
+        """The files that have a fingerprint: the row with the same index."""
         return tuple(each for each in self.found if isinstance(each, Document))
 
     @property
@@ -73,13 +73,11 @@ class Fingerprinted:
         return tuple(each for each in self.found if isinstance(each, Skipped))
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A document and where its fingerprint is."""
+class _Made(NamedTuple):
+    """A document and its fingerprint, which is all zeros for a text without features."""
 
     document: Document
-    prints: Fingerprints
-    row: int
+    row: NDArray[np.uint8]
 
 
 def fingerprint_sources(
@@ -89,28 +87,28 @@ def fingerprint_sources(
     formats: Collection[str] = (),
     converters: Sequence[Converter] = (),
 ) -> Fingerprinted:
-    """What was made of each source.
+    """Read and fingerprint each source.
 
-    Texts of sources that are not streamed are in memory together: the caller says how
-    many there are. `encoding` is used for every plain text instead of detecting its own; the
-    text of documents of these `formats` is extracted, or by `converters`.
+    All texts of small sources are in memory together, so the caller limits their number.
+    Plain text is decoded as `encoding`, or as what is detected; `converters`, and readers of
+    these `formats`, extract the text of documents.
     """
-    with closing(Readers(formats, converters)) as readers:
-        made, skipped = _made(sources, recipe, encoding, readers)
     found: list[Document | Skipped] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
-    for index in range(len(sources)):
-        outcome = (
-            skipped[index] if index in skipped else _unless_empty(made[index].document, recipe)
-        )
-        found.append(outcome)
-        if isinstance(outcome, Document):
-            rows.append(made[index].prints.rows[made[index].row][None])
+    with closing(Readers(formats, converters)) as readers:
+        outcomes = _outcomes(sources, recipe, encoding, readers)
+    for outcome in outcomes:
+        if isinstance(outcome, Skipped):
+            found.append(outcome)
+            continue
+        found.append(_unless_empty(outcome.document, recipe))
+        if isinstance(found[-1], Document):
+            rows.append(outcome.row[None])
     return Fingerprinted(tuple(found), np.concatenate(rows))
 
 
 def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
-    """The document, or why there is nothing in it to compare."""
+    """Return the document, or why there is nothing in it to compare."""
     if document.source.size == 0:
         return Skipped(document.path, Reason.EMPTY, "0 bytes")
     if document.features == 0:
@@ -124,7 +122,7 @@ def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
 
 
 def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
-    """Skip documents whose first `bits` bits are all equal, from 32 bits on."""
+    """Skip documents whose first `bits` bits are all equal, if these are at least 32."""
     is_flat = are_degenerate(made.rows, bits)
     if not is_flat.any():
         return made
@@ -141,55 +139,50 @@ def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
 def rows_of_sources(
     sources: Sequence[Source], recipe: Recipe, encoding: str | None = None
 ) -> NDArray[np.uint8]:
-    """One row for each source, (n, bits // 8); all zeros for a text without a feature.
+    """One fingerprint for each source: (n, bits // 8); all zeros for a text without features.
 
-    Raises InputError for the first one that cannot be used.
+    Raises InputError for the first source that cannot be used.
     """
-    made, skipped = _made(sources, recipe, encoding, None)
-    for index in sorted(skipped):
-        raise InputError(str(skipped[index]))
-    rows = [made[index].prints.rows[made[index].row] for index in range(len(sources))]
-    return np.array(rows, np.uint8).reshape(-1, recipe.bits // 8)
+    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    for outcome in _outcomes(sources, recipe, encoding, None):
+        if isinstance(outcome, Skipped):
+            raise InputError(str(outcome))
+        rows.append(outcome.row[None])
+    return np.concatenate(rows)
 
 
-def _made(
+def _outcomes(
     sources: Sequence[Source], recipe: Recipe, encoding: str | None, readers: Readers | None
-) -> tuple[dict[int, _Made], dict[int, Skipped]]:
-    """By the index of the source: what was made of it, or why nothing was."""
+) -> list[_Made | Skipped]:
+    """What was made of each source, or why nothing was."""
     known = None if encoding is None else encoding_named(encoding)
     waiting: list[tuple[int, Text]] = []
-    made: dict[int, _Made] = {}
-    skipped: dict[int, Skipped] = {}
+    outcomes: dict[int, _Made | Skipped] = {}
     for index, source in enumerate(sources):
         try:
             if is_streamed(source, readers):
-                made[index] = _streamed(source, recipe, known)
+                outcomes[index] = _streamed(source, recipe, known)
             else:
                 waiting.append((index, read_text(source, known, readers)))
         except SkipError as skip:
-            skipped[index] = skip.at(source.path)
-    prints = fingerprint_texts([found.text for _, found in waiting], recipe)
-    for row, (index, found) in enumerate(waiting):
-        made[index] = _Made(_document(sources[index], found, prints, row), prints, row)
-    return made, skipped
+            outcomes[index] = skip.at(source.path)
+    prints = fingerprint_texts([text.text for _, text in waiting], recipe)
+    for row, (index, text) in enumerate(waiting):
+        outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
+    return [outcomes[index] for index in range(len(sources))]
 
 
-def _document(source: Source, found: Text, prints: Fingerprints, row: int) -> Document:
-    return Document(
-        source,
-        found.encoding.name,
-        found.encoding.confidence,
-        count_lost(found.text),
-        int(prints.counts[row]),
-        found.bytes_digest,
-        found.text_digest,
-        prints.digests[row].tobytes(),
-    )
+def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int) -> _Made:
+    """The document whose fingerprint is this row; `lost` characters could not be decoded."""
+    encoding, features = text.encoding, int(prints.counts[row])
+    digests = text.bytes_digest, text.text_digest, prints.digests[row].tobytes()
+    document = Document(source, encoding.name, encoding.confidence, lost, features, *digests)
+    return _Made(document, prints.rows[row])
 
 
 def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
-    of_bytes, of_text, damaged = blake2b(digest_size=16), blake2b(digest_size=16), 0
+    of_bytes, of_text, lost = blake2b(digest_size=16), blake2b(digest_size=16), 0
     encoding = known or encoding_of_large(source)
 
     def chunks() -> Iterator[bytes]:
@@ -198,68 +191,58 @@ def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
             yield chunk
 
     def pieces() -> Iterator[str]:
-        nonlocal damaged
+        nonlocal lost
         for text in decode_chunks(chunks(), encoding):
             of_text.update(text.encode("utf-8", "surrogatepass"))
-            damaged += count_lost(text)
+            lost += count_lost(text)
             yield from chunks_of(text)
 
     prints = fingerprint_chunks(pieces(), recipe)
-    document = Document(
-        source,
-        encoding.name,
-        encoding.confidence,
-        damaged,
-        int(prints.counts[0]),
-        of_bytes.digest(),
-        of_text.digest(),
-        prints.digests[0].tobytes(),
-    )
-    return _Made(document, prints, 0)
+    about = Text("", encoding, of_bytes.digest(), of_text.digest())
+    return _made(source, about, lost, prints, 0)
 
 
 def features_of(
     texts: Iterable[Iterable[Document]],
     recipe: Recipe,
-    changed: list[Skipped],
     formats: Collection[str] = (),
     converters: Sequence[Converter] = (),
-) -> Features:
-    """The features of texts, read again from the first of their documents that is unchanged.
+) -> tuple[Features, list[Skipped]]:
+    """The features of texts, each read again from the first of its documents that is unchanged.
 
-    A text of which there is none left has no features. Each document that is no longer
-    what it was is added to `changed`.
+    Also returns the documents that changed. A text has no features if all its documents did.
     """
-    parts, waiting = [features([], recipe)], list[str]()
+    parts, waiting, changed = [features([], recipe)], list[str](), list[Skipped]()
     with closing(Readers(formats, converters)) as readers:
         for copies in texts:
-            found: str | Features = ""
-            for document in copies:
-                try:
-                    found = _again(document, recipe, readers)
-                    break
-                except SkipError as skip:
-                    changed.append(skip.at(document.path))
-            if isinstance(found, str):
-                waiting.append(found)
+            text = _first_unchanged(copies, recipe, readers, changed)
+            if isinstance(text, str):
+                waiting.append(text)
             else:
-                parts += [all_features(waiting, recipe), found]
+                parts += [all_features(waiting, recipe), text]
                 waiting = []
-    return concatenated([*parts, all_features(waiting, recipe)])
+    return concatenated([*parts, all_features(waiting, recipe)]), changed
 
 
-def _again(document: Document, recipe: Recipe, readers: Readers) -> str | Features:
+def _first_unchanged(
+    copies: Iterable[Document], recipe: Recipe, readers: Readers, changed: list[Skipped]
+) -> str | Features:
+    """The text of the first document that is unchanged; the others are added to `changed`."""
+    for document in copies:
+        try:
+            return _read_again(document, recipe, readers)
+        except SkipError as skip:
+            changed.append(skip.at(document.path))
+    return ""
+
+
+def _read_again(document: Document, recipe: Recipe, readers: Readers) -> str | Features:
     """The text of a document, or its features if it is long. Raises SkipError if it changed."""
     if document.format == "text" and is_streamed(document.source):
-        return _streamed_features(document, recipe)
+        encoding = Encoding(document.encoding, document.confidence)
+        pieces = decode_chunks(read_chunks(document.source), encoding)
+        return merged(segments((c for piece in pieces for c in chunks_of(piece)), recipe), recipe)
     found = read_again(document, readers)
     if found.bytes_digest != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")
     return found.text
-
-
-def _streamed_features(document: Document, recipe: Recipe) -> Features:
-    encoding = Encoding(document.encoding, document.confidence)
-    pieces = decode_chunks(read_chunks(document.source), encoding)
-    chunks = (chunk for piece in pieces for chunk in chunks_of(piece))
-    return merged(segments(chunks, recipe), recipe)

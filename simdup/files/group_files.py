@@ -1,7 +1,7 @@
 """Documents with fingerprints in, groups of them out: `match` for files.
 
-Documents with equal features are one text. A file that is no longer what it was when its
-text is read again is left out and listed.
+Documents with equal features are one text. A file that changed before its text is read again is
+left out and listed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from simdup.progress import Progress
     from simdup.search.hamming import Rows
     from simdup.settings import Settings
-    from simdup.storage.cached import Shelf
+    from simdup.storage.cached import RecipeCache
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
@@ -40,15 +40,15 @@ _STRENGTH = {kind: place for place, kind in enumerate(Kind)}
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What matching some documents gave."""
+    """The groups of some documents, and how they were found."""
 
     groups: tuple[Group, ...]
     candidates: Candidates | None
     """None when nothing was verified."""
     changed: tuple[Skipped, ...]
-    """Files that were no longer what they were when their texts were read again."""
+    """Files that had changed when their texts were to be read again."""
     ignored: int
-    """Pairs of texts that would have counted, but were not to."""
+    """Pairs of texts that were similar enough, but left out because they are ignored."""
 
 
 def match_documents(  # noqa: PLR0913  (the last three have an answer)
@@ -56,23 +56,23 @@ def match_documents(  # noqa: PLR0913  (the last three have an answer)
     rows: Rows,
     settings: Settings,
     progress: Progress,
-    shelf: Shelf | None = None,
+    cache: RecipeCache | None = None,
     *,
     ignored: Iterable[tuple[bytes, bytes]] = (),
     without_text: Sequence[Document] = (),
 ) -> Matches:
     """The groups of some documents, most similar first.
 
-    `rows` may be wider than the settings' bits: their first bits are the fingerprints,
-    and all of them sort out candidates that are near by chance. Similarities that `shelf`
-    knows are not computed again. `ignored` are pairs of digests of texts that are none.
+    `rows` may be wider than the settings' bits: their first bits are the fingerprints, and all of
+    them sort out candidates that are near by chance. Similarities that `cache` knows are not
+    computed again. `ignored` are pairs of texts, by digest, that are no duplicates.
     Documents `without_text` are grouped by their bytes alone.
     """
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
     texts = distinct_texts(_items(documents, rows, pairs), settings.recipe.bits)
     texts = replace(texts, apart=_apart(documents, texts, pairs))
-    again = _Again(documents, texts, settings)
-    known = None if shelf is None else _Remembered(shelf, again.changed)
+    again = _RereadDocuments(documents, texts, settings)
+    known = None if cache is None else _StoredSimilarities(cache, again.changed)
     matched = match(texts, settings, again, progress, known)
     gone = {skipped.path for skipped in again.changed}
     are_references = any(each.source.is_reference for each in chain(documents, without_text))
@@ -82,49 +82,50 @@ def match_documents(  # noqa: PLR0913  (the last three have an answer)
     return Matches(groups, matched.candidates, changed, texts.apart.met)
 
 
-class _Again:
-    """Texts of documents read again, and the files that had changed by then."""
+class _RereadDocuments:
+    """Computes the features of texts, read again from their documents."""
 
     def __init__(self, documents: Sequence[Document], texts: Texts, settings: Settings) -> None:
         self.documents, self.texts, self.settings = documents, texts, settings
         self.changed: list[Skipped] = []
+        """Files that had changed by then."""
 
     def expect(self, texts: Indices) -> None:
-        """Nothing to be done: each is a file of its own."""
+        """Do nothing: each text is a file of its own."""
 
     def features(self, texts: Indices) -> Features:
-        """The features of some texts, in their order."""
+        """Return the features of these texts, in their order."""
         copies = (
             [self.documents[index] for index in self.texts.items_of(text)]
             for text in texts.tolist()
         )
-        settings = self.settings
-        return features_of(
-            copies, settings.recipe, self.changed, settings.formats, settings.converters
-        )
+        recipe, formats = self.settings.recipe, self.settings.formats
+        found, changed = features_of(copies, recipe, formats, self.settings.converters)
+        self.changed += changed
+        return found
 
 
-class _Remembered:
-    """What a shelf knows, and is told until a file turns out to have changed.
+class _StoredSimilarities:
+    """The similarities that the cache knows; new ones are kept until a file turns out changed.
 
-    From then on a text may count as one without features: true of this scan only.
+    From then on a text may count as one without features, which is true of this scan only.
     """
 
-    def __init__(self, shelf: Shelf, changed: list[Skipped]) -> None:
-        self.similarities, self.keep, self.changed = shelf.similarities, shelf, changed
+    def __init__(self, cache: RecipeCache, changed: list[Skipped]) -> None:
+        self.similarities, self.cache, self.changed = cache.similarities, cache, changed
 
     def keep_similarities(
         self, left: NDArray[np.uint64], right: NDArray[np.uint64], values: Similarities
     ) -> None:
-        """Remember them for other scans too."""
+        """Keep these similarities for other scans."""
         if not self.changed:
-            self.keep.keep_similarities(left, right, values)
+            self.cache.keep_similarities(left, right, values)
 
 
 def _items(
     documents: Sequence[Document], rows: Rows, ignored: Sequence[tuple[bytes, bytes]]
 ) -> Items:
-    """Documents as items; those with a text of an ignored pair are no text with others."""
+    """Documents as items; a text of an ignored pair is never one text with another."""
     number = {digest: place for place, digest in enumerate(chain(*ignored), 1)}
     joined = b"".join(document.features_digest for document in documents)
     return Items(
@@ -140,7 +141,7 @@ def _items(
 def _apart(
     documents: Sequence[Document], texts: Texts, ignored: Sequence[tuple[bytes, bytes]]
 ) -> Apart:
-    """The ignored pairs, as pairs of those texts."""
+    """The ignored pairs, as pairs of distinct texts."""
     places: dict[bytes, list[int]] = {digest: [] for digest in chain(*ignored)}
     for text, index in enumerate(texts.first.tolist() if ignored else ()):
         places.get(documents[index].text_digest, []).append(text)
@@ -155,7 +156,7 @@ def _apart(
 
 
 def _ranks(documents: Sequence[Document]) -> Indices:
-    """The place of each document by length of its path, then the path."""
+    """The rank of each document: shorter paths come first, then by path."""
     paths = [document.path.encode("utf-8", "surrogateescape") for document in documents]
     rank = np.empty(len(paths), np.int64)
     rank[sorted(range(len(paths)), key=lambda i: (len(paths[i]), paths[i]))] = np.arange(len(paths))
@@ -165,9 +166,10 @@ def _ranks(documents: Sequence[Document]) -> Indices:
 def _copies(
     documents: Sequence[Document], settings: Settings, *, are_references: bool
 ) -> Iterator[Group]:
-    """Groups of documents without text that have the same bytes.
+    """Yield groups of documents without text that have the same bytes.
 
-    Where there are references at all, a group has some of them, the first of all, and others.
+    If there are references at all, a group needs both a reference, which comes first, and
+    another document.
     """
     by_bytes: dict[bytes, list[Document]] = {}
     for index in np.argsort(_ranks(documents)).tolist():
@@ -184,14 +186,14 @@ def _copies(
 
 def _in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
     """The groups with more than one member, most similar first, numbered from 1."""
-    whole = sorted((each for each in groups if len(each.members) > 1), key=_most_similar_first)
-    return tuple(replace(each, id=number) for number, each in enumerate(whole, 1))
+    found = sorted((each for each in groups if len(each.members) > 1), key=_most_similar_first)
+    return tuple(replace(each, id=number) for number, each in enumerate(found, 1))
 
 
 def _groups(
     documents: Sequence[Document], texts: Texts, matched: Matched, gone: Container[str]
 ) -> Iterator[Group]:
-    """Groups of documents from groups of texts, without documents whose paths are in `gone`."""
+    """Yield groups of documents from groups of texts, without the paths in `gone`."""
     alike = [None if np.isnan(value) else value for value in matched.alike.tolist()]
     ends = np.cumsum([0, *map(len, matched.groups)]).tolist()
     for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True):
@@ -223,7 +225,7 @@ def _group(
             rows[position].tobytes(),
             document.kind_with(representative),
             distances[position],
-            # What is known is how alike they are to a representative that is no longer there.
+            # Unknown if the representative that others were compared with is gone.
             alike[position] if first == 0 else None,
         )
         for position, document in there

@@ -1,34 +1,41 @@
 """A whole scan: files in, groups out.
 
-walk -> collect -> match
+walk -> fingerprints, recalled from the store or made -> match
 """
 
 from __future__ import annotations
 
 import gc
 import json
+from collections import deque
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simdup.arguments import check_jobs, check_type, digest_pairs, path_list
+from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
-from simdup.files.collect import Collection
+from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
-from simdup.match.candidates import widened
+from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.match.candidates import SIEVE_FROM, widened
 from simdup.progress import silent
-from simdup.records import ScanResult, Skipped, Source, Stats
+from simdup.records import Document, ScanResult, Skipped, Source, Stats
 from simdup.settings import Settings
-from simdup.storage.cached import shelf_in
+from simdup.storage.cached import RecipeCache
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
 
+    from numpy.typing import NDArray
+
     from simdup.progress import Progress
-    from simdup.storage.cached import Shelf
+    from simdup.recipe import Recipe
     from simdup.storage.store import Store
 
     AnyPath = str | os.PathLike[str]
@@ -46,17 +53,16 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     ignored: Iterable[tuple[bytes, bytes]] = (),
     progress: Progress = silent,
 ) -> ScanResult:
-    """The groups of near-duplicate documents under some paths, or a single one.
+    """The groups of near-duplicate documents under some paths, or under a single path.
 
-    `against` are folders or files of reference: then only pairs between one of them
-    and one of the others count. With `are_files` the paths are a list of files, of
-    which some may be missing. `jobs` processes read and fingerprint; None takes all
-    cores where that pays (a script that is not a module needs the usual
-    `if __name__ == "__main__"` for more than 1). What `store` knows is not read again, and
-    what is found out is kept there. `ignored` are pairs of texts that are no duplicates, each
-    by the `text_digest` of a document: one never represents the other. Raises InputError
-    for a path that cannot be used, TooManyPairsError, ValueError for settings that cannot
-    be, and InterruptedScan, a KeyboardInterrupt that has what was known by then.
+    `against` are folders or files of reference: then only pairs of a reference and another file
+    count. With `are_files` the paths are a list of files, some of which may be missing.
+    `jobs` processes read and fingerprint; None takes all cores where that pays (for more than 1,
+    a script needs the usual `if __name__ == "__main__"`). What `store` knows is not read again,
+    and what is found out is kept there. `ignored` are pairs of texts that are no duplicates, each
+    by the `text_digest` of a document: one never represents the other. Raises InputError for a
+    path that cannot be used, TooManyPairsError, ValueError for impossible settings, and
+    InterruptedScan, a KeyboardInterrupt with what was known by then.
     """
     began = perf_counter()
     settings = settings or Settings()
@@ -67,37 +73,37 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     ignored = digest_pairs(ignored, "ignored")
     find = listed if are_files else walk
     found = progress(find(roots, filters, references=references), "walk", None)
-    shelf = None if store is None else _shelf(store, settings)
-    collection = Collection(settings, shelf)
+    cache = None if store is None else _cache(store, settings)
+    made = _Fingerprinting(settings, cache)
     skipped: list[Skipped] = []
     matches: Matches | None = None
     try:
         with _cycles_ignored():
             sources = _sources(found, skipped)
-            collection.collect(sources, jobs, progress, is_list=are_files)
-            made = collection.fingerprinted()
+            made.run(sources, jobs, progress, is_list=are_files)
+            fingerprinted = made.fingerprinted()
             matches = match_documents(
-                made.documents,
-                made.rows,
+                fingerprinted.documents,
+                fingerprinted.rows,
                 settings,
                 progress,
-                shelf,
+                cache,
                 ignored=ignored,
-                without_text=[each.file for each in made.skipped if each.file is not None],
+                without_text=[each.file for each in fingerprinted.skipped if each.file],
             )
-        if shelf is not None:
-            shelf.finish([] if are_files else [*roots, *references])
+        if cache is not None:
+            cache.finish([] if are_files else [*roots, *references])
     except KeyboardInterrupt:
         seconds = perf_counter() - began
-        raise InterruptedScan(_result(collection, skipped, None, seconds)) from None
-    return _result(collection, skipped, matches, perf_counter() - began)
+        raise InterruptedScan(_result(made, skipped, None, seconds)) from None
+    return _result(made, skipped, matches, perf_counter() - began)
 
 
 @contextmanager
 def _cycles_ignored() -> Iterator[None]:
-    """No garbage collection meanwhile: it would go through all records again and again.
+    """Collect no garbage meanwhile: it would go through all records again and again.
 
-    They are made by the hundred thousand, and none refers to itself.
+    Records are made by the hundred thousand, and none refers to itself.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -108,16 +114,16 @@ def _cycles_ignored() -> Iterator[None]:
             gc.enable()
 
 
-def _shelf(store: Store, settings: Settings) -> Shelf:
-    """What the store keeps for these settings: all that decides what is made of a file."""
+def _cache(store: Store, settings: Settings) -> RecipeCache:
+    """What the store keeps under these settings; its key has all that decides a fingerprint."""
     recipe = widened(settings.recipe)
     read = edition(settings.encoding, settings.formats, settings.converters)
     key = {"recipe": json.loads(recipe.key())} | read
-    return shelf_in(store, json.dumps(key), recipe.bits // 8)
+    return RecipeCache(store, json.dumps(key), recipe.bits // 8)
 
 
 def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Iterator[Source]:
-    """What is to be read of what was found; the rest is added to `skipped`."""
+    """Yield the files that are to be read; add the others to `skipped`."""
     for each in found:
         if isinstance(each, Source):
             yield each
@@ -125,20 +131,101 @@ def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Itera
             skipped.append(each)
 
 
+class _Fingerprinting:
+    """What was made of each source so far: all of it, unless the scan is interrupted."""
+
+    def __init__(self, settings: Settings, cache: RecipeCache | None) -> None:
+        self.settings, self.cache = settings, cache
+        self.found: list[Document | Skipped | None] = []
+        self.rows = np.empty((0, 0), np.uint8)
+        self.from_store = 0
+
+    def run(
+        self, sources: Iterable[Source], jobs: int | None, progress: Progress, *, is_list: bool
+    ) -> None:
+        """Recall what the store knows of the sources, and read the others with `jobs` processes.
+
+        `is_list` says that sources come in any order, not folder by folder.
+        """
+        unknown = self._recall(sources, is_list=is_list)
+        load_kernels_if_worth(characters=sum(source.size for source in unknown), progress=progress)
+        waiting, count = deque(tasks(unknown)), len(unknown)
+        del unknown  # so that each file's record is freed when its task is done
+        places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
+        settings = self.settings
+        options = self._recipe(), settings.encoding, settings.formats, settings.converters
+        parts = fingerprint_all(waiting, FingerprintOptions(*options), jobs)
+        for task, part in progress(parts, "read", count, lambda done: len(done[0])):
+            if self.cache is not None:
+                self.cache.keep(task, part.found, part.rows)
+            own, places = np.split(places, [len(task)])
+            # Rows first: Ctrl-C may come at any moment, and every document found needs its row.
+            self.rows[own[_are_documents(part.found)]] = part.rows
+            for place, outcome in zip(own.tolist(), part.found, strict=True):
+                self.found[place] = outcome
+
+    def _recall(self, sources: Iterable[Source], *, is_list: bool) -> list[Source]:
+        """Note what the store knows, and return the sources of which it knows nothing."""
+        unknown, rows = list[Source](), list[bytes]()
+        try:
+            if self.cache is None:
+                unknown.extend(sources)
+                self.found = [None] * len(unknown)
+            else:
+                for source, outcome, row in self.cache.recall(sources, is_list=is_list):
+                    if row is not None:
+                        rows.append(row)
+                    if outcome is None:
+                        unknown.append(source)
+                    self.found.append(outcome)
+        finally:
+            self._place_rows(rows)
+        return unknown
+
+    def _place_rows(self, known: list[bytes]) -> None:
+        """Make room for the rows of all sources, and put the known rows into their places."""
+        width, are_documents = self._recipe().bits // 8, _are_documents(self.found)
+        self.from_store = sum(each is not None for each in self.found)
+        self.rows = np.zeros((len(self.found), width), np.uint8)
+        joined = b"".join(known[: int(are_documents.sum())])
+        self.rows[are_documents] = np.frombuffer(joined, np.uint8).reshape(-1, width)
+
+    def _recipe(self) -> Recipe:
+        """The recipe, with the bits of a sieve where it pays and wherever rows are kept."""
+        recipe = self.settings.recipe
+        return widened(recipe) if self._is_sieved() or self.cache is not None else recipe
+
+    def _is_sieved(self) -> bool:
+        return self.settings.verified and len(self.found) > SIEVE_FROM
+
+    def fingerprinted(self) -> Fingerprinted:
+        """Return all that was made, in the order of the sources."""
+        found = tuple(each for each in self.found if each is not None)
+        are_documents = _are_documents(self.found)
+        rows = self.rows if are_documents.all() else self.rows[are_documents]
+        if not self._is_sieved():
+            rows = np.ascontiguousarray(rows[:, : self.settings.recipe.bits // 8])
+        return without_degenerate(Fingerprinted(found, rows), self.settings.recipe.bits)
+
+
+def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:
+    return np.array([isinstance(each, Document) for each in found], bool)
+
+
 def _result(
-    collection: Collection, skipped: list[Skipped], matches: Matches | None, seconds: float
+    made: _Fingerprinting, skipped: list[Skipped], matches: Matches | None, seconds: float
 ) -> ScanResult:
-    """What a run has found; without matches it was interrupted."""
-    settings, made = collection.settings, collection.fingerprinted()
-    size = sum(document.source.size for document in made.documents)
-    counts = len(collection.found), len(made.documents)
+    """The result of a run; it was interrupted if there are no matches."""
+    settings, done = made.settings, made.fingerprinted()
+    size = sum(document.source.size for document in done.documents)
+    counts = len(made.found), len(done.documents)
     return ScanResult(
         settings,
-        made.documents,
-        made.rows[:, : settings.recipe.bits // 8],
+        done.documents,
+        done.rows[:, : settings.recipe.bits // 8],
         matches.groups if matches else (),
-        (*skipped, *made.skipped, *(matches.changed if matches else ())),
+        (*skipped, *done.skipped, *(matches.changed if matches else ())),
         matches.candidates if matches else None,
-        Stats(*counts, size, seconds, collection.from_store, matches.ignored if matches else 0),
+        Stats(*counts, size, seconds, made.from_store, matches.ignored if matches else 0),
         complete=matches is not None,
     )

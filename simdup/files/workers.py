@@ -1,19 +1,17 @@
 """Fingerprint files in several processes: files in tasks, results in their order.
 
-A small scan starts none: a worker needs longer to start than some megabytes to read.
+A small scan starts no worker, since that would take longer than reading some megabytes.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures.process import BrokenProcessPool
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from simdup.compute.compiled import cores
-from simdup.compute.processes import check_that_workers_start, results
 from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.records import Reason, Skipped
 
@@ -33,8 +31,8 @@ TASK_FILES = 512
 BYTES_WORTH_WORKERS = 1 << 24
 
 
-class How(NamedTuple):
-    """What `fingerprint_sources` needs besides the sources."""
+class FingerprintOptions(NamedTuple):
+    """The arguments of `fingerprint_sources` after the first."""
 
     recipe: Recipe
     encoding: str | None = None
@@ -43,7 +41,7 @@ class How(NamedTuple):
 
 
 def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
-    """Consecutive sources, packed by bytes and number."""
+    """Yield the sources in tasks, in their order; each has a limited size and number of files."""
     task: list[Source] = []
     size = 0
     for source in sources:
@@ -57,13 +55,12 @@ def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
 
 
 def fingerprint_all(
-    waiting: deque[list[Source]], how: How, jobs: int | None = None
+    waiting: deque[list[Source]], options: FingerprintOptions, jobs: int | None = None
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
-    """Each task with its `fingerprint_sources`, in order; it leaves the queue when it is done.
+    """Yield each task with what was made of it, in order; done tasks leave the queue.
 
-    `jobs` processes work on it; None: as many as there are cores, or none besides
-    this one where they are not worth starting. Files of a task whose worker died are
-    skipped as unreadable.
+    `jobs` processes work on them; None: as many as there are cores, or this process alone where
+    others are not worth starting. A file whose worker died is skipped as unreadable.
     """
     if jobs is None:
         size = sum(source.size for task in waiting for source in task)
@@ -71,19 +68,23 @@ def fingerprint_all(
     if jobs == 1:
         while waiting:
             task = waiting.popleft()
-            yield task, fingerprint_sources(task, *how)
+            yield task, fingerprint_sources(task, *options)
         return
-    yield from _pooled(waiting, how, jobs)
+    yield from _pooled(waiting, options, jobs)
 
 
 def _pooled(
-    waiting: deque[list[Source]], how: How, jobs: int
+    waiting: deque[list[Source]], options: FingerprintOptions, jobs: int
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
-    """Results in order; a file whose worker dies is given up, the others are done again."""
+    """Yield results in order; a file whose worker dies is given up, other files are done again."""
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
+
+    from simdup.compute.processes import check_that_workers_start  # noqa: PLC0415  slow to import
+
     has_worked = False
     while waiting:
         try:
-            for result in _results(waiting, how, jobs):
+            for result in _results(waiting, options, jobs):
                 has_worked = True
                 yield waiting.popleft(), result
         except BrokenProcessPool:
@@ -91,26 +92,32 @@ def _pooled(
                 check_that_workers_start()
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
             task = waiting.popleft()
-            yield task, _joined(list(_salvaged(task, how)))
+            yield task, _joined(list(_salvaged(task, options)))
 
 
-def _salvaged(task: list[Source], how: How) -> Iterator[Fingerprinted]:
-    """A task done again in halves, until the file that kills its worker is alone."""
+def _salvaged(task: list[Source], options: FingerprintOptions) -> Iterator[Fingerprinted]:
+    """Yield the results of a task in halves, until the file that kills its worker is alone."""
+    from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
+
     try:
-        yield from _results([task], how, 1)
+        yield from _results([task], options, 1)
     except BrokenProcessPool:
         if len(task) == 1:
-            yield _given_up(task, how.recipe)
+            yield _given_up(task, options.recipe)
         else:
             half = len(task) // 2
-            yield from _salvaged(task[:half], how)
-            yield from _salvaged(task[half:], how)
+            yield from _salvaged(task[:half], options)
+            yield from _salvaged(task[half:], options)
 
 
-def _results(tasks: Iterable[list[Source]], how: How, jobs: int) -> Iterator[Fingerprinted]:
-    # A queue of its own: that of the caller loses tasks while they are done.
+def _results(
+    tasks: Iterable[list[Source]], options: FingerprintOptions, jobs: int
+) -> Iterator[Fingerprinted]:
+    from simdup.compute.processes import results  # noqa: PLC0415  slow to import
+
+    # A copy, since the queue of the caller loses tasks while they are done.
     left = deque(tasks)
-    sent = ((left.popleft(), *how) for _ in range(len(left)))
+    sent = ((left.popleft(), *options) for _ in range(len(left)))
     return results(fingerprint_sources, sent, jobs)
 
 

@@ -1,13 +1,13 @@
-"""The tables of blocks: near fingerprints of 64 bits, found without loading any segment.
+"""Tables of blocks: near fingerprints of 64 bits, found without loading any segment.
 
-Of two fingerprints within 3 bits one of the four 16-bit blocks is equal. So those of a segment
-lie in four tables, in each in the order of another block and cut into pieces by its first
-bits: the piece of the question in every table holds all candidates.
+Two fingerprints within 3 bits have at least one of their four 16-bit blocks in common. So each
+segment's fingerprints lie in four tables, ordered in each by another block and cut into pieces
+by its first bits: one piece of every table holds all candidates for a query.
 Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
 
-A piece is of one segment and is written with it: a batch writes as much of a large index as of
-a small one. Rows of their own in four large tables, in the order of all fingerprints, would
-have it change nearly every page of these.
+A piece belongs to one segment and is written with it, so that a batch costs the same in a large
+index as in a small one. With a table row for each fingerprint, a batch would change nearly
+every page of the tables.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 
 from simdup.errors import InputError
-from simdup.index.file.connection import BLOCKED_BITS, BLOCKS, sound
+from simdup.index.file.connection import BLOCKED_BITS, BLOCKS
 from simdup.index.segments import in_order
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.index.file.connection import Catalogue
+    from simdup.index.file.connection import IndexConnection
     from simdup.index.segments import Numbers, Segment
     from simdup.search.hamming import Rows
 
@@ -40,7 +40,7 @@ BLOCKED_K = BLOCKS - 1
 PIECE_BITS = 10
 PIECES = 1 << PIECE_BITS
 
-# Fingerprints in a piece: of more it is NULL, for all are sooner compared.
+# A larger piece is NULL: comparing with all fingerprints is sooner done.
 MOST_IN_PIECE = 2048
 
 BLOCK = BLOCKED_BITS // BLOCKS
@@ -49,21 +49,21 @@ BLOCK = BLOCKED_BITS // BLOCKS
 ENTRY = np.dtype([("fingerprint", "<u8"), ("document", "<u4")])
 
 
-def write_pieces(catalogue: Catalogue, number: int, rows: Rows, numbers: Numbers) -> None:
-    """Write the fingerprints of a segment into all tables, instead of what they had of it."""
+def write_pieces(connection: IndexConnection, number: int, rows: Rows, numbers: Numbers) -> None:
+    """Write the fingerprints of a segment into all tables, replacing its old pieces."""
     first, last = number * PIECES, number * PIECES + PIECES - 1
-    for block in range(BLOCKS if catalogue.has_blocks else 0):
+    for block in connection.blocks:
         table = f"block_{block}"
-        catalogue.ask(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", first, last)  # noqa: S608
+        connection.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", first, last)  # noqa: S608
         if len(numbers):
             insert = f"INSERT INTO {table} VALUES (?, ?, ?)"  # noqa: S608
-            catalogue.tell(insert, pieces(block, number, rows, numbers))
+            connection.execute_many(insert, pieces(block, number, rows, numbers))
 
 
 def pieces(
     block: int, number: int, rows: Rows, numbers: Numbers
 ) -> Iterator[tuple[int, bytes | None, int]]:
-    """The rows of a table for a segment: place, entries and their checksum."""
+    """Yield the rows of a block's table for a segment: place, entries and their checksum."""
     values, low = _values(rows), int(numbers.min())
     if int(numbers.max()) - low >> 32:
         raise InputError("numbers of documents are too far apart; build the index anew")
@@ -82,15 +82,15 @@ def pieces(
 
 
 def checksum_of(place: int, low: int, entries: bytes | None) -> int:
-    """Of a piece, where it belongs, and the lowest number of its segment."""
+    """Return the checksum of a piece, its place, and the lowest number of its segment."""
     return crc32(entries or b"", (place ^ low) & 0xFFFFFFFF)
 
 
-def looked_up(catalogue: Catalogue, questions: Rows, k: int) -> Numbers | None:
-    """What `segments.within` gives, from the tables of blocks; None where they do not answer."""
+def looked_up(connection: IndexConnection, queries: Rows, k: int) -> Numbers | None:
+    """Return what `segments.within` does, from the tables of blocks; None if they cannot tell."""
     found = [np.empty((0, 3), np.int64)]
-    for index, question in enumerate(questions[:, None]):
-        near = by_blocks(catalogue, question, k)
+    for index, query in enumerate(queries[:, None]):
+        near = by_blocks(connection, query, k)
         if near is None:
             return None
         near[:, 0] = index
@@ -98,18 +98,17 @@ def looked_up(catalogue: Catalogue, questions: Rows, k: int) -> Numbers | None:
     return np.concatenate(found)
 
 
-@sound
-def by_blocks(catalogue: Catalogue, question: Rows, k: int) -> Numbers | None:
-    """What `segments.within` gives for one question, from the tables of blocks.
+def by_blocks(connection: IndexConnection, query: Rows, k: int) -> Numbers | None:
+    """Return what `segments.within` does for one query, from the tables of blocks.
 
-    None where they do not answer: for other sizes or more bits than they are for, and
+    None if they cannot tell: for other sizes or larger distances than they are made for, and
     where too many fingerprints share a block.
     """
-    if not catalogue.has_blocks or k > BLOCKED_K:
+    if not connection.blocks or k > BLOCKED_K:
         return None
     found = []
-    for block in range(BLOCKS):
-        candidates = _candidates(catalogue, block, _values(question))
+    for block in connection.blocks:
+        candidates = _candidates(connection, block, _values(query))
         if candidates is None:
             return None
         differences, numbers = candidates
@@ -118,28 +117,32 @@ def by_blocks(catalogue: Catalogue, question: Rows, k: int) -> Numbers | None:
     every, places = map(np.concatenate, zip(*found, strict=True))
     numbers, first, counts = np.unique(places, return_index=True, return_counts=True)
     differences = every[first]
-    # Whatever shares n blocks with the question stands n times in the tables.
+    # A fingerprint that shares n blocks with the query is found in n tables.
     shared = sum((_block(differences, block) == 0).astype(np.int64) for block in range(BLOCKS))
     if not np.array_equal(counts, shared):
-        raise InputError(f"{catalogue.path!r}: a table of blocks is damaged; build it anew")
+        raise InputError(f"{connection.path!r}: a table of blocks is damaged; build it anew")
     distances = np.bitwise_count(differences)
     return in_order(np.column_stack((np.zeros_like(numbers), numbers, distances)))
 
 
-def _candidates(catalogue: Catalogue, block: int, asked: Values) -> tuple[Values, Numbers] | None:
-    """How what may share a block with the question differs from it, and whose that is.
+def _candidates(
+    connection: IndexConnection, block: int, query: Values
+) -> tuple[Values, Numbers] | None:
+    """Return how candidates of a block differ from the query, and their documents' numbers.
 
-    None if it is too much.
+    None if they are too many.
     """
-    table, piece = f"block_{block}", int(_block(asked, block)[0]) >> BLOCK - PIECE_BITS
+    table, piece = f"block_{block}", int(_block(query, block)[0]) >> BLOCK - PIECE_BITS
     sql = (
         f"SELECT {table}.id, low, entries, {table}.checksum FROM segments"  # noqa: S608
         f" JOIN {table} ON {table}.id = segments.id * {PIECES} + ?"
     )
+    kinds: list[tuple[type, ...]] = [(int, int, bytes, int), (int, int, type(None), int)]
     lows, packed = [], []
-    for place, low, data, checksum in catalogue.ask(sql, piece):
-        if checksum_of(place, low, data) != checksum:
-            raise InputError(f"{catalogue.path!r}: the table {table} is damaged; build it anew")
+    for place, low, data, checksum in connection.select(sql, piece, kinds=kinds):
+        is_sound = checksum_of(place, low, data) == checksum
+        if not is_sound or (data is not None and len(data) % ENTRY.itemsize):
+            raise InputError(f"{connection.path!r}: the table {table} is damaged; build it anew")
         if data is None:
             return None
         lows.append(low)
@@ -147,25 +150,25 @@ def _candidates(catalogue: Catalogue, block: int, asked: Values) -> tuple[Values
     entries = np.frombuffer(b"".join(packed), ENTRY)
     sizes = [len(data) // ENTRY.itemsize for data in packed]
     numbers = np.repeat(np.array(lows, np.int64), sizes) + entries["document"]
-    return entries["fingerprint"].astype(np.uint64) ^ asked, numbers
+    return entries["fingerprint"].astype(np.uint64) ^ query, numbers
 
 
-def wrong_tables(catalogue: Catalogue, number: int, found: Segment) -> list[int]:
-    """The blocks whose tables say something else of a segment than it does itself."""
+def wrong_tables(connection: IndexConnection, number: int, found: Segment) -> list[int]:
+    """Return the blocks whose tables do not agree with a segment."""
     wrong = []
-    for block in range(BLOCKS if catalogue.has_blocks else 0):
+    for block in connection.blocks:
         sql = f"SELECT * FROM block_{block} WHERE id BETWEEN ? AND ? ORDER BY id"  # noqa: S608
-        there = catalogue.ask(sql, number * PIECES, number * PIECES + PIECES - 1)
+        there = connection.execute(sql, number * PIECES, number * PIECES + PIECES - 1)
         if there != list(pieces(block, number, found.rows, found.documents)):
             wrong.append(block)
     return wrong
 
 
 def _values(rows: Rows) -> Values:
-    """Fingerprints as numbers, the first byte lowest."""
+    """Return fingerprints as numbers, the first byte lowest."""
     return np.ascontiguousarray(rows).view("<u8").astype(np.uint64).reshape(-1)
 
 
 def _block(values: Values, block: int) -> NDArray[np.uint16]:
-    """A block of each number."""
+    """Return one block of each number."""
     return (values >> np.uint64(BLOCK * block)).astype(np.uint16)

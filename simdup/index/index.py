@@ -14,6 +14,7 @@ import os
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cached_property
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -24,24 +25,32 @@ from simdup.errors import BadValueError
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
-from simdup.files.workers import How
+from simdup.files.workers import FingerprintOptions
 from simdup.index.block_tables import looked_up
 from simdup.index.file.check import problems
-from simdup.index.file.connection import Catalogue
+from simdup.index.file.connection import IndexConnection, create_file
 from simdup.index.file.metadata import about, settings_of, with_bits
-from simdup.index.file.readers import Readers
-from simdup.index.file.snapshot import documents, everything
+from simdup.index.file.snapshot import ReaderPool, documents, everything
 from simdup.index.file.write import put
-from simdup.index.ingest import Gathering
-from simdup.index.query import answered, reach, unsure
-from simdup.index.questions import Questions, Wish, of_files, of_rows, of_texts
+from simdup.index.ingest import Ingestion
+from simdup.index.query import (
+    Criteria,
+    Queries,
+    answered,
+    of_files,
+    of_rows,
+    of_texts,
+    reach,
+    unsure,
+)
 from simdup.index.records import Answer, Changes, IndexInfo
-from simdup.index.roots import Places, damaged_filters, remove
+from simdup.index.roots import Places, remove
 from simdup.index.segments import nearest, within
 from simdup.progress import silent
 from simdup.records import ScanResult, Skipped, Stats
 from simdup.search.pairs import pairs_within
 from simdup.settings import Settings
+from simdup.storage.sqlite import size_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -57,34 +66,33 @@ if TYPE_CHECKING:
 
     AnyPath = str | os.PathLike[str]
 
-# Up to so many questions are looked up in the tables of blocks, one by one.
+# Up to so many queries are looked up in the tables of blocks, one by one.
 LOOKED_UP = 1024
 
 
 class Index:
-    """Documents and their fingerprints in a file, to be added to, taken from and asked.
+    """Documents and their fingerprints in a file, which can be added to, reduced and queried.
 
-    One thread of one process changes it at a time, others that try wait for ten seconds; any
-    number may ask meanwhile, also threads that share one `Index`. Each answer is that of the
-    index as one batch left it, and of no earlier one than the last that was finished when the
-    question was asked. Every method raises InputError for a file that is damaged or cannot be
-    used.
+    One thread of one process changes it at a time, and others that try wait for ten seconds.
+    Any number may query meanwhile, also threads that share one `Index`. A query sees the index
+    as one batch left it, no earlier than the last one that was finished when it began. Every
+    method raises InputError if the file is damaged or cannot be used.
     """
 
     def __init__(self, path: AnyPath, settings: Settings | None = None) -> None:
-        """Open an index that is there.
+        """Open an existing index.
 
         Of `settings` only dictionaries and converters count, which an index just names.
         """
         self.path = os.fspath(path)
         self._given = settings or Settings()
-        self._readers = Readers(self.path)
+        self._readers = ReaderPool(self.path)
 
     @classmethod
     def create(cls, path: AnyPath, settings: Settings | None = None) -> Index:
         """Make an empty index; the settings say how its fingerprints and texts are made."""
         settings = settings or Settings()
-        Catalogue.make(os.fspath(path), about(settings))
+        create_file(os.fspath(path), about(settings))
         return cls(path, settings)
 
     def close(self) -> None:
@@ -98,28 +106,29 @@ class Index:
         self.close()
 
     def __len__(self) -> int:
-        """How many documents are in it."""
+        """Return how many documents the index has."""
         with self._readers.one() as reader:
             return len(reader)
 
     @property
     def batches(self) -> int:
-        """How many batches have changed it."""
+        """How many batches have changed the index."""
         with self._readers.one() as reader:
             return reader.number("batches")
 
     @cached_property
     def settings(self) -> Settings:
-        """How its fingerprints and texts are made.
+        """The settings by which fingerprints and texts are made.
 
         Raises InputError if this simdup, with these dictionaries, would make others.
         """
         return settings_of(self.path, self._readers.about, self._given)
 
     def settings_for(self, asked: Settings) -> Settings:
-        """What is asked, with the recipe of the index, cut to the bits that are asked for.
+        """Return settings to query with: the index's recipe, and what is asked besides.
 
-        Raises InputError for more bits than it has.
+        Fingerprints are cut to the bits that are asked for. Raises InputError for more bits
+        than the index has.
         """
         own = self.at(asked.recipe.bits)
         return replace(
@@ -131,17 +140,17 @@ class Index:
         )
 
     def at(self, bits: int) -> Settings:
-        """Its settings with the first bits of each fingerprint. Raises InputError for more."""
+        """Return the settings for the first bits of each fingerprint. Raises InputError."""
         return with_bits(self.path, self.settings, bits)
 
     def info(self) -> IndexInfo:
-        """What is in it, and how large it is."""
+        """Return what the index holds, and how large it is."""
         with self._readers.one() as reader, reader.reading():
             noted = Places.of(reader)
             named = {os.fsdecode(path): written for path, written in noted.known.items()}
             return IndexInfo(
                 self.path,
-                reader.size(),
+                size_of(Path(self.path)),
                 len(reader),
                 reader.number("batches"),
                 tuple(path for path, written in named.items() if written is not None),
@@ -151,9 +160,9 @@ class Index:
             )
 
     def problems(self) -> list[str]:
-        """What is wrong with the file, a line each; none if it is whole."""
+        """Return a line for each thing that is wrong with the file."""
         with self._readers.one() as reader, reader.reading():
-            return [*problems(reader), *damaged_filters(reader)]
+            return [*problems(reader), *Places.of(reader).damaged_filters()]
 
     # Changing
 
@@ -167,35 +176,35 @@ class Index:
     ) -> Changes:
         """Add the documents under some paths, or under a single one.
 
-        Those that have changed replace what they were. `update` will look there again, with
-        the same filters.
+        Changed files replace their earlier documents. `update` will walk the same paths again,
+        with the same filters.
         """
         check_jobs(jobs)
         how = self._how()
         with closing(self._writer()) as writer:
-            return Gathering(writer, how, jobs, progress).add(path_list(paths), filters)
+            return Ingestion(writer, how, jobs, progress).add(path_list(paths), filters)
 
     def add_texts(self, names: Iterable[str], texts: Iterable[str]) -> Changes:
         """Add texts that are no files, by names of their own, in one batch.
 
-        They are not kept: what is like them is told by fingerprints alone. Raises ValueError
-        for a name that is empty, an absolute path, or no possible name of a file.
+        The index keeps no texts, so later queries compare these by fingerprints alone. Raises
+        ValueError for a name that is empty, an absolute path, or no possible name of a file.
         """
         called, every_text = text_list(names, "names"), text_list(texts)
         for name in called:
             os.fsencode(name)
         if wrong := [name for name in called if not name or os.path.isabs(name)]:
             raise BadValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
-        questions, skipped = of_texts(called, every_text, self.settings)
-        known = [each for each in questions.documents if each is not None]
-        replaced = self.put(known, questions.rows)
+        made, skipped = of_texts(called, every_text, self.settings)
+        known = [each for each in made.documents if each is not None]
+        replaced = self.put(known, made.rows)
         added = len({each.path for each in known}) - replaced
         return Changes(added, replaced, skipped=tuple(skipped))
 
     def put(self, known: Sequence[Document], rows: Rows) -> int:
-        """Add documents that have fingerprints, in one batch; how many replace others.
+        """Add documents with their fingerprints, in one batch; return how many replace others.
 
-        Raises ValueError for rows that are not one of its size for each document.
+        Raises ValueError unless there is a row of the index's size for each document.
         """
         if rows.shape != (len(known), self._readers.about["bits"] // 8):
             raise BadValueError(f"rows of {rows.shape} for {len(known)} documents")
@@ -205,30 +214,30 @@ class Index:
     def remove(self, paths: AnyPath | Iterable[AnyPath]) -> Changes:
         """Take out what is at or under some paths, or texts by their names.
 
-        `update` does not add it again. Raises InputError for what is not in the index.
+        `update` does not add it again. Raises InputError for a path of which nothing is there.
         """
         with closing(self._writer()) as writer:
             return remove(writer, path_list(paths))
 
     def update(self, *, jobs: int | None = 1, progress: Progress = silent) -> Changes:
-        """Look again at all that was added: read what is new or has changed, drop what is gone.
+        """Walk all added paths again: read new and changed files, drop documents that are gone.
 
-        All is read where a package that finds encodings or takes the text out of documents, or
-        simdup's own part of that, is not the one it was; see `is_outdated`. A place that is not
-        there is skipped, and what was in it stays.
+        If the index `is_outdated`, every file is read. A path that is missing is skipped, and
+        its documents stay.
         """
         check_jobs(jobs)
         how = self._how()
         with closing(self._writer()) as writer:
-            changes = Gathering(writer, how, jobs, progress).update()
+            changes = Ingestion(writer, how, jobs, progress).update()
             self._readers.about = writer.about
         return changes
 
     @property
     def is_outdated(self) -> bool:
-        """Whether its documents were read in another way than this simdup reads them.
+        """Whether other versions read the documents: of simdup, or of packages that it uses.
 
-        They may be found a little less alike than they are; `update` reads them all again.
+        Their texts may have been extracted otherwise, so that they seem less similar to what
+        is read now; `update` reads them all again.
         """
         how = self._how()
         return self._readers.about.get("readers") != edition(
@@ -245,7 +254,7 @@ class Index:
         *,
         is_any_alike: bool = False,
     ) -> tuple[Match, ...]:
-        """The documents that are like a text, most similar first; see `query_many`."""
+        """Return the documents that are like a text, most similar first; see `query_many`."""
         check_type(text, "text", str)
         return self.query_many([text], settings, top, is_any_alike=is_any_alike)[0].matches
 
@@ -257,12 +266,12 @@ class Index:
         *,
         is_any_alike: bool = False,
     ) -> tuple[Answer, ...]:
-        """What is like each of some texts.
+        """Return the documents that are like each of some texts.
 
-        Of the settings those count that say what is alike, and `recipe.bits`, which may be
-        fewer than the index has. `top` keeps so many of each; without settings, or with
-        `is_any_alike`, it gives the nearest, however little they are alike. A text without a
-        letter or digit is like nothing.
+        The settings say what is alike; their `recipe.bits` may be fewer than the index has,
+        and the rest of the recipe is the index's own. `top` keeps the most similar; without
+        settings, or with `is_any_alike`, it gives the nearest, however little they are alike.
+        A text without a letter or digit is like nothing.
         """
         asked = text_list(texts)
         found, _ = self.query_texts(asked, settings, top, is_any_alike=is_any_alike)
@@ -278,15 +287,14 @@ class Index:
         *,
         is_any_alike: bool = False,
     ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
-        """What is like each of some texts, as `query_many`, and texts that cannot be asked for.
+        """Return what `query_many` does for texts with an answer, and the texts without.
 
         Both name a text by its place.
         """
-        wish = self._wish(settings, top, is_any_alike=is_any_alike)
+        criteria = self._criteria(settings, top, is_any_alike=is_any_alike)
         asked = text_list(texts)
-        names = [str(place) for place in range(len(asked))]
-        questions, skipped = of_texts(names, asked, wish.settings)
-        return self._answers(questions, wish), tuple(skipped)
+        queries, skipped = of_texts([*map(str, range(len(asked)))], asked, criteria.settings)
+        return self._answers(queries, criteria), tuple(skipped)
 
     def query_files(
         self,
@@ -296,10 +304,10 @@ class Index:
         *,
         is_any_alike: bool = False,
     ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
-        """What is like each of some files, as `query_many`, and files that cannot be asked."""
-        wish = self._wish(settings, top, is_any_alike=is_any_alike)
-        questions, skipped = of_files(paths, wish.settings)
-        return self._answers(questions, wish), tuple(skipped)
+        """Return what `query_many` does for files, and the files that cannot be read."""
+        criteria = self._criteria(settings, top, is_any_alike=is_any_alike)
+        queries, skipped = of_files(paths, criteria.settings)
+        return self._answers(queries, criteria), tuple(skipped)
 
     def query_rows(
         self,
@@ -309,36 +317,38 @@ class Index:
         *,
         is_any_alike: bool = False,
     ) -> tuple[Answer, ...]:
-        """What is near each of some fingerprints, as `query_many`, by distance alone.
+        """Return what `query_many` does for fingerprints, by distance alone.
 
         Raises ValueError for rows of another size than the settings have.
         """
-        wish = self._wish(settings, top, is_any_alike=is_any_alike)
-        bits = wish.settings.recipe.bits
+        criteria = self._criteria(settings, top, is_any_alike=is_any_alike)
+        bits = criteria.settings.recipe.bits
         if 8 * rows.shape[1] != bits:
             raise BadValueError(f"{8 * rows.shape[1]} bits where {bits} are asked for")
-        return self._answers(of_rows([row.tobytes().hex() for row in rows], rows), wish)
+        return self._answers(of_rows(rows), criteria)
 
-    def _wish(self, settings: Settings | None, top: int | None, *, is_any_alike: bool) -> Wish:
+    def _criteria(
+        self, settings: Settings | None, top: int | None, *, is_any_alike: bool
+    ) -> Criteria:
         if top is not None and top < 1:
             raise BadValueError(f"top must be at least 1, not {top}")
         if is_any_alike and top is None:
             raise BadValueError("the nearest are all documents, unless top says how many")
         own = self.settings if settings is None else self.settings_for(settings)
-        return Wish(own, top, is_any_alike or (settings is None and top is not None))
+        return Criteria(own, top, is_any_alike or (settings is None and top is not None))
 
-    def _answers(self, questions: Questions, wish: Wish) -> tuple[Answer, ...]:
-        """What is like each question: of the documents near it, or of the nearest."""
+    def _answers(self, queries: Queries, criteria: Criteria) -> tuple[Answer, ...]:
         with self._readers.one() as reader, reader.reading():
-            near = self._near(reader, questions.rows, wish)
+            near = self._near(reader, queries.rows, criteria)
             known = documents(reader, np.unique(near[:, 1]))
-        return answered(questions, near, known, wish)
+        return answered(queries, near, known, criteria)
 
-    def _near(self, reader: Catalogue, rows: Rows, wish: Wish) -> Numbers:
-        bits = wish.settings.recipe.bits
-        if wish.is_any_alike and wish.top is not None:
-            return nearest(self._readers.loaded(reader, bits), rows, wish.top)
-        k = reach(wish.settings, len(reader))
+    def _near(self, reader: IndexConnection, rows: Rows, criteria: Criteria) -> Numbers:
+        """Return the fingerprints to look at for each query, as `segments.within` does."""
+        bits = criteria.settings.recipe.bits
+        if criteria.is_any_alike and criteria.top is not None:
+            return nearest(self._readers.loaded(reader, bits), rows, criteria.top)
+        k = reach(criteria.settings, len(reader))
         if bits == 8 * reader.width and len(rows) <= LOOKED_UP:
             found = looked_up(reader, rows, k)
             if found is not None:
@@ -346,9 +356,9 @@ class Index:
         return within(self._readers.loaded(reader, bits), rows, k)
 
     def pairs(self, k: int, bits: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """The paths of all documents, and every pair of them within k bits: (m, 3).
+        """Return the paths of all documents, and every pair of them within k bits: (m, 3).
 
-        Pairs are places in the list, i < j, and a distance. Raises TooManyPairsError.
+        A pair is two places in the list, i < j, and a distance. Raises TooManyPairsError.
         """
         known, rows = self._everything(self.settings.recipe.bits if bits is None else bits)
         return [document.path for document in known], pairs_within(rows, k)
@@ -359,9 +369,9 @@ class Index:
         progress: Progress = silent,
         ignored: Iterable[tuple[bytes, bytes]] = (),
     ) -> ScanResult:
-        """The groups of all documents in the index, as `simdup.scan` would find them.
+        """Return the groups of all documents in the index, as `simdup.scan` would find them.
 
-        Files are read only to verify, and those that are gone or have changed are skipped.
+        Files are read only to verify; missing and changed files are skipped.
         """
         began = perf_counter()
         asked = self.settings if settings is None else self.settings_for(settings)
@@ -382,15 +392,15 @@ class Index:
     # The file
 
     def _everything(self, bits: int) -> tuple[list[Document], Rows]:
-        """All documents in the order of their numbers, and their fingerprints."""
+        """Return all documents by ascending number, and their fingerprints."""
         width = self.at(bits).recipe.bits // 8
         with self._readers.one() as reader, reader.reading():
             known, rows = everything(reader, self._readers.loaded(reader, 8 * reader.width))
         return known, rows[:, :width]
 
-    def _writer(self) -> Catalogue:
-        return Catalogue.open(self.path, to_write=True)
+    def _writer(self) -> IndexConnection:
+        return IndexConnection(self.path, to_write=True)
 
-    def _how(self) -> How:
+    def _how(self) -> FingerprintOptions:
         own = self.settings
-        return How(own.recipe, own.encoding, own.formats, own.converters)
+        return FingerprintOptions(own.recipe, own.encoding, own.formats, own.converters)

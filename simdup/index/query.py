@@ -1,94 +1,169 @@
-"""Questions in, what an index has that is like them out.
+"""Queries in, the documents of an index that are like them out.
 
-near fingerprints -> documents -> exact similarities where the files are as they were -> answers
+near fingerprints -> documents -> exact similarities where the files are unchanged -> answers
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
-from dataclasses import replace
+from collections import Counter, deque
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.files.fingerprint import features_of
-from simdup.files.read import SkipError, digest_of
+from simdup.arguments import path_list
+from simdup.files.fingerprint import Fingerprinted, features_of, without_degenerate
+from simdup.files.read import SkipError, digest, digest_of
 from simdup.files.walk import listed
+from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.features import all_features, concatenated
+from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index.records import Answer, Match
 from simdup.match.candidates import wanted
 from simdup.match.verify import decide
-from simdup.records import SHORT, Document, Kind, Reason, Skipped
+from simdup.records import SHORT, Document, Kind, Reason, Skipped, Source
+from simdup.text.encodings import count_lost
 from simdup.theory import UNRELATED, chance_distance, similarity_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from simdup.fingerprint.features import Features
-    from simdup.index.questions import Questions, Wish
     from simdup.index.segments import Numbers
+    from simdup.search.hamming import Rows
     from simdup.settings import Settings
 
+    AnyPath = str | os.PathLike[str]
     Similarities = NDArray[np.float64]
+    Truths = NDArray[np.bool_]
 
-# Documents that are near a question by chance, and would all be read: a few seconds of work.
-# Where there would be more, they are looked for less far.
+# So many documents may be near a query by chance, and are all read: a few seconds of work. To
+# keep below that, a large index is searched less far.
 MOST_BY_CHANCE = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class Criteria:
+    """What counts as an answer."""
+
+    settings: Settings
+    top: int | None = None
+    """The most answers to each query; None: all."""
+    is_any_alike: bool = False
+    """Give the `top` nearest, however little they are alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """Fingerprints to look for, and the texts that they were made of, if known."""
+
+    names: tuple[str, ...]
+    rows: Rows
+    documents: tuple[Document | None, ...]
+    """What is known of each text; None if only the fingerprint is."""
+    texts: tuple[str, ...] = ()
+    """The texts, unless they are files, or only fingerprints are known."""
+
+
+def of_files(
+    paths: AnyPath | Iterable[AnyPath], settings: Settings
+) -> tuple[Queries, list[Skipped]]:
+    """Return files as queries, and the files that cannot be queried."""
+    skipped, sources = list[Skipped](), list[Source]()
+    for path in path_list(paths):
+        for each in listed([path]):  # alone: a file that is named twice is answered twice
+            if isinstance(each, Source):
+                sources.append(each)
+            else:
+                skipped.append(each)
+    how = FingerprintOptions(
+        settings.recipe, settings.encoding, settings.formats, settings.converters
+    )
+    documents, rows = list[Document](), [np.empty((0, how.recipe.bits // 8), np.uint8)]
+    for _, part in fingerprint_all(deque(tasks(sources)), how, 1):
+        made = without_degenerate(part, how.recipe.bits)
+        documents += made.documents
+        rows.append(made.rows)
+        skipped += made.skipped
+    names = tuple(document.path for document in documents)
+    return Queries(names, np.concatenate(rows), tuple(documents)), skipped
+
+
+def of_texts(
+    names: Sequence[str], texts: Sequence[str], settings: Settings
+) -> tuple[Queries, list[Skipped]]:
+    """Return texts as queries, and the texts that have nothing to compare."""
+    made = fingerprint_texts(texts, settings.recipe)
+    found = tuple(
+        _document(name, text, int(made.counts[row]), made.digests[row].tobytes())
+        if made.counts[row]
+        else Skipped(name, Reason.EMPTY, "no letter or digit")
+        for row, (name, text) in enumerate(zip(names, texts, strict=True))
+    )
+    with_rows = Fingerprinted(found, made.rows[made.counts > 0])
+    usable = without_degenerate(with_rows, settings.recipe.bits)
+    kept = [row for row, each in enumerate(usable.found) if isinstance(each, Document)]
+    own_names, own_texts = ([each[row] for row in kept] for each in (names, texts))
+    queries = Queries(tuple(own_names), usable.rows, usable.documents, tuple(own_texts))
+    return queries, list(usable.skipped)
+
+
+def of_rows(rows: Rows) -> Queries:
+    """Return fingerprints as queries, named in hexadecimal."""
+    return Queries(tuple(row.tobytes().hex() for row in rows), rows, (None,) * len(rows))
+
+
+def _document(name: str, text: str, count: int, of_features: bytes) -> Document:
+    """Return what a store would know of a text, were it a file in UTF-8."""
+    data = text.encode("utf-8", "surrogatepass")
+    unified = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    of_text = digest(unified.encode("utf-8", "surrogatepass"))
+    source, lost = Source(name, len(data), 0, 0, 0, 0), count_lost(text)
+    return Document(source, "utf-8", 1.0, lost, count, digest(data), of_text, of_features)
+
+
 def reach(settings: Settings, n: int) -> int:
-    """The distance within which documents are looked for in an index of n."""
+    """Return the distance within which documents are looked for in an index of n."""
     bits = settings.recipe.bits
     if not settings.verified:
         return settings.distance
-    k = wanted(settings.similarity, bits)
     most = chance_distance(UNRELATED, bits, min(1, MOST_BY_CHANCE / max(n, 1)))
-    return min(k, most)
+    return min(wanted(settings.similarity, bits), most)
 
 
 def answered(
-    questions: Questions,
-    near: Numbers,
-    documents: dict[int, Document],
-    wish: Wish,
+    queries: Queries, near: Numbers, documents: dict[int, Document], criteria: Criteria
 ) -> tuple[Answer, ...]:
-    """What of the documents near some questions is like them, most similar first.
+    """Return which documents near some queries are like them, most similar first.
 
-    `near` (m, 3) has questions, numbers of documents and distances. Similarities are exact
-    where both texts can be read, and decide there when the settings verify; elsewhere the
-    distance does.
+    `near` (m, 3) has queries, numbers of documents and distances. Where both texts can be
+    read, similarities are exact, and decide if the settings verify; elsewhere distances do.
     """
-    settings = wish.settings
-    exact = _exact(questions, near, documents, settings)
-    estimates = np.maximum(similarity_at_each(near[:, 2], settings.recipe.bits), 0)
+    settings, distances = criteria.settings, near[:, 2]
+    exact = _exact(queries, near, documents, settings)
+    estimates = np.maximum(similarity_at_each(distances, settings.recipe.bits), 0)
     is_exact = ~np.isnan(exact)
     similarities = np.where(is_exact, exact, estimates)
-    holds = _holds(near[:, 2], exact, settings) | wish.is_any_alike
-    found: list[list[Match]] = [[] for _ in questions.names]
-    for place in np.flatnonzero(holds).tolist():
-        question, number, distance = near[place].tolist()
-        document, asked = documents[number], questions.documents[question]
-        found[question].append(
-            Match(
-                document,
-                Kind.NEAR if asked is None else document.kind_with(asked),
-                distance,
-                float(similarities[place]),
-                bool(is_exact[place]),
-            )
-        )
+    is_alike = _is_alike(distances, exact, settings) | criteria.is_any_alike
+    found: list[list[Match]] = [[] for _ in queries.names]
+    for place in np.flatnonzero(is_alike).tolist():
+        query, number, distance = near[place].tolist()
+        document, asked = documents[number], queries.documents[query]
+        kind = Kind.NEAR if asked is None else document.kind_with(asked)
+        similarity = float(similarities[place])
+        found[query].append(Match(document, kind, distance, similarity, bool(is_exact[place])))
     return tuple(
-        Answer(name, tuple(sorted(matches, key=_most_similar_first)[: wish.top]))
-        for name, matches in zip(questions.names, found, strict=True)
+        Answer(name, tuple(sorted(matches, key=_most_similar_first)[: criteria.top]))
+        for name, matches in zip(queries.names, found, strict=True)
     )
 
 
 def similarity_at_each(distances: Numbers, bits: int) -> Similarities:
-    """The cosine similarity that each distance stands for; (m,)."""
+    """Return the cosine similarity that each distance stands for; (m,)."""
     return _similarities(bits)[distances]
 
 
@@ -98,7 +173,7 @@ def _similarities(bits: int) -> Similarities:
 
 
 def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:
-    """By their places the documents whose groups would not be known to hold, and why."""
+    """Return why, by place, documents cannot be grouped: their texts cannot be read again."""
     copies = Counter(document.features_digest for document in known)
     found: dict[int, Skipped | None] = {}
     for place, document in enumerate(known):
@@ -107,15 +182,15 @@ def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:
                 detail = "a text that was added by name cannot be read to verify"
                 found[place] = Skipped(document.path, Reason.VANISHED, detail)
         elif settings.verified and copies[document.features_digest] > 1:
-            # Nobody reads these again, since their features are equal.
+            # Verifying does not read texts of equal features, so it would miss a change.
             found[place] = what_became(document)
     return {place: each for place, each in found.items() if each is not None}
 
 
 def what_became(document: Document) -> Skipped | None:
-    """Why the file of a document is not what was read, if so.
+    """Return why the file of a document is not what was read; None if it is.
 
-    Size and times tell; where they leave a doubt, its bytes do.
+    Its size and times decide; where they leave a doubt, its bytes do.
     """
     (now,) = listed([document.path])
     if isinstance(now, Skipped):
@@ -137,72 +212,78 @@ def _most_similar_first(match: Match) -> tuple[int, float, int, str]:
     return _STRENGTH[match.kind], -match.similarity, match.distance, match.document.path
 
 
-def _holds(distances: Numbers, exact: Similarities, settings: Settings) -> NDArray[np.bool_]:
-    """Which documents are alike: by exact similarity if it is known, else by distance."""
+def _is_alike(distances: Numbers, exact: Similarities, settings: Settings) -> Truths:
+    """Tell which pairs are alike: by exact similarity if it is known, else by distance."""
     k = replace(settings, verified=False).distance  # no further than where chance would answer
     least = settings.similarity if settings.verified else similarity_at(k, settings.recipe.bits)
     return np.where(np.isnan(exact), distances <= k, exact >= least)
 
 
 def _exact(
-    questions: Questions, near: Numbers, documents: dict[int, Document], settings: Settings
+    queries: Queries, near: Numbers, documents: dict[int, Document], settings: Settings
 ) -> Similarities:
-    """The exact similarity of each pair; NaN where it is not asked for or cannot be known.
-
-    When distances decide, it is asked for where one of the texts is short.
-    """
+    """Return the exact similarity of each pair; NaN where it is not needed or cannot be known."""
     exact = np.full(len(near), np.nan)
+    if not any(queries.documents) or not len(near):
+        return exact
     numbers, place = np.unique(near[:, 1], return_inverse=True)
     known = [documents[number] for number in numbers.tolist()]
-    asked = [document for document in questions.documents if document is not None]
-    if not asked or not len(near):
-        return exact
-    same = (_digests(known)[place] == _digests(questions.documents)[near[:, 0]]).all(axis=1)
-    # Questions first, then documents; a fingerprint alone has no features.
-    counts = np.array(
-        [0 if each is None else each.features for each in (*questions.documents, *known)], np.int64
-    )
-    i, j = near[:, 0], place + len(questions.names)
-    is_short = (counts[i] < SHORT) | (counts[j] < SHORT)
     # Texts that were added by name have no file; names of files are absolute.
     is_file = np.array([os.path.isabs(each.path) for each in known], bool)[place]
-    exact[same & ~is_file] = 1
+    is_equal = (_digests(known)[place] == _digests(queries.documents)[near[:, 0]]).all(axis=1)
+    exact[is_equal & ~is_file] = 1
+    can_read = is_file
     if settings.verified:
-        copies = np.flatnonzero(same & is_file)
+        copies = np.flatnonzero(is_equal & is_file)
         exact[[pair for pair in copies.tolist() if what_became(known[place[pair]]) is None]] = 1
-    can = (counts[i] > 0) & is_file & ~(same & settings.verified)
-    ask = np.flatnonzero(can & (is_short | settings.verified))
-    reader = _Reader(questions, known, settings)
-    for part, values in decide(i[ask], j[ask], counts, reader.load):
-        exact[ask[part]] = values
-    exact[ask[reader.is_lost()[i[ask]] | reader.is_lost()[j[ask]]]] = np.nan
-    return exact
+        can_read = is_file & ~is_equal
+    reader = _Reader(queries, known, settings)
+    read = reader.similarities(near[:, 0], place + len(queries.names), can_read)
+    return np.where(np.isnan(read), exact, read)
 
 
 def _digests(documents: Sequence[Document | None]) -> NDArray[np.uint64]:
-    """Of the features of each document; zeros, which no text has, where there is none."""
+    """Return the digests of features; zeros, which no text has, where there is no document."""
     joined = b"".join(bytes(16) if each is None else each.features_digest for each in documents)
     return np.frombuffer(joined, np.uint64).reshape(-1, 2)
 
 
 class _Reader:
-    """The features of questions, which are known, and of documents, which are read again."""
+    """Reads texts again: queries, then documents, which have their indices in this order."""
 
-    def __init__(self, questions: Questions, known: Sequence[Document], settings: Settings) -> None:
-        self.questions, self.known = questions, known
-        self.settings = settings
-        # A file may have been asked for and be in the index as it was before.
-        self.changed_questions: list[Skipped] = []
+    def __init__(self, queries: Queries, known: Sequence[Document], settings: Settings) -> None:
+        self.queries, self.known, self.settings = queries, known, settings
+        # Apart, because a file may be a query, and be in the index as it was before.
+        self.changed_queries: list[Skipped] = []
         self.changed: list[Skipped] = []
 
-    def load(self, indices: Numbers) -> Features:
-        """Features by rising indices: those of questions, then those of documents."""
-        n, texts = len(self.questions.names), self.questions.texts
+    def similarities(self, i: Numbers, j: Numbers, can_read: Truths) -> Similarities:
+        """Return the exact similarity of each pair; NaN if it is not needed, or a text changed.
+
+        Where distances decide, only pairs with a short text need it.
+        """
+        found = np.full(len(i), np.nan)
+        # A fingerprint alone has no features.
+        documents = (*self.queries.documents, *self.known)
+        counts = np.array([0 if each is None else each.features for each in documents], np.int64)
+        is_short = (counts[i] < SHORT) | (counts[j] < SHORT)
+        needs = is_short | self.settings.verified
+        pairs = np.flatnonzero(can_read & (counts[i] > 0) & needs)
+        i, j = i[pairs], j[pairs]
+        for part, values in decide(i, j, counts, self._load):
+            found[pairs[part]] = values
+        is_lost = self._is_lost()
+        found[pairs[is_lost[i] | is_lost[j]]] = np.nan
+        return found
+
+    def _load(self, indices: Numbers) -> Features:
+        """Return the features of ascending indices."""
+        n, texts = len(self.queries.names), self.queries.texts
         asked, known = indices[indices < n].tolist(), (indices[indices >= n] - n).tolist()
         first = (
             all_features([texts[index] for index in asked], self.settings.recipe)
             if texts
-            else self._read([self.questions.documents[i] for i in asked], self.changed_questions)
+            else self._read([self.queries.documents[i] for i in asked], self.changed_queries)
         )
         return concatenated([first, self._read([self.known[i] for i in known], self.changed)])
 
@@ -210,13 +291,15 @@ class _Reader:
         settings = self.settings
         copies = ([each] for each in files if each is not None)
         formats, converters = settings.formats, settings.converters
-        return features_of(copies, settings.recipe, changed, formats, converters)
+        found, now_changed = features_of(copies, settings.recipe, formats, converters)
+        changed += now_changed
+        return found
 
-    def is_lost(self) -> NDArray[np.bool_]:
-        """Whether each is no longer what it was: its similarity is not known."""
+    def _is_lost(self) -> Truths:
+        """Tell which texts have changed, so that their similarity is not known."""
         lost = []
         for files, changed in (
-            (self.questions.documents, self.changed_questions),
+            (self.queries.documents, self.changed_queries),
             (self.known, self.changed),
         ):
             paths = {skipped.path for skipped in changed}

@@ -1,19 +1,21 @@
-"""Where the documents of an index come from: folders and files that were added, and taken out."""
+"""Where the documents of an index come from: files and folders that were added, and taken out."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections import defaultdict
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.errors import InputError
 from simdup.files.walk import DEFAULTS, Filters, walk
-from simdup.index.file.connection import from_json
+from simdup.index.file.metadata import damaged, from_json
 from simdup.index.file.snapshot import at_or_under, places
 from simdup.index.file.write import forget_empty_folders, set_places, take_out
 from simdup.index.records import Changes
@@ -22,79 +24,86 @@ from simdup.records import Reason, Skipped, Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simdup.index.file.connection import Catalogue
+    from simdup.index.file.connection import IndexConnection
 
     Found = Source | Skipped
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What was added, and what was taken out of it."""
+    """The paths that were added to an index, and those that were taken out of it."""
 
     index: str
     """The path of the index."""
     known: dict[bytes, str | None]
-    """The filters of each as JSON; None for what was taken out."""
+    """The filters of each path as JSON; None for a path that was taken out."""
 
     @classmethod
-    def of(cls, catalogue: Catalogue) -> Places:
+    def of(cls, connection: IndexConnection) -> Places:
         """Read the places of an index."""
-        return cls(catalogue.path, places(catalogue))
+        return cls(connection.path, places(connection))
 
     def with_roots(self, roots: Sequence[str], filters: Filters) -> Places:
         """Add roots with their filters; places at or under a root become part of it."""
         written = json.dumps(asdict(filters))
         added: dict[bytes, str | None] = {os.fsencode(root): written for root in roots}
-        return Places(self.index, self._without(roots).known | added)
+        return Places(self.index, self._outside(roots) | added)
 
-    def less(self, roots: Sequence[str]) -> Places:
-        """Take roots out; one that lies in another place stays left out of that."""
-        left = self._without(roots)
+    def without(self, roots: Sequence[str]) -> Places:
+        """Take roots out; a root inside another place stays left out of that."""
+        left = Places(self.index, self._outside(roots))
         encoded = (os.fsencode(root) for root in roots)
         out: dict[bytes, str | None] = {path: None for path in encoded if left.above(path)}
         return Places(self.index, left.known | out)
 
-    def _without(self, roots: Sequence[str]) -> Places:
-        """The places that are not at or under some roots."""
+    def _outside(self, roots: Sequence[str]) -> dict[bytes, str | None]:
+        """Return the places that are not at or under some roots."""
         exact = {os.fsencode(root) for root in roots}
         inside = tuple(os.path.join(root, b"") for root in exact)
-        left = {
+        return {
             path: written
             for path, written in self.known.items()
             if path not in exact and not path.startswith(inside)
         }
-        return Places(self.index, left)
 
     def above(self, path: bytes) -> bytes | None:
-        """The place at or above a path that is nearest; None if there is none."""
+        """Return the nearest place at or above a path; None if there is none."""
         while path not in self.known:
-            above = os.path.dirname(path)
-            if above == path:
+            parent = os.path.dirname(path)
+            if parent == path:
                 return None
-            path = above
+            path = parent
         return path
 
-    def with_other_filters(self, roots: Sequence[str], filters: Filters) -> Iterator[str]:
-        """Yield the roots that were added before with other filters."""
-        for root in roots:
-            written = self.known.get(os.fsencode(root))
-            if written is not None and self.filters(written) != filters:
-                yield root
+    def with_other_filters(self, roots: Sequence[str], filters: Filters) -> tuple[str, ...]:
+        """Return the roots that were added before with other filters."""
+        before = ((root, self.known.get(os.fsencode(root))) for root in roots)
+        return tuple(
+            root
+            for root, written in before
+            if written is not None and self.filters(written) != filters
+        )
 
     def filters(self, written: str) -> Filters:
-        """Filters from their JSON. Raises InputError if they are none of this simdup."""
-        with suppress(ValueError, TypeError, AttributeError, LookupError):
-            values: dict[str, Any] = from_json(written)
-            usual = {each.name: getattr(DEFAULTS, each.name) for each in fields(Filters)}
-            if all(_fits(values[name], usual[name]) for name in usual):
-                named: dict[str, Any] = {
-                    name: tuple(value) if isinstance(value, list) else value
-                    for name, value in values.items()
-                }
-                return Filters(**named)
-        raise InputError(f"{self.index!r}: damaged (filters {written!r:.80}); build it anew")
+        """Return filters from their JSON. Raises InputError if this simdup has no such filters."""
+        with suppress(ValueError, TypeError):  # what Filters says of a wrong value
+            values = from_json(written)
+            if isinstance(values, dict) and values.keys() == asdict(DEFAULTS).keys():
+                filters = Filters(**values)
+                if all(type(each) is not int or each >= 0 for each in values.values()):
+                    return filters
+        raise damaged(self.index, f"filters {written!r:.80}")
 
-    def have(self, path: str) -> bool:
+    def damaged_filters(self) -> Iterator[str]:
+        """Yield a line for each place whose filters cannot be read."""
+        for written in self.known.values():
+            try:
+                if written is not None:
+                    self.filters(written)
+            except InputError as error:
+                yield str(error)
+
+    def contains(self, path: str) -> bool:
         """Whether a path is in what was added, and was not taken out."""
         place = self.above(os.fsencode(path))
         return place is not None and self.known[place] is not None
@@ -104,48 +113,58 @@ class Places:
         walking: Callable[[Iterable[Found]], Iterable[Found]],
         is_deleted: Callable[[bytes], bool],
     ) -> Iterator[Found]:
-        """What is in them now, each file once, for the place that is nearest above it.
+        """Yield what is in the places now, each file once, for its nearest place above.
 
-        A place that is not there is skipped, unless it `is_deleted` for good. `walking` sees
-        what is walked, as it comes.
+        A missing place is skipped, unless it `is_deleted` for good. `walking` passes on what
+        a walk finds.
         """
-        nearest = lru_cache(1 << 12)(self.above)
-        by_filters: dict[str, list[bytes]] = {}
+        roots: dict[str, list[bytes]] = defaultdict(list)
         for path, written in self.known.items():
             if written is not None:
-                by_filters.setdefault(written, []).append(path)
-        # What several walks meet, each of which tells files apart by itself.
-        met: dict[tuple[int, int], str] | None = {} if len(by_filters) > 1 else None
-        for written, roots in by_filters.items():
-            there = [root for root in roots if os.path.exists(root)]
-            gone = (root for root in roots if not os.path.exists(root))
-            yield from (_not_there(root) for root in gone if not is_deleted(root))
-            for each in walking(walk(list(map(os.fsdecode, there)), self.filters(written))):
-                path = os.fsencode(each.path)
-                if isinstance(each, Skipped) and each.detail == each.path:
-                    continue  # met on the way from a place above
-                place = path if path in self.known else nearest(os.path.dirname(path))
-                if place is not None and self.known[place] == written:
-                    yield each if met is None else _unless_met(each, met)
+                roots[written].append(path)
+        walks = (self._walk(each, roots[each], walking, is_deleted) for each in roots)
+        found = chain.from_iterable(walks)
+        return _each_once(found) if len(roots) > 1 else found
+
+    def _walk(
+        self,
+        written: str,
+        roots: Sequence[bytes],
+        walking: Callable[[Iterable[Found]], Iterable[Found]],
+        is_deleted: Callable[[bytes], bool],
+    ) -> Iterator[Found]:
+        """Walk the roots with these filters; yield what no nearer place with others claims."""
+        for root in roots:
+            if not os.path.exists(root) and not is_deleted(root):  # perhaps an unmounted drive
+                advice = "`simdup index remove` forgets it"
+                yield Skipped(os.fsdecode(root), Reason.VANISHED, advice)
+        nearest = lru_cache(1 << 12)(self.above)
+        there = [os.fsdecode(root) for root in roots if os.path.exists(root)]
+        for each in walking(walk(there, self.filters(written))):
+            path = os.fsencode(each.path)
+            if isinstance(each, Skipped) and each.detail == each.path:
+                continue  # found before, on the way from a place above
+            place = path if path in self.known else nearest(os.path.dirname(path))
+            if place is not None and self.known[place] == written:
+                yield each
 
 
-def _not_there(place: bytes) -> Skipped:
-    """A place that is gone: it may be a drive that is not there today."""
-    advice = "`simdup index remove` forgets it"
-    return Skipped(os.fsdecode(place), Reason.VANISHED, advice)
+def _each_once(found: Iterable[Found]) -> Iterator[Found]:
+    """Skip files that several walks find, each of which tells files apart by itself."""
+    firsts: dict[tuple[int, int], str] = {}
+    for each in found:
+        if isinstance(each, Source):
+            first = firsts.setdefault((each.device, each.inode), each.path)
+            if first != each.path:
+                yield Skipped(each.path, Reason.SAME_FILE, first)
+                continue
+        yield each
 
 
-def _unless_met(each: Found, met: dict[tuple[int, int], str]) -> Found:
-    if isinstance(each, Skipped):
-        return each
-    first = met.setdefault((each.device, each.inode), each.path)
-    return each if first == each.path else Skipped(each.path, Reason.SAME_FILE, first)
+def absolute_path(path: str) -> str:
+    """Return the absolute path of the same file; an empty path stays empty.
 
-
-def whole(path: str) -> str:
-    """The absolute path of the same file; nothing stays nothing, which is not the current folder.
-
-    What comes before ".." may be a symbolic link, which that leads out of.
+    What comes before ".." may be a symbolic link, and ".." leads out of its target.
     """
     steps = path.split(os.sep)
     if os.pardir in steps:
@@ -154,47 +173,27 @@ def whole(path: str) -> str:
     return os.path.abspath(path) if path else path
 
 
-def damaged_filters(catalogue: Catalogue) -> Iterator[str]:
-    """What is wrong with the filters of places, a line each."""
-    noted = Places.of(catalogue)
-    for written in noted.known.values():
-        try:
-            if written is not None:
-                noted.filters(written)
-        except InputError as wrong:
-            yield str(wrong)
+def remove(connection: IndexConnection, paths: Sequence[str]) -> Changes:
+    """Take out what is at or under some paths, so that updates do not add it again.
 
-
-def _fits(value: object, usual: object) -> bool:
-    """Whether a value is of the type that a filter has."""
-    if isinstance(usual, tuple):
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
-    if isinstance(usual, bool):
-        return isinstance(value, bool)
-    return (value is None and usual is None) or (type(value) is int and value >= 0)
-
-
-def remove(catalogue: Catalogue, paths: Sequence[str]) -> Changes:
-    """Take out what is at or under some paths, and never add it again by an update.
-
-    A name that texts were added by means these, whatever lies there. Raises InputError for a
-    path of which there is nothing.
+    A name that texts were added by means these texts, whatever lies at that path. Raises
+    InputError for a path of which the index has nothing.
     """
-    numbers, roots, known = [np.empty(0, np.int64)], list[str](), Places.of(catalogue).known
+    numbers, roots, known = [np.empty(0, np.int64)], list[str](), places(connection)
     for name in paths:
-        path = whole(name)
-        texts = at_or_under(catalogue, b"" if name == path else os.fsencode(name))
+        path = absolute_path(name)
+        texts = at_or_under(connection, b"" if name == path else os.fsencode(name))
         if len(texts):
             numbers.append(texts)
             continue
-        under = at_or_under(catalogue, os.fsencode(path))
+        under = at_or_under(connection, os.fsencode(path))
         if not len(under) and os.fsencode(path) not in known:
             raise InputError(f"{name!r}: there is nothing of it in the index")
         numbers.append(under)
         roots.append(path)
     gone = np.unique(np.concatenate(numbers))
-    with catalogue.writing():
-        take_out(catalogue, gone)
-        forget_empty_folders(catalogue)
-        set_places(catalogue, Places.of(catalogue).less(roots).known)
+    with connection.writing():
+        take_out(connection, gone)
+        forget_empty_folders(connection)
+        set_places(connection, Places.of(connection).without(roots).known)
     return Changes(removed=len(gone))

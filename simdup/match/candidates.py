@@ -41,6 +41,9 @@ SIEVE_BITS = 512
 #: Candidates that are decided without asking whether it pays: about ten seconds of work.
 BUDGET = 1_000_000
 
+# What is drawn where nothing needs to be.
+_NO_SAMPLE = np.empty(0, np.int64), np.empty(0, np.int64)
+
 #: Candidates a document, where that is more than BUDGET: the work stays linear.
 BUDGET_PER_DOCUMENT = 64
 
@@ -104,14 +107,18 @@ def sample(n: int) -> tuple[Indices, Indices, int]:
     where n is 0.
     """
     pairs = n * (n - 1) // 2
-    random, size = np.random.default_rng(n), SAMPLE if pairs > BUDGET else 0
+    if pairs <= BUDGET:
+        return *_NO_SAMPLE, pairs
+    random, size = np.random.default_rng(n), SAMPLE
     left = random.integers(0, n, size)
     return left, (left + random.integers(1, n, size)) % n, pairs
 
 
 def sample_between(n: int, m: int) -> tuple[Indices, Indices, int]:
     """Sample pairs of one of n and one of m things, as `sample` does among n."""
-    random, size = np.random.default_rng(n), SAMPLE if n * m > BUDGET else 0
+    if n * m <= BUDGET:
+        return *_NO_SAMPLE, n * m
+    random, size = np.random.default_rng(n), SAMPLE
     return random.integers(0, n, size), random.integers(0, m, size), n * m
 
 

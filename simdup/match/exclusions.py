@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.search.distinct import distinct_numbers
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -57,7 +59,7 @@ class Apart:
         left, right = self._pairs.T
         is_held = leader[left] == leader[right]
         is_clash = is_held & ((leader[left] == left) | (leader[left] == right))
-        for group in np.unique(leader[left[is_clash]]).tolist():
+        for group in distinct_numbers(leader[left[is_clash]]).tolist():
             members = np.flatnonzero(leader == group)
             within = np.flatnonzero(is_held & (leader[left] == group))
             number = np.bincount(self._pairs[within].ravel(), minlength=self._n)[members]

@@ -19,7 +19,7 @@ from simdup.match.candidates import affordable, recall, sample, sample_between, 
 from simdup.match.groups import closest, leaders, members_of
 from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
-from simdup.search.distinct import distinct_rows
+from simdup.search.distinct import distinct_numbers, distinct_rows
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import MAX_PAIRS, Reach, iter_near_pairs, iter_pairs, iter_pairs_between
 from simdup.theory import similarity_at
@@ -174,7 +174,7 @@ class _Matching:
             is_settled = k == want and len(follows) == len(moved)
             if is_settled or (leader == before).all():
                 break
-            active = np.unique(leader)
+            active = distinct_numbers(leader)
         wide = 8 * self.texts.wide.shape[1]
         found = Candidates(reach, want, recall(similarity, self.bits, reach, wide), decided)
         return leader, np.concatenate(known), np.concatenate(values), found
@@ -272,7 +272,7 @@ class _Matching:
             similarities = self.known.similarities(digests[pairs[:, 0]], digests[pairs[:, 1]])
         unknown = np.flatnonzero(np.isnan(similarities))
         i, j = pairs[unknown].T
-        self.again.expect(np.unique(pairs[unknown]))
+        self.again.expect(distinct_numbers(pairs[unknown]))
         parts = decide(i, j, self.texts.counts, self.again.features)
         decided = self.progress(parts, "verify", len(unknown), lambda done: len(done[0]))
         for part, values in decided:

@@ -13,6 +13,7 @@ import numpy as np
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.features import Features, all_features, concatenated
 from simdup.match.groups import components
+from simdup.search.distinct import distinct_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -129,14 +130,14 @@ def decide(
     """
     block = _blocks(i, j, counts, at_once // 2)
     left, right = np.minimum(block[i], block[j]), np.maximum(block[i], block[j])
-    for a in np.unique(left):
+    for a in distinct_numbers(left):
         of_a, own = np.flatnonzero(left == a), np.flatnonzero(block == a)
         first = load(own)
-        for b in np.unique(right[of_a]):
+        for b in distinct_numbers(right[of_a]):
             part = of_a[right[of_a] == b]
             documents, features = own, first
             if b != a:
-                asked = np.unique(np.concatenate((i[part], j[part])))
+                asked = distinct_numbers(np.concatenate((i[part], j[part])))
                 more = asked[block[asked] == b]
                 documents, features = np.append(own, more), concatenated([first, load(more)])
             position = np.empty(len(counts), np.int64)
@@ -152,7 +153,7 @@ def _blocks(i: Indices, j: Indices, counts: Indices, size: int) -> Indices:
     """
     n = len(counts)
     block = np.full(n, -1, np.int64)
-    documents = np.unique(np.concatenate((i, j)))
+    documents = distinct_numbers(np.concatenate((i, j)))
     label = components(np.column_stack((i, j)), n)[documents]
     documents = documents[np.argsort(label, kind="stable")]
     label = np.sort(label)

@@ -1,5 +1,7 @@
-"""Results in, reports out: one module a format.
+"""Turns results into the lines of reports. Nothing here reads a file or prints.
 
-Text for people, JSON (whole, or a line a group) and CSV for programs, and the list of
-file names that fdupes prints. Nothing here reads a file or prints.
+Read `text` (scans for people) and `json_csv` (scans for programs, and how every report writes
+JSON and CSV) first. `rows`, `query` and `accuracy` report on corpora, indexes and evaluations;
+`diff`, `plot` and `page` show differences, a picture and a web page. `load` reads a saved
+report again; `wording` and `terminal` write numbers, names and colours for all of them.
 """

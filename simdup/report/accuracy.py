@@ -9,7 +9,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from simdup.evaluation.metrics import MEASURES
-from simdup.report.json_csv import Report, as_csv, as_json
+from simdup.report.json_csv import Report, as_json, csv_line
 from simdup.report.terminal import padded, width
 from simdup.report.wording import count, path_fields, percent, printable
 
@@ -165,34 +165,27 @@ def _short(share: float) -> str:
 def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
     """An evaluation as one JSON object; undefined figures are null."""
     kinds = [
-        {"kind": kind.kind, "duplicate": kind.duplicate, "pairs": kind.pairs}
+        asdict(kind)
         | _recipe_fields(row.settings.recipe)
-        | {"found": bare, "found_verified": verified}
+        | {"found": row.found[place].item(), "found_verified": row.found_verified[place].item()}
         for row in evaluation.rows
-        for kind, bare, verified in zip(
-            evaluation.kinds, row.found.tolist(), row.found_verified.tolist(), strict=True
-        )
+        for place, kind in enumerate(evaluation.kinds)
     ]
     table = evaluation.table
     fields: dict[str, Any] = {"table": None} if table is None else path_fields(table, "table")
-    fields |= {
-        "texts": evaluation.texts,
-        "repeated": evaluation.repeated,
-        "draws": evaluation.draws,
-        "seconds": round(evaluation.seconds, 3),
-    }
+    fields |= {name: getattr(evaluation, name) for name in ("texts", "repeated", "draws")}
+    fields["seconds"] = round(evaluation.seconds, 3)
     rows = (_without_nan(_row(row, curve=curve)) for row in evaluation.rows)
     return as_json(Report("evaluation", fields, {"rows": rows, "kinds": kinds}))
 
 
 def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
     """An evaluation as CSV: a line for each recipe, size and setting; with `curve` for each k."""
-    rows = (
-        {"recipe": name(row.settings.recipe), **_recipe_fields(row.settings.recipe), **setting}
-        for row in evaluation.rows
-        for setting in _settings(row, curve=curve)
-    )
-    return as_csv(COLUMNS, ([row.get(column) for column in COLUMNS] for row in rows))
+    yield csv_line(COLUMNS)
+    for row in evaluation.rows:
+        about = {"recipe": name(row.settings.recipe), **_recipe_fields(row.settings.recipe)}
+        for setting in _settings(row, curve=curve):
+            yield csv_line((about | setting).get(column) for column in COLUMNS)
 
 
 def _settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:

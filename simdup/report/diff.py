@@ -1,4 +1,4 @@
-"""What is different between two texts: a unified diff that stays readable."""
+"""A unified diff of two texts by sentence, with long runs and long lines folded."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ if TYPE_CHECKING:
 
     from simdup.report.terminal import TerminalStyle
 
-# Lines of the same sign shown of a run before it is folded, and characters of a line.
+# The most lines shown of a run with the same sign, and the most characters of a line.
 LONGEST_RUN = 12
 LONGEST_LINE = 160
 
 _COLOURS = {"-": REMOVED, "+": ADDED, "@": PLACE}
 
-# Texts are compared by sentence, since line ends are layout: one ends with its line, behind
-# a Chinese full stop with the brackets that close there, or behind a Western one and a space.
+# Texts are compared by sentence, since line ends inside a sentence are only layout. A sentence
+# ends at the end of a line, after a Chinese full stop and the brackets or quotes that close
+# there, or after a Western full stop that is followed by a space.
 _BETWEEN_SENTENCES = re.compile(
     r"\n|(?<=[。！？])(?![」』”’）。！？])|(?<=[。！？][」』”’）])|(?<=[.!?])\s+"
 )
 
-# A line this long that goes on with a letter was only wrapped; Han is joined without a space.
+# A line this long whose next one begins with a letter was only wrapped. Chinese lines are
+# joined without a space.
 _WRAPPED = re.compile(r"(?<=[^\n]{50})(?<![。！？])\n(?=\w)")
 _WRAPPED_HAN = re.compile(
     r"(?<=[^\n]{24}[\u3000-\u9fff\uff00-\uffef])(?<![。！？])\n(?=[\u3000-\u9fff])"
@@ -37,34 +39,31 @@ _WRAPPED_HAN = re.compile(
 def render(
     left: str, right: str, names: tuple[str, str], look: TerminalStyle = PLAIN
 ) -> Iterator[str]:
-    """A unified diff of the sentences of two texts, long runs and lines folded.
-
-    Nothing for texts whose sentences are the same.
-    """
+    """The lines of the diff; none if the sentences of both texts are the same."""
     a, b = _sentences(left), _sentences(right)
     lines = unified_diff(a, b, printable(names[0]), printable(names[1]), n=1, lineterm="")
     for number, (sign, run) in enumerate(groupby(lines, key=lambda line: line[:1])):
-        # The names of the files stand in the first two lines, and look like changes.
+        # The first two lines are the names of the files, and begin like changes.
         colour = HEADING if number < len(names) else _COLOURS.get(sign)
         for line in _shown(sign, list(run)):
             yield look.painted(line, colour) if colour else line
 
 
 def _shown(sign: str, run: list[str]) -> Iterator[str]:
-    """The first lines of a run of the same sign, and how many more there are."""
+    """The first lines of a run with the same sign, and the number of the others."""
     yield from map(_folded, run[:LONGEST_RUN])
     if len(run) > LONGEST_RUN:
         yield f"{sign}... {count(len(run) - LONGEST_RUN, 'more line')}"
 
 
 def _sentences(text: str) -> list[str]:
-    """The sentences of a text, without the white space around them."""
+    """The sentences of a text without the white space around them."""
     text = _WRAPPED.sub(" ", _WRAPPED_HAN.sub("", text))
     return [stripped for part in _BETWEEN_SENTENCES.split(text) if (stripped := part.strip())]
 
 
 def _folded(line: str) -> str:
-    """A line with its middle left out, if it is long, and nothing that acts on a terminal."""
+    """A printable line; the middle of a long one is left out."""
     line = printable(line)
     if len(line) <= LONGEST_LINE:
         return line

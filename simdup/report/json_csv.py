@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from itertools import chain
+from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,16 +17,13 @@ from simdup.versions import version
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from simdup.records import Candidates, Comparison, Document, Group, ScanResult, Skipped
+    from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
     from simdup.settings import Settings
 
 #: Raised when a field changes its meaning or goes away; new fields do not raise it.
 SCHEMA_VERSION = 1
 
-COLUMNS = (
-    *("group", "kind", "representative", "similarity", "distance", "size", "encoding"),
-    "path",
-)
+COLUMNS = ("group", "kind", "representative", "similarity", "distance", "size", "encoding", "path")
 
 
 class Report(NamedTuple):
@@ -57,13 +54,11 @@ def json_line(kind: str, fields: Mapping[str, Any]) -> str:
     return to_json({"type": kind, **fields})
 
 
-def as_csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
-    """A header and a line for each row, as RFC 4180 but for the line ends."""
-    return map(csv_line, chain([columns], rows))
-
-
 def csv_line(values: Iterable[object]) -> str:
-    """Values as a line of CSV without its end: floats with six digits, nothing for None and NaN."""
+    """Values as a line of CSV, as RFC 4180 but without its end.
+
+    Floats have six digits; None and NaN are empty.
+    """
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(map(_cell, values))
     return line.getvalue()
@@ -97,21 +92,16 @@ def render_jsonl(result: ScanResult) -> Iterator[str]:
 
 def render_csv(result: ScanResult) -> Iterator[str]:
     """A scan as CSV, a line for each file; names are printable."""
-    rows = (
-        (
-            group.id,
-            group.kind.value,
-            int(position == 0),
-            member.similarity,
-            member.distance,
-            member.document.source.size,
-            member.document.written_in,
-            printable(member.document.path),
-        )
-        for group in result.groups
-        for position, member in enumerate(group.members)
-    )
-    return as_csv(COLUMNS, rows)
+    yield csv_line(COLUMNS)
+    for group in result.groups:
+        for position, member in enumerate(group.members):
+            about = group.id, group.kind.value, int(position == 0), member.similarity
+            yield csv_line((*about, member.distance, *document_cells(member.document)))
+
+
+def document_cells(document: Document) -> tuple[object, ...]:
+    """Size, encoding and printable path of a document, for CSV."""
+    return document.source.size, document.written_in, printable(document.path)
 
 
 def render_comparison(comparison: Comparison) -> Iterator[str]:
@@ -133,20 +123,12 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
 
 
 def _report(result: ScanResult) -> Report:
-    stats = result.stats
     fields = {
         "complete": result.complete,
         "settings": settings_fields(result.settings),
-        "stats": {
-            "found": stats.found,
-            "fingerprinted": stats.fingerprinted,
-            "from_store": stats.from_store,
-            "skipped": skips(result.skipped),
-            "bytes": stats.bytes,
-            "seconds": round(stats.seconds, 3),
-            "ignored": stats.ignored,
-        },
-        "candidates": candidates_fields(result.candidates),
+        "stats": asdict(result.stats)
+        | {"skipped": skips(result.skipped), "seconds": round(result.stats.seconds, 3)},
+        "candidates": result.candidates and asdict(result.candidates),
     }
     bits = result.settings.recipe.bits
     groups = (_group(group, bits) for group in result.groups)
@@ -156,32 +138,26 @@ def _report(result: ScanResult) -> Report:
 
 
 def _group(group: Group, bits: int) -> dict[str, Any]:
-    members = [
-        document_fields(member.document)
-        | {
-            "fingerprint": member.fingerprint.hex(),
-            "kind": member.kind.value,
-            "distance": member.distance,
-            "similarity": member.similarity,
-            "estimate": similarity_at(member.distance, bits),
-            "representative": position == 0,
-        }
-        for position, member in enumerate(group.members)
-    ]
+    first, *others = (_member(member, bits) for member in group.members)
+    first["representative"] = True
     return {
         "id": group.id,
         "kind": group.kind.value,
         "diameter": group.diameter,
         "diameter_exact": group.is_diameter_exact,
-        "members": members,
+        "members": [first, *others],
     }
 
 
-def candidates_fields(candidates: Candidates | None) -> dict[str, Any] | None:
-    """How candidates were found; None if none were looked for."""
-    if candidates is None:
-        return None
-    return {name: getattr(candidates, name) for name in ("k", "wanted", "recall", "pairs")}
+def _member(member: Member, bits: int) -> dict[str, Any]:
+    return document_fields(member.document) | {
+        "fingerprint": member.fingerprint.hex(),
+        "kind": member.kind.value,
+        "distance": member.distance,
+        "similarity": member.similarity,
+        "estimate": similarity_at(member.distance, bits),
+        "representative": False,
+    }
 
 
 def settings_fields(settings: Settings) -> dict[str, Any]:

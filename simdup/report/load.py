@@ -215,22 +215,16 @@ def _result(fields: _Fields) -> ScanResult:
     )
     stats = fields.inner("stats")
     reasons = stats.inner("skipped")
-    # Lines that were cut off are noticed here.
     if sum(map(reasons.count, reasons.value)) != len(skipped):
         raise stats.wrong("skipped", "counts others than are listed: is the file whole?")
     members = [member for group in groups for member in group.members]
-    candidates = None
-    if fields.has("candidates"):
-        found = fields.inner("candidates")
-        numbers = found.count("k"), found.count("wanted"), found.share("recall")
-        candidates = Candidates(*numbers, found.count("pairs"))
     return ScanResult(
         settings,
         tuple(member.document for member in members),
         np.frombuffer(b"".join(m.fingerprint for m in members), np.uint8).reshape(-1, bits // 8),
         groups,
         skipped,
-        candidates,
+        _candidates(fields.inner("candidates")) if fields.has("candidates") else None,
         _stats(stats),
         complete=fields.truth("complete"),
     )
@@ -258,15 +252,17 @@ def _settings(fields: _Fields) -> Settings:
         raise fields.wrong("recipe", f"cannot be: {wrong}") from None
 
 
+def _candidates(fields: _Fields) -> Candidates:
+    numbers = {name: fields.count(name) for name in ("k", "wanted", "pairs")}
+    return Candidates(**numbers, recall=fields.share("recall"))
+
+
 def _stats(fields: _Fields) -> Stats:
-    return Stats(
-        fields.count("found"),
-        fields.count("fingerprinted"),
-        fields.count("bytes"),
-        fields.number("seconds", 0, _END_OF_TIME),
-        fields.count("from_store"),
-        fields.count("ignored") if fields.has("ignored") else 0,
-    )
+    counts = {name: fields.count(name) for name in ("found", "fingerprinted", "bytes")}
+    # Reports older than the field have no `ignored`.
+    ignored = fields.count("ignored") if fields.has("ignored") else 0
+    seconds, known = fields.number("seconds", 0, _END_OF_TIME), fields.count("from_store")
+    return Stats(**counts, seconds=seconds, from_store=known, ignored=ignored)
 
 
 def _group(fields: _Fields, bits: int) -> Group:
@@ -306,9 +302,9 @@ def _document(fields: _Fields) -> Document:
     seconds = fields.number("mtime", -_END_OF_TIME, _END_OF_TIME)
     # A Decimal holds all digits of the float, so that microseconds survive.
     source = Source(fields.path(), fields.count("size"), int(Decimal(seconds) * 10**9), 0, 0, 0)
-    # Reports older than the digest do not have it.
-    digest = fields.text("text_digest") if fields.has("text_digest") else ""
-    if fields.has("text_digest") and not re.fullmatch(r"[0-9a-f]{32}", digest):
+    # Reports older than the field have no digest.
+    digest = fields.text("text_digest") if fields.has("text_digest") else None
+    if digest is not None and not re.fullmatch(r"[0-9a-f]{32}", digest):
         raise fields.wrong("text_digest", "must be 32 hexadecimal digits")
     return Document(
         source,
@@ -318,6 +314,6 @@ def _document(fields: _Fields) -> Document:
         fields.count("damaged"),
         fields.count("features"),
         b"",
-        bytes.fromhex(digest),
+        bytes.fromhex(digest or ""),
         b"",
     )

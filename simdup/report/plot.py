@@ -90,22 +90,29 @@ def _draw_f1(axes: Sequence[Axes], recipes: Sequence[Sequence[Evaluated]]) -> No
     for place, rows in enumerate(recipes):
         # A little aside, so that intervals do not hide each other.
         aside = 2 ** (0.08 * (place - (len(recipes) - 1) / 2))
-        sizes = aside * np.array([row.settings.recipe.bits for row in rows], np.float64)
-        style: dict[str, Any] = {"color": COLOURS[place % 5], "marker": MARKS[place % 5], "ms": 5}
-        label = name(rows[0].settings.recipe)
-        _draw_intervals(default, sizes, [row.curve[row.k].f1 for row in rows], style, label=label)
-        _draw_intervals(best, sizes, [row.curve[row.best_k].f1 for row in rows], style, label=label)
-        # Theory and verified scans look alike for all recipes: one entry in the legend each.
-        theory, verified = ("", "") if place else ("by theory", "verified (white marks)")
-        expected = [row.predicted[2, row.k] for row in rows]
-        default.plot(sizes, expected, ls=":", color=style["color"], lw=1.2, label=theory)
-        style |= {"mfc": "white", "ls": "--"}
-        _draw_intervals(best, sizes, [row.verified.f1 for row in rows], style, label=verified)
+        _draw_f1_of_recipe(axes, rows, place, aside)
     ticks = sorted({row.settings.recipe.bits for rows in recipes for row in rows})
     for axis in axes:
         axis.set_xticks(ticks, [str(tick) for tick in ticks])
         axis.minorticks_off()
         axis.legend(fontsize=8, loc="lower right")
+
+
+def _draw_f1_of_recipe(
+    axes: Sequence[Axes], rows: Sequence[Evaluated], place: int, aside: float
+) -> None:
+    default, best = axes
+    sizes = aside * np.array([row.settings.recipe.bits for row in rows], np.float64)
+    style: dict[str, Any] = {"color": COLOURS[place % 5], "marker": MARKS[place % 5], "ms": 5}
+    label = name(rows[0].settings.recipe)
+    _draw_intervals(default, sizes, [row.curve[row.k].f1 for row in rows], style, label=label)
+    _draw_intervals(best, sizes, [row.curve[row.best_k].f1 for row in rows], style, label=label)
+    # Theory and verified scans look alike for all recipes: one entry in the legend each.
+    theory, verified = ("", "") if place else ("by theory", "verified (white marks)")
+    predictions = [row.predicted[2, row.k] for row in rows]
+    default.plot(sizes, predictions, ls=":", color=style["color"], lw=1.2, label=theory)
+    style |= {"mfc": "white", "ls": "--"}
+    _draw_intervals(best, sizes, [row.verified.f1 for row in rows], style, label=verified)
 
 
 def _draw_intervals(

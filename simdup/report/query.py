@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from simdup.index.records import Answer
 from simdup.report.json_csv import (
     Report,
-    as_csv,
     as_json,
     as_jsonl,
+    csv_line,
+    document_cells,
     document_fields,
     settings_fields,
     skipped_fields,
@@ -60,21 +61,12 @@ def render_jsonl(
 
 def render_csv(found: Sequence[Answer], *_: object) -> Iterator[str]:
     """All answers as CSV, a line for each document found; names are printable."""
-    rows = (
-        (
-            printable(answer.question),
-            match.kind.value,
-            match.similarity,
-            int(match.is_exact),
-            match.distance,
-            match.document.source.size,
-            match.document.written_in,
-            printable(match.document.path),
-        )
-        for answer in found
-        for match in answer.matches
-    )
-    return as_csv(COLUMNS, rows)
+    yield csv_line(COLUMNS)
+    for answer in found:
+        for match in answer.matches:
+            about = printable(answer.question), match.kind.value, match.similarity
+            close = int(match.is_exact), match.distance
+            yield csv_line((*about, *close, *document_cells(match.document)))
 
 
 def render_null(outcomes: Sequence[Answer | Skipped]) -> Iterator[bytes]:

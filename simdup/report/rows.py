@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from simdup.report.json_csv import (
     Report,
-    as_csv,
     as_jsonl,
-    candidates_fields,
+    csv_line,
     settings_fields,
     to_json,
 )
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from simdup.corpus.flaws import Faulty
     from simdup.corpus.records import Balance, CorpusResult, RowGroup
+    from simdup.records import Kind
 
 COLUMNS = ("group", "kind", "representative", "similarity", "distance", "id", "path", "row")
 
@@ -43,6 +44,13 @@ class NamedGroup(NamedTuple):
     names: Sequence[Any]
     """Ids, or the places as text."""
 
+    def members(self) -> Iterator[tuple[Any, str, int, Kind, float | None, int]]:
+        """Name, file, row number, kind, similarity and distance of each member."""
+        group = self.group
+        figures = zip(group.kinds, group.similarities, group.distances, strict=True)
+        for name, place, figure in zip(self.names, self.places, figures, strict=True):
+            yield (name, *place, *figure)
+
 
 def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as text, a line for each row: similarity, distance, id or place.
@@ -61,7 +69,9 @@ def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[st
 
 def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as CSV, a line for each row; names are printable."""
-    return as_csv(COLUMNS, (row for named in _named(result, ids) for row in csv_rows(named)))
+    yield csv_line(COLUMNS)
+    for named in _named(result, ids):
+        yield from map(csv_line, csv_rows(named))
 
 
 def _named(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[NamedGroup]:
@@ -80,11 +90,10 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
     farthest = max(group.distances)
     spread = f", at most {farthest} of {bits} bits from the first" if farthest else ""
     yield f"Group {group.id}: {group.kind.value}, {count(len(group.rows), 'row')}{spread}"
-    for position, (name, (path, row)) in enumerate(zip(named.names, named.places, strict=True)):
-        distance, alike, close = group.distances[position], "", ""
-        if position:
-            alike = likeness(group.similarities[position], distance, bits)
-            close = closeness(group.kinds[position], distance)
+    for position, member in enumerate(named.members()):
+        name, path, row, kind, similarity, distance = member
+        alike = likeness(similarity, distance, bits) if position else ""
+        close = closeness(kind, distance) if position else ""
         place = "" if name == f"{path}:{row}" else f"  ({printable(path)}:{row})"
         yield f"  {alike:>7}  {close:<8} {_id_as_text(name)}{place}"
     yield ""
@@ -98,31 +107,24 @@ def group_fields(named: NamedGroup) -> dict[str, Any]:
             "id": id_as_json(name),
             **path_fields(path),
             "row": row,
-            "kind": group.kinds[position].value,
-            "similarity": group.similarities[position],
-            "distance": group.distances[position],
-            "representative": position == 0,
+            "kind": kind.value,
+            "similarity": similarity,
+            "distance": distance,
+            "representative": False,
         }
-        for position, (name, (path, row)) in enumerate(zip(named.names, named.places, strict=True))
+        for name, path, row, kind, similarity, distance in named.members()
     ]
+    members[0]["representative"] = True
     first = members[0]["id"]
     return {"id": group.id, "kind": group.kind.value, "representative": first, "members": members}
 
 
 def csv_rows(named: NamedGroup) -> Iterator[tuple[object, ...]]:
     """The cells of each member of a group, in the order of COLUMNS."""
-    group = named.group
-    for position, (name, (path, row)) in enumerate(zip(named.names, named.places, strict=True)):
-        yield (
-            group.id,
-            group.kind.value,
-            int(position == 0),
-            group.similarities[position],
-            group.distances[position],
-            _id_as_text(name),
-            printable(path),
-            row,
-        )
+    for position, member in enumerate(named.members()):
+        name, path, row, _, similarity, distance = member
+        about = named.group.id, named.group.kind.value, int(position == 0), similarity, distance
+        yield (*about, _id_as_text(name), printable(path), row)
 
 
 def id_as_json(value: Any) -> Any:  # noqa: ANN401
@@ -166,7 +168,7 @@ def report(balance: Balance, groups: Iterable[dict[str, Any]], faulty: Iterable[
             "not_compared": {fault.value: number for fault, number in balance.faults.items()},
             "seconds": round(balance.seconds, 3),
         },
-        "candidates": candidates_fields(balance.candidates),
+        "candidates": balance.candidates and asdict(balance.candidates),
     }
     return Report("corpus", fields, {"groups": groups, "not compared": map(_fault_fields, faulty)})
 

@@ -108,14 +108,15 @@ def summary(result: ScanResult) -> list[str]:
     )
     outcome = f"{_outcome(result)}; {read}" if stats.found else "no file to compare was found"
     lines = [f"{outcome}; skipped {skipped or 'nothing'}"]
-    unread = sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped)
-    if unread:
+    if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
         lines.append(f"{count(unread, 'PDF file')} left out: pip install 'simdup[docs]' reads them")
     if stats.from_store:
         lines.append(f"{count(stats.from_store, 'file')} known from before, not read again")
     if stats.ignored:
-        pairs = "pair is" if stats.ignored == 1 else "pairs are"
-        lines.append(f"{stats.ignored:,} {pairs} left out, as `simdup ignore list` says")
+        verb = "is" if stats.ignored == 1 else "are"
+        lines.append(
+            f"{count(stats.ignored, 'pair')} {verb} left out, as `simdup ignore list` says"
+        )
     return [*lines, *narrowed(result.candidates, result.settings)]
 
 

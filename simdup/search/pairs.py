@@ -14,7 +14,6 @@ Equal rows are one row to the search. Then one of two methods compares what is l
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import comb
@@ -360,6 +359,8 @@ def compiled_pairs(
 
     A part of these that has more pairs than fit is continued where it stopped.
     """
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import
+
     n, m, workers = len(left), len(right), threads()
     parts = deque((begin, min(begin + COLUMNS, m), 0) for begin in range(0, m, COLUMNS))
     size = max(CHUNK // workers, COLUMNS), 3

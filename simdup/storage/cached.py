@@ -1,9 +1,8 @@
 """What a store knows for one recipe: fingerprints of files, similarities of pairs.
 
-A file that had changed just before the scan is not remembered, since the next change might
-leave the same times. Entries are dropped when their file is gone. Every entry carries a
-checksum, because SQLite does not notice a flipped bit: one that does not fit is as good as
-none.
+A file that changed just before the scan is not kept, since its times would not show the next
+change. Entries are dropped when their file is gone. Every entry carries a checksum, because
+SQLite does not notice a flipped bit; an entry that does not fit its checksum is ignored.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import numpy as np
 
 from simdup.compute.hashing import mix64
 from simdup.records import Document, Reason, Source
-from simdup.storage.codec import entry, made_of, status
+from simdup.storage.codec import entry, folder_of, is_settled, outcome_in, status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,65 +31,55 @@ if TYPE_CHECKING:
 
     Digests = NDArray[np.uint64]
 
-# A file that changed less than this before the scan may change again without a trace in its
-# times: those of FAT count in steps of two seconds.
-SETTLED_NS = 2_000_000_000
-
-# Pairs asked for at once.
+# Pairs looked up at once.
 KEYS_AT_ONCE = 1 << 14
 
 # In place of a record and its checksum.
 _NOTHING: tuple[bytes, int | None] = b"", None
 
-# Reasons that are the file's own, and will be the same next time.
+# Reasons that lie in the file itself: the next scan would find them again.
 _LASTING = frozenset({Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED})
 
 
-def shelf_in(store: Store, key: str, width: int) -> Shelf:
-    """What a store knows for one recipe, of fingerprints of `width` bytes."""
-    return Shelf(store, key, width, store.number_of_recipe(key))
-
-
-class Shelf:
+class RecipeCache:
     """What a store knows for one recipe, and what one scan adds to it."""
 
-    def __init__(self, store: Store, key: str, width: int, number: int) -> None:
-        self.store, self.width, self.number = store, width, number
+    def __init__(self, store: Store, key: str, width: int) -> None:
+        """Look up the recipe of this key, with fingerprints of `width` bytes."""
+        self.store, self.width, self.number = store, width, store.number_of_recipe(key)
         self.began = time.time_ns()
         self.seed = crc32(key.encode())
         self.salt = np.frombuffer(blake2b(key.encode(), digest_size=16).digest(), np.uint64)
         self.folders: dict[bytes, int] = {}
-        # Names that were known and not asked for, by folder: their files may be gone.
+        # Names that the store has and the scan did not ask for, by folder: perhaps deleted files.
         self.unasked: dict[bytes, list[bytes]] = {}
         self.asked = self.known = 0
 
     def recall(
         self, sources: Iterable[Source], *, is_list: bool = False
     ) -> Iterator[tuple[Source, Outcome | None, bytes | None]]:
-        """Each source, with what is known of it and its fingerprint if it is a document.
+        """Yield each source with what is known of it, and its fingerprint if it is a document.
 
-        Records are taken folder by folder; for a list, which may be in any order, one by one.
+        Records are read folder by folder; for a list, which may be in any order, one by one.
         """
-        for name, in_folder in groupby(sources, _folder_of):
+        for name, in_folder in groupby(sources, lambda each: folder_of(each.path)):
             folder = os.fsencode(os.path.abspath(name))
             seed, number = crc32(folder, self.seed), self._known_folder(folder)
-            known = {} if is_list or number is None else self._records(number)
+            records = {} if is_list or number is None else self._records(number)
             for source in in_folder:
                 base = os.fsencode(source.path[len(name) :])
                 if is_list and number is not None:
-                    known = self._records(number, base)
-                self.asked += 1
-                record, checksum = known.pop(base, _NOTHING)
-                # As the file is now, and as it was written.
-                if record.startswith(status(source)) and (
+                    records = self._records(number, base)
+                record, checksum = records.pop(base, _NOTHING)
+                is_known = record.startswith(status(source)) and (
                     crc32(record, crc32(base, seed)) == checksum
-                ):
-                    self.known += 1
-                    yield source, *made_of(source, record, self.width)
-                else:
-                    yield source, None, None
-            if known:
-                self.unasked.setdefault(folder, []).extend(known)
+                )
+                self.asked += 1
+                self.known += is_known
+                found = outcome_in(source, record, self.width) if is_known else (None, None)
+                yield source, *found
+            if records:
+                self.unasked.setdefault(folder, []).extend(records)
 
     def _known_folder(self, folder: bytes) -> int | None:
         if folder not in self.folders:
@@ -103,7 +92,7 @@ class Shelf:
     def _records(
         self, folder: int, name: bytes | None = None
     ) -> dict[bytes, tuple[bytes, int | None]]:
-        """The records of the files in a folder, or of one of them, with checksums, by name."""
+        """Return the records and checksums of a folder's files, or of one of them, by name."""
         # Types, because a flipped bit can change them too.
         sql = (
             "SELECT name, record, checksum FROM files WHERE folder = ? AND recipe = ?"
@@ -118,14 +107,13 @@ class Shelf:
     def keep(
         self, sources: Sequence[Source], found: Sequence[Outcome], rows: NDArray[np.uint8]
     ) -> None:
-        """Remember what was made of some sources; `rows` are those of the documents found."""
+        """Keep what some sources turned out to be; `rows` has a fingerprint for each document."""
         each_row = iter(rows)
         made = []
         for source, outcome in zip(sources, found, strict=True):
             row = next(each_row).tobytes() if isinstance(outcome, Document) else b""
-            changed = max(source.mtime_ns, source.ctime_ns)
             is_lasting = isinstance(outcome, Document) or outcome.reason in _LASTING
-            if is_lasting and changed < self.began - SETTLED_NS:
+            if is_lasting and is_settled(source, self.began):
                 made.append((source, entry(source, outcome, row)))
         with self.store.writing():
             self._insert(made)
@@ -134,7 +122,7 @@ class Shelf:
 
     def _insert(self, made: Sequence[tuple[Source, bytes]]) -> None:
         values = []
-        for name, in_folder in groupby(made, lambda each: _folder_of(each[0])):
+        for name, in_folder in groupby(made, lambda each: folder_of(each[0].path)):
             folder = os.fsencode(os.path.abspath(name))
             number, seed = self._number_of(folder), crc32(folder, self.seed)
             for source, record in in_folder:
@@ -144,19 +132,19 @@ class Shelf:
         self.store.execute_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", values)
 
     def _number_of(self, folder: bytes) -> int | None:
-        """The number of a folder, a new one if need be; None if the store has just failed."""
+        """Return the number of a folder, perhaps a new one; None if the store has just failed."""
         if folder not in self.folders:
             insert = "INSERT OR IGNORE INTO folders (path, used) VALUES (?, ?)"
             self.store.execute(insert, folder, self.store.today)
         return self._known_folder(folder)
 
     def similarities(self, left: Digests, right: Digests) -> NDArray[np.float64]:
-        """How alike pairs of features are, by their digests (m, 2); NaN where unknown; (m,)."""
+        """Return the similarity of each pair of feature digests (m, 2); NaN if unknown; (m,)."""
         keys, checks = self._keys(left, right)
         values = np.full(len(keys), np.nan)
         for begin in range(0, len(keys), KEYS_AT_ONCE):
             part = slice(begin, begin + KEYS_AT_ONCE)
-            # One more, so that there is one; its checksum fits nothing.
+            # A last row that fits no checksum, so that there is always one.
             found = np.array([*self._similarities(keys[part]), (0, 0, 0)], np.int64)
             found = found[np.argsort(found[:, 0])]
             at = np.searchsorted(found[:, 0], keys[part]) % len(found)
@@ -174,17 +162,16 @@ class Shelf:
         )
 
     def keep_similarities(self, left: Digests, right: Digests, values: NDArray[np.float64]) -> None:
-        """Remember how alike pairs of features are."""
+        """Keep the similarity of each pair of feature digests."""
         keys, checks = self._keys(left, right)
         as_integers = values.view(np.int64)
         columns = (keys, as_integers, _check(checks, as_integers))
         rows = zip(*(each.tolist() for each in columns), repeat(self.store.today))
-        insert = "INSERT OR REPLACE INTO similarities VALUES (?, ?, ?, ?)"
         with self.store.writing():
-            self.store.execute_many(insert, rows)
+            self.store.execute_many("INSERT OR REPLACE INTO similarities VALUES (?, ?, ?, ?)", rows)
 
     def _keys(self, left: Digests, right: Digests) -> tuple[NDArray[np.int64], Digests]:
-        """128 bits for each pair, whatever its order: its key, and a seed of its checksum."""
+        """Return 128 bits for each pair, in either order: a key, and a seed for its checksum."""
         first, second = (
             mix64(left[:, word] + self.salt[word]) + mix64(right[:, word] + self.salt[word])
             for word in (0, 1)
@@ -192,7 +179,7 @@ class Shelf:
         return mix64(first + mix64(second)).view(np.int64), mix64(second ^ mix64(first))
 
     def finish(self, roots: Iterable[str]) -> None:
-        """Forget files that are gone from under the roots, and note what this scan asked for."""
+        """Forget files that are gone from under the roots, and note what this scan used."""
         today = self.store.today
         with self.store.writing():
             self._forget_files()
@@ -229,11 +216,6 @@ class Shelf:
         self.store.execute_many("DELETE FROM folders WHERE id = ?", gone)
 
 
-def _folder_of(source: Source) -> str:
-    """The part of the path up to the last separator, with it."""
-    return source.path[: source.path.rfind(os.sep) + 1]
-
-
 def _check(checks: Digests, values: NDArray[np.int64]) -> NDArray[np.int64]:
     return mix64(checks ^ values.view(np.uint64)).view(np.int64)
 
@@ -241,8 +223,6 @@ def _check(checks: Digests, values: NDArray[np.int64]) -> NDArray[np.int64]:
 def _is_gone(path: bytes) -> bool:
     try:
         os.lstat(path)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
     return False

@@ -1,13 +1,14 @@
-"""What was made of a file as bytes, and back: what stores and indexes keep.
+"""One file's entry as bytes, and back, for stores and indexes.
 
-An entry is what the file system said, a letter, then what was made of the file. For a
-document its confidence, damage, features and digests, the fingerprint (if it is kept there)
-and the encoding's name; for a file that was skipped the reason and its detail, and before them
-of a document without text the digest of its bytes and the encoding's name.
+An entry begins with the file's inode, size and times. A letter says what follows: for a
+document its confidence, damage, features, digests, the fingerprint (if it is kept there) and
+the encoding's name; for a skipped file the reason and its detail, preceded for a document
+without text by the digest of its bytes and the encoding's name.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 import sys
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,49 +18,62 @@ from simdup.records import Document, Reason, Skipped, Source, without_text
 if TYPE_CHECKING:
     Outcome: TypeAlias = Document | Skipped
 
+# A file that changed less than this before it was read may change again and keep its times,
+# which FAT counts in steps of two seconds.
+SETTLED_NS = 2_000_000_000
+
 _STATUS = struct.Struct("<Qqqq")
 _DOCUMENT = struct.Struct("<dqq16s16s16s")
 _IS_DOCUMENT, _IS_SKIPPED, _IS_WITHOUT_TEXT = b"d", b"s", b"t"
 _DIGEST = 16
 
 
-def entry(source: Source, outcome: Outcome, row: bytes) -> bytes:
-    """The entry of a file; `row` is its fingerprint, if that is to be kept in it."""
-    return status(source) + _content(outcome, row)
+def is_settled(source: Source, read_ns: int) -> bool:
+    """Whether the times of a file that was read at `read_ns` would show any later change."""
+    return max(source.mtime_ns, source.ctime_ns) < read_ns - SETTLED_NS
+
+
+def folder_of(path: str) -> str:
+    """Return a path up to its last separator, with it; nothing for a bare name."""
+    return path[: path.rfind(os.sep) + 1]
 
 
 def status(source: Source) -> bytes:
-    """By what a file is known besides its path."""
+    """Return the packed inode, size, mtime and ctime of a file."""
     inode = source.inode & (1 << 64) - 1
     return _STATUS.pack(inode, source.size, source.mtime_ns, source.ctime_ns)
 
 
 def status_in(data: bytes) -> tuple[int, int, int, int]:
-    """The inode, size, mtime_ns and ctime_ns that an entry has."""
+    """Return the inode, size, mtime_ns and ctime_ns in an entry. Raises struct.error."""
     inode, size, mtime_ns, ctime_ns = _STATUS.unpack_from(data)
     return inode, size, mtime_ns, ctime_ns
 
 
-def _content(made: Outcome, row: bytes) -> bytes:
-    """The part of a record that says what was made of the file."""
-    if isinstance(made, Skipped):
-        why = f"{made.reason.value}\n{made.detail}"
-        if made.file is None:
-            return _IS_SKIPPED + why.encode()
-        return _IS_WITHOUT_TEXT + made.file.bytes_digest + f"{made.file.encoding}\n{why}".encode()
+def entry(source: Source, outcome: Outcome, row: bytes) -> bytes:
+    """Return the entry of a file; `row` is its fingerprint, or empty to keep none."""
+    if isinstance(outcome, Skipped):
+        why = f"{outcome.reason.value}\n{outcome.detail}"
+        if outcome.file is None:
+            return status(source) + _IS_SKIPPED + why.encode()
+        named = f"{outcome.file.encoding}\n{why}".encode()
+        return status(source) + _IS_WITHOUT_TEXT + outcome.file.bytes_digest + named
     numbers = _DOCUMENT.pack(
-        made.confidence,
-        made.damaged,
-        made.features,
-        made.bytes_digest,
-        made.text_digest,
-        made.features_digest,
+        outcome.confidence,
+        outcome.damaged,
+        outcome.features,
+        outcome.bytes_digest,
+        outcome.text_digest,
+        outcome.features_digest,
     )
-    return _IS_DOCUMENT + numbers + row + made.encoding.encode()
+    return status(source) + _IS_DOCUMENT + numbers + row + outcome.encoding.encode()
 
 
-def made_of(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | None]:
-    """What an entry says of a source, and its fingerprint of `width` bytes if it is a document."""
+def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | None]:
+    """Return what an entry says of a file, and the fingerprint (`width` bytes) of a document.
+
+    Raises ValueError and struct.error for bytes that are no entry.
+    """
     at = _STATUS.size + 1
     if data[at - 1 : at] == _IS_SKIPPED:
         reason, _, detail = data[at:].decode().partition("\n")

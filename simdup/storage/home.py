@@ -1,7 +1,9 @@
-"""The home folder of whoever runs the program, which a container may not have."""
+"""The user's home folder, which a container may not have, and the usual places in it."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +18,32 @@ class NoHomeError(InputError):
 
 
 def home() -> Path:
-    """The home folder. Raises NoHomeError."""
+    """Return the home folder. Raises NoHomeError."""
     try:
         return Path.home()
     except RuntimeError:
         raise NoHomeError("this user has no home folder; set HOME, or name the file") from None
 
 
+def usual_place(variable: str, name: str, *, mac: str, xdg: str, unix: str) -> Path:
+    """Return where a file of simdup is: where a variable says, or at the system's place for it.
+
+    `mac` is a folder in ~/Library; elsewhere the variable `xdg` names the place, or `unix` is
+    a folder in the home folder. Raises NoHomeError.
+    """
+    if named := os.environ.get(variable):
+        return Path(named)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home() / "Library" / mac
+    else:
+        base = Path(os.environ.get(xdg) or home() / unix)
+    return base / "simdup" / name
+
+
 def if_there_is_one(place: Callable[[], Path]) -> Path | None:
-    """Return the place that a function finds; None if it is in a home folder that is not there."""
+    """Return the place that a function finds; None if it is in a home folder that is missing."""
     try:
         return place()
     except NoHomeError:

@@ -1,21 +1,21 @@
-"""Opening files that nobody vouches for, on every system."""
+"""Opening untrusted files for reading, on every system."""
 
 from __future__ import annotations
 
 import os
 from errno import ELOOP
 
-# Opening a FIFO must not wait for who writes to it, and a terminal must not become ours; Windows
-# must not change line ends. A system that lacks a flag has no need of it.
+# Opening a FIFO must not wait for a writer, and a terminal must not become ours; Windows must
+# not change line ends. A system that lacks a flag does not need it.
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
     _FLAGS |= getattr(os, _name, 0)
 
 
 def open_to_read(path: str | os.PathLike[str], *, follow: bool = True) -> int:
-    """The descriptor of a file, which may be of any kind. Raises OSError and ValueError.
+    """Return a descriptor of a file, which may be of any kind. Raises OSError and ValueError.
 
-    `follow` says whether a link is followed, and is an error otherwise.
+    Without `follow` a symbolic link is an error.
     """
     if follow:
         return os.open(path, _FLAGS)

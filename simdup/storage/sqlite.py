@@ -1,4 +1,4 @@
-"""Opening simdup's own SQLite files: that they are ours, hold nothing else, and stay private.
+"""One SQLite layer under the store and the index: opening, locking, damage, closing.
 
 The header of each kind of file names an application, so that another program's database is
 never mistaken for one, and a format, which is raised whenever its tables or records change.
@@ -10,37 +10,47 @@ import errno
 import os
 import sqlite3
 import stat
-import tempfile
 import time
-from contextlib import contextmanager, suppress
+from abc import ABC, abstractmethod
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from simdup.errors import InputError
 from simdup.storage.opening import open_to_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
-# Seconds to wait while another process writes, and at once: Ctrl-C is not heard meanwhile.
+Connection = TypeVar("Connection", bound=sqlite3.Connection)
+
+# Seconds to wait in all while another process writes, and at once: SQLite hears no Ctrl-C
+# while it waits.
 PATIENCE, WAIT = 10, 0.1
 
 #: Only its user may read or write a file of ours.
 PRIVATE = 0o600
 
 # Steps of SQLite's machine after which a statement is stopped. Our longest, a check of a whole
-# index, takes one for 15 bytes; a file whose pages are linked crosswise has rows without an end.
+# index, takes one step for 15 bytes; pages linked in a circle would give rows without an end.
 STEPS_AT_ONCE, LEAST_STEPS, STEPS_A_BYTE = 100_000, 1_000_000, 1
 
 # What SQLite notes of each table, index, view and trigger in a file.
 _NOTED = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
+# A rollback journal that ends with these bytes names a super-journal (SQLite's file format,
+# section 3). Rolling it back deletes the file of that name, whatever it is. SQLite writes
+# such a journal for a transaction over several databases, and simdup has none of these.
+_SUPER_JOURNAL_END = bytes.fromhex("d9d505f920a163d7")
+
 
 @dataclass(frozen=True, slots=True)
-class Sort:
-    """A sort of file: its name, its application's number, this simdup's format, and its tables."""
+class DatabaseKind:
+    """A kind of file: its name, its application's number, this simdup's format, its tables."""
 
     name: str
     application: int
@@ -49,76 +59,78 @@ class Sort:
     """The SQL that makes its tables and indexes; a file may hold these and no others."""
 
     def problem(self, path: Path) -> str | None:
-        """Why what stands at a path is not to be used as one of these; None if nothing is wrong.
+        """Return why the file at a path must not be opened as this kind; None if it may be.
 
-        A path with nothing there, an empty file and a file that cannot be read are no problem
-        yet. Never opens anything but a regular file, and makes none.
+        A missing file, an empty file and an unreadable file are no problem yet. Opens nothing
+        but regular files, and makes none.
         """
-        if not _is_there(path):
+        if not os.path.exists(path):
             return None
-        if not path.is_file():
+        if not os.path.isfile(path):
             return "not a regular file"
-        if self._is_told_by_sqlite(path):
-            return None
-        header = _header(path)
-        if not header:
+        if journal := _super_journal_namer(path):
+            return f"{journal!r} beside it would make SQLite delete another file; remove it first"
+        if self._is_recognised_by_sqlite(path) or not (header := _read(path, 100)):
             return None
         if not self._is_ours(header):
             return f"not {self.name} of simdup"
-        return "made by a newer simdup" if self._format_of(header) > self.format else None
+        return "made by a newer simdup" if header[60:64] > self.format.to_bytes(4, "big") else None
 
     def has_header(self, path: Path) -> bool:
-        """Whether a regular file with the header of these stands at a path, damaged or not."""
-        return _is_there(path) and path.is_file() and self._is_ours(_header(path))
+        """Whether a regular file with the header of this kind is at a path, damaged or not."""
+        return os.path.isfile(path) and self._is_ours(_read(path, 100))
 
     def sign(self, connection: sqlite3.Connection) -> None:
-        """Make an empty file one of these. Raises sqlite3.Error."""
+        """Make an empty file one of this kind. Raises sqlite3.Error."""
         connection.execute(f"PRAGMA application_id = {self.application}")
         connection.execute(f"PRAGMA user_version = {self.format}")
 
-    def check(self, connection: sqlite3.Connection) -> None:
-        """Raise sqlite3.DatabaseError if a file holds anything but the tables of this sort.
+    def connect(
+        self, path: Path, options: str, factory: type[Connection], pragmas: Sequence[str] = ()
+    ) -> Connection:
+        """Open a file and check that it holds the tables of this kind alone.
 
-        A view in place of a table could answer a question without an end, and a trigger could
-        change what is asked for; SQLite runs neither before a statement names them.
+        Raises sqlite3.Error. A view in place of a table could answer a question without an
+        end, and a trigger could change what is asked for; SQLite runs neither before a
+        statement names them.
         """
-        connection.execute("PRAGMA trusted_schema = OFF")
-        connection.execute("PRAGMA cell_size_check = ON")
+        connection = connect(path, options, factory)
+        try:
+            for pragma in ("trusted_schema = OFF", "cell_size_check = ON", *pragmas):
+                connection.execute(f"PRAGMA {pragma}")
+            self._check_schema(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _check_schema(self, connection: sqlite3.Connection) -> None:
         allowed = _schema_of(self.schema)
         for row in patiently(connection.execute, _NOTED):
-            if _entry(*row) not in allowed:
+            if _normalised(row) not in allowed:
                 raise sqlite3.DatabaseError(f"{row[0]} {row[1]!r} is not one of {self.name}")
 
-    def _is_told_by_sqlite(self, path: Path) -> bool:
-        """Whether SQLite finds a file to be one of these.
+    def _is_recognised_by_sqlite(self, path: Path) -> bool:
+        """Whether SQLite reads a header of this kind.
 
-        To close a file that this process has open takes all its locks away, also those of
-        SQLite, which other processes would then not respect; so it is asked first.
+        SQLite is asked before we read the header ourselves: closing a file that this process
+        has open drops all its locks, also SQLite's, and other processes could write to it.
         """
         try:
-            connection = connected(path, "mode=ro&immutable=1")
+            with closing(connect(path, "mode=ro&immutable=1", sqlite3.Connection)) as connection:
+                ((application,),) = connection.execute("PRAGMA application_id")
+                ((number,),) = connection.execute("PRAGMA user_version")
         except sqlite3.Error:
             return False
-        try:
-            ((application,),) = connection.execute("PRAGMA application_id")
-            ((number,),) = connection.execute("PRAGMA user_version")
-        except sqlite3.Error:
-            return False
-        finally:
-            connection.close()
         return bool(application == self.application and number <= self.format)
 
     def _is_ours(self, header: bytes) -> bool:
         is_sqlite = header.startswith(b"SQLite format 3\0")
         return is_sqlite and int.from_bytes(header[68:72], "big") == self.application
 
-    @staticmethod
-    def _format_of(header: bytes) -> int:
-        return int.from_bytes(header[60:64], "big")
 
-
-class Bounded(sqlite3.Connection):
-    """A connection to a file that somebody else may have made: what is asked of it ends.
+class BoundedConnection(sqlite3.Connection):
+    """A connection to a file that somebody else may have made: every statement ends.
 
     A statement that takes more steps than a sound file of its size could need is interrupted.
     """
@@ -126,46 +138,82 @@ class Bounded(sqlite3.Connection):
     path: Path
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401
-        """As in sqlite3, with a new count of steps."""
-        most = LEAST_STEPS + STEPS_A_BYTE * sum(_sizes(self.path))
+        """Run a statement as sqlite3 does, with a new count of steps."""
+        most = LEAST_STEPS + STEPS_A_BYTE * size_of(self.path)
         # Not a function of Python: that would hear Ctrl-C, and SQLite would swallow it.
         going_on = repeat(0, most // STEPS_AT_ONCE)
         self.set_progress_handler(going_on.__next__, STEPS_AT_ONCE)
         return super().execute(*arguments)
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401
-        """As in sqlite3: it ends with our own rows, of which there may be any number."""
+        """Run a statement for each of our own rows, of which there may be any number."""
         self.set_progress_handler(None, 0)
         return super().executemany(*arguments)
 
 
-def connected(path: Path, options: str) -> sqlite3.Connection:
-    """A connection to the file of exactly this name, with the options of an SQLite URI.
+class Database(ABC):
+    """An open file of simdup; to be closed. Subclasses say what a failure means for them."""
 
-    `mode=rw` and `mode=ro` make no file. Raises sqlite3.Error.
+    connection: sqlite3.Connection | None
+
+    @abstractmethod
+    def _guarded(self) -> AbstractContextManager[None]:
+        """Return a context that handles failures of SQLite."""
+
+    def execute(self, sql: str, *parameters: Any) -> list[Any]:  # noqa: ANN401
+        """Return the rows that a statement gives; none without a connection."""
+        with self._guarded():
+            if self.connection is not None:
+                return patiently(self.connection.execute, sql, parameters).fetchall()
+        return []
+
+    def execute_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> int:
+        """Run a statement for each row of parameters; return how many table rows changed."""
+        with self._guarded():
+            if self.connection is not None:
+                return patiently(self.connection.executemany, sql, rows).rowcount
+        return 0
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Make the block one transaction: its changes are kept all together, or not at all."""
+        self.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            with suppress(InputError):
+                self.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self.connection is not None:
+            with suppress(sqlite3.Error):
+                self.connection.close()
+
+
+def connect(path: Path, options: str, factory: type[Connection]) -> Connection:
+    """Open the file of exactly this name, with the options of an SQLite URI.
+
+    `mode=rw` and `mode=ro` make no file. Any thread may use a `BoundedConnection`. Raises
+    sqlite3.Error.
     """
-    return sqlite3.connect(_uri(path, options), uri=True, timeout=WAIT, isolation_level=None)
-
-
-def bounded(path: Path, options: str) -> Bounded:
-    """A connection as `connected` makes it, for any thread, with a bound on every statement."""
-    connection = Bounded(
-        _uri(path, options), uri=True, timeout=WAIT, isolation_level=None, check_same_thread=False
+    uri = f"{path.absolute().as_uri()}?{options}"  # as a plain name ":memory:" is no file
+    of_one_thread = factory is not BoundedConnection
+    connection = factory(
+        uri, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=of_one_thread
     )
-    connection.path = path
+    if isinstance(connection, BoundedConnection):
+        connection.path = path
     return connection
-
-
-def _uri(path: Path, options: str) -> str:
-    """The name of a file for SQLite, to which some names mean something else."""
-    return f"{path.absolute().as_uri()}?{options}"
 
 
 def make_private(path: Path) -> None:
     """Make an empty file that only its user may read, whatever the umask.
 
-    A file that is there, and the log beside it, are closed to others if they are the user's own.
-    Raises OSError.
+    If the file exists, it and the log beside it are closed to others, where they are the
+    user's own. Raises OSError.
     """
     place = Path(os.path.realpath(path))
     if not os.path.lexists(place):
@@ -180,12 +228,14 @@ def make_private(path: Path) -> None:
 
 
 @contextmanager
-def whole_file(path: str) -> Iterator[str]:
-    """Make a file all at once: the block fills a private one beside it, which then takes its name.
+def new_file(path: str) -> Iterator[str]:
+    """Make a file all at once: the block fills a private part file, which then gets the name.
 
-    Whoever is killed meanwhile leaves nothing of that name. Raises FileExistsError if there is
-    something of that name already, OSError.
+    A process that is killed meanwhile leaves nothing of that name. Raises FileExistsError if
+    the name is taken, OSError.
     """
+    import tempfile  # noqa: PLC0415  slow to import
+
     if os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
     folder, name = os.path.split(os.path.abspath(path))
@@ -194,14 +244,14 @@ def whole_file(path: str) -> Iterator[str]:
     try:
         os.chmod(part, PRIVATE)
         yield part
-        _name_anew(part, path)
+        _give_name(part, path)
     finally:
         for each in (part, f"{part}-journal"):
             with suppress(FileNotFoundError):
                 os.unlink(each)
 
 
-def _name_anew(part: str, path: str) -> None:
+def _give_name(part: str, path: str) -> None:
     """Give a file its name unless another file has it. Raises FileExistsError, OSError."""
     try:
         os.link(part, path)
@@ -214,7 +264,7 @@ def _name_anew(part: str, path: str) -> None:
 
 
 def patiently(run: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401
-    """What a statement gives, once no other process is writing. Raises sqlite3.Error."""
+    """Run a statement once no other process is writing. Raises sqlite3.Error."""
     patience = time.monotonic() + PATIENCE
     while True:
         try:
@@ -225,49 +275,51 @@ def patiently(run: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cu
 
 
 def files_of(path: Path) -> list[Path]:
-    """All files of a database: its own, the log, and the log's index."""
+    """Return the paths of a database: its file, the log, and the log's index."""
     return [path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")]
 
 
-def _sizes(path: Path) -> Iterator[int]:
-    """The bytes of the files of a database that are there."""
+def size_of(path: Path) -> int:
+    """Return the bytes of all files of a database that exist."""
+    size = 0
     for each in files_of(path):
         with suppress(OSError):
-            yield os.stat(each).st_size
+            size += os.stat(each).st_size
+    return size
 
 
 @lru_cache
 def _schema_of(sql: str) -> frozenset[tuple[str, ...]]:
-    """What SQLite notes of the tables that some SQL makes."""
-    connection = sqlite3.connect(":memory:")
-    try:
+    """Return what SQLite notes of the tables that some SQL makes."""
+    with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(sql)
-        return frozenset(_entry(*row) for row in connection.execute(_NOTED))
-    finally:
-        connection.close()
+        return frozenset(map(_normalised, connection.execute(_NOTED)))
 
 
-def _entry(*noted: object) -> tuple[str, ...]:
-    """What SQLite notes of a table or an index, with one space for each run of white space."""
-    return tuple(" ".join(str(each).split()) for each in noted)
+def _normalised(row: Iterable[object]) -> tuple[str, ...]:
+    """Return a row of SQLite's schema with one space for each run of white space."""
+    return tuple(" ".join(str(each).split()) for each in row)
 
 
-def _is_there(path: Path) -> bool:
-    """Whether anything stands there that we may know of."""
+def _super_journal_namer(path: Path) -> str | None:
+    """Return the name of a journal beside a database that names a super-journal, if any."""
+    # SQLite looks beside the file that a link leads to; on Windows beside the link.
+    for journal in (f"{path}-journal", f"{os.path.realpath(path)}-journal"):
+        if _read(journal, len(_SUPER_JOURNAL_END), from_end=True) == _SUPER_JOURNAL_END:
+            return os.path.basename(journal)
+    return None
+
+
+def _read(path: str | Path, size: int, *, from_end: bool = False) -> bytes:
+    """Return the first or last bytes of a file; none if they cannot be read."""
     try:
-        return path.exists()
-    except OSError:
-        return False
-
-
-def _header(path: Path) -> bytes:
-    """The first bytes of a file; none if there is no file, or none that can be read."""
-    try:
-        descriptor = open_to_read(path)  # a FIFO that has just taken its place does not hang
+        descriptor = open_to_read(path)  # does not wait for a FIFO that has just taken its place
     except OSError:
         return b""
     try:
-        return os.read(descriptor, 100)
+        if from_end:
+            os.lseek(descriptor, -size, os.SEEK_END)
+        return os.read(descriptor, size)
     except OSError:
         return b""
     finally:

@@ -1,33 +1,34 @@
 """What earlier scans found out, in one SQLite file: fingerprints of files, similarities of pairs.
 
-A file is known by the bytes of its path, its inode, its size and both times of change; what
-was made of it, by all that decides a fingerprint. A file that had changed just before the scan
-is not remembered, since the next change might leave the same times. Entries are dropped when
-their file is gone.
-
-Every entry carries a checksum, because SQLite does not notice a flipped bit: one that does
-not fit is as good as none. Whatever goes wrong with the store costs a warning and what it
-would have saved, never an answer; from then on it knows nothing and keeps nothing.
+A file is known by the bytes of its path, its inode, its size and both times of change, under
+the key of a recipe. If anything goes wrong with the store, simdup warns once and works without
+it from then on: that costs time, and never changes an answer.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simdup.errors import InputError
-from simdup.storage.home import home
-from simdup.storage.sqlite import Sort, connected, files_of, make_private, patiently
+from simdup.storage.home import usual_place
+from simdup.storage.sqlite import (
+    Database,
+    DatabaseKind,
+    files_of,
+    make_private,
+    patiently,
+    size_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS recipes (id INTEGER PRIMARY KEY, key TEXT UNIQUE, used INTEGER);
@@ -43,23 +44,17 @@ CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 """
 
 #: Its format is raised whenever the tables or records change; a newer store is not touched.
-SORT = Sort("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES)
+STORE = DatabaseKind("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES)
 
 
 def default_place() -> Path:
-    """Where the store of this user is: SIMDUP_CACHE, or in the system's place for caches.
+    """Return where this user's store is: SIMDUP_CACHE, or in the system's place for caches.
 
     Raises NoHomeError.
     """
-    if named := os.environ.get("SIMDUP_CACHE"):
-        return Path(named)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or home() / ".cache")
-    return base / "simdup" / "store.sqlite3"
+    return usual_place(
+        "SIMDUP_CACHE", "store.sqlite3", mac="Caches", xdg="XDG_CACHE_HOME", unix=".cache"
+    )
 
 
 def is_place_named() -> bool:
@@ -77,30 +72,28 @@ class Info:
     folders: int
     similarities: int
     recipes: tuple[tuple[str, int], ...]
-    """The key of each, and its files."""
+    """The key of each recipe, and the number of its files."""
     asked: int
-    """Files that the last scan asked for."""
+    """Files that the last scan looked up."""
     known: int
-    """Those of them that were known."""
+    """Files that it found in the store."""
 
 
-class Store:
-    """The SQLite file, to be closed.
-
-    `kept` counts the files that were added to it.
-    """
+class Store(Database):
+    """An open store; to be closed. `kept` counts the files that were added to it."""
 
     def __init__(self, path: Path, warn: Callable[[str], None], *, is_named: bool = False) -> None:
-        """Open the store or make it. Where that cannot be, one warning, and nothing is known.
+        """Open the store or make it; if that fails, warn once and go on without it.
 
-        What is no store, or the store of a newer simdup, is left as it is. Raises InputError
-        for it if the user named the place (`is_named`), by an option or by SIMDUP_CACHE.
+        Whatever else is at its place, also the store of a newer simdup, is left as it is.
+        Raises InputError for that if the user named the place (`is_named`), by an option or by
+        SIMDUP_CACHE.
         """
         self.path, self.warn = path, warn
         self.kept = 0
         self.connection: sqlite3.Connection | None = None
         self.today = int(time.time() // 86_400)
-        problem = SORT.problem(path)
+        problem = STORE.problem(path)
         if problem and is_named:
             raise InputError(f"{str(path)!r}: {problem}")
         if problem:
@@ -109,7 +102,7 @@ class Store:
         was_there = os.path.exists(path)
         self._open()
         if self.connection is None and was_there and not os.path.exists(path):
-            self._open()  # it was damaged, and is out of the way
+            self._open()  # it was damaged, and has been moved aside
 
     def _open(self) -> None:
         with self._guarded():
@@ -118,18 +111,16 @@ class Store:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything is kept: not after it was closed, or has failed."""
+        """Whether the store keeps anything: not once it was closed, or has failed."""
         return self.connection is not None
 
     def close(self) -> None:
         """Let go of the file."""
-        if self.connection is not None:
-            with suppress(sqlite3.Error):
-                self.connection.close()
-            self.connection = None
+        super().close()
+        self.connection = None
 
     def number_of_recipe(self, key: str) -> int:
-        """The number of a recipe, by its key; 0 if the store cannot be used."""
+        """Return the number of a recipe, by its key; 0 if the store cannot be used."""
         with self.writing():
             self.execute("INSERT OR IGNORE INTO recipes (key) VALUES (?)", key)
             self.execute("UPDATE recipes SET used = ? WHERE key = ?", self.today, key)
@@ -137,7 +128,7 @@ class Store:
         return int(found[0][0]) if found else 0
 
     def info(self) -> Info:
-        """How much is in it, and what the last scan had of it."""
+        """Count what is in the store, and what the last scan found there."""
         counts = [
             self.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
             for table in ("files", "folders", "similarities")
@@ -148,62 +139,37 @@ class Store:
             " WHERE typeof(key) = 'text' GROUP BY id ORDER BY id"
         )
         last = dict(self.execute("SELECT name, value FROM scans WHERE typeof(value) = 'integer'"))
-        size = sum(each.stat().st_size for each in files_of(self.path) if each.exists())
-        asked, known = last.get("asked", 0), last.get("known", 0)
+        size, asked, known = size_of(self.path), last.get("asked", 0), last.get("known", 0)
         return Info(self.path, size, files, folders, similarities, tuple(recipes), asked, known)
 
     def clear(self, days: int | None = None) -> None:
-        """Forget everything, or what no scan has asked for in so many days."""
+        """Forget everything, or what no scan has used for so many days."""
         before = self.today + 1 if days is None else self.today - days
         with self.writing():
-            self.execute(
-                "DELETE FROM files WHERE folder IN (SELECT id FROM folders WHERE used < ?)", before
-            )
-            self.execute("DELETE FROM folders WHERE used < ?", before)
-            old = "(SELECT id FROM recipes WHERE used < ?)"
-            self.execute(f"DELETE FROM files WHERE recipe IN {old}", before)  # noqa: S608
-            self.execute("DELETE FROM recipes WHERE used < ?", before)
+            for table, column in (("folders", "folder"), ("recipes", "recipe")):
+                self.execute(
+                    f"DELETE FROM files WHERE {column} IN"  # noqa: S608  (constants)
+                    f" (SELECT id FROM {table} WHERE used < ?)",
+                    before,
+                )
+                self.execute(f"DELETE FROM {table} WHERE used < ?", before)  # noqa: S608
             self.execute("DELETE FROM similarities WHERE made < ?", before)
             if days is None:
                 self.execute("DELETE FROM scans")
         self.execute("VACUUM")
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def execute(self, sql: str, *parameters: Any) -> list[Any]:  # noqa: ANN401
-        """The rows that a statement gives; none if the store cannot be used."""
-        with self._guarded():
-            if self.connection is not None:
-                return patiently(self.connection.execute, sql, parameters).fetchall()
-        return []
-
-    def execute_many(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """One statement for each row of parameters."""
-        with self._guarded():
-            if self.connection is not None:
-                patiently(self.connection.executemany, sql, rows)
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """What is done in the block is kept as a whole, or not at all."""
-        self.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self.execute("ROLLBACK")
-            raise
-        self.execute("COMMIT")
-
     @contextmanager
     def _guarded(self) -> Iterator[None]:
-        """Go on without the store when it fails, and say so once."""
+        """Go on without the store when it fails, and warn once."""
         try:
             yield
         except (sqlite3.Error, OSError, UnicodeError) as error:
             self.close()
-            # SQLite's class for a damaged file is the base of those for all other trouble; what
-            # it says of one may be no text.
+            # A damaged file is SQLite's base class itself, other trouble a subclass. SQLite's
+            # message about a damaged file may be no text: a UnicodeError.
             is_damaged = type(error) is sqlite3.DatabaseError or isinstance(error, UnicodeError)
-            if is_damaged and SORT.has_header(self.path):
+            if is_damaged and STORE.has_header(self.path):
                 self._move_aside(str(error))
             else:
                 cause = getattr(error, "strerror", None) or str(error)
@@ -224,24 +190,19 @@ class Store:
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    """A connection to a store with its tables. Raises sqlite3.Error, OSError."""
+    """Open a store with its tables, and make it if it is missing. Raises sqlite3.Error, OSError."""
     make_private(path)
-    connection = connected(path, "mode=rw")
+    connection = STORE.connect(path, "mode=rw", sqlite3.Connection)
     try:
-        connection.text_factory = _text
-        SORT.check(connection)
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
         if not path.stat().st_size:
             # Before the log takes over, so that the header of the file itself says it.
-            SORT.sign(connection)
+            STORE.sign(connection)
         patiently(connection.execute, "PRAGMA journal_mode = WAL")
-        # After a power cut the last entries may be missing; what is there is whole.
+        # After a power cut the last entries may be missing; the others are intact.
         connection.execute("PRAGMA synchronous = NORMAL")
         patiently(connection.executescript, _TABLES)
     except BaseException:
         connection.close()
         raise
     return connection
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")

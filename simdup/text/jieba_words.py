@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +65,8 @@ def keywords(
 @lru_cache(maxsize=1)
 def idf() -> tuple[tuple[str, ...], tuple[float, ...]]:
     """The words of jieba's IDF table, and their values, in the table's order."""
+    from importlib.resources import files  # noqa: PLC0415  slow to import
+
     lines = files("jieba").joinpath("analyse/idf.txt").read_text("utf-8").split()
     return tuple(lines[::2]), tuple(map(float, lines[1::2]))
 

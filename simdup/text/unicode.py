@@ -9,9 +9,11 @@ Method: Unicode Standard Annex 15 (normalization forms), sections 9 and 13.
 from __future__ import annotations
 
 import unicodedata
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, compress, count
+from operator import ne
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,6 +61,18 @@ SINGLE_RANGES = (
 # Planes in which Unicode has assigned characters that are not for private use.
 _PLANES = (0, 1, 2, 3, 14)
 
+# Tables are for code points below the first of these that suffices: what stands before CJK (a
+# seventh of the time for all of a plane, which every start of the program would take), one
+# plane, two, all.
+_SIZES = (0x2E80, 1 << 16, 2 << 16, 17 << 16)
+
+# Categories of characters that are no separators.
+_KIND_OF = defaultdict(
+    int,
+    dict.fromkeys(("Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No"), WORD)
+    | dict.fromkeys(("Mn", "Mc", "Me"), MARK),
+)
+
 # A longer run of characters that compose or reorder is folded in parts of this
 # length. Real text has a handful in a row (UAX 15 section 13 allows 30), and
 # sorting a run costs its length squared, which a hostile file would use.
@@ -91,8 +105,8 @@ class Tables:
 
 def tables(codes: CodePoints) -> Tables:
     """The smallest tables that cover `codes`: most text needs one plane, emoji a second."""
-    planes = int(codes.max(initial=0) >> 16) + 1
-    return _tables(planes if planes <= 2 else 17)
+    largest = codes.max(initial=0)
+    return _tables(next(size for size in _SIZES if largest < size))
 
 
 def code_points(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
@@ -171,30 +185,27 @@ def _fold_exactly(text: str, joins: NDArray[np.bool_]) -> str:
     return "".join(unicodedata.normalize("NFKC", part).casefold() for part in parts)
 
 
-@lru_cache(maxsize=3)
-def _tables(planes: int) -> Tables:
-    size = planes << 16
+@lru_cache(maxsize=len(_SIZES))
+def _tables(size: int) -> Tables:
     length, kind = np.ones(size, np.uint8), np.zeros(size, np.uint8)
     joins, space = np.zeros(size, bool), np.zeros(size, bool)
     start, folded = np.arange(size, dtype=np.uint32), [np.arange(size, dtype=np.uint32)]
     end = size
-    for plane in (plane for plane in _PLANES if plane < planes):
-        here = slice(plane << 16, (plane + 1) << 16)
+    for plane in (plane for plane in _PLANES if plane << 16 < size):
+        here = slice(plane << 16, min((plane + 1) << 16, size))
         characters = list(map(chr, range(here.start, here.stop)))
         kind[here], joins[here] = _kinds(characters), _joins(characters)
-        space[here] = list(map(str.isspace, characters))
+        space[here] = np.frombuffer(bytes(map(str.isspace, characters)), bool)
         forms = _folded_forms(characters)
-        changed = [
-            i for i, (old, new) in enumerate(zip(characters, forms, strict=True)) if old != new
-        ]
+        changed = list(compress(count(), map(ne, characters, forms)))
         lengths = np.array([len(forms[i]) for i in changed], np.int64)
         length[here][changed] = lengths
         start[here][changed] = end + np.cumsum(lengths) - lengths
         folded.append(code_points(["".join(forms[i] for i in changed)])[0][:-1])
         end += int(lengths.sum())
     every = np.concatenate(folded)
-    # A folded form in a plane that these tables leave out is a Han character.
-    folded_kind = np.where(every < size, kind[np.minimum(every, size - 1)], SINGLE).astype(np.uint8)
+    folded_kind = kind[np.minimum(every, size - 1)]
+    folded_kind[every >= size] = _kinds(list(map(chr, every[every >= size].tolist())))
     breaks = _breaks(folded_kind, length, start, joins)
     several = np.where(joins, JOINS, np.where(length > 1, SEVERAL, folded_kind[start]))
     packed = every[start] | several.astype(np.uint32) << np.uint32(KIND_SHIFT)
@@ -217,21 +228,23 @@ def _folded_forms(characters: list[str]) -> list[str]:
     """The folded form of each character alone, by one call for all."""
     # A newline between two characters keeps them from composing or reordering.
     # Surrogates and newlines fold to themselves; neither may stand in the joined text.
-    alone = ["" if c == "\n" or "\ud800" <= c <= "\udfff" else c for c in characters]
+    alone = characters.copy()
+    if characters[0] == "\0":
+        alone[ord("\n")] = ""
+        alone[0xD800:0xE000] = [""] * len(alone[0xD800:0xE000])
     forms = unicodedata.normalize("NFKC", "\n".join(alone)).casefold().split("\n")
     return [form or c for form, c in zip(forms, characters, strict=True)]
 
 
 def _kinds(characters: list[str]) -> NDArray[np.uint8]:
     """SEPARATOR, WORD, SINGLE, HAN or MARK of each character; letters, digits, marks are kept."""
-    first = ord(characters[0])
-    by_category = {"L": WORD, "N": WORD, "M": MARK}
-    kinds = np.array([by_category.get(unicodedata.category(c)[0], SEPARATOR) for c in characters])
-    code = np.arange(first, first + len(characters))
+    categories = map(unicodedata.category, characters)
+    kinds = np.fromiter(map(_KIND_OF.__getitem__, categories), np.uint8, len(characters))
+    code = np.fromiter(map(ord, characters), np.uint32, len(characters))
     for low, high in SINGLE_RANGES:
         kinds[(kinds == WORD) & (low <= code) & (code <= high)] = SINGLE
     kinds[(kinds == SINGLE) & (HAN_RANGE[0] <= code) & (code <= HAN_RANGE[1])] = HAN
-    return kinds.astype(np.uint8)
+    return kinds
 
 
 def _joins(characters: list[str]) -> NDArray[np.bool_]:
@@ -246,8 +259,8 @@ def _joins(characters: list[str]) -> NDArray[np.bool_]:
     }
     # Hangul vowels and final consonants compose by arithmetic, not by table.
     second.update(map(chr, chain(range(0x1161, 0x1176), range(0x11A8, 0x11C3))))
-    joins = np.array(list(map(unicodedata.combining, characters))) != 0
-    joins |= np.array([c in second for c in characters])
+    joins = np.fromiter(map(unicodedata.combining, characters), np.uint8, len(characters)) != 0
+    joins |= np.fromiter(map(second.__contains__, characters), bool, len(characters))
     for i in pieces:
         first = unicodedata.normalize("NFKD", characters[i])[0]
         joins[i] = unicodedata.combining(first) != 0 or first in second

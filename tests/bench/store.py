@@ -24,7 +24,7 @@ from report import Report, fresh, measured, options, reported
 from scan import PHASES, Clock
 
 from simdup import scan
-from simdup.storage.cached import SETTLED_NS
+from simdup.storage.codec import SETTLED_NS
 from simdup.storage.store import Store
 
 if TYPE_CHECKING:

@@ -230,7 +230,11 @@ def test_diff_folds_long_sentences(run, write):
             ["a", "a", "-k", "3", "--similarity", "0.5"],
             "-k and --similarity are two thresholds; give one (see `simdup compare --help`)",
         ),
-        (["a", "a", "--encoding", "klingon"], "unknown encoding 'klingon'"),
+        (
+            ["a", "a", "--encoding", "klingon"],
+            "Invalid value for '--encoding': unknown encoding 'klingon'"
+            " (see `simdup compare --help`)",
+        ),
         (
             ["a", "a", "--features", "words", "--user-dict", "gone"],
             "'gone': No such file or directory",

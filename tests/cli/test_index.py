@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from simdup.index import ingest as gather
+from simdup.storage import codec
 
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 
@@ -20,7 +20,7 @@ any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only 
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch):
     """A file is known however new it is."""
-    monkeypatch.setattr(gather, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
 
 
 def words(seed, *, edits=0):
@@ -316,7 +316,7 @@ def test_an_index_of_a_converter_wants_it_again_and_runs_no_other(run, write):
         (["build", "new", "in", "--bits", "12"], "bits must be a multiple of 8"),
         (["build", "new", "in", "--bits", "8", "--top", "3"], "--top goes with"),
         (["build", "new", "in", "--encoding", "none"], "unknown encoding 'none'"),
-        (["build", "new", "in", "--formats", "exe"], "--formats: 'exe' is none of"),
+        (["build", "new", "in", "--formats", "exe"], "'--formats': 'exe' is none of"),
         (["build", "new", "in", "--convert", "doc=gone"], "there is no program 'gone'"),
         (["build", "new", "in", "--max-size", "1", "--min-size", "2"], "no file is both"),
         (["build", "new", "in", "--jobs", "0"], "Invalid value for '-j'"),

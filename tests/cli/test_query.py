@@ -308,8 +308,8 @@ def test_a_fingerprint_is_asked_for(asked, options):
         ("00" * 8, "64 bits where 256 are asked for"),
         ("00" * 33, "264 bits where 256 are asked for"),
         ("", "0 bits where 256 are asked for"),
-        ("xyz", "--fingerprint 'xyz': not hexadecimal digits"),
-        ("0", "--fingerprint '0': not hexadecimal digits"),
+        ("xyz", "'--fingerprint': 'xyz' is not hexadecimal digits"),
+        ("0", "'--fingerprint': '0' is not hexadecimal digits"),
         ("\x1b[31m", "not hexadecimal digits"),
     ],
 )

@@ -1,7 +1,4 @@
-"""simdup.evaluation.evaluate.
-
-Accuracy on labelled pairs, against the same figures counted plainly.
-"""
+"""simdup.evaluation.evaluate: accuracy on labelled pairs, against plain counting."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ ASKED = [0.5, 0.7, 0.9, 1.0]
 
 
 def made(first, count=120):
-    """A text of made-up words; two of them share the words whose numbers they share."""
+    """A text of made-up words, one for each number; texts share words where numbers are equal."""
     return " ".join(f"w{number}" for number in range(first, first + count))
 
 
@@ -51,21 +48,21 @@ class Table:
         self.pairs.append((left, right, label, kind))
 
     def saved(self):
-        """The table's name, once it and all texts are on the disk."""
+        """Write the table and all texts, and return the name of the table."""
         rows = [("left", "right", "duplicate", "kind"), *self.pairs]
         with open("pairs.csv", "w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows(rows)
         return "pairs.csv"
 
     def judged(self):
-        """The pairs that count, as two lists of indices, and whether each is a duplicate."""
+        """The judged pairs as two lists of indices, and whether each is a duplicate."""
         number = {name: index for index, name in enumerate(self.texts)}
         pairs = [pair for pair in self.pairs if pair[2] != ""]
         left, right = ([number[pair[side]] for pair in pairs] for side in (0, 1))
         return left, right, [pair[2] == "1" for pair in pairs]
 
     def distances(self, recipe, *, shift=0, bits=None):
-        """How far apart the pairs that count are, bit by bit of the recipe's fingerprints."""
+        """The distances of the judged pairs, counted bit by bit."""
         prints = np.unpackbits(rows(list(self.texts.values()), recipe), axis=1)
         part = np.packbits(prints[:, shift : shift + (bits or recipe.bits)], axis=1)
         left, right, _ = self.judged()
@@ -81,7 +78,7 @@ class Table:
 
 @pytest.fixture
 def table(write):
-    """A table of labels, still empty."""
+    """An empty table of labels."""
     return Table(write)
 
 
@@ -121,7 +118,7 @@ def mixed(table, english, simplified, traditional):
 
 
 def rest(recipe):
-    """The recipe as the options of the library, but for features and bits."""
+    """The recipe as options of the library, without features and bits."""
     return {"hash": recipe.hash.value, "ngram": recipe.ngram}
 
 
@@ -134,7 +131,7 @@ def share(part, whole):
 
 
 def counted(is_found, is_duplicate):
-    """Precision, recall, F1 and accuracy, one pair after the other."""
+    """Precision, recall, F1 and accuracy, counted pair by pair."""
     right = wrong = missed = passed = 0
     for found, duplicate in zip(is_found, is_duplicate, strict=True):
         right += found and duplicate
@@ -164,7 +161,7 @@ def every_figure(row):
 
 
 def same(row, other):
-    """Whether two rows say the same."""
+    """Whether two rows have equal figures."""
     return (
         row.settings == other.settings
         and np.array_equal(every_figure(row), every_figure(other), equal_nan=True)
@@ -215,7 +212,7 @@ def test_worked_by_hand(table, english, simplified, traditional):
     assert row.found.tolist() == row.found_verified.tolist() == [1, 1, 0, 0]
 
 
-def test_a_threshold_that_tells_all_right_has_1_everywhere(table, english, simplified):
+def test_a_perfect_threshold_has_all_figures_1(table, english, simplified):
     table.text("a", english)
     table.text("b", english)
     table.text("c", simplified)
@@ -231,7 +228,7 @@ def test_a_threshold_that_tells_all_right_has_1_everywhere(table, english, simpl
     assert row.best_k == 0
 
 
-# The same as counted plainly
+# Against plain counting
 
 
 RECIPES = [
@@ -245,7 +242,7 @@ RECIPES = [
 
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda r: f"{r.features.value}-{r.hash.value}")
-def test_the_figures_are_those_of_distances_counted_plainly(mixed, recipe):
+def test_figures_match_plain_counting_of_distances(mixed, recipe):
     is_duplicate = mixed.judged()[2]
 
     found = evaluate(mixed.saved(), [recipe], (16, 64, 128))
@@ -281,7 +278,7 @@ def test_the_area_is_the_share_of_duplicates_that_are_nearer(mixed):
 
 
 @pytest.mark.parametrize("similarity", [0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
-def test_verified_are_pairs_that_are_alike_enough_and_near_enough(mixed, similarity):
+def test_a_verified_pair_is_a_candidate_and_similar_enough(mixed, similarity):
     similarities, is_duplicate = mixed.similarities(SHINGLES), mixed.judged()[2]
 
     for row in evaluate(mixed.saved(), sizes=(16, 128), similarity=similarity).rows:
@@ -298,7 +295,7 @@ def test_verified_are_pairs_that_are_alike_enough_and_near_enough(mixed, similar
 
 
 @pytest.mark.parametrize("alike", [0.5, 0.9, 1.0])
-def test_a_pair_just_as_alike_as_asked_is_verified(table, alike):
+def test_a_pair_exactly_at_the_similarity_is_verified(table, alike):
     table.text("a", made(0, 100))
     table.text("b", made(round(100 * (1 - alike)), 100))
     table.text("c", made(500, 100))
@@ -310,7 +307,7 @@ def test_a_pair_just_as_alike_as_asked_is_verified(table, alike):
     assert row.found_verified.tolist() == [1, 0]
 
 
-def test_theory_is_what_a_binomial_distance_gives(mixed):
+def test_predictions_match_a_binomial_distance(mixed):
     similarities, is_duplicate = mixed.similarities(SHINGLES), mixed.judged()[2]
 
     (row,) = evaluate(mixed.saved(), sizes=(16,)).rows
@@ -346,7 +343,7 @@ def test_a_pair_found_is_counted_with_its_kind(mixed):
 
 
 @pytest.mark.parametrize("similarity", [0.3, 0.5, 0.8, 0.95])
-def test_the_default_k_is_that_of_a_bare_scan(mixed, similarity):
+def test_the_default_k_equals_the_k_of_a_bare_scan(mixed, similarity):
     found = evaluate(mixed.saved(), sizes=SIZES, similarity=similarity)
 
     for row in found.rows:
@@ -355,7 +352,7 @@ def test_the_default_k_is_that_of_a_bare_scan(mixed, similarity):
         assert row.k == settings.distance
 
 
-def test_k_that_is_given_is_the_default(mixed):
+def test_a_given_k_is_the_default_k(mixed):
     found = evaluate(mixed.saved(), sizes=(16, 64), k=9)
 
     assert [row.k for row in found.rows] == [9, 9]
@@ -367,7 +364,7 @@ def test_best_k_has_the_highest_f1_and_is_the_lowest_such(mixed):
         assert row.best_k == f1.index(max(f1))
 
 
-def test_intervals_hold_shares(mixed):
+def test_intervals_lie_between_0_and_1(mixed):
     for row in evaluate(mixed.saved(), sizes=(32,)).rows:
         figures = every_figure(row)
         figures = figures[~np.isnan(figures).any(axis=2)]
@@ -400,7 +397,7 @@ def test_a_size_has_the_same_figures_whatever_other_sizes_there_are(mixed, recip
         assert same(row, alone)
 
 
-def test_sizes_that_a_hash_does_not_have_are_left_out(mixed):
+def test_sizes_that_a_hash_cannot_make_are_left_out(mixed):
     found = evaluate(mixed.saved(), [STRING, SHINGLES], (64, 128, 136, 256))
 
     sizes = [(row.settings.recipe.features.value, row.settings.recipe.bits) for row in found.rows]
@@ -422,7 +419,7 @@ def test_a_text_of_any_length_has_the_fingerprint_of_a_scan(mixed, monkeypatch):
     assert [values(each) for each in row.curve] == equal(expected)
 
 
-def test_progress_is_told_of_every_row(mixed):
+def test_progress_advances_with_every_row(mixed):
     seen = []
 
     def progress(items, label, total):
@@ -443,7 +440,7 @@ def test_the_table_may_be_a_path(mixed, folder):
     assert same(found.rows[0], evaluate("pairs.csv", sizes=(64,)).rows[0])
 
 
-def test_a_second_run_gives_the_same(mixed):
+def test_a_second_run_gives_equal_results(mixed):
     first, second = (evaluate(mixed.saved(), sizes=(64,), draws=3, precision=0.9) for _ in "ab")
 
     assert same(first.rows[0], second.rows[0])
@@ -453,7 +450,7 @@ def test_a_second_run_gives_the_same(mixed):
 # Draws
 
 
-def test_draws_are_slices_of_a_wide_fingerprint_and_figures_their_means(mixed):
+def test_draws_are_slices_of_a_wide_fingerprint_and_figures_are_their_means(mixed):
     is_duplicate = mixed.judged()[2]
     draws = [
         mixed.distances(replace(SHINGLES, bits=256), shift=64 * number, bits=64)
@@ -476,7 +473,7 @@ def test_draws_are_slices_of_a_wide_fingerprint_and_figures_their_means(mixed):
     )
 
 
-def test_draws_of_verified_scans_are_means_too(mixed):
+def test_figures_of_verified_scans_are_means_over_draws(mixed):
     similarities, is_duplicate = mixed.similarities(SHINGLES), mixed.judged()[2]
     reach = wanted(0.5, 16)
     draws = [
@@ -511,7 +508,7 @@ def test_the_first_draw_is_the_fingerprint_itself(mixed):
 
 
 @pytest.mark.parametrize("similarities", [(0.95, 0.5), (0.8, 0.2), (0.9, 0.0)])
-def test_over_many_draws_the_distance_is_what_theory_says(table, similarities):
+def test_the_mean_distance_over_many_draws_matches_theory(table, similarities):
     draws, bits = 64, 64
     for label, alike in zip("10", similarities, strict=True):
         table.text(f"{label}-left", made(0, 500))
@@ -612,7 +609,7 @@ def clusters(mixed, write):
 
 
 @pytest.mark.parametrize("options", [{}, {"similarity": 0.3}, {"k": 20}])
-def test_groups_are_those_of_a_scan(clusters, options):
+def test_groups_are_scored_as_a_scan_finds_them(clusters, options):
     table, of = clusters
     cluster = np.unique(list(of.values()), return_inverse=True)[1]
 
@@ -652,7 +649,7 @@ def test_clusters_are_labels_of_all_pairs(clusters, mixed):
     assert theirs.groups is None
 
 
-def test_groups_of_texts_that_no_scan_takes_are_alone(write, english):
+def test_texts_that_a_scan_skips_are_groups_of_their_own(write, english):
     write("a", english)
     write("b", english)
     write("c", "...!?")
@@ -665,7 +662,7 @@ def test_groups_of_texts_that_no_scan_takes_are_alone(write, english):
         assert (scores.precision, scores.recall) == (1, 0.5)
 
 
-def test_names_of_one_file_are_in_one_group(write, english, simplified):
+def test_several_names_of_one_file_are_in_one_group(write, english, simplified):
     write("a", english)
     os.link("a", "b")
     write("c", simplified)
@@ -673,12 +670,12 @@ def test_names_of_one_file_are_in_one_group(write, english, simplified):
 
     (row,) = evaluate(clusters=table, sizes=(64,)).rows
 
-    # No scan groups a file with itself: they are together all the same.
+    # A scan does not group a file with itself, but its names belong together.
     for scores in row.groups:
         assert scores == GroupScores(1.0, 1.0, 1.0, 1.0)
 
 
-def test_names_of_one_file_are_in_the_group_of_any_of_them(write, english, simplified):
+def test_all_names_of_a_file_are_in_the_group_that_a_scan_finds(write, english, simplified):
     write("a", english)
     write("b", english.replace("grey", "white"))
     write("c", simplified)
@@ -689,7 +686,7 @@ def test_names_of_one_file_are_in_the_group_of_any_of_them(write, english, simpl
 
     (row,) = evaluate(clusters=write("clusters.csv", lines), sizes=(64,)).rows
 
-    # a, b, d and e are all there is of 1; that c and f are of different clusters is wrong.
+    # a, b, d and e are cluster 1; c and f are one file, but labelled as two clusters.
     for scores in row.groups:
         assert (scores.precision, scores.recall) == (6 / 7, 1)
         assert scores.f1 == pytest.approx(12 / 13)
@@ -725,7 +722,7 @@ def test_the_recommended_similarity_is_the_last_that_keeps_the_precision(mixed, 
     assert kept(least - 1) < precision
 
 
-def test_a_pair_just_as_alike_as_recommended_counts(table):
+def test_a_pair_exactly_at_the_recommended_similarity_counts(table):
     table.text("a", made(0, 100))
     table.text("b", made(5, 100))
     table.text("c", made(10, 100))
@@ -808,7 +805,7 @@ def test_the_best_f1_rises_with_the_size(own):
     assert best[-1] > 0.9
 
 
-def test_theory_foretells_what_is_measured(own):
+def test_theory_predicts_the_measured_figures(own):
     for row in own.rows:
         measured = row.curve[row.k]
         for index, each in enumerate((measured.precision, measured.recall)):
@@ -820,7 +817,7 @@ def test_duplicates_are_nearer_than_others_at_any_size(own):
     assert own.rows[-1].auc.value > own.rows[0].auc.value
 
 
-def test_what_changes_no_token_is_always_found(own):
+def test_copies_with_equal_tokens_are_always_found(own):
     whole = {"re-encoded", "layout changed", "punctuation changed", "width and case changed"}
 
     for index, kind in enumerate(own.kinds):
@@ -862,7 +859,7 @@ def test_unrelated_texts_are_hardly_ever_found(own):
         ({"k": -1}, "k must be from 0 to the 16 bits, not -1"),
     ],
 )
-def test_what_cannot_be_is_refused_before_the_table_is_read(folder, options, message):
+def test_impossible_arguments_are_refused_before_the_table_is_read(folder, options, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         evaluate(folder / "gone.csv", **options)
 
@@ -883,7 +880,7 @@ def test_broken_labels_name_the_table_and_the_line(table, english):
     )
 
 
-def test_a_k_takes_the_usual_sizes_that_have_as_many_bits(mixed):
+def test_with_k_the_default_sizes_have_at_least_k_bits(mixed):
     found = evaluate(mixed.saved(), k=20)
 
     assert [row.settings.recipe.bits for row in found.rows] == [32, 64, 128, 256]

@@ -1,4 +1,4 @@
-"""simdup.evaluation.labels: what a table says, and what is said of a table that is wrong."""
+"""simdup.evaluation.labels: reading tables of labels, and the messages about faulty ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HAN = ("山中老人", "水上人家", "河口的明月", "白石小路")
 
 @pytest.fixture
 def pairs(write):
-    """`pairs(table)`: the labels of a table beside a.txt to d.txt, which hold their letters."""
+    """`pairs(table)`: the labels of a table; each of a.txt to d.txt beside it holds its letter."""
 
     def reading(table, path="pairs.csv"):
         for name in "abcd":
@@ -42,7 +42,7 @@ def pairs(write):
 
 @pytest.fixture
 def clusters(write):
-    """`clusters(table)`: the same for a table of clusters."""
+    """`clusters(table)`: the labels of a table of clusters, beside the files of `pairs`."""
 
     def reading(table, path="clusters.csv"):
         for name in "abcd":
@@ -53,14 +53,14 @@ def clusters(write):
 
 
 def complaint(reading, table):
-    """All that is said of a table that cannot be used."""
+    """The message about a table that cannot be used."""
     with pytest.raises(InputError) as raised:
         reading(table)
     return str(raised.value)
 
 
 def count_calls(monkeypatch, module, name):
-    """A list that grows by one with each call of that function."""
+    """A list that records each call of that function."""
     real, calls = getattr(module, name), []
     monkeypatch.setattr(module, name, lambda *given: calls.append(given) or real(*given))
     return calls
@@ -176,11 +176,11 @@ def test_the_text_of_a_document_is_what_is_compared(pairs, write, english):
     assert found.texts[-2:] == (english.strip(), "one thing")
 
 
-def test_a_table_is_read_as_it_stands_though_it_be_named_a_page(pairs):
+def test_a_table_named_like_a_web_page_is_read_as_plain_text(pairs):
     assert pairs(BOTH, "pairs.html").paths == ("a.txt", "b.txt", "c.txt", "d.txt")
 
 
-def test_one_process_reads_the_documents_of_a_table_and_is_ended(pairs, write, monkeypatch):
+def test_one_process_reads_all_documents_of_a_table_and_is_closed(pairs, write, monkeypatch):
     real, ended = guarded.Guard.close, []
     started = count_calls(monkeypatch, guarded, "_started")
     monkeypatch.setattr(guarded.Guard, "close", lambda guard: ended.append(real(guard)))
@@ -269,14 +269,14 @@ def test_further_wrong_lines_are_counted(pairs, more, counted):
     assert message == expected + counted
 
 
-def test_of_a_line_the_first_thing_wrong_is_said_and_the_first_line_first(pairs):
+def test_the_message_has_the_first_fault_of_the_first_faulty_line(pairs):
     table = BOTH + "a.txt,x.txt,maybe\nb.txt,b.txt,0\n"
 
     expected = "'pairs.csv', line 4: duplicate must be 1, 0 or empty, not 'maybe'"
     assert complaint(pairs, table) == expected + " (and 1 other line)"
 
 
-def test_a_table_beside_no_file_names_the_path_it_looked_for(pairs):
+def test_the_message_has_the_path_of_a_missing_file(pairs):
     message = complaint(lambda table: pairs(table, "tables/pairs.csv"), HEADER + "../a.txt,x,1\n")
 
     path = os.path.join("tables", "x")
@@ -326,7 +326,7 @@ NO_CSV = [
 
 
 @pytest.mark.parametrize(("table", "line", "message"), NO_CSV)
-def test_where_a_table_is_no_csv_is_said(pairs, table, line, message):
+def test_the_message_has_the_line_where_a_table_is_not_csv(pairs, table, line, message):
     assert complaint(pairs, table) == f"'pairs.csv', line {line}: {message}"
 
 
@@ -349,7 +349,7 @@ def test_a_table_of_clusters_worked_by_hand(clusters):
     assert found.clusters[0] == found.clusters[2]
 
 
-def test_of_a_table_of_pairs_clusters_are_what_duplicates_connect(clusters, write):
+def test_clusters_of_a_table_of_pairs_are_connected_duplicates(clusters, write):
     write("e.txt", "e")
     rows = "d.txt,a.txt,0\na.txt,b.txt,1\ne.txt,a.txt,\nb.txt,c.txt,1\n"
     found = clusters(HEADER + rows)
@@ -466,7 +466,7 @@ def test_more_files_than_can_be_paired_are_refused(clusters, monkeypatch):
         ("", "'': not found (No such file or directory)"),
     ],
 )
-def test_what_is_no_table_is_refused(write, reading, table, message):
+def test_a_file_that_is_not_a_table_is_refused(write, reading, table, message):
     write("sub/e.txt", "e")
     write("binary", bytes(range(256)))
 
@@ -502,21 +502,21 @@ def test_a_missing_own_table_is_reported(monkeypatch, folder):
     )
 
 
-def test_pairs_that_clusters_leave_open_stay_unjudged(clusters):
+def test_pairs_of_unjudged_clusters_are_unjudged(clusters):
     found = clusters(HEADER + "a.txt,b.txt,1\nc.txt,d.txt,\n")
 
     assert found.pairs.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
     assert found.labels.tolist() == [1, 0, 0, 0, 0, -1]
 
 
-def test_one_pair_that_is_labelled_as_no_duplicate_tells_of_its_clusters(clusters):
+def test_one_pair_labelled_0_decides_for_its_two_clusters(clusters):
     found = clusters(HEADER + "a.txt,b.txt,1\na.txt,c.txt,0\nb.txt,c.txt,\n")
 
     assert found.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert found.labels.tolist() == [1, 0, 0]
 
 
-def test_clusters_of_which_nothing_is_known_are_refused(clusters):
+def test_labels_without_a_pair_known_to_differ_are_refused(clusters):
     expected = "'clusters.csv': no pair is left that is known to be of different clusters"
 
     assert complaint(clusters, HEADER + "a.txt,b.txt,1\nb.txt,c.txt,\n") == expected
@@ -538,14 +538,14 @@ def test_only_clusters_with_an_unjudged_pair_are_unjudged(clusters, write):
     )
 
 
-def test_an_unjudged_pair_that_duplicates_connect_is_one(clusters):
+def test_an_unjudged_pair_within_a_cluster_is_a_duplicate(clusters):
     found = clusters(HEADER + "a.txt,b.txt,1\nb.txt,c.txt,1\na.txt,c.txt,\na.txt,d.txt,0\n")
 
     assert found.pairs[found.labels == DUPLICATE].tolist() == [[0, 1], [0, 2], [1, 2]]
     assert UNJUDGED not in found.labels
 
 
-def test_a_pair_that_is_none_and_that_duplicates_connect_is_refused(clusters):
+def test_a_pair_labelled_0_within_a_cluster_is_refused(clusters):
     table = HEADER + "a.txt,b.txt,1\nb.txt,c.txt,1\na.txt,c.txt,0\n"
 
     expected = "'clusters.csv': 'a.txt' and 'c.txt' are labelled 0, but duplicates connect them"

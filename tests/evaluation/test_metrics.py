@@ -1,4 +1,4 @@
-"""simdup.evaluation.metrics, against counting done one pair at a time."""
+"""simdup.evaluation.metrics, against counting pair by pair."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from simdup.evaluation.metrics import (
     Accuracy,
     Interval,
-    accuracies,
-    auc,
     clustering,
     predicted,
     resamples,
+    roc_area,
     tally,
 )
 
@@ -26,7 +25,7 @@ distances = st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=12)
 
 
 def judged(duplicates, others, size=SIZE, weights=None):
-    """The tally of one draw, of duplicates and of other pairs at these distances."""
+    """The tally of one draw with duplicates and other pairs at these distances."""
     every = np.array([[*duplicates, *others]], np.int64)
     labels = np.arange(every.shape[1]) < len(duplicates)
     rows = [np.ones(len(labels))] if weights is None else weights
@@ -43,7 +42,7 @@ def figures(accuracy):
 
 
 def test_four_duplicates_and_six_others_worked_by_hand():
-    found = judged([0, 1, 4, 4], [1, 2, 3, 4, 4, 4]).accuracy(1)
+    found = judged([0, 1, 4, 4], [1, 2, 3, 4, 4, 4]).curve()[1]
 
     assert figures(found) == [2 / 3, 1 / 2, 4 / 7, 7 / 10]
 
@@ -67,7 +66,7 @@ def test_a_perfect_classifier_is_perfect_in_every_resample():
     found = tally(np.array([[0, 1, 2, 4, 5, 6]]), units.T[0] == units.T[1], resamples(units, 99), 7)
 
     sure = Interval(1.0, 1.0, 1.0)
-    assert found.accuracy(3) == Accuracy(sure, sure, sure, sure)
+    assert found.curve()[3] == Accuracy(sure, sure, sure, sure)
     assert found.auc() == sure
 
 
@@ -81,7 +80,7 @@ def test_the_interval_of_a_random_classifier_holds_one_half_and_precision_is_the
         area = found.auc()
         held += area.low <= 0.5 <= area.high
         # Five standard errors of a share of about 200 pairs.
-        assert found.accuracy(4).precision.value == pytest.approx(0.25, abs=0.15)
+        assert found.curve()[4].precision.value == pytest.approx(0.25, abs=0.15)
 
     assert held >= 24  # 28.5 to be expected
 
@@ -98,7 +97,7 @@ def test_measures_match_counting_pair_by_pair(near, far, k):
     right, wrong = sum(d <= k for d in near), sum(d <= k for d in far)
     missed, refused = len(near) - right, len(far) - wrong
 
-    assert figures(judged(near, far).accuracy(k)) == pytest.approx(
+    assert figures(judged(near, far).curve()[k]) == pytest.approx(
         [
             right / (right + wrong) if right + wrong else nan,
             right / (right + missed),
@@ -110,7 +109,7 @@ def test_measures_match_counting_pair_by_pair(near, far, k):
 
 
 @given(distances, distances, st.data())
-def test_a_weight_is_as_if_the_pair_stood_there_so_often(near, far, data):
+def test_a_weight_of_n_counts_like_n_equal_pairs(near, far, data):
     often = st.lists(st.integers(0, 3), min_size=len(near + far), max_size=len(near + far))
     weights = data.draw(often)
     repeated = [
@@ -124,13 +123,13 @@ def test_a_weight_is_as_if_the_pair_stood_there_so_often(near, far, data):
 
 
 @given(distances, distances)
-def test_no_farther_threshold_finds_less(near, far):
+def test_a_larger_threshold_never_finds_less(near, far):
     found = judged(near, far)
 
     right, wrong = found.found()
     assert (np.diff(right) >= 0).all()
     assert (np.diff(wrong) >= 0).all()
-    assert (np.diff(found.measures()[1]) >= 0).all()
+    assert (np.diff([each.recall.value for each in found.curve()]) >= 0).all()
     assert (right[..., -1], wrong[..., -1]) == (len(near), len(far))
 
 
@@ -139,7 +138,7 @@ def test_figures_of_several_draws_are_averaged():
     draws = np.array([[0, 0, 2], [1, 2, 1]])
     found = tally(draws, labels, iter([np.ones(3)]), 3)
 
-    precision, recall, f1, accuracy = figures(found.accuracy(1))
+    precision, recall, f1, accuracy = figures(found.curve()[1])
     assert (precision, recall) == ((1 + 1 / 2) / 2, (1 + 1 / 2) / 2)
     assert (f1, accuracy) == ((1 + 1 / 2) / 2, (1 + 1 / 3) / 2)
     assert found.auc().value == (1 + (1 / 2 + 0) / 2) / 2
@@ -149,11 +148,11 @@ def test_a_draw_that_finds_nothing_does_not_count_for_precision():
     labels = np.array([True, False])
     found = tally(np.array([[0, 0], [1, 1]]), labels, iter([np.ones(2)]), 2)
 
-    assert figures(found.accuracy(0)) == [0.5, 0.5, pytest.approx(1 / 3), 0.5]
+    assert figures(found.curve()[0]) == [0.5, 0.5, pytest.approx(1 / 3), 0.5]
 
 
 def test_where_nothing_is_found_only_precision_is_undefined():
-    found = judged([2], [3, 3], weights=[[1, 1, 1], [2, 1, 0]]).accuracy(0)
+    found = judged([2], [3, 3], weights=[[1, 1, 1], [2, 1, 0]]).curve()[0]
 
     interval = found.precision
     assert all(map(isnan, (interval.value, interval.low, interval.high)))
@@ -161,7 +160,7 @@ def test_where_nothing_is_found_only_precision_is_undefined():
 
 
 def test_the_area_is_undefined_without_others():
-    assert isnan(auc(np.array([1.0, 2.0]), np.zeros(2)))
+    assert isnan(roc_area(np.array([1.0, 2.0]), np.zeros(2)))
 
 
 # Intervals
@@ -169,13 +168,13 @@ def test_the_area_is_undefined_without_others():
 
 def test_an_interval_leaves_out_a_fortieth_of_the_resamples_at_either_end():
     weights = [[1, 1, 1], *([row, 40 - row, 1] for row in range(41))]
-    found = judged([0, 1], [2], weights=weights).accuracy(0)
+    found = judged([0, 1], [2], weights=weights).curve()[0]
 
     assert found.recall == Interval(0.5, 1 / 40, 39 / 40)
 
 
-def test_the_figure_itself_is_no_part_of_its_interval():
-    found = judged([0, 1], [2], weights=[[1, 1, 1], [3, 1, 1]]).accuracy(0)
+def test_the_figure_itself_is_not_among_the_resamples_of_its_interval():
+    found = judged([0, 1], [2], weights=[[1, 1, 1], [3, 1, 1]]).curve()[0]
 
     assert found.recall == Interval(0.5, 0.75, 0.75)
 
@@ -185,15 +184,16 @@ def test_an_interval_does_not_depend_on_the_order_of_resamples():
     shuffled = [weights[place] for place in np.random.default_rng(1).permutation(41)]
 
     ones = [1, 1, 1]
-    assert judged([0, 1], [2], weights=[ones, *shuffled]).accuracy(0) == judged(
-        [0, 1], [2], weights=[ones, *weights]
-    ).accuracy(0)
+    assert (
+        judged([0, 1], [2], weights=[ones, *shuffled]).curve()[0]
+        == judged([0, 1], [2], weights=[ones, *weights]).curve()[0]
+    )
 
 
-def test_resamples_in_which_a_figure_is_undefined_are_left_out_of_its_interval():
+def test_intervals_leave_out_resamples_with_an_undefined_figure():
     undefined = [[0, 0, 5]] * 20
     weights = [[1, 1, 1], *undefined, [1, 3, 0], [3, 1, 0], *undefined]
-    found = judged([0], [0, 3], weights=weights).accuracy(0)
+    found = judged([0], [0, 3], weights=weights).curve()[0]
 
     assert found.precision == Interval(0.5, 0.25, 0.75)
 
@@ -201,15 +201,8 @@ def test_resamples_in_which_a_figure_is_undefined_are_left_out_of_its_interval()
 def test_without_resamples_an_interval_is_the_figure_itself():
     found = judged([0, 1], [2])
 
-    assert found.accuracy(0).recall == Interval(0.5, 0.5, 0.5)
+    assert found.curve()[0].recall == Interval(0.5, 0.5, 0.5)
     assert found.auc() == Interval(1.0, 1.0, 1.0)
-
-
-def test_the_accuracy_at_each_threshold_is_that_of_the_curve():
-    found = judged([0, 1, 4], [1, 3, 5], weights=[[1] * 6, [2, 1, 0, 1, 1, 1], [0, 1, 2, 0, 3, 0]])
-
-    curve = accuracies(found.measures())
-    assert [str(each) for each in curve] == [str(found.accuracy(k)) for k in range(SIZE)]
 
 
 # Resamples
@@ -232,7 +225,7 @@ def test_pairs_count_as_often_as_their_units_are_drawn(n):
         assert weights[n:].tolist() == [drawn[a] * drawn[b] for a, b in across]
 
 
-def test_a_pair_counts_once_in_the_mean_and_one_across_units_a_little_less():
+def test_the_mean_weight_is_1_within_units_and_a_little_less_across():
     units = np.array([[0, 0], [0, 1], [3, 4]])
 
     mean = np.mean(list(resamples(units, 4000))[1:], axis=0)
@@ -256,10 +249,10 @@ def test_no_pairs_have_no_weights():
 
 
 def experiments(units, each, count):
-    """Clustered data whose truth is known: `count` tallies, by units and by single pairs.
+    """`count` tallies of made-up clustered data, resampled by units and by single pairs.
 
-    Each unit has `each` duplicates, found with a probability of its own, .5 in the mean, and
-    pairs with all other units, found if the product of both units' is large.
+    Each unit has `each` duplicates, found with a probability of the unit's own, .5 on average;
+    a pair of two units is found if the product of their probabilities is large.
     """
     random = np.random.default_rng(20)
     within = np.arange(units).repeat(each)
@@ -274,7 +267,7 @@ def experiments(units, each, count):
         yield tuple(tally(missed, labels, resamples(by, 200, seed), 2) for by in (sides, singly))
 
 
-def test_intervals_hold_the_truth_as_often_as_they_say_and_single_pairs_would_not():
+def test_intervals_cover_the_truth_as_promised_and_resampling_pairs_would_not():
     units, each, count = 40, 8, 200
     # Of the duplicates a half is to be found, of the others a quarter of a quarter.
     right, wrong = units * each / 2, units * (units - 1) / 2 / 16
@@ -283,7 +276,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say_and_single_pairs_would_no
         "precision": right / (right + wrong),
         "accuracy": (right + 15 * wrong) / (2 * right + 16 * wrong),
     }
-    found = [[one.accuracy(0) for one in pair] for pair in experiments(units, each, count)]
+    found = [[one.curve()[0] for one in pair] for pair in experiments(units, each, count)]
 
     for measure, true in truth.items():
         by_unit, singly = (
@@ -310,7 +303,7 @@ def within_by_coins(p, bits, k):
     st.integers(1, 6),
     st.data(),
 )
-def test_predictions_are_ratios_of_what_all_rows_of_coins_give(pairs, bits, data):
+def test_predictions_match_an_enumeration_of_all_outcomes(pairs, bits, data):
     k = data.draw(st.integers(0, bits))
     p, labels = np.array([step / 10_000 for step, _ in pairs]), np.array([is_ for _, is_ in pairs])
 
@@ -337,7 +330,7 @@ def test_copies_among_unrelated_texts_are_predicted_to_be_told_apart():
     assert predicted(p, labels, 128)[:, 128] == pytest.approx([1 / 3, 1, 1 / 2, 1 / 3])
 
 
-def test_a_prediction_is_what_coins_give():
+def test_a_prediction_matches_simulated_bits():
     p, labels, random = np.array([0.1, 0.3, 0.3, 0.5]), np.arange(4) < 2, np.random.default_rng(1)
     draws = np.array([random.binomial(64, each, 50_000) for each in p]).T
     found = tally(draws.astype(np.int64), labels, iter([np.ones(4)]), 65)
@@ -392,7 +385,7 @@ def test_scores_of_partitions_match_going_through_all_pairs(both):
 
 
 @given(partitions)
-def test_exchanged_sides_exchange_precision_and_recall(both):
+def test_swapping_clusters_and_groups_swaps_precision_and_recall(both):
     precision, recall, f1, index = scores(*both)
 
     assert scores(*both[::-1]) == pytest.approx((recall, precision, f1, index), nan_ok=True)
@@ -421,14 +414,14 @@ def test_unrelated_partitions_have_an_index_about_0():
         ([0, 1, 2], [0, 0, 0], (0, nan, 0, 0)),
     ],
 )
-def test_partitions_without_a_pair_have_no_share_of_pairs(clusters, groups, expected):
+def test_figures_of_partitions_without_pairs_are_undefined(clusters, groups, expected):
     assert scores(clusters, groups) == pytest.approx(expected, nan_ok=True)
 
 
 # Against scikit-learn, where it is installed
 
 
-def test_the_area_is_that_of_scikit_learn():
+def test_the_area_matches_scikit_learn():
     reference = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(1)
     near, far = random.binomial(64, 0.4, 300), random.binomial(64, 0.45, 500)
@@ -439,7 +432,7 @@ def test_the_area_is_that_of_scikit_learn():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_index_is_that_of_scikit_learn(seed):
+def test_the_index_matches_scikit_learn(seed):
     reference = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(seed)
     clusters = random.integers(0, 30, 200)

@@ -244,7 +244,7 @@ def test_another_command_is_another_answer_of_the_store(run, write, english):
 @pytest.mark.parametrize(
     ("value", "complaint"),
     [
-        ("doc", "--convert: 'doc' is no EXT=COMMAND such as 'doc=antiword {}'"),
+        ("doc", "'--convert': 'doc' is no EXT=COMMAND such as 'doc=antiword {}'"),
         ("doc=nosuch-program {}", "there is no program 'nosuch-program'"),
     ],
 )

@@ -282,9 +282,8 @@ def test_features_of_a_changed_file_are_none_and_it_is_noted(source, english):
     status = os.stat("a")  # the same size and time, but other bytes
     Path("a").write_bytes(english.replace("seal", "gull").encode())
     os.utime("a", ns=(status.st_atime_ns, status.st_mtime_ns))
-    changed = []
 
-    found = features_of([[each] for each in made.documents], RECIPE, changed)
+    found, changed = features_of([[each] for each in made.documents], RECIPE)
 
     assert found.counts.tolist() == [0, made.documents[1].features]
     assert changed == [Skipped("a", Reason.CHANGED, "between reading it and comparing it")]
@@ -337,10 +336,10 @@ def test_a_file_read_in_chunks_gives_what_it_gives_at_once(large, monkeypatch, c
 
 def test_features_read_in_chunks_are_those_read_at_once(large, monkeypatch):
     made = fingerprint_sources([large], RECIPE)
-    at_once = features_of([[each] for each in made.documents], RECIPE, [])
+    at_once, _ = features_of([[each] for each in made.documents], RECIPE)
     stream(monkeypatch, 2048)
 
-    streamed = features_of([[each] for each in made.documents], RECIPE, [])
+    streamed, _ = features_of([[each] for each in made.documents], RECIPE)
 
     assert sorted(streamed.ids.tolist()) == sorted(at_once.ids.tolist())
     assert len(streamed.ids) > 500
@@ -385,7 +384,7 @@ def test_large_and_small_files_keep_their_order(source, monkeypatch, english, si
     stream(monkeypatch, 1000)
 
     made = fingerprint_sources(sources, RECIPE)
-    found = features_of([[each] for each in made.documents], RECIPE, [])
+    found, _ = features_of([[each] for each in made.documents], RECIPE)
 
     assert [document.path for document in made.documents] == ["a", "b", "c"]
     assert (made.rows == fingerprint_texts([english, simplified, "few words"], RECIPE).rows).all()

@@ -173,7 +173,7 @@ def test_a_document_without_text_is_listed_with_its_reason(run, write):
 
 
 def test_a_second_scan_reads_no_document_again(run, folder_of_one_text, monkeypatch):
-    monkeypatch.setattr("simdup.storage.cached.SETTLED_NS", -(10**18))
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
     first = json.loads(run("scan", folder_of_one_text, "--format", "json").out)
     before = {name: os.stat(Path("in", name)).st_atime_ns for name in os.listdir("in")}
     monkeypatch.setattr("simdup.extract.readers.Readers.text", None)

@@ -165,7 +165,7 @@ def test_documents_without_text_are_grouped_across_references_alone():
 
 
 def test_a_store_knows_documents_without_text(textless, tmp_path_factory, monkeypatch):
-    monkeypatch.setattr("simdup.storage.cached.SETTLED_NS", -(10**18))
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
     plain = scan([textless])
     for known in (0, 14):
         with closing(Store(tmp_path_factory.getbasetemp() / "store.sqlite3", pytest.fail)) as store:

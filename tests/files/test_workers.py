@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections import deque
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from simdup.files import workers as local
 from simdup.files.fingerprint import fingerprint_sources
 from simdup.files.walk import walk
-from simdup.files.workers import How, fingerprint_all, tasks
+from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.recipe import Recipe
 from simdup.records import Reason, Source
 
@@ -78,9 +79,9 @@ def test_no_sources_are_no_task():
 
 def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
     monkeypatch.setattr(local, "TASK_FILES", 2)
-    alone = list(fingerprint_all(deque(tasks(sources)), How(RECIPE), 1))
+    alone = list(fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE), 1))
 
-    together = list(fingerprint_all(deque(tasks(sources)), How(RECIPE), 2))
+    together = list(fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE), 2))
 
     assert len(alone) == len(together) == 4
     for (task, a), (same, b) in zip(alone, together, strict=True):
@@ -93,7 +94,7 @@ def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
 def test_small_scans_start_no_worker(sources, monkeypatch):
     monkeypatch.setattr("simdup.compute.processes._Worker", never)
 
-    ((_, made),) = fingerprint_all(deque(tasks(sources)), How(RECIPE))
+    ((_, made),) = fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE))
 
     assert len(made.documents) == 6
 
@@ -103,8 +104,8 @@ def test_large_scans_start_as_many_workers_as_there_are_cores(monkeypatch):
     monkeypatch.setattr(local, "cores", lambda: 7)
     monkeypatch.setattr(local, "_pooled", lambda *arguments: asked.append(arguments[-1]) or ())
 
-    list(fingerprint_all(deque([sized(local.BYTES_WORTH_WORKERS, 1)]), How(RECIPE)))
-    list(fingerprint_all(deque([sized(1, 2, 3)]), How(RECIPE), 3))
+    list(fingerprint_all(deque([sized(local.BYTES_WORTH_WORKERS, 1)]), FingerprintOptions(RECIPE)))
+    list(fingerprint_all(deque([sized(1, 2, 3)]), FingerprintOptions(RECIPE), 3))
 
     assert asked == [7, 3]
 
@@ -124,7 +125,7 @@ def test_files_of_a_worker_that_dies_are_unreadable_and_the_rest_is_done(
     monkeypatch.setattr(local, "TASK_FILES", 1)
     monkeypatch.setattr(local, "fingerprint_sources", dies_at_bad_files)
 
-    made = list(fingerprint_all(deque(tasks(walk(["in"]))), How(RECIPE), 2))
+    made = list(fingerprint_all(deque(tasks(walk(["in"]))), FingerprintOptions(RECIPE), 2))
 
     assert [document.path for _, each in made for document in each.documents] == [
         "in/a",
@@ -143,7 +144,7 @@ def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
     monkeypatch.setattr(local, "TASK_FILES", 1)
     monkeypatch.setattr(local, "fingerprint_sources", dies_at_bad_files)
 
-    made = list(fingerprint_all(deque(tasks(walk(["in"]))), How(RECIPE), 2))
+    made = list(fingerprint_all(deque(tasks(walk(["in"]))), FingerprintOptions(RECIPE), 2))
 
     assert [[each.path for each in part.skipped] for _, part in made] == [
         ["in/bad1"],
@@ -154,7 +155,7 @@ def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
 
 def test_an_error_that_is_the_users_reaches_the_parent(sources):
     with pytest.raises(ValueError, match=r"^unknown encoding 'klingon'$"):
-        list(fingerprint_all(deque(tasks(sources)), How(RECIPE, "klingon"), 2))
+        list(fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE, "klingon"), 2))
 
 
 def test_tasks_that_were_done_are_not_done_again(monkeypatch):
@@ -163,7 +164,7 @@ def test_tasks_that_were_done_are_not_done_again(monkeypatch):
     def results(waiting, *_):
         for task in list(waiting):
             if task == ["bad"]:
-                raise local.BrokenProcessPool
+                raise BrokenProcessPool
             done.append(task)
             yield task
 
@@ -171,7 +172,7 @@ def test_tasks_that_were_done_are_not_done_again(monkeypatch):
     monkeypatch.setattr(local, "_salvaged", lambda task, *_: [("given up", task)])
     monkeypatch.setattr(local, "_joined", lambda parts: parts[0])
 
-    found = list(local._pooled(deque([["a"], ["bad"], ["c"]]), How(RECIPE), 2))  # noqa: SLF001
+    found = list(local._pooled(deque([["a"], ["bad"], ["c"]]), FingerprintOptions(RECIPE), 2))  # noqa: SLF001
 
     assert found == [(["a"], ["a"]), (["bad"], ("given up", ["bad"])), (["c"], ["c"])]
     assert done == [["a"], ["c"]]

@@ -23,7 +23,7 @@ from simdup.recipe import Recipe
 from simdup.records import Source
 from simdup.report import wording
 from simdup.settings import Settings
-from simdup.storage.cached import shelf_in
+from simdup.storage.cached import RecipeCache
 from simdup.storage.store import Store
 from simdup.text import encodings as decode
 from simdup.text.chunking import chunks_of
@@ -81,7 +81,7 @@ def storing(data: bytes) -> None:
         place = Path(folder, "store.sqlite3")
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
         store = Store(place, _unheard)
-        shelf = shelf_in(store, "key", 8)
+        shelf = RecipeCache(store, "key", 8)
         store.execute("INSERT INTO folders VALUES (1, ?, 0)", os.fsencode(os.path.abspath("a")))
         store.execute("INSERT INTO files VALUES (1, 1, 'b.txt', ?, 7)", data)
         ((_, outcome, row),) = shelf.recall([source])
@@ -100,7 +100,7 @@ def opening(data: bytes) -> None:
         place.write_bytes(data)
         store = Store(place, _unheard)
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
-        shelf = shelf_in(store, "key", 8)
+        shelf = RecipeCache(store, "key", 8)
         recalled = shelf.recall([source, replace(source, inode=9)])
         assert [outcome for _, outcome, _ in recalled] == [None, None]
         shelf.finish(["a"])

@@ -25,8 +25,8 @@ from simdup.index import block_tables as blocks
 from simdup.index.block_tables import BLOCKED_K, by_blocks, looked_up, pieces
 from simdup.index.file import write as changes
 from simdup.index.file.check import problems
-from simdup.index.file.connection import SORT, Catalogue, from_json
-from simdup.index.file.metadata import about, settings_of, with_bits
+from simdup.index.file.connection import INDEX, IndexConnection, create_file
+from simdup.index.file.metadata import about, from_json, settings_of, with_bits
 from simdup.index.file.snapshot import (
     at_or_under,
     documents,
@@ -63,12 +63,12 @@ def small(monkeypatch):
 
 
 def made(place, bits=64):
-    Catalogue.make(place, about(Settings(Recipe(bits=bits))))
+    create_file(place, about(Settings(Recipe(bits=bits))))
     return opened(place)
 
 
 def opened(place, *, to_write=True):
-    return closing(Catalogue.open(place, to_write=to_write))
+    return closing(IndexConnection(place, to_write=to_write))
 
 
 def document(path, number=0, **fields):
@@ -84,30 +84,30 @@ def rows_of(*values, width=8):
     )
 
 
-def keep(catalogue, paths, values):
+def keep(connection, paths, values):
     """Put documents of these paths with these fingerprints, in one batch."""
-    with catalogue.writing():
-        return put(catalogue, [document(path) for path in paths], rows_of(*values))
+    with connection.writing():
+        return put(connection, [document(path) for path in paths], rows_of(*values))
 
 
-def drop(catalogue, numbers):
-    with catalogue.writing():
-        take_out(catalogue, np.array(numbers, np.int64))
+def drop(connection, numbers):
+    with connection.writing():
+        take_out(connection, np.array(numbers, np.int64))
 
 
-def held(catalogue):
+def held(connection):
     """What is in the segments: by path the fingerprint."""
-    known, rows = everything(catalogue, list(segments(catalogue, {}).values()))
+    known, rows = everything(connection, list(segments(connection, {}).values()))
     values = [int.from_bytes(row.tobytes(), "big") for row in rows]
     return {each.path: value for each, value in zip(known, values, strict=True)}
 
 
-def sizes(catalogue):
-    return [len(each.documents) for each in segments(catalogue, {}).values()]
+def sizes(connection):
+    return [len(each.documents) for each in segments(connection, {}).values()]
 
 
-def whole(catalogue):
-    return list(problems(catalogue)) == []
+def whole(connection):
+    return list(problems(connection)) == []
 
 
 def by_sql(place, sql, *parameters):
@@ -119,114 +119,114 @@ def by_sql(place, sql, *parameters):
 
 
 def test_what_was_put_is_there(place):
-    with made(place) as catalogue:
-        assert keep(catalogue, ["/in/a", "/in/b", "name", "/c"], [1, 2, 3, 4]) == 0
+    with made(place) as connection:
+        assert keep(connection, ["/in/a", "/in/b", "name", "/c"], [1, 2, 3, 4]) == 0
 
-    with opened(place, to_write=False) as catalogue:
-        assert held(catalogue) == {"/in/a": 1, "/in/b": 2, "name": 3, "/c": 4}
-        assert len(catalogue) == 4
-        assert [each for _, each in every_document(catalogue)] == [
+    with opened(place, to_write=False) as connection:
+        assert held(connection) == {"/in/a": 1, "/in/b": 2, "name": 3, "/c": 4}
+        assert len(connection) == 4
+        assert [each for _, each in every_document(connection)] == [
             document(path) for path in ("/in/a", "/in/b", "name", "/c")
         ]
-        assert whole(catalogue)
+        assert whole(connection)
 
 
 def test_a_document_of_the_same_path_is_replaced(place):
-    with made(place) as catalogue:
-        keep(catalogue, ["/in/a", "/in/b"], [1, 2])
-        with catalogue.writing():
-            replaced = put(catalogue, [document("/in/a", 7), document("/in/c")], rows_of(8, 9))
+    with made(place) as connection:
+        keep(connection, ["/in/a", "/in/b"], [1, 2])
+        with connection.writing():
+            replaced = put(connection, [document("/in/a", 7), document("/in/c")], rows_of(8, 9))
 
         assert replaced == 1
-        assert held(catalogue) == {"/in/b": 2, "/in/a": 8, "/in/c": 9}
-        assert {each.path: each.damaged for _, each in every_document(catalogue)}["/in/a"] == 7
-        assert whole(catalogue)
+        assert held(connection) == {"/in/b": 2, "/in/a": 8, "/in/c": 9}
+        assert {each.path: each.damaged for _, each in every_document(connection)}["/in/a"] == 7
+        assert whole(connection)
 
 
 def test_of_several_of_one_path_in_a_batch_the_last_stays(place):
-    with made(place) as catalogue:
-        assert keep(catalogue, ["x", "/a", "/a", "x", "/a"], [1, 2, 3, 4, 5]) == 0
-        assert held(catalogue) == {"x": 4, "/a": 5}
+    with made(place) as connection:
+        assert keep(connection, ["x", "/a", "/a", "x", "/a"], [1, 2, 3, 4, 5]) == 0
+        assert held(connection) == {"x": 4, "/a": 5}
 
-        assert keep(catalogue, ["/a", "/a", "x"], [6, 7, 8]) == 2
-        assert held(catalogue) == {"/a": 7, "x": 8}
-        assert whole(catalogue)
+        assert keep(connection, ["/a", "/a", "x"], [6, 7, 8]) == 2
+        assert held(connection) == {"/a": 7, "x": 8}
+        assert whole(connection)
 
 
 def test_a_name_in_one_folder_is_not_that_in_another(place):
-    with made(place) as catalogue:
-        keep(catalogue, ["/in/a", "/in/in/a", "/a", "a", "in/a"], [1, 2, 3, 4, 5])
+    with made(place) as connection:
+        keep(connection, ["/in/a", "/in/in/a", "/a", "a", "in/a"], [1, 2, 3, 4, 5])
 
-        assert len(held(catalogue)) == 5
-        assert list(in_folder(catalogue, b"/in/")) == [b"a"]
-        assert list(in_folder(catalogue, b"")) == [b"a"]
-        assert in_folder(catalogue, b"/") != in_folder(catalogue, b"/in/")
-        assert in_folder(catalogue, b"/gone/") == {}
+        assert len(held(connection)) == 5
+        assert list(in_folder(connection, b"/in/")) == [b"a"]
+        assert list(in_folder(connection, b"")) == [b"a"]
+        assert in_folder(connection, b"/") != in_folder(connection, b"/in/")
+        assert in_folder(connection, b"/gone/") == {}
 
 
 @pytest.mark.usefixtures("small")
 def test_segments_are_filled_one_after_the_other(place):
-    with made(place) as catalogue:
+    with made(place) as connection:
         for batch, expected in enumerate([[3], [5, 1], [5, 4], [5, 5, 2]]):
-            keep(catalogue, [f"/{batch}-{i}" for i in range(3)], [batch, 100 + batch, 200])
-            assert sizes(catalogue) == expected
+            keep(connection, [f"/{batch}-{i}" for i in range(3)], [batch, 100 + batch, 200])
+            assert sizes(connection) == expected
 
-        keep(catalogue, [f"/many-{i}" for i in range(14)], range(14))
-        assert sizes(catalogue) == [5, 5, 5, 5, 5, 1]
-        assert len(held(catalogue)) == len(catalogue) == 26
-        assert whole(catalogue)
+        keep(connection, [f"/many-{i}" for i in range(14)], range(14))
+        assert sizes(connection) == [5, 5, 5, 5, 5, 1]
+        assert len(held(connection)) == len(connection) == 26
+        assert whole(connection)
 
 
 @pytest.mark.usefixtures("small")
 def test_documents_are_taken_out_of_every_segment_and_their_room_is_used_again(place):
-    with made(place) as catalogue:
-        keep(catalogue, [f"/{i}" for i in range(17)], range(17))
-        drop(catalogue, [1, 2, 3, 4, 5, 7, 17, 999])
+    with made(place) as connection:
+        keep(connection, [f"/{i}" for i in range(17)], range(17))
+        drop(connection, [1, 2, 3, 4, 5, 7, 17, 999])
 
-        assert sizes(catalogue) == [4, 5, 1]
-        assert sorted(held(catalogue).values()) == [5, *range(7, 16)]
-        assert every_number(catalogue).tolist() == [6, *range(8, 17)]
-        assert whole(catalogue)
+        assert sizes(connection) == [4, 5, 1]
+        assert sorted(held(connection).values()) == [5, *range(7, 16)]
+        assert every_number(connection).tolist() == [6, *range(8, 17)]
+        assert whole(connection)
 
-        keep(catalogue, ["/new-1", "/new-2", "/new-3"], [1000, 2000, 3000])
-        assert sizes(catalogue) == [5, 5, 3]
-        assert max(every_number(catalogue)) == 20  # no number comes twice
-        assert whole(catalogue)
+        keep(connection, ["/new-1", "/new-2", "/new-3"], [1000, 2000, 3000])
+        assert sizes(connection) == [5, 5, 3]
+        assert max(every_number(connection)) == 20  # no number comes twice
+        assert whole(connection)
 
 
 @pytest.mark.usefixtures("small")
 def test_a_collection_that_is_taken_out_leaves_nothing(place):
-    with made(place) as catalogue:
-        keep(catalogue, [f"/{i % 3}/{i}" for i in range(17)], range(17))
-        drop(catalogue, range(1, 18))
-        with catalogue.writing():
-            forget_empty_folders(catalogue)
+    with made(place) as connection:
+        keep(connection, [f"/{i % 3}/{i}" for i in range(17)], range(17))
+        drop(connection, range(1, 18))
+        with connection.writing():
+            forget_empty_folders(connection)
 
-        assert (len(catalogue), sizes(catalogue), held(catalogue)) == (0, [], {})
-        assert whole(catalogue)
+        assert (len(connection), sizes(connection), held(connection)) == (0, [], {})
+        assert whole(connection)
     for table in ("documents", "segments", "folders", "block_0", "block_3"):
         assert by_sql(place, f"SELECT count(*) FROM {table}") == [(0,)]
 
 
 def test_folders_that_have_documents_are_not_forgotten(place):
-    with made(place) as catalogue:
-        keep(catalogue, ["/in/a", "/out/b", "name"], [1, 2, 3])
-        drop(catalogue, [1])
-        with catalogue.writing():
-            forget_empty_folders(catalogue)
+    with made(place) as connection:
+        keep(connection, ["/in/a", "/out/b", "name"], [1, 2, 3])
+        drop(connection, [1])
+        with connection.writing():
+            forget_empty_folders(connection)
 
-        assert held(catalogue) == {"/out/b": 2, "name": 3}
+        assert held(connection) == {"/out/b": 2, "name": 3}
     assert by_sql(place, "SELECT path FROM folders") == [(b"/out/",), (b"",)]
 
 
 def test_nothing_put_in_and_nothing_taken_out_is_a_batch_that_changes_nothing(place):
-    with made(place) as catalogue:
-        keep(catalogue, ["/a"], [1])
-        assert keep(catalogue, [], []) == 0
-        drop(catalogue, [])
+    with made(place) as connection:
+        keep(connection, ["/a"], [1])
+        assert keep(connection, [], []) == 0
+        drop(connection, [])
 
-        assert held(catalogue) == {"/a": 1}
-        assert catalogue.number("batches") == 3
+        assert held(connection) == {"/a": 1}
+        assert connection.number("batches") == 3
 
 
 @pytest.mark.usefixtures("small")
@@ -242,23 +242,23 @@ def test_nothing_put_in_and_nothing_taken_out_is_a_batch_that_changes_nothing(pl
 )
 def test_a_catalogue_holds_what_a_dictionary_would(tmp_path_factory, steps):
     place, expected = str(tmp_path_factory.mktemp("catalogue") / "index"), {}
-    with made(place) as catalogue:
+    with made(place) as connection:
         for new, old in steps:
             paths = [f"/{number % 3}/{number}" for number, _ in new]
             replaced = len(expected.keys() & set(paths))
-            assert keep(catalogue, paths, [value for _, value in new]) == replaced
+            assert keep(connection, paths, [value for _, value in new]) == replaced
             expected |= dict(zip(paths, (value for _, value in new), strict=True))
             gone = [
                 number
-                for number, each in every_document(catalogue)
+                for number, each in every_document(connection)
                 if int(os.path.basename(each.path)) in old
             ]
-            drop(catalogue, gone)
+            drop(connection, gone)
             expected = {k: v for k, v in expected.items() if int(k.split("/")[2]) not in old}
 
-            assert held(catalogue) == expected
-            assert whole(catalogue)
-            assert all(size <= 5 for size in sizes(catalogue))
+            assert held(connection) == expected
+            assert whole(connection)
+            assert all(size <= 5 for size in sizes(connection))
 
 
 @pytest.mark.parametrize(
@@ -271,11 +271,11 @@ def test_a_catalogue_holds_what_a_dictionary_would(tmp_path_factory, steps):
     ],
 )
 def test_numbers_that_file_systems_give_are_kept(place, fields):
-    with made(place) as catalogue:
-        with catalogue.writing():
-            put(catalogue, [document("/a", **fields)], rows_of(1))
+    with made(place) as connection:
+        with connection.writing():
+            put(connection, [document("/a", **fields)], rows_of(1))
 
-        assert [each for _, each in every_document(catalogue)] == [document("/a", **fields)]
+        assert [each for _, each in every_document(connection)] == [document("/a", **fields)]
 
 
 @SHARED_FOLDER
@@ -285,25 +285,25 @@ def test_numbers_that_file_systems_give_are_kept(place, fields):
     .map(os.fsdecode)
 )
 def test_any_name_comes_back(tmp_path_factory, name):
-    with made(str(tmp_path_factory.mktemp("catalogue") / "index")) as catalogue:
-        keep(catalogue, [name, f"/in/{name}", "z"], [1, 2, 3])
+    with made(str(tmp_path_factory.mktemp("catalogue") / "index")) as connection:
+        keep(connection, [name, f"/in/{name}", "z"], [1, 2, 3])
 
         expected = {name: 1, f"/in/{name}": 2, "z": 3} if name != "z" else {"z": 3, "/in/z": 2}
-        assert held(catalogue) == expected
+        assert held(connection) == expected
         for path in {name, f"/in/{name}"}:
-            numbers = at_or_under(catalogue, os.fsencode(path))
-            assert path in {each.path for each in documents(catalogue, numbers).values()}
+            numbers = at_or_under(connection, os.fsencode(path))
+            assert path in {each.path for each in documents(connection, numbers).values()}
 
 
 def test_what_is_at_or_under_a_path(place):
     paths = ["/in", "/in/a", "/in/b/c", "/in/b/d/e", "in/a"]
     paths += ["/in0/a", "/in-/a", "/i/a", "/in\xff/a"]
-    with made(place) as catalogue:
-        keep(catalogue, paths, range(9))
+    with made(place) as connection:
+        keep(connection, paths, range(9))
 
         def found(path):
-            numbers = at_or_under(catalogue, path)
-            return sorted(each.path for each in documents(catalogue, numbers).values())
+            numbers = at_or_under(connection, path)
+            return sorted(each.path for each in documents(connection, numbers).values())
 
         assert found(b"/in") == ["/in", "/in/a", "/in/b/c", "/in/b/d/e"]
         assert found(b"/in/b") == ["/in/b/c", "/in/b/d/e"]
@@ -314,30 +314,30 @@ def test_what_is_at_or_under_a_path(place):
 
 
 def test_places_are_those_that_were_set_last(place):
-    with made(place) as catalogue:
-        with catalogue.writing():
-            set_places(catalogue, {b"/in": "{}", b"/in/\xff": None})
-        with catalogue.writing():
-            set_places(catalogue, {b"/in/\xff": None, b"/out": "{}"})
+    with made(place) as connection:
+        with connection.writing():
+            set_places(connection, {b"/in": "{}", b"/in/\xff": None})
+        with connection.writing():
+            set_places(connection, {b"/in/\xff": None, b"/out": "{}"})
 
-        assert places(catalogue) == {b"/in/\xff": None, b"/out": "{}"}
+        assert places(connection) == {b"/in/\xff": None, b"/out": "{}"}
 
 
 # Batches
 
 
 def test_a_batch_that_fails_half_way_leaves_nothing(place):
-    with made(place) as catalogue:
-        keep(catalogue, ["/a"], [1])
+    with made(place) as connection:
+        keep(connection, ["/a"], [1])
         for error in (ZeroDivisionError, KeyboardInterrupt):
-            with suppress(error), catalogue.writing():
-                put(catalogue, [document("/b"), document("/a")], rows_of(2, 3))
+            with suppress(error), connection.writing():
+                put(connection, [document("/b"), document("/a")], rows_of(2, 3))
                 raise error
 
-        assert held(catalogue) == {"/a": 1}
-        assert catalogue.number("batches") == 1
-        assert keep(catalogue, ["/b"], [2]) == 0
-        assert whole(catalogue)
+        assert held(connection) == {"/a": 1}
+        assert connection.number("batches") == 1
+        assert keep(connection, ["/b"], [2]) == 0
+        assert whole(connection)
 
 
 def test_who_reads_sees_the_last_whole_batch_and_only_that(place):
@@ -355,15 +355,15 @@ def test_who_reads_sees_the_last_whole_batch_and_only_that(place):
 
 def test_segments_that_did_not_change_are_not_read_again(place, monkeypatch):
     monkeypatch.setattr(changes, "SIZE", 5)
-    with made(place) as catalogue:
-        keep(catalogue, [f"/{i}" for i in range(12)], range(12))
-        first = segments(catalogue, {})
-        keep(catalogue, ["/new"], [99])
-        second = segments(catalogue, first)
+    with made(place) as connection:
+        keep(connection, [f"/{i}" for i in range(12)], range(12))
+        first = segments(connection, {})
+        keep(connection, ["/new"], [99])
+        second = segments(connection, first)
 
         assert [second[number] is first[number] for number in first] == [True, True, False]
-        drop(catalogue, [1])
-        third = segments(catalogue, second)
+        drop(connection, [1])
+        third = segments(connection, second)
         assert [third[number] is second[number] for number in second] == [False, True, True]
 
 
@@ -422,17 +422,17 @@ def neighbourhoods(draw):
 @given(neighbourhoods())
 def test_blocks_answer_as_comparing_with_all_does(tmp_path_factory, neighbourhood):
     values, asked = neighbourhood
-    with made(str(tmp_path_factory.mktemp("catalogue") / "index")) as catalogue:
-        keep(catalogue, [f"/{i}" for i in range(len(values))], values)
-        drop(catalogue, [2, 3])
-        every = list(segments(catalogue, {}).values())
+    with made(str(tmp_path_factory.mktemp("catalogue") / "index")) as connection:
+        keep(connection, [f"/{i}" for i in range(len(values))], values)
+        drop(connection, [2, 3])
+        every = list(segments(connection, {}).values())
         for k in range(BLOCKED_K + 1):
-            found = by_blocks(catalogue, rows_of(asked), k)
+            found = by_blocks(connection, rows_of(asked), k)
 
             assert found.tolist() == within(every, rows_of(asked), k).tolist()
-        assert by_blocks(catalogue, rows_of(asked), BLOCKED_K + 1) is None
+        assert by_blocks(connection, rows_of(asked), BLOCKED_K + 1) is None
         both = rows_of(asked, values[0] if values else 5)
-        assert looked_up(catalogue, both, 3).tolist() == within(every, both, 3).tolist()
+        assert looked_up(connection, both, 3).tolist() == within(every, both, 3).tolist()
 
 
 def test_every_way_to_differ_in_three_bits_is_found(place):
@@ -440,10 +440,10 @@ def test_every_way_to_differ_in_three_bits_is_found(place):
     flips = [random.permutation(64)[: random.integers(0, 4)].tolist() for _ in range(500)]
     middle = 0x0123456789ABCDEF
     values = [flipped(middle, *bits) for bits in flips]
-    with made(place) as catalogue:
-        keep(catalogue, [f"/{i}" for i in range(500)], values)
+    with made(place) as connection:
+        keep(connection, [f"/{i}" for i in range(500)], values)
 
-        found = by_blocks(catalogue, rows_of(middle), 3)
+        found = by_blocks(connection, rows_of(middle), 3)
 
     assert sorted(found[:, 1].tolist()) == list(range(1, 501))
     assert found[:, 2].tolist() == sorted(map(len, flips))
@@ -451,25 +451,25 @@ def test_every_way_to_differ_in_three_bits_is_found(place):
 
 @pytest.mark.usefixtures("small")
 def test_a_block_that_many_share_is_not_looked_up(place):
-    with made(place) as catalogue:
-        keep(catalogue, ["/a", "/b", "/c"], [1, 2, 3])  # as many as may be
-        assert len(by_blocks(catalogue, rows_of(0), 2)) == 3
+    with made(place) as connection:
+        keep(connection, ["/a", "/b", "/c"], [1, 2, 3])  # as many as may be
+        assert len(by_blocks(connection, rows_of(0), 2)) == 3
 
-        keep(catalogue, ["/d"], [0xFFFF])
-        assert by_blocks(catalogue, rows_of(0), 2) is None
-        assert looked_up(catalogue, rows_of(0x1111111111111111, 0), 2) is None
-        assert whole(catalogue)
-        assert by_blocks(catalogue, rows_of(0x1111111111111111), 2).size == 0
+        keep(connection, ["/d"], [0xFFFF])
+        assert by_blocks(connection, rows_of(0), 2) is None
+        assert looked_up(connection, rows_of(0x1111111111111111, 0), 2) is None
+        assert whole(connection)
+        assert by_blocks(connection, rows_of(0x1111111111111111), 2).size == 0
 
 
 @pytest.mark.parametrize("bits", [8, 32, 128, 256])
 def test_only_64_bits_have_blocks(place, bits):
-    with made(place, bits) as catalogue:
-        with catalogue.writing():
-            put(catalogue, [document("/a")], np.zeros((1, bits // 8), np.uint8))
+    with made(place, bits) as connection:
+        with connection.writing():
+            put(connection, [document("/a")], np.zeros((1, bits // 8), np.uint8))
 
-        assert by_blocks(catalogue, np.zeros((1, bits // 8), np.uint8), 3) is None
-        assert whole(catalogue)
+        assert by_blocks(connection, np.zeros((1, bits // 8), np.uint8), 3) is None
+        assert whole(connection)
     assert by_sql(place, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'block%'") == [(0,)]
 
 
@@ -483,20 +483,20 @@ VALUES = [(i * 0x9E3779B97F4A7C15) % 2**64 for i in range(9)]
 def filled(place, monkeypatch):
     """Nine documents in two segments."""
     monkeypatch.setattr(changes, "SIZE", 5)
-    with made(place) as catalogue, catalogue.writing():
+    with made(place) as connection, connection.writing():
         known = [document(f"/{'ab'[i % 2]}/{i}", i) for i in range(9)]
-        put(catalogue, known, rows_of(*VALUES))
+        put(connection, known, rows_of(*VALUES))
     return place
 
 
 def asked_for_everything(place):
     """What every way to look into the file gives, or the message of the error."""
     answers = []
-    with opened(place, to_write=False) as catalogue:
+    with opened(place, to_write=False) as connection:
         for look in (
-            lambda: held(catalogue),
-            lambda: documents(catalogue, np.arange(1, 10)),
-            *(lambda v=v: by_blocks(catalogue, rows_of(v), 3).tolist() for v in VALUES),
+            lambda: held(connection),
+            lambda: documents(connection, np.arange(1, 10)),
+            *(lambda v=v: by_blocks(connection, rows_of(v), 3).tolist() for v in VALUES),
         ):
             try:
                 answers.append(look())
@@ -509,8 +509,8 @@ def assert_found_and_harmless(place, expected):
     """The damage is found, and what is answered all the same is right."""
     for answer, right in zip(asked_for_everything(place), expected, strict=True):
         assert answer == right or (isinstance(answer, str) and answer.startswith(f"{place!r}: "))
-    with opened(place, to_write=False) as catalogue:
-        found = list(problems(catalogue))
+    with opened(place, to_write=False) as connection:
+        found = list(problems(connection))
     assert found
     assert all("\n" not in line for line in found)
 
@@ -590,8 +590,8 @@ def test_a_piece_that_is_lost_or_wrong_in_a_table_of_blocks_is_found(filled, blo
 def test_what_does_not_fit_together_is_found(filled, change):
     by_sql(filled, change)
 
-    with opened(filled, to_write=False) as catalogue:
-        assert list(problems(catalogue))
+    with opened(filled, to_write=False) as connection:
+        assert list(problems(connection))
 
 
 @pytest.mark.parametrize("change", ["low = low + 3", "high = high - 3"])
@@ -599,10 +599,10 @@ def test_a_document_that_cannot_be_taken_out_whole_is_left_as_it_was(filled, cha
     by_sql(filled, f"UPDATE segments SET {change}")
     before = by_sql(filled, "SELECT id FROM documents ORDER BY id")
 
-    with opened(filled) as catalogue:
+    with opened(filled) as connection:
         for number in range(1, 10):
             with suppress(InputError):
-                drop(catalogue, [number])
+                drop(connection, [number])
                 before.remove((number,))
     listed = by_sql(filled, "SELECT documents FROM segments")
     ids = sorted(number for (each,) in listed for number in np.frombuffer(each, "<i8").tolist())
@@ -623,8 +623,8 @@ def test_a_document_that_cannot_be_taken_out_whole_is_left_as_it_was(filled, cha
 )
 def test_a_value_of_a_wrong_kind_is_an_error_that_names_the_file(filled, column, value):
     """As a flipped bit in the header of a row makes it."""
-    with opened(filled) as catalogue, catalogue.writing():
-        set_places(catalogue, {b"/a": "{}"})
+    with opened(filled) as connection, connection.writing():
+        set_places(connection, {b"/a": "{}"})
     expected = asked_for_everything(filled)
     table, name = column.split(".")
     with suppress(sqlite3.IntegrityError):
@@ -632,11 +632,11 @@ def test_a_value_of_a_wrong_kind_is_an_error_that_names_the_file(filled, column,
 
     try:
         found = asked_for_everything(filled)
-        with opened(filled) as catalogue:
-            list(problems(catalogue))
-            len(catalogue), places(catalogue), catalogue.number("batches")
-            drop(catalogue, [4])
-            keep(catalogue, ["/a/0", "/a/new"], [1, 2])
+        with opened(filled) as connection:
+            list(problems(connection))
+            len(connection), places(connection), connection.number("batches")
+            drop(connection, [4])
+            keep(connection, ["/a/0", "/a/new"], [1, 2])
     except InputError as error:
         found = [str(error)] * len(expected)
 
@@ -698,16 +698,16 @@ class Failing:
 
 def test_a_batch_may_fail_at_any_statement_and_is_then_not_there(filled):
     for left in count():
-        with opened(filled) as catalogue:
-            before, connection = held(catalogue), catalogue.connection
-            failing = catalogue.connection = Failing(connection, left)
-            with suppress(InputError), catalogue.writing():
-                put(catalogue, [document("/a/0", 9), document("/c")], rows_of(1, left))
-                take_out(catalogue, np.array([3]))
-            catalogue.connection = connection
-            connection.rollback()  # as when it is closed
-            assert (held(catalogue) == before) == (failing.left < 0)
-            assert whole(catalogue)
+        with opened(filled) as connection:
+            before, inner = held(connection), connection.connection
+            failing = connection.connection = Failing(inner, left)
+            with suppress(InputError), connection.writing():
+                put(connection, [document("/a/0", 9), document("/c")], rows_of(1, left))
+                take_out(connection, np.array([3]))
+            connection.connection = inner
+            inner.rollback()  # as when it is closed
+            assert (held(connection) == before) == (failing.left < 0)
+            assert whole(connection)
         if failing.left >= 0:
             break
     assert left > 10
@@ -728,7 +728,7 @@ def store_of_simdup(place):
 def newer_index(place):
     with made(place):
         pass
-    by_sql(place, f"PRAGMA user_version = {SORT.format + 1}")
+    by_sql(place, f"PRAGMA user_version = {INDEX.format + 1}")
 
 
 def text_file(place):
@@ -776,7 +776,7 @@ def test_what_is_no_index_is_refused_by_name_and_left_as_it_was(place, make, pro
     content = Path(place).read_bytes() if os.path.isfile(place) else b""
 
     with pytest.raises(InputError) as refused:
-        Catalogue.open(place, to_write=to_write)
+        IndexConnection(place, to_write=to_write)
 
     assert str(refused.value) == f"{place!r}: {problem}"
     after = [(each, os.lstat(each)) for each in files_beside(place)]
@@ -797,7 +797,7 @@ def test_no_index_is_made_where_there_is_something(place, make):
     before, folder = os.stat(place), os.listdir(os.path.dirname(place))
 
     with pytest.raises(InputError) as refused:
-        Catalogue.make(place, about(Settings()))
+        create_file(place, about(Settings()))
 
     problem = "there is a file already; `simdup index add` and `update` go on with an index"
     assert str(refused.value) == f"{place!r}: {problem}"
@@ -814,9 +814,9 @@ def test_an_index_that_cannot_be_made_leaves_no_file(place, monkeypatch):
     def failing(_connection):
         raise sqlite3.OperationalError("database or disk is full")
 
-    monkeypatch.setattr("simdup.index.file.connection.Sort.sign", lambda *_: failing(None))
+    monkeypatch.setattr("simdup.index.file.connection.DatabaseKind.sign", lambda *_: failing(None))
     with pytest.raises(InputError) as refused:
-        Catalogue.make(place, about(Settings()))
+        create_file(place, about(Settings()))
 
     assert str(refused.value) == f"{place!r}: database or disk is full"
     assert files_beside(place) == []
@@ -824,7 +824,7 @@ def test_an_index_that_cannot_be_made_leaves_no_file(place, monkeypatch):
 
 def test_an_index_in_a_folder_that_is_not_there_is_refused_by_name(place):
     with pytest.raises(InputError) as refused:
-        Catalogue.make(f"{place}/gone/index", about(Settings()))
+        create_file(f"{place}/gone/index", about(Settings()))
 
     assert str(refused.value) == f"'{place}/gone/index': No such file or directory"
 
@@ -834,11 +834,11 @@ def test_the_file_has_the_name_that_was_given_whatever_sqlite_makes_of_it(
     tmp_path, monkeypatch, name
 ):
     monkeypatch.chdir(tmp_path)
-    with made(name) as catalogue:
-        keep(catalogue, ["/a"], [1])
+    with made(name) as connection:
+        keep(connection, ["/a"], [1])
 
-    with opened(name, to_write=False) as catalogue:
-        assert held(catalogue) == {"/a": 1}
+    with opened(name, to_write=False) as connection:
+        assert held(connection) == {"/a": 1}
     assert os.listdir() == [name]
 
 
@@ -847,8 +847,8 @@ def test_a_new_index_and_the_files_beside_it_are_for_their_user_only(place, mask
     os.chmod(os.path.dirname(place), 0o755)
     before = os.umask(mask)
     try:
-        with made(place) as catalogue:
-            keep(catalogue, ["/a"], [1])
+        with made(place) as connection:
+            keep(connection, ["/a"], [1])
             modes = [stat.S_IMODE(os.stat(each).st_mode) for each in files_beside(place)]
     finally:
         os.umask(before)
@@ -859,8 +859,8 @@ def test_a_new_index_and_the_files_beside_it_are_for_their_user_only(place, mask
 def test_an_index_that_its_user_has_opened_to_others_stays_so(filled):
     os.chmod(filled, 0o644)
 
-    with opened(filled) as catalogue:
-        keep(catalogue, ["/new"], [1])
+    with opened(filled) as connection:
+        keep(connection, ["/new"], [1])
 
     assert stat.S_IMODE(os.stat(filled).st_mode) == 0o644
 
@@ -905,7 +905,7 @@ def test_an_index_holds_its_own_tables_and_nothing_else(filled, statements, what
     before = state(filled)
 
     with pytest.raises(InputError) as refused:
-        Catalogue.open(filled, to_write=to_write)
+        IndexConnection(filled, to_write=to_write)
 
     said = str(refused.value)
     assert said.startswith(f"{filled!r}: damaged ({what}")
@@ -935,14 +935,14 @@ def in_circles(place, table, levels=8):
 
 @pytest.mark.parametrize(
     ("table", "ask"),
-    [("documents", every_number), ("segments", lambda catalogue: segments(catalogue, {}))],
+    [("documents", every_number), ("segments", lambda connection: segments(connection, {}))],
     ids=["documents", "segments"],
 )
 def test_a_table_without_an_end_is_an_error(filled, table, ask):
     in_circles(filled, table)
 
-    with opened(filled, to_write=False) as catalogue, pytest.raises(InputError) as refused:
-        ask(catalogue)
+    with opened(filled, to_write=False) as connection, pytest.raises(InputError) as refused:
+        ask(connection)
 
     damage = "damaged (a statement found no end in it)"
     assert str(refused.value) == f"{filled!r}: {damage}; build it anew"
@@ -978,8 +978,8 @@ def test_long_json_is_an_error():
 def test_a_place_that_is_no_absolute_path_is_an_error(filled, path):
     by_sql(filled, "INSERT INTO places VALUES (?, '{}')", path)
 
-    with opened(filled, to_write=False) as catalogue, pytest.raises(InputError) as refused:
-        places(catalogue)
+    with opened(filled, to_write=False) as connection, pytest.raises(InputError) as refused:
+        places(connection)
 
     damage = f"damaged (place {path!r}, which is not an absolute path)"
     assert str(refused.value) == f"{filled!r}: {damage}; build it anew"
@@ -1008,11 +1008,11 @@ def test_reading_changes_neither_the_file_nor_its_folder(filled, mode, folder_mo
     os.chmod(os.path.dirname(filled), folder_mode)
     before = state(filled)
 
-    with opened(filled, to_write=False) as catalogue:
-        with catalogue.reading():
-            assert len(held(catalogue)) == 9
+    with opened(filled, to_write=False) as connection:
+        with connection.reading():
+            assert len(held(connection)) == 9
         during = files_beside(filled)
-        assert whole(catalogue)
+        assert whole(connection)
 
     assert during == [filled]
     assert state(filled) == before
@@ -1020,16 +1020,16 @@ def test_reading_changes_neither_the_file_nor_its_folder(filled, mode, folder_mo
 
 
 def test_a_reader_cannot_write(filled):
-    with opened(filled, to_write=False) as catalogue, pytest.raises(InputError) as refused:
-        keep(catalogue, ["/new"], [1])
+    with opened(filled, to_write=False) as connection, pytest.raises(InputError) as refused:
+        keep(connection, ["/new"], [1])
 
     assert str(refused.value) == f"{filled!r}: attempt to write a readonly database"
 
 
 @pytest.mark.parametrize("last", ["reader", "writer"])
 def test_the_last_to_close_leaves_one_file_in_one_piece(filled, last):
-    writer = Catalogue.open(filled, to_write=True)
-    reader = Catalogue.open(filled)
+    writer = IndexConnection(filled, to_write=True)
+    reader = IndexConnection(filled)
     keep(writer, ["/new"], [1])
     assert len(held(reader)) == 10
 
@@ -1037,8 +1037,8 @@ def test_the_last_to_close_leaves_one_file_in_one_piece(filled, last):
         each.close()
 
     test_a_closed_index_is_one_file_in_one_piece(filled)
-    with opened(filled, to_write=False) as catalogue:
-        assert len(held(catalogue)) == 10
+    with opened(filled, to_write=False) as connection:
+        assert len(held(connection)) == 10
 
 
 @pytest.mark.parametrize("path", ["plain", "in/../link"])

@@ -30,9 +30,9 @@ from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index import index as room
-from simdup.index import ingest as gather
+from simdup.index import ingest
 from simdup.index import roots as places
-from simdup.index.file.connection import Catalogue
+from simdup.index.file import snapshot
 from simdup.index.index import Index
 from simdup.index.query import reach
 from simdup.index.records import Changes
@@ -40,6 +40,7 @@ from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
 from simdup.records import SHORT, Kind, Reason, Skipped
 from simdup.settings import Settings
+from simdup.storage import codec
 from simdup.theory import similarity_at
 
 NARROW = Settings(Recipe(bits=64))
@@ -53,7 +54,7 @@ def words(seed, *, count=60, edits=0):
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch):
     """A file is known however new it is."""
-    monkeypatch.setattr(gather, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
 
 
 @pytest.fixture
@@ -515,7 +516,7 @@ def test_what_could_not_be_read_again_is_read_by_the_next_update(index, write, m
 
 
 def test_reading_all_again_goes_on_where_it_was_interrupted(index, write, monkeypatch):
-    monkeypatch.setattr(gather, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(ingest, "BATCH_DOCUMENTS", 1)
     monkeypatch.setattr(local, "TASK_FILES", 1)
     for name in "abc":
         write(f"in/{name}", words(ord(name)))
@@ -553,7 +554,7 @@ def test_who_read_an_index_of_old_is_not_known(index, write):
 
 @pytest.mark.parametrize("later_ns", [-1, 0])
 def test_a_file_that_changed_just_before_is_read_again(index, write, monkeypatch, later_ns):
-    monkeypatch.setattr(gather, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(codec, "SETTLED_NS", 2_000_000_000)
     write("in/a", FIRST)
     status = os.stat("in/a")
     latest = max(status.st_mtime_ns, status.st_ctime_ns)
@@ -581,8 +582,8 @@ def test_the_files_of_the_index_are_not_in_it(folder, write):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_batches_are_of_as_many_documents_as_are_said(index, write, monkeypatch, jobs):
     monkeypatch.setattr(local, "TASK_FILES", 2)
-    monkeypatch.setattr(gather, "BATCH_DOCUMENTS", 4)
-    monkeypatch.setattr(gather, "BATCH_SECONDS", 1e9)  # a busy machine starts processes slowly
+    monkeypatch.setattr(ingest, "BATCH_DOCUMENTS", 4)
+    monkeypatch.setattr(ingest, "BATCH_SECONDS", 1e9)  # a busy machine starts processes slowly
     for number in range(11):
         write(f"in/{number:02}", words(number))
 
@@ -594,7 +595,7 @@ def test_batches_are_of_as_many_documents_as_are_said(index, write, monkeypatch,
 
 def test_a_slow_batch_is_written_after_some_seconds(index, write, monkeypatch):
     monkeypatch.setattr(local, "TASK_FILES", 2)
-    monkeypatch.setattr(gather, "BATCH_SECONDS", 0)
+    monkeypatch.setattr(ingest, "BATCH_SECONDS", 0)
     for number in range(6):
         write(f"in/{number}", words(number))
 
@@ -804,7 +805,7 @@ def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
         yield arranging
 
 
-@pytest.mark.parametrize(("module", "name"), [(places, "places"), (gather, "every_number")])
+@pytest.mark.parametrize(("module", "name"), [(places, "places"), (ingest, "every_number")])
 def test_what_another_process_adds_during_a_change_stays(index, write, meanwhile, module, name):
     write("in/a", FIRST)
     write("other/b", words(2))
@@ -1386,8 +1387,8 @@ def test_an_index_may_be_asked_by_threads_while_one_changes_it(narrow):
 
 def test_connections_are_as_many_as_ask_at_once(narrow, monkeypatch):
     narrow.add_texts(["a"], [FIRST])
-    opened, real = [], Catalogue.open
-    monkeypatch.setattr(Catalogue, "open", lambda path: opened.append(path) or real(path))
+    opened, real = [], snapshot.IndexConnection
+    monkeypatch.setattr(snapshot, "IndexConnection", lambda path: opened.append(path) or real(path))
 
     for _ in range(20):
         thread = threading.Thread(target=narrow.query, args=[FIRST])

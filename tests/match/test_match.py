@@ -261,7 +261,7 @@ def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, mon
         {f"{seed}-{edits}": text(edits, seed, 80) for seed in range(20) for edits in (0, 5, 30)}
     )
     plain = scan([root])
-    monkeypatch.setattr(sys.modules["simdup.files.collect"], "SIEVE_FROM", 10)
+    monkeypatch.setattr(sys.modules["simdup.files.scan"], "SIEVE_FROM", 10)
 
     sieved = scan([root])
     assert groups(sieved, root) == groups(plain, root)

@@ -1,4 +1,4 @@
-"""simdup.report.accuracy and plot: evaluations made by hand, rendered."""
+"""simdup.report.accuracy and plot: how evaluations made by hand are rendered."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ names = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 
 
 def interval(value):
-    """A figure that may be a tenth more or less."""
+    """A figure with an interval of a tenth to either side."""
     return Interval(value, max(value - 0.1, 0.0), min(value + 0.1, 1.0))
 
 
@@ -72,7 +72,7 @@ def evaluation(*rows, **fields):
 
 
 def squeezed(lines):
-    """Lines without what aligns them."""
+    """Lines with single spaces instead of columns."""
     return [" ".join(line.split()) for line in lines]
 
 
@@ -81,7 +81,7 @@ def table(*rows, curve=False, **fields):
 
 
 def object_of(*rows, curve=False, **fields):
-    """What the JSON says; NaN and Infinity, which Python alone understands, fail."""
+    """The parsed JSON; fails for NaN and Infinity, which only Python would accept."""
     (text,) = accuracy.render_json(evaluation(*rows, **fields), curve=curve)
     return json.loads(text, parse_constant=pytest.fail)
 
@@ -122,7 +122,7 @@ def test_the_table_worked_by_hand():
     ]
 
 
-def test_what_is_not_usual_is_said_in_the_title():
+def test_the_title_names_draws_repeated_lines_and_texts_without_features():
     kinds = (*KINDS, Labelled("guess", None, 1000), Labelled("guess", duplicate=True, pairs=1))
     every = {"found": np.ones(4), "found_verified": np.ones(4)}
 
@@ -160,7 +160,7 @@ def test_simdups_own_texts_have_no_table():
         (1.0, "1.000"),
     ],
 )
-def test_only_what_is_whole_is_1(share, shown):
+def test_only_a_share_of_exactly_1_is_shown_as_1(share, shown):
     verified = measured(share, 0.5, 0.5, 0.5)
 
     (line,) = [line for line in squeezed(table(row(verified=verified))) if "verified, " in line]
@@ -168,7 +168,7 @@ def test_only_what_is_whole_is_1(share, shown):
     assert line.removeprefix("verified, 0.5 ").split()[0] == shown
 
 
-def test_what_is_undefined_is_a_dash():
+def test_an_undefined_figure_is_shown_as_a_dash():
     lines = squeezed(
         table(row(k=0, groups=(replace(COPIES, precision=NAN), COPIES), auc=UNDEFINED))
     )
@@ -178,7 +178,7 @@ def test_what_is_undefined_is_a_dash():
     assert "groups, bare - .250 .400 Rand index .125" in lines
 
 
-def test_each_recipe_stands_alone_with_its_name():
+def test_each_recipe_has_a_table_under_its_name():
     recipes = [
         Recipe(ngram=(1, 3)),
         Recipe(features="words", hash="blake2b"),
@@ -213,7 +213,7 @@ def test_recommended_thresholds_are_shown():
     assert "verified: --similarity 0.07 keeps precision 0.95 on these labels" in lines
 
 
-def test_that_no_threshold_can_be_recommended_is_said():
+def test_the_table_says_if_no_threshold_can_be_recommended():
     lines = squeezed(table(row(recommended=Recommended(0.95, None, None))))
 
     assert "precision 0.95: no k has it" in lines
@@ -229,11 +229,11 @@ def test_a_curve_has_a_line_for_each_k():
     assert len(table(row(8), row(16))) == len(lines) - 9 - 17
 
 
-# How the table stands
+# Columns of the table
 
 
 @given(names, names, names)
-def test_no_name_puts_a_control_into_the_table_or_a_second_line(first, second, third):
+def test_no_name_puts_a_control_character_or_a_second_line_into_the_table(first, second, third):
     kinds = (Labelled(first, duplicate=True, pairs=1), Labelled(second, duplicate=False, pairs=1))
 
     lines = table(kinds=kinds, table=third)
@@ -243,7 +243,7 @@ def test_no_name_puts_a_control_into_the_table_or_a_second_line(first, second, t
 
 
 def figures_begin(line):
-    """Where the figures of a line begin, be they shares, dashes or intervals."""
+    """The columns where the figures of a line begin: shares, dashes and intervals."""
     figures = line.partition("Rand index")[0].rstrip()
     return [match.start() for match in re.finditer(r"(?<= )(1?\.\d{3}|-)(?= |$)", figures)]
 
@@ -292,7 +292,7 @@ def test_all_counts_of_a_column_end_below_its_name(name):
     assert all(each == ends[0] for each in ends)
 
 
-def test_only_kinds_that_are_wholly_found_are_100_per_cent():
+def test_only_a_kind_found_completely_is_shown_as_100_per_cent():
     kinds = (Labelled("kind", duplicate=True, pairs=10_000),)
     found = {"found": np.array([9999.0]), "found_verified": np.array([10_000.0])}
 
@@ -358,7 +358,7 @@ def test_json_has_each_kind_of_each_row():
     ]
 
 
-def test_json_has_null_for_what_is_undefined():
+def test_json_has_null_for_an_undefined_figure():
     nothing = GroupScores(NAN, 0.0, 0.0, 0.0)
     undefined = row(
         k=0, groups=(nothing, nothing), auc=UNDEFINED, recommended=Recommended(0.9, None, None)
@@ -411,7 +411,7 @@ def test_any_name_survives_json(kind, path):
     assert (found["kinds"][0]["kind"], found["table"]) == (kind, path)
 
 
-def test_a_table_whose_name_is_not_utf_8_gives_json_all_the_same():
+def test_a_table_whose_name_is_not_utf_8_gives_valid_json():
     (text,) = accuracy.render_json(evaluation(table="\udcff.csv"))
 
     assert json.loads(text.encode("utf-8"))["table"] == "\\xff.csv"
@@ -462,14 +462,14 @@ def test_csv_of_groups_and_recommendations_worked_by_hand():
         (Recommended(0.95, None, 0.5), [("", "0.500000")]),
     ],
 )
-def test_csv_recommends_only_what_can_be(asked, shown):
+def test_csv_has_a_line_for_each_threshold_that_can_be_recommended(asked, shown):
     found = cells_of(row(8, recommended=asked))
 
     recommended = [each for each in found if each["setting"] == "recommended"]
     assert [(each["k"], each["similarity"]) for each in recommended] == shown
 
 
-def test_csv_tells_recipes_apart_that_differ_in_detail_only():
+def test_csv_names_recipes_that_differ_only_in_detail_differently():
     found = cells_of(row(recipe=Recipe(ngram=(1, 3))), row(recipe=Recipe(ngram=2)))
 
     assert list(dict.fromkeys(each["recipe"] for each in found)) == [
@@ -491,7 +491,7 @@ def test_csv_of_a_curve_has_every_k():
     ]
 
 
-def test_csv_has_nothing_for_what_is_undefined():
+def test_csv_has_an_empty_cell_for_an_undefined_figure():
     default = cells_of(row(k=0))[0]
 
     assert [default[f"precision{end}"] for end in ("", "_low", "_high")] == ["", "", ""]
@@ -523,7 +523,7 @@ def test_evaluations_of_one_size_are_shown_without_their_arrays():
 
 @pytest.fixture(scope="session")
 def matplotlib(tmp_path_factory):
-    """matplotlib, if it is there, keeping its list of fonts out of the user's folders."""
+    """matplotlib, if installed, with its list of fonts in a temporary folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MPLCONFIGDIR", str(tmp_path_factory.mktemp("matplotlib")))
         yield pytest.importorskip("matplotlib")
@@ -538,7 +538,7 @@ def test_a_picture_has_the_format_of_its_suffix():
 
 
 @pytest.mark.usefixtures("matplotlib")
-def test_a_picture_of_what_is_undefined_is_drawn():
+def test_undefined_figures_can_be_drawn():
     nothing = Accuracy(UNDEFINED, UNDEFINED, UNDEFINED, UNDEFINED)
     empty = row(
         curve=(nothing,) * 9,

@@ -1,4 +1,4 @@
-"""Results that were saved as JSON, read again; and files that are none."""
+"""simdup.report.load: saved results are read again, and other files refused."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_saved_result_is_reported_as_the_scan_was(result, form):
     assert again.complete
 
 
-def test_a_report_that_is_older_than_a_field_is_read(result):
+def test_a_report_older_than_a_field_is_read(result):
     old = json.loads(saved(result))
     del old["stats"]["ignored"]
     for group in old["groups"]:
@@ -67,7 +67,7 @@ def test_a_report_that_is_older_than_a_field_is_read(result):
 
 
 @pytest.mark.parametrize("digest", ["", "a" * 31, "A" * 32, "g" * 32])
-def test_a_digest_that_is_none_is_refused(result, digest):
+def test_an_invalid_digest_is_refused(result, digest):
     wrong = json.loads(saved(result))
     wrong["groups"][0]["members"][1]["text_digest"] = digest
 
@@ -77,14 +77,14 @@ def test_a_digest_that_is_none_is_refused(result, digest):
     assert "groups[0].members[1].text_digest must be 32 hexadecimal digits" in str(refused.value)
 
 
-def test_saving_it_again_changes_nothing(result):
+def test_saving_a_loaded_report_changes_nothing(result):
     once = saved(result)
 
     assert json.loads(saved(load(once, "x"))) == json.loads(once)
 
 
 @pytest.mark.parametrize("form", RENDERED)
-def test_a_diameter_that_is_a_bound_comes_back_as_one(result, form):
+def test_an_inexact_diameter_is_loaded_as_inexact(result, form):
     groups = tuple(replace(group, is_diameter_exact=False) for group in result.groups)
 
     again = load(saved(replace(result, groups=groups), form), "x")
@@ -92,7 +92,7 @@ def test_a_diameter_that_is_a_bound_comes_back_as_one(result, form):
     assert [group.diameter for group in again.groups] == [group.diameter for group in groups]
 
 
-def test_a_name_of_any_bytes_comes_back(result):
+def test_a_path_that_is_not_utf_8_is_loaded_exactly(result):
     names = {m.document.path for group in load(saved(result), "x").groups for m in group.members}
 
     assert os.fsencode("./c/") + b"\xff\x1b\n.txt" in {os.fsencode(name) for name in names}
@@ -107,7 +107,7 @@ def test_a_name_of_any_bytes_comes_back(result):
         Settings(Recipe(ngram=(2, 3))),
     ],
 )
-def test_settings_come_back(write, english, settings):
+def test_settings_are_loaded_as_saved(write, english, settings):
     write("a.txt", english)
     write("b.txt", english)
     found = scan(["."], settings)
@@ -119,13 +119,13 @@ def test_settings_come_back(write, english, settings):
     assert (again.linkage, again.encoding) == (settings.linkage, settings.encoding)
 
 
-def test_an_interrupted_result_is_one(result):
+def test_an_interrupted_result_is_loaded_as_incomplete(result):
     part = replace(result, groups=(), candidates=None, complete=False)
 
     assert load(saved(part), "x").complete is False
 
 
-def test_times_are_known_to_a_microsecond(result):
+def test_times_are_loaded_to_the_microsecond(result):
     before = {m.document.path: m.document.source.mtime_ns for g in result.groups for m in g.members}
     after = load(saved(result), "x")
 
@@ -136,7 +136,7 @@ def test_times_are_known_to_a_microsecond(result):
 
 
 def change(report, path, value):
-    """The report with one field changed, or left out for ..."""
+    """Change one field of the report; `...` deletes it."""
     *way, last = path
     at = report
     for key in way:
@@ -184,7 +184,7 @@ def change(report, path, value):
         (["candidates", "k"], "1", "candidates.k must be a whole number"),
     ],
 )
-def test_a_field_that_cannot_be_is_named(result, path, value, message):
+def test_the_message_names_the_invalid_field(result, path, value, message):
     report = json.loads(saved(result))
     change(report, path, value)
 
@@ -197,7 +197,7 @@ def test_a_field_that_cannot_be_is_named(result, path, value, message):
 
 
 def as_floats(value):
-    """The same JSON with a point in every number."""
+    """The JSON value with a decimal point in every number."""
     if isinstance(value, dict):
         return {key: as_floats(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -205,7 +205,7 @@ def as_floats(value):
     return value if isinstance(value, (bool, str, type(None))) else float(value)
 
 
-# What jq and its like change of JSON.
+# How tools like jq rewrite JSON.
 REWRITTEN = {
     "jq -c": lambda value: json.dumps(value, separators=(",", ":"), ensure_ascii=False),
     "jq": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
@@ -217,7 +217,7 @@ REWRITTEN = {
 
 @pytest.mark.parametrize("form", RENDERED)
 @pytest.mark.parametrize("way", REWRITTEN)
-def test_a_result_that_another_program_wrote_again_is_read(result, form, way):
+def test_a_report_rewritten_by_another_program_is_read(result, form, way):
     before = saved(result, form)
     values = map(json.loads, before.splitlines() if form == "jsonl" else [before])
     after = "".join(f"{REWRITTEN[way](value)}\n" for value in values).encode()
@@ -226,7 +226,7 @@ def test_a_result_that_another_program_wrote_again_is_read(result, form, way):
     assert saved(load(after, "x")) == saved(load(before, "x"))
 
 
-def test_fields_that_are_new_are_passed_over(result):
+def test_unknown_fields_are_ignored(result):
     report = json.loads(saved(result))
     report["mood"] = report["groups"][0]["mood"] = report["stats"]["mood"] = "good"
 
@@ -237,12 +237,12 @@ def test_fields_that_are_new_are_passed_over(result):
     "content",
     [b"", b"{", b"\xff\xfe", b"null", b"[1]", b"{}", b"[" * 100_000, b"Group 1: near", b"1" * 5000],
 )
-def test_a_file_that_is_no_report_is_refused_in_one_line(content):
+def test_a_file_that_is_not_a_report_is_refused_in_one_line(content):
     with pytest.raises(InputError, match=r"^'x': no result of `simdup scan`: [^\n]*$"):
         load(content, "x")
 
 
-def test_lines_that_were_cut_off_are_missed(result):
+def test_missing_or_foreign_lines_are_noticed(result):
     lines = saved(result, "jsonl").splitlines(keepends=True)
 
     with pytest.raises(InputError, match="is the file whole"):

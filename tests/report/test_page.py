@@ -1,4 +1,4 @@
-"""The page as it is written: what is in it, and that nothing can get out."""
+"""The page as it is written: its data, and that it neither runs nor requests anything else."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def result(*groups, skipped=(), **fields):
 
 
 class Scripts(HTMLParser):
-    """What a browser takes for scripts and styles, by id or name; and every attribute."""
+    """The scripts and styles as a browser would see them, by id or tag; and all attributes."""
 
     def __init__(self, page):
         super().__init__(convert_charrefs=False)
@@ -85,7 +85,7 @@ def texts_of(page, number):
     return json.loads(zlib.decompress(b64decode(block)))
 
 
-def test_the_policy_names_the_very_script_and_style():
+def test_the_policy_allows_exactly_the_script_and_style_of_the_page():
     parsed = Scripts(page_of(result()))
     (policy,) = (value for name, value in parsed.attributes if name == "content" and "src" in value)
 
@@ -97,7 +97,7 @@ def test_the_policy_names_the_very_script_and_style():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_page_asks_nothing_of_the_network(language):
+def test_the_page_makes_no_network_request(language):
     page = page_of(result(group(1, "a", "b")), language, lambda _: "text")
 
     assert not re.search(r"https?:|//\w+\.\w|url\(|@import|\bfetch\(|XMLHttp|WebSocket", page)
@@ -110,14 +110,14 @@ def test_the_page_asks_nothing_of_the_network(language):
     assert {value for name, value in Scripts(page).attributes if name == "href"} == {"#list"}
 
 
-def test_no_script_makes_markup_of_a_string():
+def test_no_script_turns_a_string_into_markup():
     for name in SCRIPTS:
         text = files("simdup.report.page").joinpath(f"{name}.js").read_text("utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b", text)
         assert len(text.splitlines()) < 400
 
 
-def test_what_was_found_comes_back():
+def test_the_data_of_the_page_describe_the_result():
     found = result(
         group(1, "one/a.txt", "two/b.txt", kind=Kind.IDENTICAL_TEXT),
         group(2, "/c", "d"),
@@ -140,7 +140,7 @@ def test_what_was_found_comes_back():
     assert [data["folders"][each[0]] + "|" + each[1] for each in second[3]] == ["/|c", "|d"]
 
 
-def test_a_bare_result_says_what_distances_stand_for():
+def test_without_verification_similarities_are_estimated_from_distances():
     found = result(
         Group(1, Kind.NEAR, 20, (member("a"), member("b", similarity=None))),
         settings=Settings(k=30),
@@ -178,13 +178,13 @@ def test_hostile_names_stay_data():
 
 
 @pytest.mark.parametrize("text", ["", HOSTILE, "汉字\n", "a\udcff\ud800", "\0\u2028\U0001f600"])
-def test_any_text_comes_back(text):
+def test_any_text_is_stored_exactly(text):
     page = page_of(result(group(1, "a", "b")), read=lambda _: text)
 
     assert texts_of(page, 1) == {"texts": [text], "cut": [0], "found": [0, 0]}
 
 
-def test_the_same_text_is_there_once_and_a_missing_one_has_its_reason():
+def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
     read = {"a": "x", "b": "y", "c": "x", "d": Skipped("d", Reason.CHANGED)}
     page = page_of(result(group(4, *read)), read=lambda document: read[document.path])
 
@@ -202,14 +202,14 @@ def test_a_long_text_is_cut_and_marked(monkeypatch):
     assert texts_of(page, 1) == {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1]}
 
 
-def test_a_huge_group_has_its_first_texts(monkeypatch):
+def test_a_huge_group_keeps_only_its_first_texts(monkeypatch):
     monkeypatch.setattr(rooms, "LONGEST_GROUP", 25)
     page = page_of(result(group(1, *"abcdef")), read=lambda document: document.path * 10)
 
     assert texts_of(page, 1)["found"] == [0, 1, 2, None, None, None]
 
 
-def test_what_does_not_fit_is_left_out_and_counted():
+def test_texts_that_do_not_fit_are_left_out_and_their_groups_counted():
     groups = [group(number, f"{number}a", f"{number}b") for number in range(1, 4)]
     noise = {"2a": "".join(map(chr, range(200, 9000)))}
 
@@ -254,7 +254,7 @@ def test_names_of_skipped_files_are_bounded_and_all_counted(monkeypatch):
     assert data["skips"] == {"binary": 9}
 
 
-def test_the_frame_leaves_air():
+def test_the_page_without_data_is_smaller_than_its_reserved_size():
     assert len(page_of(result())) < pages.FRAME < LARGEST_PAGE / 10
 
 
@@ -268,7 +268,7 @@ def test_every_kind_and_reason_has_its_chinese_words():
         )
 
 
-def test_both_languages_say_the_same_things():
+def test_both_languages_have_the_same_keys_and_all_are_used():
     words = files("simdup.report.page").joinpath("words.js").read_text("utf-8")
     english, chinese = words.split("  zh: {")
 

@@ -1,4 +1,4 @@
-"""The page in a browser: headless Chromium, as a reader and as somebody hostile use it."""
+"""The page in headless Chromium, for an ordinary reader and with hostile names and texts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def edited(text):
 
 
 def make_files(folder):
-    """Groups of each kind, names and contents that would do harm, and something left out."""
+    """Groups of each kind, hostile names and contents, and a skipped file."""
     files = {
         "letters/harbour.txt": ENGLISH.encode(),
         "letters/harbour-2.txt": edited(ENGLISH).encode(),
@@ -75,7 +75,7 @@ def make_files(folder):
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The address of the page of a scan of all that."""
+    """The address of the page of a scan of all these files."""
     folder = tmp_path_factory.mktemp("page")
     make_files(folder / "files")
     command = [sys.executable, "-m", "simdup", "scan", "files", "--html", "page.html", "--no-cache"]
@@ -94,7 +94,7 @@ def browser():
 
 @pytest.fixture
 def opened(browser):
-    """`opened(address)`: the page. In the end nothing may have complained or asked the network."""
+    """`opened(address)`: the page, which in the end must have no error and no network request."""
     contexts, troubles = [], []
 
     def opening(address, **options):
@@ -117,7 +117,7 @@ def opened(browser):
 
 @pytest.fixture
 def rendered(opened, tmp_path):
-    """`rendered(result, read)`: the page of a result that was made up."""
+    """`rendered(result, read)`: the page of a made-up result."""
 
     def rendering(found, read=None):
         path = tmp_path / "page.html"
@@ -133,19 +133,19 @@ def page(opened, report):
 
 
 def heads(page):
-    """The names on the groups that are shown."""
+    """The names of the groups that are shown."""
     return page.eval_on_selector_all(".head .path", "all => all.map(each => each.textContent)")
 
 
 def open_group(page, part):
-    """The group whose head has this in it, opened."""
+    """Open the group whose heading contains this text, and return it."""
     group = page.locator(".group", has=page.locator(".head", has_text=part)).first
     group.locator(".head").click()
     return group
 
 
 def compare(group, part):
-    """The comparison of the representative with the member whose row has this in it."""
+    """Compare the representative with the member whose row contains this text."""
     group.locator(".members tr", has_text=part).get_by_role("button").click()
     group.locator(".diff").wait_for()
     return group.locator(".diff")
@@ -187,7 +187,7 @@ def test_searching_shows_the_groups_with_all_words_in_one_path(page):
         ("coding", "gb18030", ["files/钟表/clock.txt"]),
     ],
 )
-def test_filters_leave_what_fits(page, field, value, found):
+def test_a_filter_shows_only_matching_groups(page, field, value, found):
     page.select_option(f"#{field}", value)
 
     assert heads(page) == found
@@ -223,7 +223,7 @@ def test_an_open_group_shows_its_members_and_their_distance(page):
     assert page.locator(".members").count() == 0
 
 
-def test_english_is_compared_by_words(page):
+def test_english_texts_are_compared_by_words(page):
     table = compare(open_group(page, "harbour.txt"), "harbour-2.txt")
 
     assert table.locator("del").all_inner_texts() == ["grey seal", "candles"]
@@ -237,7 +237,7 @@ def test_chinese_is_compared_by_characters(page):
     assert table.locator("ins").all_inner_texts() == ["眼镜"]
 
 
-def test_what_is_the_same_is_folded_and_unfolds(page):
+def test_equal_passages_are_folded_and_can_be_unfolded(page):
     table = compare(open_group(page, "clock.txt"), "glasses.txt")
     before = table.locator("tr.same").count()
     fold = table.locator(".fold button").first
@@ -413,7 +413,7 @@ def test_many_members_and_differences_are_laid_out_when_asked_for(page):
     assert rows.count() == 500
 
 
-def test_the_sides_are_of_one_width(page):
+def test_both_sides_of_a_comparison_have_the_same_width(page):
     table = compare(open_group(page, "clock.txt"), "glasses.txt")
     left, right = (table.locator("th").nth(place).bounding_box()["width"] for place in (0, 1))
 
@@ -444,7 +444,7 @@ def test_a_full_page_says_so_and_where(rendered, monkeypatch):
     opened.get_by_text("This text is not in the page, which is full.").wait_for()
 
 
-def test_a_text_that_is_cut_or_gone_is_told_beside_its_group(rendered, monkeypatch):
+def test_a_cut_or_missing_text_is_marked_in_its_group(rendered, monkeypatch):
     monkeypatch.setattr(contents, "LONGEST_TEXT", 5)
     read = {"one": "1 2 3 4", "two": "2 2 3 4", "six": Skipped("six", Reason.CHANGED)}
     page = rendered(result(group(1, *read)), lambda document: read[document.path])
@@ -466,7 +466,7 @@ def test_an_interrupted_scan_and_an_empty_one_say_so(rendered):
 
 
 def test_a_difference_gives_both_texts_back(page):
-    """Whatever two texts: the passages of each side, put together, are that side."""
+    """For any two texts, the joined passages of each side are the text of that side."""
     draw = random.Random(7)
     words = [*"abcde", "two", "字", "句", "。", ". ", " ", "\n", "X", ", ", "\n\n", "12"]
     pairs = []
@@ -495,7 +495,7 @@ def test_a_difference_gives_both_texts_back(page):
 
 
 def test_the_shortest_edit_is_found(page):
-    """As many tokens match as in the longest common subsequence by the textbook."""
+    """As many tokens match as in the longest common subsequence, computed as in a textbook."""
     draw = random.Random(8)
     pairs = [
         [[draw.randrange(4) for _ in range(draw.randrange(30))] for _ in range(2)]
@@ -522,7 +522,7 @@ def common(a, b):
     return row[-1]
 
 
-def test_long_texts_that_have_little_in_common_are_compared_soon(page):
+def test_long_texts_with_little_in_common_are_compared_quickly(page):
     draw = random.Random(9)
     left, right = (" ".join(str(draw.randrange(3000)) for _ in range(40_000)) for _ in range(2))
 

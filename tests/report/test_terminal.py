@@ -1,4 +1,4 @@
-"""simdup.report on a terminal: columns, paths that are cut to fit, and colours."""
+"""simdup.report.terminal, and how reports use it: columns, shortened paths, colours."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_columns_worked_by_hand(shown, columns):
 
 
 @given(st.text(), st.integers(0, 80))
-def test_what_is_padded_takes_the_columns_asked_for_or_its_own(shown, columns):
+def test_padding_fills_the_columns_asked_for_and_cuts_nothing(shown, columns):
     whole = padded(shown, columns)
 
     assert whole.rstrip(" ") == shown.rstrip(" ")
@@ -142,7 +142,7 @@ def test_colours_worked_by_hand():
     ]
 
 
-def test_without_its_colours_a_report_is_the_plain_one():
+def test_a_coloured_report_without_its_codes_equals_the_plain_one():
     coloured = list(text.render(everything(), COLOURED))
 
     assert coloured != list(text.render(everything()))
@@ -150,7 +150,7 @@ def test_without_its_colours_a_report_is_the_plain_one():
 
 
 @pytest.mark.parametrize("kind", [*Kind, None])
-def test_without_its_colours_a_comparison_is_the_plain_one(kind):
+def test_a_coloured_comparison_without_its_codes_equals_the_plain_one(kind):
     coloured = list(text.render_comparison(comparison(kind), COLOURED))
 
     assert coloured != list(text.render_comparison(comparison(kind)))
@@ -189,7 +189,7 @@ def test_differences_are_red_and_green_and_names_are_neither():
 
 
 @given(paths, paths, st.none() | st.integers(20, 200))
-def test_no_path_adds_a_code_of_its_own(first, second, columns):
+def test_no_path_brings_its_own_colour_codes(first, second, columns):
     lines = [
         *text.render(result(pair(first, second)), TerminalStyle(is_coloured=True, columns=columns)),
         *text.render_comparison(comparison(), COLOURED),
@@ -199,10 +199,10 @@ def test_no_path_adds_a_code_of_its_own(first, second, columns):
     assert all(bare(line).isprintable() for line in lines)
 
 
-# Where they are wanted
+# When colours are used
 
 
-def test_color_and_no_color_and_a_terminal_decide(monkeypatch):
+def test_colours_depend_on_color_no_color_and_the_terminal(monkeypatch):
     def is_coloured(color, target=None, **environment):
         for name in ("NO_COLOR", "TERM"):
             monkeypatch.delenv(name, raising=False)
@@ -231,7 +231,7 @@ def test_only_a_terminal_has_columns(monkeypatch):
     assert terminal.look("always", "report.txt").columns is None
 
 
-def test_a_report_is_coloured_where_it_is_asked_for(run, write, english):
+def test_color_always_colours_text_reports_only(run, write, english):
     write("a", english)
     write("b", english.replace("grey", "white"))
 
@@ -244,7 +244,7 @@ def test_a_report_is_coloured_where_it_is_asked_for(run, write, english):
     assert run("scan", ".", "--color", "never").out == plain.out
 
 
-def test_a_comparison_is_coloured_where_it_is_asked_for(run, write, english):
+def test_color_always_colours_comparisons_in_text_only(run, write, english):
     write("a", english)
     write("b", english.replace("grey", "white"))
 
@@ -257,7 +257,7 @@ def test_a_comparison_is_coloured_where_it_is_asked_for(run, write, english):
     assert b"\x1b[31m-" in coloured.out
 
 
-def test_a_file_gets_its_colours_only_if_asked(run, write, english):
+def test_an_output_file_is_coloured_only_with_color_always(run, write, english):
     write("in/a", english)
     write("in/b", english)
 

@@ -1,4 +1,4 @@
-"""simdup.report: results made by hand, rendered."""
+"""simdup.report: how results made by hand are rendered as text, JSON, CSV and diffs."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_an_estimate_is_never_below_0():
 
 
 @given(paths, paths)
-def test_no_path_puts_a_control_into_text_or_a_second_line(first, second):
+def test_no_path_puts_a_control_character_or_a_second_line_into_text(first, second):
     lines = [
         *text.render(result(pair(first, second))),
         *text.render_names(result(pair(first, second))),
@@ -229,7 +229,7 @@ def test_json_worked_by_hand():
     }
 
 
-def test_a_run_that_was_cut_short_is_not_complete():
+def test_an_interrupted_run_is_not_complete():
     found = replace(result(), complete=False)
 
     assert json.loads(rendered(data.render_json(found)))["complete"] is False
@@ -263,7 +263,7 @@ def test_any_path_is_one_line_of_jsonl(path):
     assert not any("\n" in line or "\r" in line for line in lines)
 
 
-def test_jsonl_says_the_same_path_fields():
+def test_jsonl_has_the_same_fields_as_json():
     found = result(pair(), skipped=[Skipped("x", Reason.EMPTY)])
 
     header, group, skipped = map(json.loads, data.render_jsonl(found))
@@ -303,7 +303,7 @@ def test_csv_worked_by_hand():
     )
 
 
-def test_csv_leaves_out_what_was_not_verified():
+def test_csv_has_no_similarity_where_nothing_was_verified():
     found = result(pair(distance=3, similarity=None), k=3)
 
     rows = list(csv.DictReader(io.StringIO(rendered(data.render_csv(found)))))
@@ -393,18 +393,18 @@ def test_printable(path, shown):
     assert printable(path) == shown
 
 
-def test_a_name_that_only_looks_like_an_escape_is_told_from_one():
+def test_only_an_escaped_path_has_its_bytes_beside_it():
     assert path_fields("\\xff") == {"path": "\\xff"}
     assert path_fields("\udcff") == {"path": "\\xff", "path_base64": "/w=="}
 
 
-def test_a_share_in_thousandths_is_said_as_it_is():
+def test_thousandths_are_shown_exactly_as_percentages():
     said = [percent(thousandths / 1000) for thousandths in range(1000)]
 
     assert said == [f"{each // 10}.{each % 10} %" for each in range(1000)]
 
 
-def test_100_per_cent_is_whole():
+def test_a_share_just_below_1_is_not_shown_as_100_per_cent():
     assert percent(1 - 1e-12) == "99.9 %"
 
 
@@ -442,7 +442,7 @@ def test_a_summary_counts_skips_most_first():
     ]
 
 
-def test_a_summary_of_nothing_is_one_friendly_line():
+def test_a_summary_without_groups_is_one_line():
     alone, reference = document("a"), document("b")
     reference = replace(reference, source=replace(reference.source, is_reference=True))
     found = replace(result(), documents=(alone,), stats=Stats(1, 1, 1234, 0.04))

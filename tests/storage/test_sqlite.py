@@ -5,13 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import sqlite3
 import stat
+import struct
 import subprocess
 import sys
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from simdup.storage.sqlite import whole_file
+from simdup.storage.sqlite import new_file
+from simdup.storage.store import Store
 
 # What is killed in the first instant of a build, by name: before there is anything in the file,
 # and before the file has its name.
@@ -26,7 +31,7 @@ main(sys.argv[1:])
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [("simdup.index.file.connection", "_fill"), ("simdup.storage.sqlite", "_name_anew")],
+    [("simdup.index.file.connection", "_fill"), ("simdup.storage.sqlite", "_give_name")],
 )
 def test_a_build_that_is_killed_in_its_first_instant_can_be_run_again(run, write, module, name):
     write("in/a", "one text in the index")
@@ -42,7 +47,7 @@ def test_a_build_that_is_killed_in_its_first_instant_can_be_run_again(run, write
 
 
 def filled(path):
-    with whole_file(path) as part, open(part, "wb") as file:
+    with new_file(path) as part, open(part, "wb") as file:
         assert not os.path.lexists(path)
         file.write(b"all of it")
 
@@ -71,8 +76,82 @@ def test_a_file_takes_the_name_of_no_other(folder, monkeypatch, has_links, is_th
     if is_there_before:
         (folder / "old").write_bytes(b"notes")
 
-    with pytest.raises(FileExistsError), whole_file("old"):
+    with pytest.raises(FileExistsError), new_file("old"):
         (folder / "old").write_bytes(b"notes")
 
     assert os.listdir() == ["old"]
     assert (folder / "old").read_bytes() == b"notes"
+
+
+def journal_that_names(victim, place):
+    """Lay a journal beside a database that makes SQLite delete a file when it opens that."""
+    data = place.read_bytes()
+    size, magic = int.from_bytes(data[16:18], "big"), bytes.fromhex("d9d505f920a163d7")
+    head = magic + struct.pack(">5I", 0, 1, len(data) // size, 512, size)
+    name = os.fsencode(victim)
+    tail = struct.pack(">I", 2**30 // size + 1) + name + struct.pack(">2I", len(name), sum(name))
+    Path(f"{os.path.realpath(place)}-journal").write_bytes(head.ljust(512, b"\0") + tail + magic)
+
+
+def test_sqlite_deletes_the_file_that_a_journal_names(tmp_path):
+    """Without this the next test would show nothing."""
+    place, victim = tmp_path / "x", tmp_path / "victim"
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("CREATE TABLE books (title)")
+    victim.write_text("letters")
+    journal_that_names(victim, place)
+
+    with closing(sqlite3.connect(place)) as connection:
+        connection.execute("SELECT * FROM books")
+
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("query PLACE a", "index add PLACE a", "index info PLACE", "scan --index PLACE"),
+        *("scan --cache PLACE a", "cache info --cache PLACE", "cache clear --cache PLACE"),
+    ],
+)
+def test_a_database_beside_a_journal_that_names_a_file_is_not_opened(
+    run, write, tmp_path, command, is_link
+):
+    write("a", "one text in the index")
+    place, victim = Path("x"), Path("victim")
+    run(
+        *(
+            ["index", "build", "x", "a"]
+            if "--cache" not in command
+            else ["scan", "a", "--cache", "x"]
+        )
+    )
+    victim.write_text("letters")
+    journal_that_names(victim.absolute(), place)
+    before = place.read_bytes()
+    if is_link:
+        place = tmp_path / "link"
+        place.symlink_to(Path("x").absolute())
+
+    ended = run(*command.replace("PLACE", str(place)).split())
+
+    problem = "'x-journal' beside it would make SQLite delete another file; remove it first"
+    assert ended.err.decode() == f"simdup: {str(place)!r}: {problem}\n"
+    assert ended.code == 2
+    assert (victim.read_text(), Path("x").read_bytes()) == ("letters", before)
+
+
+def test_a_store_at_its_usual_place_beside_such_a_journal_is_done_without(tmp_path):
+    place, victim = tmp_path / "store", Path("victim")
+    warnings = []
+    Store(place, warnings.append).close()
+    victim.write_text("letters")
+    journal_that_names(victim.absolute(), place)
+
+    with closing(Store(place, warnings.append)) as store:
+        assert not store.is_open
+
+    problem = "'store-journal' beside it would make SQLite delete another file; remove it first"
+    assert warnings == [f"{str(place)!r}: {problem}; going on without it"]
+    assert victim.exists()

@@ -41,7 +41,7 @@ from simdup.settings import Settings
 from simdup.storage import cached as shelves
 from simdup.storage import codec as entries
 from simdup.storage import store as room
-from simdup.storage.cached import shelf_in
+from simdup.storage.cached import RecipeCache
 from simdup.storage.sqlite import files_of
 from simdup.storage.store import Store, default_place
 
@@ -58,7 +58,7 @@ SHARED_FOLDER = settings(
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch):
     """A file is remembered however new it is."""
-    monkeypatch.setattr(shelves, "SETTLED_NS", -(10**18))
+    monkeypatch.setattr(entries, "SETTLED_NS", -(10**18))
 
 
 @pytest.fixture
@@ -95,13 +95,13 @@ def keep(place, *outcomes, key="recipe", **fields):
     ]
     with opened(place) as store:
         made = np.array(rows, np.uint8).reshape(-1, WIDTH)
-        shelf_in(store, key, WIDTH).keep(sources, outcomes, made)
+        RecipeCache(store, key, WIDTH).keep(sources, outcomes, made)
 
 
 def recalled(place, *sources, key="recipe", is_list=False):
     """What is known of each source: the outcome and the row."""
     with opened(place) as store:
-        found = list(shelf_in(store, key, WIDTH).recall(sources, is_list=is_list))
+        found = list(RecipeCache(store, key, WIDTH).recall(sources, is_list=is_list))
     assert [each for each, _, _ in found] == list(sources)
     return [(outcome, kept) for _, outcome, kept in found]
 
@@ -248,9 +248,9 @@ def test_trouble_is_never_remembered(place, reason):
 def test_a_file_that_changed_just_before_the_scan_is_not_remembered(
     place, monkeypatch, time, later_ns, is_known
 ):
-    monkeypatch.setattr(shelves, "SETTLED_NS", 2_000_000_000)
+    monkeypatch.setattr(entries, "SETTLED_NS", 2_000_000_000)
     with opened(place) as store:
-        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf = RecipeCache(store, "recipe", WIDTH)
         made = document(**{time: shelf.began - 2_000_000_000 + later_ns})
         shelf.keep([made.source], [made], np.array([list(row())], np.uint8))
 
@@ -278,19 +278,19 @@ def digests(*numbers):
 def test_similarities_are_known_whatever_the_order_of_a_pair(place):
     values = np.array([0.0, 0.5, 1.0])
     with opened(place) as store:
-        shelf_in(store, "recipe", WIDTH).keep_similarities(
+        RecipeCache(store, "recipe", WIDTH).keep_similarities(
             digests(1, 2, 3), digests(4, 5, 6), values
         )
 
     with opened(place) as store:
-        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf = RecipeCache(store, "recipe", WIDTH)
         assert shelf.similarities(digests(1, 2, 3), digests(4, 5, 6)).tolist() == [0, 0.5, 1]
         assert shelf.similarities(digests(5, 6, 4), digests(2, 3, 1)).tolist() == [0.5, 1, 0]
 
 
 def test_a_similarity_that_is_not_known_is_nan(place):
     with opened(place) as store:
-        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf = RecipeCache(store, "recipe", WIDTH)
         assert np.isnan(shelf.similarities(digests(1), digests(2))).all()
 
         shelf.keep_similarities(digests(1), digests(2), np.array([0.5]))
@@ -302,7 +302,7 @@ def test_a_similarity_that_is_not_known_is_nan(place):
 
 def test_no_pairs_have_no_similarities(place):
     with opened(place) as store:
-        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf = RecipeCache(store, "recipe", WIDTH)
         shelf.keep_similarities(
             digests()[:0].reshape(0, 2), digests()[:0].reshape(0, 2), np.empty(0)
         )
@@ -314,9 +314,9 @@ def test_no_pairs_have_no_similarities(place):
 
 def test_a_similarity_of_another_recipe_is_not_known(place):
     with opened(place) as store:
-        shelf_in(store, "one", WIDTH).keep_similarities(digests(1), digests(2), np.array([0.5]))
+        RecipeCache(store, "one", WIDTH).keep_similarities(digests(1), digests(2), np.array([0.5]))
 
-        assert np.isnan(shelf_in(store, "two", WIDTH).similarities(digests(1), digests(2))).all()
+        assert np.isnan(RecipeCache(store, "two", WIDTH).similarities(digests(1), digests(2))).all()
 
 
 @SHARED_FOLDER
@@ -331,7 +331,7 @@ def test_similarities_are_those_of_a_dictionary(tmp_path_factory, kept):
     left = digests(*map(min, kept)).reshape(-1, 2)
     right = digests(*map(max, kept)).reshape(-1, 2)
     with opened(tmp_path_factory.mktemp("store") / "s") as store:
-        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf = RecipeCache(store, "recipe", WIDTH)
         shelf.keep_similarities(left, right, np.array(list(kept.values()), np.float64))
 
         assert shelf.similarities(right, left).tolist() == list(kept.values())
@@ -341,7 +341,7 @@ def test_more_pairs_than_are_asked_for_at_once_are_all_found(place, monkeypatch)
     monkeypatch.setattr(shelves, "KEYS_AT_ONCE", 7)
     left, values = digests(*range(100)), np.linspace(0, 1, 100)
     with opened(place) as store:
-        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf = RecipeCache(store, "recipe", WIDTH)
         shelf.keep_similarities(left[::2], left[::2] + np.uint64(500), values[::2])
         found = shelf.similarities(left, left + np.uint64(500))
 
@@ -386,7 +386,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
             else Skipped(now.path, Reason.EMPTY if number == 3 else Reason.UNREADABLE, "why")
         )
         rows = [list(row(number))] if number < 3 else []
-        shelf = shelf_in(self.store, key, WIDTH)
+        shelf = RecipeCache(self.store, key, WIDTH)
         shelf.keep([now], [made], np.array(rows, np.uint8).reshape(-1, WIDTH))
         if number < 4:
             self.kept[key, name] = (now, made, bytes(rows[0]) if rows else None)
@@ -400,7 +400,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
         Path(self.at(name)).unlink(missing_ok=True)
         there = [each for each in self.now.values() if os.path.exists(each.path)]
         for key in self.KEYS:
-            shelf = shelf_in(self.store, key, WIDTH)
+            shelf = RecipeCache(self.store, key, WIDTH)
             assert len(list(shelf.recall(there))) == len(there)
             shelf.finish([self.folder.name])
         self.kept = {of: kept for of, kept in self.kept.items() if of[1] != name}
@@ -414,7 +414,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
     def both_know_the_same(self):
         for key in self.KEYS:
             for is_list in (False, True):
-                shelf = shelf_in(self.store, key, WIDTH)
+                shelf = RecipeCache(self.store, key, WIDTH)
                 for now, made, kept in shelf.recall(self.now.values(), is_list=is_list):
                     name = os.path.relpath(now.path, self.folder.name)
                     then, *known = self.kept.get((key, name), (None, None, None))
@@ -483,7 +483,7 @@ def test_what_is_under_a_root_that_is_away_itself_is_not_forgotten(place, tree):
     os.rename(tree, "unplugged")
 
     with opened(place) as store:
-        shelf_in(store, "recipe", WIDTH).finish([tree])
+        RecipeCache(store, "recipe", WIDTH).finish([tree])
 
     assert known_files(place) == 10
 
@@ -697,8 +697,8 @@ def test_no_part_of_a_record_is_believed(place, size):
 )
 def test_a_record_in_the_place_of_another_is_not_believed(place, sql):
     with opened(place) as store:
-        shelf_in(store, "one", WIDTH)
-        shelf_in(store, "two", WIDTH)
+        RecipeCache(store, "one", WIDTH)
+        RecipeCache(store, "two", WIDTH)
     keep(place, document("in/a", number=5), key="one")
     changed_by_sql(
         place, "INSERT INTO folders (path) VALUES (?)", os.fsencode(os.path.abspath("on"))
@@ -714,7 +714,7 @@ def test_a_record_in_the_place_of_another_is_not_believed(place, sql):
 def test_no_flipped_bit_of_a_similarity_is_believed(place, column):
     for bit in range(63):
         with opened(place) as store:
-            shelf = shelf_in(store, "recipe", WIDTH)
+            shelf = RecipeCache(store, "recipe", WIDTH)
             shelf.keep_similarities(digests(1), digests(2), np.array([0.5]))
             flip = f"UPDATE similarities SET {column} = ({column} | ?1) - ({column} & ?1)"
             store.execute(flip, 1 << bit)
@@ -853,7 +853,7 @@ def test_a_store_that_another_program_locks_is_done_without(place, tree, monkeyp
 
 def test_what_fails_half_way_is_not_kept(place):
     with opened(place) as store:
-        shelf = shelf_in(store, "recipe", WIDTH)
+        shelf = RecipeCache(store, "recipe", WIDTH)
         with suppress(ZeroDivisionError), store.writing():
             store.execute("INSERT INTO scans VALUES ('asked', 1)")
             raise ZeroDivisionError
@@ -871,7 +871,7 @@ def test_the_place_of_a_store(monkeypatch):
     assert default_place() == Path("/named")
 
     monkeypatch.delenv("SIMDUP_CACHE")
-    monkeypatch.setattr("simdup.storage.store.sys.platform", "linux")
+    monkeypatch.setattr("simdup.storage.home.sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
     assert default_place() == Path("/x/simdup/store.sqlite3")
 
@@ -887,7 +887,7 @@ def test_the_place_of_a_store(monkeypatch):
 def test_the_usual_place_of_a_store_is_that_of_the_system(monkeypatch, platform, place):
     for name in ("SIMDUP_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("simdup.storage.store.sys.platform", platform)
+    monkeypatch.setattr("simdup.storage.home.sys.platform", platform)
     monkeypatch.setattr(Path, "home", lambda: Path("/home/ada"))
 
     assert default_place() == Path(place, "simdup", "store.sqlite3")
@@ -947,7 +947,7 @@ def test_opening_a_store_takes_no_lock_away(place):
     with closing(sqlite3.connect(place, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT 1 FROM files").fetchall()
-        assert room.SORT.problem(place) is None
+        assert room.STORE.problem(place) is None
         lock = f"import sqlite3; sqlite3.connect({str(place)!r}, timeout=0)"
         lock += ".execute('BEGIN EXCLUSIVE')"
         ended = subprocess.run([sys.executable, "-c", lock], capture_output=True, check=False)
@@ -962,7 +962,7 @@ def foreign_database(place):
 def newer_store(place):
     with opened(place):
         pass
-    changed_by_sql(place, f"PRAGMA user_version = {room.SORT.format + 1}")
+    changed_by_sql(place, f"PRAGMA user_version = {room.STORE.format + 1}")
 
 
 def text_file(place):

@@ -77,13 +77,19 @@ def test_characters_are_of_their_kind(characters, kind):
     assert set(tables(codes).kind[codes[:-1]]) == {kind}
 
 
-def test_the_tables_of_fewer_planes_say_the_same():
-    small, middle, large = (tables(np.array([code], np.uint32)) for code in (0, 1 << 16, 0x10FFFF))
+@pytest.mark.parametrize("code", [0, 0x2E80, 1 << 16])
+def test_the_tables_of_fewer_characters_say_the_same(code):
+    small, large = (tables(np.array([each], np.uint32)) for each in (code, 0x10FFFF))
 
-    assert (small.kind == large.kind[: len(small.kind)]).all()
-    assert (small.joins == large.joins[: len(small.joins)]).all()
-    assert (middle.space == large.space[: len(middle.space)]).all()
-    assert len(small.kind) < len(middle.kind) < len(large.kind)
+    n = len(small.kind)
+    assert n < len(large.kind)
+    for name in ("kind", "length", "joins", "breaks", "space"):
+        assert (getattr(small, name) == getattr(large, name)[:n]).all(), name
+    for place in range(18):
+        is_there = small.length > place
+        here, there = (each.start[:n][is_there] + place for each in (small, large))
+        assert (small.folded[here] == large.folded[there]).all()
+        assert (small.folded_kind[here] == large.folded_kind[there]).all()
 
 
 def test_white_space_is_what_str_split_takes_for_it():

@@ -1,7 +1,7 @@
 """An index as a file: documents and their fingerprints in SQLite, changed a batch at a time.
 
-Fingerprints lie packed in segments, for `segments` to search; those of 64 bits lie in the tables
-of `blocks` besides. A batch is a transaction: whoever reads sees all of it or nothing.
+Fingerprints lie packed in segments, for `segments` to search; fingerprints of 64 bits lie in
+`block_tables` too. A batch is a transaction: a reader sees all of it or nothing.
 """
 
 from __future__ import annotations
@@ -9,22 +9,18 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import struct
-import sys
-from contextlib import contextmanager, suppress
-from functools import wraps
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from simdup.errors import InputError
-from simdup.storage.sqlite import Sort, bounded, connected, files_of, patiently, whole_file
+from simdup.index.file.metadata import check, damaged, from_json
+from simdup.storage.sqlite import BoundedConnection, Database, DatabaseKind, connect, new_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Collection, Iterator
+    from contextlib import AbstractContextManager
 
-
-Asked = ParamSpec("Asked")
-Found = TypeVar("Found")
 
 #: The size of fingerprints that have tables of blocks, and how many of these.
 BLOCKED_BITS, BLOCKS = 64, 4
@@ -50,61 +46,57 @@ CREATE TABLE block_{} (id INTEGER PRIMARY KEY, entries BLOB, checksum INTEGER NO
 _BLOCK_TABLES = "".join(map(_BLOCK_TABLE.format, range(BLOCKS)))
 
 #: Its format is raised whenever the tables or entries change.
-SORT = Sort("an index", int.from_bytes(b"SmDi", "big"), 1, _TABLES + _BLOCK_TABLES)
+INDEX = DatabaseKind("an index", int.from_bytes(b"SmDi", "big"), 1, _TABLES + _BLOCK_TABLES)
 
-# What an index says of itself in JSON takes a few hundred characters and four levels; what
-# somebody else has written there may be anything.
-JSON_CHARACTERS, JSON_DEPTH = 1 << 20, 16
-
-# What comes of values that are damaged, or made by somebody to be wrong.
-_NOT_AS_IT_SHOULD_BE = (
-    *(ValueError, TypeError, AttributeError, LookupError, ArithmeticError),
-    struct.error,
-)
+# Counts in a file stay below this, so that adding to one never leaves 64 bits.
+MOST = 1 << 62
 
 
-class Catalogue:
+class IndexConnection(Database):
     """A connection to the file of an index; to be closed.
 
-    Every method raises InputError where the file is damaged or cannot be read or written.
+    Every method raises InputError if the file is damaged or cannot be read or written.
     """
 
-    def __init__(self, path: str, connection: sqlite3.Connection) -> None:
-        self.path, self.connection = path, connection
-        with explained(path):
-            self.place = place_of(path)
-            (written,) = self.ask("SELECT value FROM about WHERE name = 'about'")
-            self.about: dict[str, Any] = from_json(*written)
-            bits = self.about["bits"]
-            if type(bits) is not int or bits < 8 or bits % 8:
-                raise ValueError(f"fingerprints of {bits!r} bits")
-            self.width = bits // 8
-            # Two that are built after each other may lie in the same place.
-            self.identity = (*self.place, str(self.about.get("id")))
+    connection: sqlite3.Connection
 
-    @classmethod
-    def make(cls, path: str, about: dict[str, Any]) -> None:
-        """Make the file; `about` says what is in it. Raises InputError if it is there."""
-        with explained(path), whole_file(path) as part:
-            _fill(part, about)
-
-    @classmethod
-    def open(cls, path: str, *, to_write: bool = False) -> Catalogue:
-        """Open the file. Raises InputError if it is none, or of a newer simdup."""
-        with explained(path):
+    def __init__(self, path: str, *, to_write: bool = False) -> None:
+        """Open the file, which must be an index of this or an older simdup."""
+        self.path = path
+        with self._guarded():
             try:
                 is_empty = os.path.getsize(path) == 0
             except FileNotFoundError:
                 none = "there is no index; `simdup index build` makes one"
                 raise InputError(f"{path!r}: {none}") from None
-            if problem := SORT.problem(Path(path)) or (is_empty and f"not {SORT.name} of simdup"):
+            if problem := INDEX.problem(Path(path)) or (is_empty and f"not {INDEX.name} of simdup"):
                 raise InputError(f"{path!r}: {problem}")
-            connection = _connected(path, to_write=to_write)
+            self.connection = _connected(path, to_write=to_write)
         try:
-            return cls(path, connection)
+            with self._guarded():
+                self.place = place_of(path)
+            self.about = self._about()
         except BaseException:
-            connection.close()
+            self.connection.close()
             raise
+        self.width = self.about["bits"] // 8
+        # An index that is built anew may get the inode of the old one.
+        self.identity = (*self.place, str(self.about.get("id")))
+
+    def _about(self) -> dict[str, Any]:
+        try:
+            written: dict[str, Any] = from_json(self._noted("about", str))
+        except ValueError as error:
+            raise damaged(self.path, error) from None
+        check(self.path, written)
+        return written
+
+    def _noted(self, name: str, kind: type) -> Any:  # noqa: ANN401
+        """Return the value that the file notes under a name."""
+        rows = self.select("SELECT value FROM about WHERE name = ?", name, kinds=[(kind,)])
+        if not rows:
+            raise damaged(self.path, f"no {name}")
+        return rows[0][0]
 
     def is_there(self) -> bool:
         """Whether the file still has its name, and no other one has taken it."""
@@ -114,148 +106,98 @@ class Catalogue:
             return False
 
     def close(self) -> None:
-        """Let go of the file; a writer leaves it in one piece, without a log beside it."""
+        """Let go of the file; the last one leaves no log beside it."""
         with suppress(sqlite3.Error):
             self.connection.execute("PRAGMA busy_timeout = 0")
             self.connection.execute("PRAGMA journal_mode = DELETE")
-        with suppress(sqlite3.Error):
-            self.connection.close()
+        super().close()
 
-    def ask(self, sql: str, *parameters: Any) -> list[Any]:  # noqa: ANN401
-        """The rows that a statement gives."""
-        with explained(self.path):
-            return patiently(self.connection.execute, sql, parameters).fetchall()
+    def _guarded(self) -> AbstractContextManager[None]:
+        return explained(self.path)
 
-    def tell(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> int:
-        """One statement for each row of parameters; how many rows of tables they changed."""
-        with explained(self.path):
-            return patiently(self.connection.executemany, sql, rows).rowcount
+    def select(self, sql: str, *parameters: Any, kinds: Collection[tuple[type, ...]]) -> list[Any]:  # noqa: ANN401
+        """Return the rows of a query, whose columns must have one of these lists of types."""
+        rows = self.execute(sql, *parameters)
+        if {tuple(map(type, row)) for row in rows}.difference(kinds):
+            raise damaged(self.path, "values of a wrong type")
+        return rows
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """What is asked in the block is answered as of one batch."""
-        self.ask("BEGIN")
+        """Let all that is read in the block be as one batch left it."""
+        self.execute("BEGIN")
         try:
             yield
         finally:
             with suppress(InputError):
-                self.ask("COMMIT")
+                self.execute("COMMIT")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """What is done in the block is one batch: done as a whole, or not at all."""
-        self.ask("PRAGMA journal_mode = WAL")
-        self.ask("BEGIN IMMEDIATE")
-        try:
+        """Make the block one batch, which is written as a whole or not at all."""
+        self.execute("PRAGMA journal_mode = WAL")
+        with super().writing():
             yield
-            self.ask("UPDATE about SET value = value + 1 WHERE name = 'batches'")
-            self.ask("COMMIT")
-        except BaseException:
-            with suppress(InputError):
-                self.ask("ROLLBACK")
-            raise
+            self.execute("UPDATE about SET value = value + 1 WHERE name = 'batches'")
 
     def number(self, name: str) -> int:
-        """Of what is counted in the file: 'batches', 'documents', or the 'next' of these."""
-        with explained(self.path):
-            number = int(self.ask("SELECT value FROM about WHERE name = ?", name)[0][0])
-            if not 0 <= number <= sys.maxsize:
-                raise ValueError(f"{number:.3g} {name}")
-            return number
+        """Return a count in the file: 'batches', 'documents', or the 'next' document's number."""
+        number: int = self._noted(name, int)
+        if not 0 <= number < MOST:
+            raise damaged(self.path, f"{number:.3g} {name}")
+        return number
 
     def __len__(self) -> int:
         return self.number("documents")
 
     @property
-    def has_blocks(self) -> bool:
-        """Whether there are tables of blocks."""
-        return 8 * self.width == BLOCKED_BITS
+    def blocks(self) -> range:
+        """The numbers of the tables of blocks; none if fingerprints have another size."""
+        return range(BLOCKS if 8 * self.width == BLOCKED_BITS else 0)
 
-    def size(self) -> int:
-        """Bytes of the file and of what is beside it while it is written."""
-        return sum(each.stat().st_size for each in files_of(Path(self.path)) if each.exists())
+
+def create_file(path: str, about: dict[str, Any]) -> None:
+    """Make the file of an empty index; `about` is its metadata. Raises InputError if it exists."""
+    with explained(path), new_file(path) as part:
+        _fill(part, about)
+
+
+def _fill(path: str, about: dict[str, Any]) -> None:
+    """Turn an empty file into an index in one transaction. Raises sqlite3.Error."""
+    tables = _TABLES + (_BLOCK_TABLES if about["bits"] == BLOCKED_BITS else "")
+    values = (("about", json.dumps(about)), ("batches", 0), ("next", 1), ("documents", 0))
+    with closing(connect(Path(path), "mode=rw", sqlite3.Connection)) as connection:
+        connection.executescript(f"BEGIN; {tables}")
+        INDEX.sign(connection)
+        connection.executemany("INSERT INTO about VALUES (?, ?)", values)
+        connection.execute("COMMIT")
 
 
 def place_of(path: str) -> tuple[int, int]:
-    """Which file it is: device and inode. Raises OSError."""
+    """Return the device and inode of a file. Raises OSError."""
     status = os.stat(path)
     return status.st_dev, status.st_ino
 
 
-def _fill(path: str, about: dict[str, Any]) -> None:
-    """Make an empty file an index, at once. Raises sqlite3.Error."""
-    tables = _TABLES + (_BLOCK_TABLES if about["bits"] == BLOCKED_BITS else "")
-    values = (("about", json.dumps(about)), ("batches", 0), ("next", 1), ("documents", 0))
-    connection = connected(Path(path), "mode=rw")
-    try:
-        connection.executescript(f"BEGIN; {tables}")
-        SORT.sign(connection)
-        connection.executemany("INSERT INTO about VALUES (?, ?)", values)
-        connection.execute("COMMIT")
-    finally:
-        connection.close()
-
-
 def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
-    """A connection that makes no file, and writes none unless it is to. Raises sqlite3.Error."""
+    """Open the file, which must exist, to read it or `to_write` it. Raises sqlite3.Error."""
+    # 64 MB keep the pages that batch after batch changes, and freed pages need not be
+    # overwritten, as some builds of SQLite do: together a third of all that is written.
+    to_change = ["synchronous = NORMAL", "cache_size = -65536", "secure_delete = OFF"]
+    pragmas = to_change if to_write else ["query_only = ON"]
     try:
-        return _prepared(bounded(Path(path), "mode=rw"), to_write=to_write)
+        return INDEX.connect(Path(path), "mode=rw", BoundedConnection, pragmas)
     except sqlite3.OperationalError:
         folder = os.path.dirname(os.path.abspath(path))
-        if to_write or os.access(folder, os.W_OK) or Path(f"{path}-wal").exists():
+        if to_write or os.access(folder, os.W_OK) or os.path.exists(f"{path}-wal"):
             raise
-    # What lies in a place that cannot be written has nobody who writes it.
-    return _prepared(bounded(Path(path), "mode=ro&immutable=1"), to_write=False)
-
-
-def _prepared(connection: sqlite3.Connection, *, to_write: bool) -> sqlite3.Connection:
-    """Prepare a connection, and check that the file holds the tables of an index alone.
-
-    Raises sqlite3.Error, having closed it.
-    """
-    try:
-        if to_write:
-            connection.execute("PRAGMA synchronous = NORMAL")
-            # 64 MB keep the pages that batch after batch changes; and what is freed need not be
-            # overwritten, as some builds of SQLite do: together a third of all that is written.
-            connection.execute("PRAGMA cache_size = -65536")
-            connection.execute("PRAGMA secure_delete = OFF")
-        else:
-            connection.execute("PRAGMA query_only = ON")
-        SORT.check(connection)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def from_json(text: str) -> Any:  # noqa: ANN401
-    """What some JSON of an index says. Raises ValueError if it is too long or nested too deep."""
-    if len(text) > JSON_CHARACTERS:
-        raise ValueError(f"{len(text):,} characters of JSON")
-    deep = f"JSON nested more than {JSON_DEPTH} deep"
-    try:
-        value = json.loads(text)
-    except RecursionError:
-        raise ValueError(deep) from None
-    level = [value]
-    for _ in range(JSON_DEPTH):
-        level = [inner for each in level for inner in _inside(each)]
-    if level:
-        raise ValueError(deep)
-    return value
-
-
-def _inside(value: object) -> list[Any]:
-    """What is right in a value of JSON."""
-    if isinstance(value, dict):
-        return [*value.values()]
-    return value if isinstance(value, list) else []
+    # In a folder that cannot be written, nobody is writing the index.
+    return INDEX.connect(Path(path), "mode=ro&immutable=1", BoundedConnection, pragmas)
 
 
 @contextmanager
 def explained(path: str) -> Iterator[None]:
-    """What goes wrong with the file, or is not what it should be in it, as an InputError."""
+    """Turn an error of SQLite or the system into an InputError that names the file."""
     try:
         yield
     except sqlite3.Error as error:
@@ -263,27 +205,14 @@ def explained(path: str) -> Iterator[None]:
         if "locked" in cause:
             cause = "another process is changing it; try again later"
         elif cause == "interrupted":
-            cause = "damaged (a statement found no end in it); build it anew"
+            raise damaged(path, "a statement found no end in it") from None
         elif type(error) is sqlite3.DatabaseError:
-            cause = f"damaged ({cause}); build it anew"
+            raise damaged(path, cause) from None
         raise InputError(f"{path!r}: {cause}") from None
-    except _NOT_AS_IT_SHOULD_BE as error:
-        raise InputError(f"{path!r}: damaged ({error}); build it anew") from None
+    except UnicodeError as error:  # SQLite quotes a damaged file
+        raise damaged(path, error) from None
     except FileExistsError:
         there = "there is a file already; `simdup index add` and `update` go on with an index"
         raise InputError(f"{path!r}: {there}") from None
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None
-
-
-def sound(
-    look: Callable[Concatenate[Catalogue, Asked], Found],
-) -> Callable[Concatenate[Catalogue, Asked], Found]:
-    """Make damage in the file that a function looks at an InputError."""
-
-    @wraps(look)
-    def looking(catalogue: Catalogue, /, *args: Asked.args, **kwargs: Asked.kwargs) -> Found:
-        with explained(catalogue.path):
-            return look(catalogue, *args, **kwargs)
-
-    return looking

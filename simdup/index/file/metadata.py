@@ -1,7 +1,7 @@
-"""How the fingerprints and texts of an index are made: written down, and read again.
+"""What an index notes in JSON of how it was made: written, and checked when it is read.
 
-Dictionaries and converters are named by digest and command, and given again by whoever uses
-the index: one that came from elsewhere must not make simdup read or run what it names.
+Dictionaries and converters are noted by digest and command, and the user of an index gives
+them again: an index from elsewhere must not make simdup read or run what it names.
 """
 
 from __future__ import annotations
@@ -14,29 +14,46 @@ from typing import Any
 
 from simdup.errors import InputError
 from simdup.files.read import edition
-from simdup.index.file.connection import explained
-from simdup.recipe import HashKind, Recipe
+from simdup.recipe import MAX_BITS, HashKind, Recipe
 from simdup.settings import Settings
 from simdup.text.encodings import encoding_named
 from simdup.versions import version
 
-# What decides how they are made.
-_MADE = ("bits", "recipe", "key", "encoding", "formats", "convert")
+# What simdup writes takes a few hundred characters and four levels; what somebody else has
+# written there may be anything.
+JSON_CHARACTERS, JSON_DEPTH = 1 << 20, 16
+
 _RECIPE = ("features", "ngram", "top", "weights", "hash", "bits")
 
-# How an option of a recipe is called on the command line, where it is not as in its key.
+# The types of what decides how fingerprints and texts are made.
+_MADE: dict[str, tuple[type, ...]] = {
+    "bits": (int,),
+    "recipe": (dict,),
+    "key": (dict,),
+    "encoding": (str, type(None)),
+    "formats": (list,),
+    "convert": (list,),
+}
+
+# The command-line options whose names differ from those in the key of a recipe.
 _OPTIONS = {"user_dict": "--user-dict", "stop_words": "--stop-words"}
 
 
+def damaged(path: str, what: object) -> InputError:
+    """Return the error for an index that holds what simdup does not write."""
+    return InputError(f"{path!r}: damaged ({what}); build it anew")
+
+
 def about(settings: Settings) -> dict[str, Any]:
-    """What is written down, for JSON."""
+    """Return what an index notes of these settings, for JSON."""
     recipe = settings.recipe
     named = {name: getattr(recipe, name) for name in _RECIPE}
     return {
         "id": token_hex(8),  # an index that is built anew has another
         "simdup": version("simdup"),
         "bits": recipe.bits,
-        "recipe": {k: v.value if isinstance(v, Enum) else v for k, v in named.items()},
+        "recipe": {k: v.value if isinstance(v, Enum) else v for k, v in named.items()}
+        | {"ngram": list(recipe.ngram)},
         "key": json.loads(recipe.key()),
         "encoding": settings.encoding,
         "formats": list(settings.formats),
@@ -45,49 +62,34 @@ def about(settings: Settings) -> dict[str, Any]:
     }
 
 
-def check(path: str, written: dict[str, Any], before: dict[str, Any]) -> None:
-    """Raise InputError for what was not written down by `about`, or is not made as `before`."""
-    kinds: dict[str, type | tuple[type, ...]] = {
-        "simdup": str,
-        "recipe": dict,
-        "key": dict,
-        "formats": list,
-        "convert": list,
-        "encoding": (str, type(None)),
-    }
-    with explained(path):
-        for name, kind in kinds.items():
-            if not isinstance(written[name], kind):
-                raise TypeError(f"{name} {written[name]!r}")
-        if not all(isinstance(each, str) for each in (*written["formats"], *written["convert"])):
-            raise TypeError("formats or converters that are no names")
-        if not isinstance(written.get("read_from", 0), int):
-            raise TypeError(f"read_from {written['read_from']!r}")
-    if before and any(written[name] != before[name] for name in _MADE):
-        other = "an index that is made in another way has taken its place"
-        raise InputError(f"{path!r}: {other}; open it anew")
+def is_made_alike(written: dict[str, Any], before: dict[str, Any]) -> bool:
+    """Whether two indexes make fingerprints and texts in the same way."""
+    return all(written[name] == before[name] for name in _MADE)
+
+
+def check(path: str, written: Any) -> None:  # noqa: ANN401
+    """Raise InputError unless metadata has the types and sizes that `about` writes."""
+    if not isinstance(written, dict):
+        raise damaged(path, f"about {written!r:.80}")
+    kinds: dict[str, tuple[type, ...]] = {"simdup": (str,), **_MADE}
+    for name, allowed in kinds.items():
+        if type(written.get(name, ...)) not in allowed:
+            raise damaged(path, f"{name} {written.get(name)!r:.80}")
+    if not all(isinstance(each, str) for each in (*written["formats"], *written["convert"])):
+        raise damaged(path, "formats or converters that are no names")
+    if type(written.get("read_from", 0)) is not int:
+        raise damaged(path, f"read_from {written['read_from']!r:.80}")
+    if not 8 <= written["bits"] <= MAX_BITS or written["bits"] % 8:
+        raise damaged(path, f"fingerprints of {written['bits']!r:.80} bits")
 
 
 def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings:
-    """The settings that were written down, with the dictionaries and converters of others.
+    """Return the settings that an index notes, with the dictionaries and converters given.
 
     Raises InputError, naming the difference, if this simdup would make other fingerprints.
     """
-    with explained(path):
-        return _settings_of(path, written, given)
-
-
-def _settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings:
-    user_dict, stop_words = given.recipe.user_dict, given.recipe.stop_words
-    features = Recipe(features=written["recipe"]["features"])
-    if (user_dict or stop_words) and not features.uses_words:
-        unused = "which no dictionary and no stop words change; leave them out"
-        raise InputError(f"{path!r}: made with features {features.features.value}, {unused}")
-    recipe = Recipe(**written["recipe"], user_dict=user_dict, stop_words=stop_words)
-    if written["bits"] != recipe.bits:
-        raise ValueError(f"fingerprints of {written['bits']} bits")
-    if written["encoding"] is not None:
-        encoding_named(written["encoding"])
+    check(path, written)
+    recipe = _with_dictionaries(path, _recipe_of(path, written), given.recipe)
     now = json.loads(recipe.key())
     # What the user can mend comes first: a dictionary may decide which package cuts words.
     for name, value in sorted(written["key"].items(), key=lambda each: each[0] not in _OPTIONS):
@@ -96,12 +98,36 @@ def _settings_of(path: str, written: dict[str, Any], given: Settings) -> Setting
     if written["convert"] != [str(each) for each in given.converters]:
         there = " ".join(f"--convert {each!r}" for each in written["convert"]) or "no --convert"
         raise InputError(f"{path!r}: made with {there}; give the same")
-    return Settings(
-        recipe,
-        encoding=written["encoding"],
-        formats=tuple(map(str, written["formats"])),
-        converters=given.converters,
-    )
+    encoding, formats = written["encoding"], tuple(written["formats"])
+    try:
+        if encoding is not None:
+            encoding_named(encoding)
+        return Settings(recipe, encoding=encoding, formats=formats, converters=given.converters)
+    except ValueError as error:
+        raise damaged(path, error) from None
+
+
+def _recipe_of(path: str, written: dict[str, Any]) -> Recipe:
+    """Return the recipe that an index notes, which names no file."""
+    named = written["recipe"]
+    lengths = named.get("ngram")
+    is_known = named.keys() == {*_RECIPE} and isinstance(lengths, list)
+    if not is_known or not all(type(each) is int for each in lengths):
+        raise damaged(path, f"recipe {named!r:.80}")
+    try:
+        recipe = Recipe(**named)
+    except ValueError as error:
+        raise damaged(path, error) from None
+    if written["bits"] != recipe.bits:
+        raise damaged(path, f"fingerprints of {written['bits']} bits")
+    return recipe
+
+
+def _with_dictionaries(path: str, recipe: Recipe, given: Recipe) -> Recipe:
+    if (given.user_dict or given.stop_words) and not recipe.uses_words:
+        unused = "which no dictionary and no stop words change; leave them out"
+        raise InputError(f"{path!r}: made with features {recipe.features.value}, {unused}")
+    return replace(recipe, user_dict=given.user_dict, stop_words=given.stop_words)
 
 
 def _difference(name: str, there: object, here: object) -> str:
@@ -111,7 +137,7 @@ def _difference(name: str, there: object, here: object) -> str:
 
 
 def with_bits(path: str, settings: Settings, bits: int) -> Settings:
-    """Settings for the first `bits` bits of each fingerprint. Raises InputError for too many."""
+    """Cut settings to the first `bits` bits of each fingerprint. Raises InputError for more."""
     recipe = settings.recipe
     if bits == recipe.bits:
         return settings
@@ -121,3 +147,27 @@ def with_bits(path: str, settings: Settings, bits: int) -> Settings:
         only = f"made with {recipe.bits} bits of hash 'string', of which {bits} are no fingerprint"
         raise InputError(f"{path!r}: {only}")
     return replace(settings, recipe=replace(recipe, bits=bits))
+
+
+def from_json(text: str) -> Any:  # noqa: ANN401
+    """Return what JSON in an index says. Raises ValueError if it is too long or too deep."""
+    if len(text) > JSON_CHARACTERS:
+        raise ValueError(f"{len(text):,} characters of JSON")
+    deep = f"JSON nested more than {JSON_DEPTH} deep"
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError(deep) from None
+    level = [value]
+    for _ in range(JSON_DEPTH):
+        level = [inner for each in level for inner in _inside(each)]
+    if level:
+        raise ValueError(deep)
+    return value
+
+
+def _inside(value: object) -> list[Any]:
+    """Return the values right inside a value of JSON."""
+    if isinstance(value, dict):
+        return [*value.values()]
+    return value if isinstance(value, list) else []

@@ -1,137 +1,150 @@
-"""What is in an index: segments of fingerprints, documents, places."""
+"""Reading an index: segments of fingerprints, documents, places, and connections to share."""
 
 from __future__ import annotations
 
 import json
 import os
+import struct
+import threading
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 
 from simdup.errors import InputError
-from simdup.index.file.connection import explained, sound
-from simdup.index.segments import Segment, segment
+from simdup.index.file.connection import IndexConnection
+from simdup.index.file.metadata import damaged, is_made_alike
+from simdup.index.segments import SIZE, Segment, cut, segment
 from simdup.records import Document, Source
 from simdup.settings import FORMATS
-from simdup.storage.codec import made_of, status_in
+from simdup.storage.codec import outcome_in, status_in
 from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simdup.index.file.connection import Catalogue
     from simdup.index.segments import Numbers
     from simdup.search.hamming import Rows
 
-# Documents asked for at once.
+# Documents read at once.
 NUMBERS_AT_ONCE = 1 << 14
 
 # More features than any text has.
 FEATURES = 1 << 48
 
-#: What is wrong where one is there without the other.
-DISAGREEMENT = "documents and fingerprints do not agree; build the index anew"
+#: More segments than any index has.
+SEGMENTS = 1 << 32
 
 
-@sound
-def segments(catalogue: Catalogue, known: dict[int, Segment]) -> dict[int, Segment]:
-    """All segments by number; those in `known` that have not changed since are the same.
+def disagreement(connection: IndexConnection) -> InputError:
+    """Return the error for a document without a fingerprint, or a fingerprint without one."""
+    told = "documents and fingerprints do not agree; build the index anew"
+    return InputError(f"{connection.path!r}: {told}")
 
-    Within `Catalogue.reading` or `writing`.
+
+def segments(connection: IndexConnection, known: dict[int, Segment]) -> dict[int, Segment]:
+    """Return all segments by number, taking from `known` those that have not changed.
+
+    Within `reading` or `writing`.
     """
-    stamps = dict(catalogue.ask("SELECT id, batch FROM segments ORDER BY id"))
+    stamps = connection.select("SELECT id, batch FROM segments ORDER BY id", kinds=[(int, int)])
     made = {}
-    for number, batch in stamps.items():
+    for number, batch in stamps:
         old = known.get(number)
-        made[number] = old if old and old.batch == batch else segment_of(catalogue, number)
-    if sum(len(each.documents) for each in made.values()) != len(catalogue):
-        raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
+        made[number] = old if old and old.batch == batch else segment_of(connection, number)
+    if sum(len(each.documents) for each in made.values()) != len(connection):
+        raise disagreement(connection)
     return made
 
 
-@sound
-def segment_of(catalogue: Catalogue, number: int) -> Segment:
-    """A segment as it is in the file. Raises InputError if it is damaged."""
-    sql = "SELECT batch, size, low, high, rows, documents, checksum FROM segments WHERE id = ?"
-    ((batch, size, low, high, packed, listed, checksum),) = catalogue.ask(sql, number)
-    is_whole = (len(packed), len(listed)) == (size * catalogue.width, 8 * size)
-    numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)
-    is_whole = is_whole and crc32(listed, crc32(packed)) == checksum
-    if not is_whole or (low, high) != (numbers.min(), numbers.max()):
-        raise InputError(f"{catalogue.path!r}: segment {number} is damaged; build the index anew")
-    rows = np.frombuffer(packed, np.uint8).reshape(size, catalogue.width)
-    return segment(batch, rows, numbers)
+def segment_of(connection: IndexConnection, number: int) -> Segment:
+    """Read a segment. Raises InputError if it is damaged."""
+    sql = "SELECT batch, size, checksum, low, high, rows, documents FROM segments WHERE id = ?"
+    kinds = [(int, int, int, int, int, bytes, bytes)]
+    ((batch, size, checksum, *edges, packed, listed),) = connection.select(sql, number, kinds=kinds)
+    lengths = size * connection.width, 8 * size
+    is_sound = 0 < number < SEGMENTS and 0 < size <= SIZE
+    is_sound = is_sound and (len(packed), len(listed)) == lengths
+    if is_sound and crc32(listed, crc32(packed)) == checksum:
+        numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)
+        if edges == [numbers.min(), numbers.max()]:
+            rows = np.frombuffer(packed, np.uint8).reshape(size, connection.width)
+            return segment(batch, rows, numbers)
+    told = f"segment {number} is damaged; build the index anew"
+    raise InputError(f"{connection.path!r}: {told}")
 
 
-@sound
-def documents(catalogue: Catalogue, numbers: Numbers) -> dict[int, Document]:
-    """Documents by their numbers, each of which is to come once and to be there."""
+def documents(connection: IndexConnection, numbers: Numbers) -> dict[int, Document]:
+    """Return documents by number. Raises InputError unless there is one for each number."""
     found: dict[int, Document] = {}
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = json.dumps(numbers[begin : begin + NUMBERS_AT_ONCE].tolist())
-        sql = (
-            "SELECT documents.id, folders.path, name, entry, checksum FROM json_each(?) AS asked"
-            " JOIN documents ON documents.id = asked.value"
-            " JOIN folders ON folders.id = folder"
-        )
-        found |= {row[0]: _document(catalogue, row) for row in catalogue.ask(sql, asked)}
+        found |= _documents(connection, "IN (SELECT value FROM json_each(?))", asked)
     if len(found) < len(numbers):
-        raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
+        raise disagreement(connection)
     return found
 
 
-@sound
-def every_number(catalogue: Catalogue) -> Numbers:
-    """The numbers of all documents, rising."""
-    return np.array(catalogue.ask("SELECT id FROM documents ORDER BY id"), np.int64).reshape(-1)
+def every_number(connection: IndexConnection) -> Numbers:
+    """Return the numbers of all documents, ascending."""
+    rows = connection.execute("SELECT id FROM documents ORDER BY id")
+    return np.array(rows, np.int64).reshape(-1)
 
 
-def every_document(catalogue: Catalogue) -> Iterator[tuple[int, Document]]:
-    """All documents with their numbers, in their order."""
+def every_document(connection: IndexConnection) -> Iterator[tuple[int, Document]]:
+    """Yield all documents with their numbers, ascending."""
     last = 0
-    sql = (
-        "SELECT documents.id, path, name, entry, checksum FROM documents"
-        " JOIN folders ON folders.id = folder WHERE documents.id > ?"
-        " ORDER BY documents.id LIMIT ?"
-    )
-    while found := catalogue.ask(sql, last, NUMBERS_AT_ONCE):
-        last = found[-1][0]
-        with explained(catalogue.path):
-            part = [(row[0], _document(catalogue, row)) for row in found]
-        yield from part
+    while found := _documents(connection, "> ? ORDER BY 1 LIMIT ?", last, NUMBERS_AT_ONCE):
+        yield from found.items()
+        last = next(reversed(found))
 
 
-@sound
-def everything(catalogue: Catalogue, loaded: Sequence[Segment]) -> tuple[list[Document], Rows]:
-    """All documents in the order of their numbers, and their fingerprints, from all segments."""
-    known = dict(every_document(catalogue))
+def everything(
+    connection: IndexConnection, loaded: Sequence[Segment]
+) -> tuple[list[Document], Rows]:
+    """Return all documents by ascending number, and their fingerprints, from all segments."""
+    known = dict(every_document(connection))
     numbers = np.concatenate([np.empty(0, np.int64), *(each.documents for each in loaded)])
     order = np.argsort(numbers)
     if numbers[order].tolist() != list(known):
-        raise InputError(f"{catalogue.path!r}: {DISAGREEMENT}")
-    rows = np.concatenate([each.rows for each in loaded])[order] if loaded else None
-    empty = np.empty((0, catalogue.width), np.uint8)
-    return list(known.values()), empty if rows is None else rows
+        raise disagreement(connection)
+    empty = np.empty((0, connection.width), np.uint8)
+    return list(known.values()), np.concatenate([empty, *(each.rows for each in loaded)])[order]
 
 
 def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
-    """Of all that is written of a document besides its fingerprint."""
+    """Return the checksum of all that is written of a document besides its fingerprint."""
     return crc32(data, crc32(name, crc32(folder, number & 0xFFFFFFFF)))
 
 
-def _document(catalogue: Catalogue, row: tuple[int, bytes, bytes, bytes, int]) -> Document:
+def _documents(
+    connection: IndexConnection, condition: str, *parameters: object
+) -> dict[int, Document]:
+    """Return the documents whose numbers meet a condition in SQL."""
+    sql = (
+        "SELECT documents.id, path, name, entry, checksum FROM documents"  # noqa: S608
+        f" JOIN folders ON folders.id = folder WHERE documents.id {condition}"
+    )
+    rows = connection.select(sql, *parameters, kinds=[(int, bytes, bytes, bytes, int)])
+    return {row[0]: _document(connection, row) for row in rows}
+
+
+def _document(connection: IndexConnection, row: tuple[int, bytes, bytes, bytes, int]) -> Document:
     number, folder, name, data, checksum = row
     path = os.fsdecode(folder + name)
     if checksum_of(number, folder, name, data) != checksum:
-        raise InputError(f"{catalogue.path!r}: the entry of {path!r} is damaged; build it anew")
-    inode, size, mtime_ns, ctime_ns = status_in(data)
-    found, _ = made_of(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
-    if not isinstance(found, Document) or not 0 < found.features < FEATURES:
-        raise InputError(f"{catalogue.path!r}: the entry of {path!r} is none of a document")
-    _check_encoding(found.encoding)
-    return found
+        raise InputError(f"{connection.path!r}: the entry of {path!r} is damaged; build it anew")
+    try:
+        inode, size, mtime_ns, ctime_ns = status_in(data)
+        found, _ = outcome_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
+        if isinstance(found, Document) and 0 < found.features < FEATURES:
+            _check_encoding(found.encoding)
+            return found
+    except (ValueError, struct.error) as error:
+        raise damaged(connection.path, error) from None
+    raise InputError(f"{connection.path!r}: the entry of {path!r} is none of a document")
 
 
 @lru_cache
@@ -141,22 +154,18 @@ def _check_encoding(name: str) -> None:
         encoding_named(name)
 
 
-@sound
-def in_folder(catalogue: Catalogue, folder: bytes) -> dict[bytes, tuple[int, bytes]]:
-    """The documents right in a folder: their numbers and entries, by name."""
+def in_folder(connection: IndexConnection, folder: bytes) -> dict[bytes, tuple[int, bytes]]:
+    """Return the numbers and entries of the documents right in a folder, by name."""
     sql = (
         "SELECT name, documents.id, entry FROM folders JOIN documents ON folder = folders.id"
         " WHERE path = ?"
     )
-    found = {name: (number, data) for name, number, data in catalogue.ask(sql, folder)}
-    if not all(type(name) is type(data) is bytes for name, (_, data) in found.items()):
-        raise ValueError(f"names or entries in {folder!r}")
-    return found
+    found = connection.select(sql, folder, kinds=[(bytes, int, bytes)])
+    return {name: (number, data) for name, number, data in found}
 
 
-@sound
-def at_or_under(catalogue: Catalogue, path: bytes) -> Numbers:
-    """The numbers of the document of this path, and of those in a folder of this path."""
+def at_or_under(connection: IndexConnection, path: bytes) -> Numbers:
+    """Return the numbers of the document of this path, and of those in a folder of this path."""
     if not path:
         return np.empty(0, np.int64)
     folder, name = os.path.split(path)
@@ -166,16 +175,82 @@ def at_or_under(catalogue: Catalogue, path: bytes) -> Numbers:
         " WHERE (path = ? AND name = ?) OR (path >= ? AND path < ?)"
     )
     end = inside[:-1] + bytes([inside[-1] + 1])
-    found = catalogue.ask(sql, os.path.join(folder, b"") if folder else b"", name, inside, end)
+    found = connection.execute(sql, os.path.join(folder, b"") if folder else b"", name, inside, end)
     return np.array(found, np.int64).reshape(-1)
 
 
-@sound
-def places(catalogue: Catalogue) -> dict[bytes, str | None]:
-    """What was added, with its filters as JSON; None for what was taken out."""
-    found = dict(catalogue.ask("SELECT path, filters FROM places ORDER BY path"))
-    for path in found:
+def places(connection: IndexConnection) -> dict[bytes, str | None]:
+    """Return the paths that were added, with their filters as JSON; None for removed ones."""
+    found = dict(connection.execute("SELECT path, filters FROM places ORDER BY path"))
+    for path, filters in found.items():
         # An update walks them: a relative one would be whatever is in the current folder.
         if type(path) is not bytes or not os.path.isabs(path) or b"\0" in path:
-            raise ValueError(f"place {path!r:.80}, which is not an absolute path")
+            raise damaged(connection.path, f"place {path!r:.80}, which is not an absolute path")
+        if not isinstance(filters, str | None):
+            raise damaged(connection.path, f"filters {filters!r:.80}")
     return found
+
+
+class ReaderPool:
+    """One connection for each thread that reads, kept for the next; to be closed.
+
+    If another file takes the name of the first, it is read from then on, provided that it is
+    an index made alike. Every method raises InputError for a damaged or unusable file.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        #: How the index was made, as it was written when it was opened last.
+        self.about: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        self._idle: list[IndexConnection] = []
+        # The segments that were read last, and of which file.
+        self._segments: tuple[object, dict[int, Segment]] = (None, {})
+        with self.one():
+            pass  # so that an index that cannot be opened is told at once
+
+    def close(self) -> None:
+        """Let go of the file, in other threads when they have their answers."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            self._segments = (None, {})
+        for reader in idle:
+            reader.close()
+
+    @contextmanager
+    def one(self) -> Iterator[IndexConnection]:
+        """Lend a connection to the current file that no other thread uses meanwhile."""
+        with self._lock:
+            idle = self._idle
+            reader = idle.pop() if idle else None
+        if reader is None or not reader.is_there():
+            if reader is not None:
+                reader.close()
+            reader = self._opened()
+        try:
+            yield reader
+        except BaseException:
+            reader.close()
+            raise
+        with self._lock:
+            is_open = idle is self._idle
+            if is_open:
+                idle.append(reader)
+        if not is_open:
+            reader.close()
+
+    def _opened(self) -> IndexConnection:
+        reader = IndexConnection(self.path)
+        if self.about and not is_made_alike(reader.about, self.about):
+            reader.close()
+            other = "an index that is made in another way has taken its place"
+            raise InputError(f"{self.path!r}: {other}; open it anew")
+        self.about = reader.about
+        return reader
+
+    def loaded(self, reader: IndexConnection, bits: int) -> list[Segment]:
+        """Return the current segments, cut to `bits`; only those that changed are read anew."""
+        identity, known = self._segments
+        found = segments(reader, known if identity == reader.identity else {})
+        self._segments = (reader.identity, found)
+        return cut(list(found.values()), bits)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from simdup.recipe import FeatureKind
 from simdup.report.text import skips
 from simdup.report.wording import printable
 from simdup.theory import similarity_at
@@ -38,15 +37,10 @@ def payload(result: ScanResult) -> dict[str, Any]:
     """The data of the page, ready for JSON; all names are printable."""
     folders, encodings = Names(), Names()
     bits = result.settings.recipe.bits
-    groups = [
-        [
-            group.id,
-            group.kind.value,
-            group.diameter,
-            [_member(member, bits, folders, encodings) for member in group.members],
-        ]
-        for group in result.groups
-    ]
+    groups = list[list[Any]]()
+    for group in result.groups:
+        members = [_member(member, bits, folders, encodings) for member in group.members]
+        groups.append([group.id, group.kind.value, group.diameter, members])
     stats, candidates = result.stats, result.candidates
     narrowed = None
     if candidates is not None and candidates.k < candidates.wanted:
@@ -73,9 +67,8 @@ def _settings(settings: Settings) -> dict[str, Any]:
     recipe, verified = settings.recipe, settings.verified
     return {
         "features": recipe.features.value,
-        "ngram": recipe.ngram if recipe.features is FeatureKind.SHINGLES else None,
-        "top": recipe.top if recipe.features is FeatureKind.KEYWORDS else None,
-        "hash": recipe.hash.value,
+        "ngram": recipe.ngram,
+        "top": recipe.top,
         "bits": recipe.bits,
         "verified": verified,
         "similarity": settings.similarity if verified else None,
