@@ -1145,7 +1145,7 @@ PHASES = {
     "the first folder": ("simdup.files.walk:_Run._entries:1", 0),
     "read": ("simdup.files.workers:fingerprint_sources:2", 2),
     "keep": ("simdup.storage.cached:RecipeCache._insert:2", 2),
-    "search": ("simdup.match.match:iter_pairs:1", 8),
+    "search": ("simdup.match.match:iter_near_pairs:1", 8),
     "read again": ("simdup.files.fingerprint:_read_again:3", 8),
     "keep similarities": ("simdup.storage.cached:RecipeCache.keep_similarities:1", 8),
     "group": ("simdup.files.group_files:_groups:1", 8),
@@ -1233,7 +1233,7 @@ def test_an_interrupted_scan_leaves_no_report_that_cannot_say_so(interrupted, ei
     write("out", OLD)
 
     ended = interrupted(
-        "simdup.match.match:iter_pairs:1", "scan", eight, "--format", form, "--output", "out"
+        "simdup.match.match:iter_near_pairs:1", "scan", eight, "--format", form, "--output", "out"
     )
 
     assert (ended.returncode, ended.stdout) == (130, b"")
@@ -1246,7 +1246,7 @@ def test_only_what_is_remembered_is_said_to_be(interrupted, eight):
     Path("closed").mkdir(mode=0o500)
 
     ended = interrupted(
-        *("simdup.match.match:iter_pairs:1", "scan", eight),
+        *("simdup.match.match:iter_near_pairs:1", "scan", eight),
         environment={"SIMDUP_CACHE": "closed/store"},
         preexec_fn=as_anybody,
     )
@@ -2558,7 +2558,7 @@ def test_every_row_is_kept_dropped_or_refused_and_the_sum_is_printed(simdup, cor
     "where",
     [
         "simdup.corpus.fingerprint:fingerprint_chunk:1",
-        "simdup.match.match:iter_pairs:1",
+        "simdup.match.match:iter_near_pairs:1",
         "simdup.corpus.formats.jsonl:row_in:16",
         "simdup.corpus.rewrite:_parts:1",
         "simdup.corpus.formats.jsonl:JsonLines.kept:1",

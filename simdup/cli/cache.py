@@ -86,11 +86,10 @@ def info_command(cache: str | None) -> int:
 
 @cache_command.command("clear")
 @_store_option
-@click.option(
+@options.option(
     "--older-than",
+    "Forget only what no scan used in the last DAYS, e.g. 90d.",
     type=options.Parsed("days", _days),
-    metavar="DAYS",
-    help="Forget only what no scan used in the last DAYS, e.g. 90d.",
 )
 def clear_command(cache: str | None, older_than: int | None) -> int:
     """Forget the fingerprints and similarities of files; the files themselves stay as they are.

@@ -18,7 +18,7 @@ from simdup.report import json_csv as data
 @click.argument("left", type=options.PATH, metavar="A")
 @click.argument("right", type=options.PATH, metavar="B")
 @options.file_matching
-@click.option("--diff", "show_diff", is_flag=True, help="Also show the sentences that differ.")
+@options.flag("--diff", "show_diff", "Also show the sentences that differ.")
 @options.report_format(["text", "json"], "text")
 @options.color
 def compare_command(

@@ -55,26 +55,22 @@ def corpus_command() -> None:
 
 @corpus_command.command("scan")
 @click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
-@click.option(
-    "--text-field",
-    default="text",
-    show_default=True,
-    metavar="NAME",
-    help="The field or column that contains the texts.",
+@options.option(
+    "--text-field", "The field or column that contains the texts.", default="text", metavar="NAME"
 )
-@click.option(
+@options.option(
     "--id-field",
+    "The field or column by which reports name rows.  [default: file and row number]",
     metavar="NAME",
-    help="The field or column by which reports name rows.  [default: file and row number]",
 )
 @options.row_matching
 @options.linkage
-@click.option(
+@options.option(
     "--keep",
-    type=click.Choice(KEEPS),
-    help="Instead of a report, write a corpus without near-duplicates to --output: rows without a"
+    "Instead of a report, write a corpus without near-duplicates to --output: rows without a"
     " group, one row of each group (the first, the longest or the representative), and every other"
     " row of a group that is not similar enough to a row that stays.",
+    type=click.Choice(KEEPS),
 )
 @options.report_format(FORMATS, "jsonl")
 @options.file(
@@ -84,28 +80,25 @@ def corpus_command() -> None:
     "Write the report to this file; with --keep, the rows, compressed if its name ends in .gz"
     " or .zst.",
 )
-@click.option(
+@options.choice(
     "--engine",
-    type=click.Choice([*_OPTIONS_OF]),
-    default="local",
-    show_default=True,
-    help="Whether this machine or Spark does the work. For Spark, FILE... are any paths, folders"
-    " and patterns that Spark reads, and --output is a folder.",
+    _OPTIONS_OF,
+    "Whether this machine or Spark does the work. For Spark, FILE... are any paths, folders and"
+    " patterns that Spark reads, and --output is a folder.",
 )
-@click.option(
-    "--master", metavar="URL", help="Address of Spark.  [default: spark-submit's, else local[*]]"
+@options.option(
+    "--master", "Address of Spark.  [default: spark-submit's, else local[*]]", metavar="URL"
 )
-@click.option(
+@options.option(
     "--conf",
+    "A setting of Spark; may be given several times.",
     type=options.Parsed("name=value", _setting),
     multiple=True,
-    metavar="NAME=VALUE",
-    help="A setting of Spark; may be given several times.",
 )
-@click.option(
+@options.option(
     "--input-format",
+    "The format of the files, for Spark.  [default: by their names]",
     type=click.Choice(tuple(dict.fromkeys(FORMS.values()))),
-    help="The format of the files, for Spark.  [default: by their names]",
 )
 @options.jobs
 @options.fail_on_found

@@ -41,62 +41,58 @@ DEFAULT_PRECISION = 0.99
     " works, too). Evaluates every pair of files, and the groups that scans make.",
     metavar="CSV",
 )
-@click.option(
+@options.option(
     "--bits",
+    "The sizes of fingerprints to evaluate.",
     type=options.LENGTHS,
     default=",".join(map(str, SIZES)),
-    show_default=True,
-    help="The sizes of fingerprints to evaluate.",
 )
-@click.option(
+@options.option(
     "--features",
+    "What fingerprints are made of: one or more of"
+    f" {', '.join(each.value for each in FeatureKind)}.",
     type=options.some_of(FeatureKind),
     default=Recipe().features.value,
-    show_default=True,
-    help="What fingerprints are made of: one or more of"
-    f" {', '.join(each.value for each in FeatureKind)}.",
 )
-@click.option(
+@options.option(
     "--hash",
     "hashes",
+    f"The hash functions: one or more of {', '.join(each.value for each in HashKind)}.",
     type=options.some_of(HashKind),
     default=Recipe().hash.value,
-    show_default=True,
-    help=f"The hash functions: one or more of {', '.join(each.value for each in HashKind)}.",
 )
-@click.option(
+@options.option(
     "-s",
     "--similarity",
+    "The threshold of verified scans. The default k of each size is the number of bits that"
+    f" corresponds to it.  [default: {SIMILARITY}]",
     type=options.SHARE,
     metavar="S",
-    help="The threshold of verified scans. The default k of each size is the number of bits that"
-    f" corresponds to it.  [default: {SIMILARITY}]",
 )
-@click.option(
+@options.option(
     "-k",
     "k",
+    "Use this k as the default of every size; smaller sizes are left out.",
     type=click.IntRange(min=0),
     metavar="BITS",
-    help="Use this k as the default of every size; smaller sizes are left out.",
 )
 @options.details
-@click.option(
+@options.option(
     "--draws",
+    "Repeat with so many independent hash functions and report the mean, which tells luck"
+    " from merit.",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
-    help="Repeat with so many independent hash functions and report the mean, which tells luck"
-    " from merit.",
 )
 @options.flag("--curve", "Report the accuracy at every k.")
 @options.flag(
     "--recommend", "Name the most tolerant thresholds that reach the precision of --precision."
 )
-@click.option(
+@options.option(
     "--precision",
+    f"The precision that --recommend must reach.  [default: {DEFAULT_PRECISION}]",
     type=options.SHARE,
     metavar="P",
-    help=f"The precision that --recommend must reach.  [default: {DEFAULT_PRECISION}]",
 )
 @options.file(
     "--plot", "picture", "Also draw the accuracy as a .png or .svg file; needs the extra 'plot'."
@@ -175,20 +171,17 @@ def _recipes(given: dict[str, Any], k: int | None) -> tuple[list[int], list[Reci
     sizes = [size for size in given["bits"] if k is None or k <= size] or given["bits"]
     recipes, left_out = list[Recipe](), list[str]()
     for kind, name in product(given["features"], given["hashes"]):
-        is_string = name == HashKind.STRING.value
-        most = MAX_STRING_HASH_BITS if is_string else max(sizes)
-        if kind == FeatureKind.SHINGLES.value and name != HashKind.MIX64.value:
-            left_out.append(f"shingles with hash {name!r}: they take only 'mix64'")
-            continue
-        if given["draws"] > 1 and is_string:
-            left_out.append(f"{kind} with hash {name!r}: it has one draw only")
+        most = MAX_STRING_HASH_BITS if name == HashKind.STRING.value else max(sizes)
+        if problem := _problem(kind, name, given["draws"]):
+            left_out.append(f"{kind} with hash {name!r}{problem}")
             continue
         if most < max(sizes):
             left_out.append(f"{kind} with hash {name!r} beyond {most} bits")
         if most >= min(sizes):
             details = options.details_of(kind, given)
-            recipe = Recipe(FeatureKind(kind), hash=HashKind(name), bits=min(sizes), **details)
-            recipes.append(recipe)
+            recipes.append(
+                Recipe(FeatureKind(kind), hash=HashKind(name), bits=min(sizes), **details)
+            )
     if not recipes:
         raise click.UsageError(f"nothing is left: {left_out[0]}")
     for recipe in recipes:
@@ -196,3 +189,10 @@ def _recipes(given: dict[str, Any], k: int | None) -> tuple[list[int], list[Reci
     if len(sizes) < len(given["bits"]):
         left_out.append(f"sizes below k = {k}")
     return sizes, recipes, left_out
+
+
+def _problem(kind: str, name: str, draws: int) -> str | None:
+    """Return why features cannot be evaluated with a hash at any size, or None."""
+    if kind == FeatureKind.SHINGLES.value and name != HashKind.MIX64.value:
+        return ": they take only 'mix64'"
+    return ": it has one draw only" if draws > 1 and name == HashKind.STRING.value else None

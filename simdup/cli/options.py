@@ -130,26 +130,32 @@ def together(*several: Decorator) -> Decorator:
     return lambda command: reduce(lambda added, option: option(added), reversed(several), command)
 
 
+def option(*names: str, **attributes: Any) -> Decorator:
+    """Return an option of its names and its help, which shows the default if there is one."""
+    shows_default = attributes.get("default") is not None
+    return click.option(*names[:-1], help=names[-1], show_default=shows_default, **attributes)
+
+
 def flag(*names: str) -> Decorator:
     """Return an option without a value, of its names and its help."""
-    return click.option(*names[:-1], is_flag=True, help=names[-1])
+    return option(*names, is_flag=True)
 
 
 def file(*names: str, metavar: str = "FILE", multiple: bool = False) -> Decorator:
     """Return an option that takes a path, of its names and its help."""
-    return click.option(*names[:-1], type=PATH, metavar=metavar, multiple=multiple, help=names[-1])
+    return option(*names, type=PATH, metavar=metavar, multiple=multiple)
 
 
 def choice(name: str, choices: Iterable[str], text: str) -> Decorator:
     """Return an option that takes one of some names, the first unless it is given."""
     kind = click.Choice([getattr(each, "value", each) for each in choices])
-    return click.option(name, type=kind, default=kind.choices[0], show_default=True, help=text)
+    return option(name, text, type=kind, default=kind.choices[0])
 
 
 def report_format(names: Iterable[str], default: str) -> Decorator:
     """Return the option `--format`, as `form`; None unless it is given."""
     text = f"The format of the report.  [default: {default}]"
-    return click.option("--format", "form", type=click.Choice([*names]), help=text)
+    return option("--format", "form", text, type=click.Choice([*names]))
 
 
 #: The path of a file. Whether it can be read shows when it is read, with one message everywhere.
@@ -160,21 +166,20 @@ _SIZE = Parsed("size", size_bytes)
 
 #: What makes two texts near-duplicates; for `settings_from` or `one_threshold`.
 thresholds = together(
-    click.option(
+    option(
         "-s",
         "--similarity",
+        f"Texts with at least this exact similarity are near-duplicates.  [default: {SIMILARITY}]",
         type=SHARE,
         metavar="S",
-        help="Texts with at least this exact similarity are near-duplicates."
-        f"  [default: {SIMILARITY}]",
     ),
-    click.option(
+    option(
         "-k",
         "k",
+        "Compare fingerprints alone: texts whose fingerprints differ in at most so many bits"
+        " are near-duplicates (texts of fewer than 16 features are still compared exactly).",
         type=click.IntRange(min=0),
         metavar="BITS",
-        help="Compare fingerprints alone: texts whose fingerprints differ in at most so many bits"
-        " are near-duplicates (texts of fewer than 16 features are still compared exactly).",
     ),
     flag(
         "--no-verify",
@@ -190,19 +195,14 @@ _dictionaries = together(
 
 #: The details of a recipe; for `details_of` or `settings_from`.
 details = together(
-    click.option(
+    option(
         "--ngram",
+        "Number of tokens in a shingle; with several numbers, shingles of each length.",
         type=LENGTHS,
         default=",".join(map(str, _DEFAULT.ngram)),
-        show_default=True,
-        help="Number of tokens in a shingle; with several numbers, shingles of each length.",
     ),
-    click.option(
-        "--top",
-        type=int,
-        default=_DEFAULT.top,
-        show_default=True,
-        help="Number of keywords that make the fingerprint.",
+    option(
+        "--top", "Number of keywords that make the fingerprint.", type=int, default=_DEFAULT.top
     ),
     choice(
         "--weights",
@@ -214,11 +214,11 @@ details = together(
 )
 
 _fingerprint = together(
-    click.option(
+    option(
         "--bits",
-        type=int,
-        help=f"Size of a fingerprint: a multiple of 8 up to {MAX_BITS}."
+        f"Size of a fingerprint: a multiple of 8 up to {MAX_BITS}."
         f"  [default: {_DEFAULT.bits}; {MAX_STRING_HASH_BITS} with --hash string]",
+        type=int,
     ),
     choice(
         "--features",
@@ -236,33 +236,29 @@ _fingerprint = together(
     details,
 )
 
-_convert = click.option(
+_convert = option(
     "--convert",
     "converters",
-    type=Parsed("ext=command", _converter),
-    multiple=True,
-    metavar="EXT=COMMAND",
-    help="Run COMMAND on files that end in .EXT, and take what it prints as their text. {} in"
+    "Run COMMAND on files that end in .EXT, and take what it prints as their text. {} in"
     " COMMAND is replaced by the file's path; without {}, COMMAND reads the file from stdin. No"
     " shell is used; a file may take 60 s of processor time.",
+    type=Parsed("ext=command", _converter),
+    multiple=True,
 )
 
 #: How the text of a file is read; for `settings_from` or `reading_from`.
 reading = together(
-    click.option(
+    option(
         "--encoding",
+        "Read every plain text in this encoding instead of detecting it.",
         type=Parsed("name", _encoding),
-        metavar="NAME",
-        help="Read every plain text in this encoding instead of detecting it.",
     ),
-    click.option(
+    option(
         "--formats",
+        "Document formats whose text is extracted, with commas between them, out of"
+        f" {', '.join(FORMATS)}; or all; or text, to read every file as plain text.",
         type=Parsed("names", _formats),
         default="all",
-        show_default=True,
-        metavar="NAMES",
-        help="Document formats whose text is extracted, with commas between them, out of"
-        f" {', '.join(FORMATS)}; or all; or text, to read every file as plain text.",
     ),
     _convert,
 )
@@ -278,24 +274,20 @@ companions = together(_dictionaries, _convert)
 
 #: Which of the files in a folder are read; for `filters_from`.
 filters = together(
-    click.option(
-        "--include", multiple=True, metavar="GLOB", help="Read only files that match a GLOB."
-    ),
-    click.option(
-        "--exclude", multiple=True, metavar="GLOB", help="Leave out files and folders that match."
-    ),
+    option("--include", "Read only files that match a GLOB.", multiple=True, metavar="GLOB"),
+    option("--exclude", "Leave out files and folders that match.", multiple=True, metavar="GLOB"),
     flag("--hidden", "Also read files and folders whose names begin with a dot."),
     flag("--noise", "Also enter folders of caches, trash and version control."),
     flag("--gitignore", "Leave out what .gitignore files name."),
-    click.option(
+    option(
         "--max-depth",
+        "How deep to go, as in find: 1 reads the files right in PATH, 2 also those one folder"
+        " deeper.",
         type=click.IntRange(min=0),
         metavar="N",
-        help="How deep to go, as in find: 1 reads the files right in PATH, 2 also those one folder"
-        " deeper.",
     ),
-    click.option("--min-size", type=_SIZE, default=0, help="Smallest file to read, e.g. 10kB."),
-    click.option("--max-size", type=_SIZE, help="Largest file to read, e.g. 20MB."),
+    option("--min-size", "Smallest file to read, e.g. 10kB.", type=_SIZE, default=0),
+    option("--max-size", "Largest file to read, e.g. 20MB.", type=_SIZE),
     flag("--follow-symlinks", "Follow symbolic links."),
     flag("--one-file-system", "Enter no folder on another file system."),
 )
@@ -315,12 +307,12 @@ color = choice(
     "--color", COLOR, "Colours in a text report; auto: on a terminal, unless NO_COLOR is set."
 )
 
-jobs = click.option(
+jobs = option(
     "-j",
     "--jobs",
+    "Number of processes.  [default: one per core, if there is enough work]",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of processes.  [default: one per core, if there is enough work]",
 )
 
 quiet = flag("-q", "--quiet", "Show no progress, warnings or summary.")

@@ -30,17 +30,17 @@ def page_options(default_texts: str, note: str = "") -> options.Decorator:
         options.file(
             "--html", "Also write the result as a web page to this file; the page needs no network."
         ),
-        click.option(
+        options.option(
             "--html-texts",
-            type=click.Choice(["none", "groups"]),
-            help="Whether the page contains the texts of groups, up to"
+            "Whether the page contains the texts of groups, up to"
             f" {size(LARGEST_PAGE)} in all, so that they can be compared there."
             f"{note}  [default: {default_texts}]",
+            type=click.Choice(["none", "groups"]),
         ),
-        click.option(
+        options.option(
             "--lang",
+            "The language that the page opens in.  [default: by LC_ALL, LC_MESSAGES, LANG]",
             type=click.Choice(LANGUAGES),
-            help="The language that the page opens in.  [default: by LC_ALL, LC_MESSAGES, LANG]",
         ),
     )
 

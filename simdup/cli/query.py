@@ -19,7 +19,7 @@ from simdup.cli.terminal import look, tell
 from simdup.index.index import Index
 from simdup.index.query import reach
 from simdup.index.records import Answer, Searched
-from simdup.match.candidates import recall, wanted
+from simdup.match.candidates import recall, search_distance
 from simdup.records import Skipped
 from simdup.report import query as answers
 from simdup.report.wording import count, percent
@@ -27,6 +27,8 @@ from simdup.storage.sqlite import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from simdup.settings import Settings
 
     Outcome: TypeAlias = Answer | Skipped
 
@@ -51,26 +53,25 @@ def _row(text: str) -> np.ndarray:
 @click.command("query")
 @click.argument("file", type=options.PATH, metavar="INDEX")
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="FILE...")
-@click.option(
-    "--text", "texts", multiple=True, metavar="TEXT", help="Find documents that are like TEXT."
+@options.option(
+    "--text", "texts", "Find documents that are like TEXT.", multiple=True, metavar="TEXT"
 )
-@click.option(
+@options.option(
     "--fingerprint",
     "rows",
+    "Find documents whose fingerprints are near this one.",
     type=options.Parsed("hex", _row),
     multiple=True,
-    metavar="HEX",
-    help="Find documents whose fingerprints are near this one.",
 )
 @options.thresholds
-@click.option(
+@options.option(
     "--top",
+    "Show only the N most similar documents; without -s or -k, the N nearest, however little"
+    " they are alike.",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Show only the N most similar documents; without -s or -k, the N nearest, however little"
-    " they are alike.",
 )
-@click.option("--bits", type=int, help="Use the first bits of each fingerprint.  [default: all]")
+@options.option("--bits", "Use the first bits of each fingerprint.  [default: all]", type=int)
 @options.companions
 @options.flag(
     "-0", "--null", "Print only names, each followed by NUL, and one more NUL after each answer."
@@ -95,10 +96,7 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     form = "null" if given["null"] else given["form"] or "text"
     write = writer(given["target"], as_utf8=form.startswith("json"))
     with Index(file, options.companions_from(given)) as index:
-        wish = _wish(index, given)
-        outcomes = [*_of_files(index, paths, wish), *_of_texts(index, given["texts"], wish)]
-        outcomes += [answer for row in given["rows"] for answer in index.query_rows(row, **wish)]
-        searched = _searched(len(index), wish)
+        outcomes, searched = _ask(index, paths, given)
     found = [each for each in outcomes if isinstance(each, Answer)]
     skipped = [each for each in outcomes if isinstance(each, Skipped)]
     if form == "null":
@@ -129,41 +127,34 @@ def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
     refuse_same_files([("--output", given["target"])], inputs)
 
 
-def _wish(index: Index, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments that the queries of `Index` take."""
+def _ask(
+    index: Index, paths: Sequence[str], given: dict[str, Any]
+) -> tuple[list[Outcome], Searched]:
+    """Return the outcome of every question, and how the index was searched."""
     similarity, k = options.one_threshold(given)
-    has_threshold = given["similarity"] is not None or k is not None
     own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
-    return {
-        "settings": replace(own, similarity=similarity, k=k, verified=not given["no_verify"]),
-        "top": given["top"],
-        "is_any_alike": given["top"] is not None and not has_threshold,
-    }
+    settings = replace(own, similarity=similarity, k=k, verified=not given["no_verify"])
+    top, has_threshold = given["top"], given["similarity"] is not None or k is not None
+    is_nearest = top is not None and not has_threshold
+    how = {"settings": settings, "top": top, "is_any_alike": is_nearest}
+    with _copied(paths) as files:
+        outcomes = _in_order(paths, files, *index.query_files(files, **how))
+    names = [str(place) for place in range(len(given["texts"]))]
+    outcomes += _in_order(given["texts"], names, *index.query_texts(given["texts"], **how))
+    outcomes += [answer for row in given["rows"] for answer in index.query_rows(row, **how)]
+    if is_nearest:
+        return outcomes, Searched(settings, len(index), top, None)
+    return outcomes, _searched(settings, len(index), top)
 
 
-def _searched(documents: int, wish: dict[str, Any]) -> Searched:
-    """Return how an index of so many documents is searched."""
-    settings, top = wish["settings"], wish["top"]
-    if wish["is_any_alike"]:
-        return Searched(settings, documents, top, None)
+def _searched(settings: Settings, documents: int, top: int | None) -> Searched:
+    """Return how an index of so many documents is searched within a threshold."""
     k = reach(settings, documents)
     if not settings.verified:
         return Searched(settings, documents, top, k)
     bits, similarity = settings.recipe.bits, settings.similarity
     chance = recall(similarity, bits, k)
-    return Searched(settings, documents, top, k, wanted(similarity, bits), chance)
-
-
-def _of_files(index: Index, paths: Sequence[str], wish: dict[str, Any]) -> list[Outcome]:
-    """Return the outcome for each file, in their order; - is standard input."""
-    with _copied(paths) as files:
-        return _in_order(paths, files, *index.query_files(files, **wish))
-
-
-def _of_texts(index: Index, texts: Sequence[str], wish: dict[str, Any]) -> list[Outcome]:
-    """Return the outcome for each text, in their order."""
-    names = [str(place) for place in range(len(texts))]
-    return _in_order(texts, names, *index.query_texts(texts, **wish))
+    return Searched(settings, documents, top, k, search_distance(similarity, bits), chance)
 
 
 @contextmanager
@@ -180,10 +171,7 @@ def _copied(paths: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _in_order(
-    asked: Sequence[str],
-    names: Sequence[str],
-    found: Sequence[Answer],
-    skipped: Sequence[Skipped],
+    asked: Sequence[str], names: Sequence[str], found: Sequence[Answer], skipped: Sequence[Skipped]
 ) -> list[Outcome]:
     """Return the outcome of each question as it was asked; the index knows it by its name."""
     waiting, unreadable = deque(found), {each.path: each for each in skipped}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.match.distinct_texts import Texts
-    from simdup.match.match import Again, Matched
+    from simdup.match.match import FeatureSource, TextGroups
     from simdup.progress import Progress
     from simdup.records import Candidates
     from simdup.settings import Settings
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 def group_rows(
-    texts: Texts, text_digests: Digests, settings: Settings, again: Again, progress: Progress
+    texts: Texts,
+    text_digests: Digests,
+    settings: Settings,
+    again: FeatureSource,
+    progress: Progress,
 ) -> tuple[RowGroups, TextFingerprints, Candidates | None]:
     """Group the rows that have these texts; `text_digests` has one for each row.
 
@@ -41,7 +45,7 @@ def group_rows(
     return groups, prints, matched.candidates
 
 
-def _row_groups(texts: Texts, matched: Matched, text_digests: Digests) -> RowGroups:
+def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> RowGroups:
     """Groups of rows from groups of texts, each sorted: representative, identical, most similar."""
     lengths = list(map(len, matched.groups))
     members = np.concatenate([np.empty(0, np.int64), *matched.groups])
@@ -51,7 +55,7 @@ def _row_groups(texts: Texts, matched: Matched, text_digests: Digests) -> RowGro
     group = np.repeat(np.repeat(np.arange(len(lengths)), lengths), sizes)
     representative = np.repeat(texts.first[first], sizes)
     distances = np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes)
-    similarities = np.repeat(matched.alike, sizes)
+    similarities = np.repeat(matched.similarities, sizes)
     rows = texts.by_text[_ranges(texts.begins[members], sizes)]
     same = (text_digests[rows] == text_digests[representative]).all(axis=1)
     closeness = -np.nan_to_num(similarities)

@@ -22,7 +22,7 @@ from simdup.corpus.records import CorpusResult, RowPlace, TextFingerprints
 from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.match.candidates import SIEVE_FROM, widened
+from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.progress import silent
 from simdup.settings import Settings
@@ -147,7 +147,7 @@ class _TextsInMemory:
 
 def _recipe(settings: Settings) -> Recipe:
     """The recipe, with more bits to sieve chance candidates where exact similarities decide."""
-    return widened(settings.recipe) if settings.verified else settings.recipe
+    return sieve_recipe(settings.recipe) if settings.verified else settings.recipe
 
 
 def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:

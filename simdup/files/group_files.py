@@ -14,7 +14,7 @@ import numpy as np
 
 from simdup.files.fingerprint import features_of
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
-from simdup.match.exclusions import Apart
+from simdup.match.exclusions import Exclusions
 from simdup.match.match import match
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.search.distinct import diameter
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.fingerprint.features import Features
-    from simdup.match.match import Matched
+    from simdup.match.match import TextGroups
     from simdup.progress import Progress
     from simdup.search.hamming import Rows
     from simdup.settings import Settings
@@ -70,16 +70,16 @@ def match_documents(  # noqa: PLR0913  (the last three have an answer)
     """
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
     texts = distinct_texts(_items(documents, rows, pairs), settings.recipe.bits)
-    texts = replace(texts, apart=_apart(documents, texts, pairs))
     again = _RereadDocuments(documents, texts, settings)
     known = None if cache is None else _StoredSimilarities(cache, again.changed)
-    matched = match(texts, settings, again, progress, known)
+    exclusions = _exclusions(documents, texts, pairs)
+    matched = match(texts, settings, again, progress, cache=known, exclusions=exclusions)
     gone = {skipped.path for skipped in again.changed}
     are_references = any(each.source.is_reference for each in chain(documents, without_text))
     copies = _copies(without_text, settings, are_references=are_references)
     groups = _in_order((*_groups(documents, texts, matched, gone), *copies))
     changed = tuple(dict.fromkeys(again.changed))
-    return Matches(groups, matched.candidates, changed, texts.apart.met)
+    return Matches(groups, matched.candidates, changed, matched.excluded)
 
 
 class _RereadDocuments:
@@ -138,9 +138,9 @@ def _items(
     )
 
 
-def _apart(
+def _exclusions(
     documents: Sequence[Document], texts: Texts, ignored: Sequence[tuple[bytes, bytes]]
-) -> Apart:
+) -> Exclusions:
     """The ignored pairs, as pairs of distinct texts."""
     places: dict[bytes, list[int]] = {digest: [] for digest in chain(*ignored)}
     for text, index in enumerate(texts.first.tolist() if ignored else ()):
@@ -152,7 +152,7 @@ def _apart(
         for j in places[right]
     ]
     found = np.array(pairs, np.int64).reshape(-1, 3)
-    return Apart(found[:, :2], found[:, 2], len(texts))
+    return Exclusions(found[:, :2], found[:, 2], len(texts))
 
 
 def _ranks(documents: Sequence[Document]) -> Indices:
@@ -191,10 +191,10 @@ def _in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
 
 
 def _groups(
-    documents: Sequence[Document], texts: Texts, matched: Matched, gone: Container[str]
+    documents: Sequence[Document], texts: Texts, matched: TextGroups, gone: Container[str]
 ) -> Iterator[Group]:
     """Yield groups of documents from groups of texts, without the paths in `gone`."""
-    alike = [None if np.isnan(value) else value for value in matched.alike.tolist()]
+    alike = [None if np.isnan(value) else value for value in matched.similarities.tolist()]
     ends = np.cumsum([0, *map(len, matched.groups)]).tolist()
     for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True):
         yield _group(documents, texts, members, alike[begin:end], gone)

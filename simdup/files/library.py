@@ -17,6 +17,7 @@ from simdup.files.fingerprint import rows_of_sources
 from simdup.files.walk import listed
 from simdup.files.workers import tasks
 from simdup.fingerprint.simhash import fingerprint_texts as _fingerprint_texts
+from simdup.match.groups import shaped_array
 from simdup.match.verify import exact_similarities as _exact_similarities
 from simdup.recipe import Recipe, default_bits
 from simdup.records import Skipped, Source
@@ -86,20 +87,23 @@ def exact_similarities(
     """The cosine of the weighted features of texts i[p] and j[p]; (m,), from 0 to 1.
 
     This is what the distance of two fingerprints estimates. A text without a letter or
-    digit is 0 alike to everything. Raises IndexError for an index that is no text.
+    digit is 0 alike to everything. Raises IndexError for an index that is no text, and
+    ValueError unless i and j are arrays (m,).
 
     >>> exact_similarities(["a b c", "a b d", "e f"], [0, 0], [1, 2]).round(2).tolist()
     [0.5, 0.0]
     """
     recipe, listed_texts = _recipe(None, features, options), text_list(texts)
-    left, right = (_indices(each, len(listed_texts)) for each in (i, j))
+    left, right = (_indices(each, name, len(listed_texts)) for each, name in ((i, "i"), (j, "j")))
+    if len(left) != len(right):
+        raise ValueError(f"i and j must be equally long, not {len(left)} and {len(right)}")
     load_kernels_if_worth(characters=sum(map(len, listed_texts)))
     return _exact_similarities(listed_texts, left, right, recipe)
 
 
-def _indices(values: ArrayLike, n: int) -> NDArray[np.int64]:
-    """Whole numbers from 0 to n - 1, or IndexError."""
-    indices = np.asarray(values)
+def _indices(values: ArrayLike, name: str, n: int) -> NDArray[np.int64]:
+    """Whole numbers from 0 to n - 1. Raises IndexError, or ValueError for another shape."""
+    indices = shaped_array(values, name, "(n,)")
     if indices.size and not np.issubdtype(indices.dtype, np.integer):
         raise IndexError(f"indices must be whole numbers, not {indices.dtype}")
     if indices.size and not 0 <= indices.min() <= indices.max() < n:

@@ -22,7 +22,7 @@ from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
-from simdup.match.candidates import SIEVE_FROM, widened
+from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import silent
 from simdup.records import Document, ScanResult, Skipped, Source, Stats
 from simdup.settings import Settings
@@ -116,7 +116,7 @@ def _cycles_ignored() -> Iterator[None]:
 
 def _cache(store: Store, settings: Settings) -> RecipeCache:
     """What the store keeps under these settings; its key has all that decides a fingerprint."""
-    recipe = widened(settings.recipe)
+    recipe = sieve_recipe(settings.recipe)
     read = edition(settings.encoding, settings.formats, settings.converters)
     key = {"recipe": json.loads(recipe.key())} | read
     return RecipeCache(store, json.dumps(key), recipe.bits // 8)
@@ -193,7 +193,7 @@ class _Fingerprinting:
     def _recipe(self) -> Recipe:
         """The recipe, with the bits of a sieve where it pays and wherever rows are kept."""
         recipe = self.settings.recipe
-        return widened(recipe) if self._is_sieved() or self.cache is not None else recipe
+        return sieve_recipe(recipe) if self._is_sieved() or self.cache is not None else recipe
 
     def _is_sieved(self) -> bool:
         return self.settings.verified and len(self.found) > SIEVE_FROM

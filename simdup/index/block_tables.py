@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from simdup.index.file.connection import IndexConnection
+    from simdup.index.file.connection import IndexFile
     from simdup.index.segments import Numbers, Segment
     from simdup.search.hamming import Rows
 
@@ -49,15 +49,15 @@ BLOCK = BLOCKED_BITS // BLOCKS
 ENTRY = np.dtype([("fingerprint", "<u8"), ("document", "<u4")])
 
 
-def write_pieces(connection: IndexConnection, number: int, rows: Rows, numbers: Numbers) -> None:
+def write_pieces(file: IndexFile, number: int, rows: Rows, numbers: Numbers) -> None:
     """Write the fingerprints of a segment into all tables, replacing its old pieces."""
     first, last = number * PIECES, number * PIECES + PIECES - 1
-    for block in connection.blocks:
+    for block in file.blocks:
         table = f"block_{block}"
-        connection.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", first, last)  # noqa: S608
+        file.execute(f"DELETE FROM {table} WHERE id BETWEEN ? AND ?", first, last)  # noqa: S608
         if len(numbers):
             insert = f"INSERT INTO {table} VALUES (?, ?, ?)"  # noqa: S608
-            connection.execute_many(insert, pieces(block, number, rows, numbers))
+            file.execute_many(insert, pieces(block, number, rows, numbers))
 
 
 def pieces(
@@ -86,11 +86,11 @@ def checksum_of(place: int, low: int, entries: bytes | None) -> int:
     return crc32(entries or b"", (place ^ low) & 0xFFFFFFFF)
 
 
-def looked_up(connection: IndexConnection, queries: Rows, k: int) -> Numbers | None:
+def looked_up(file: IndexFile, queries: Rows, k: int) -> Numbers | None:
     """Return what `segments.within` does, from the tables of blocks; None if they cannot tell."""
     found = [np.empty((0, 3), np.int64)]
     for index, query in enumerate(queries[:, None]):
-        near = by_blocks(connection, query, k)
+        near = by_blocks(file, query, k)
         if near is None:
             return None
         near[:, 0] = index
@@ -98,17 +98,17 @@ def looked_up(connection: IndexConnection, queries: Rows, k: int) -> Numbers | N
     return np.concatenate(found)
 
 
-def by_blocks(connection: IndexConnection, query: Rows, k: int) -> Numbers | None:
+def by_blocks(file: IndexFile, query: Rows, k: int) -> Numbers | None:
     """Return what `segments.within` does for one query, from the tables of blocks.
 
     None if they cannot tell: for other sizes or larger distances than they are made for, and
     where too many fingerprints share a block.
     """
-    if not connection.blocks or k > BLOCKED_K:
+    if not file.blocks or k > BLOCKED_K:
         return None
     found = []
-    for block in connection.blocks:
-        candidates = _candidates(connection, block, _values(query))
+    for block in file.blocks:
+        candidates = _candidates(file, block, _values(query))
         if candidates is None:
             return None
         differences, numbers = candidates
@@ -120,14 +120,12 @@ def by_blocks(connection: IndexConnection, query: Rows, k: int) -> Numbers | Non
     # A fingerprint that shares n blocks with the query is found in n tables.
     shared = sum((_block(differences, block) == 0).astype(np.int64) for block in range(BLOCKS))
     if not np.array_equal(counts, shared):
-        raise InputError(f"{connection.path!r}: a table of blocks is damaged; build it anew")
+        raise InputError(f"{file.path!r}: a table of blocks is damaged; build it anew")
     distances = np.bitwise_count(differences)
     return in_order(np.column_stack((np.zeros_like(numbers), numbers, distances)))
 
 
-def _candidates(
-    connection: IndexConnection, block: int, query: Values
-) -> tuple[Values, Numbers] | None:
+def _candidates(file: IndexFile, block: int, query: Values) -> tuple[Values, Numbers] | None:
     """Return how candidates of a block differ from the query, and their documents' numbers.
 
     None if they are too many.
@@ -139,10 +137,10 @@ def _candidates(
     )
     kinds: list[tuple[type, ...]] = [(int, int, bytes, int), (int, int, type(None), int)]
     lows, packed = [], []
-    for place, low, data, checksum in connection.select(sql, piece, kinds=kinds):
+    for place, low, data, checksum in file.select(sql, piece, kinds=kinds):
         is_sound = checksum_of(place, low, data) == checksum
         if not is_sound or (data is not None and len(data) % ENTRY.itemsize):
-            raise InputError(f"{connection.path!r}: the table {table} is damaged; build it anew")
+            raise InputError(f"{file.path!r}: the table {table} is damaged; build it anew")
         if data is None:
             return None
         lows.append(low)
@@ -153,12 +151,12 @@ def _candidates(
     return entries["fingerprint"].astype(np.uint64) ^ query, numbers
 
 
-def wrong_tables(connection: IndexConnection, number: int, found: Segment) -> list[int]:
+def wrong_tables(file: IndexFile, number: int, found: Segment) -> list[int]:
     """Return the blocks whose tables do not agree with a segment."""
     wrong = []
-    for block in connection.blocks:
+    for block in file.blocks:
         sql = f"SELECT * FROM block_{block} WHERE id BETWEEN ? AND ? ORDER BY id"  # noqa: S608
-        there = connection.execute(sql, number * PIECES, number * PIECES + PIECES - 1)
+        there = file.execute(sql, number * PIECES, number * PIECES + PIECES - 1)
         if there != list(pieces(block, number, found.rows, found.documents)):
             wrong.append(block)
     return wrong

@@ -25,12 +25,10 @@ from simdup.errors import BadValueError
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
-from simdup.files.workers import FingerprintOptions
 from simdup.index.block_tables import looked_up
-from simdup.index.file.check import problems
-from simdup.index.file.connection import IndexConnection, create_file
+from simdup.index.file.connection import IndexFile, create_file
 from simdup.index.file.metadata import about, settings_of, with_bits
-from simdup.index.file.snapshot import ReaderPool, documents, everything
+from simdup.index.file.snapshot import ReaderPool, documents, everything, problems
 from simdup.index.file.write import put
 from simdup.index.ingest import Ingestion
 from simdup.index.query import (
@@ -112,7 +110,7 @@ class Index:
 
     @property
     def batches(self) -> int:
-        """How many batches have changed the index."""
+        """FingerprintOptions many batches have changed the index."""
         with self._readers.one() as reader:
             return reader.number("batches")
 
@@ -180,9 +178,9 @@ class Index:
         with the same filters.
         """
         check_jobs(jobs)
-        how = self._how()
-        with closing(self._writer()) as writer:
-            return Ingestion(writer, how, jobs, progress).add(path_list(paths), filters)
+        settings = self.settings
+        with closing(IndexFile(self.path, to_write=True)) as writer:
+            return Ingestion(writer, settings, jobs, progress).add(path_list(paths), filters)
 
     def add_texts(self, names: Iterable[str], texts: Iterable[str]) -> Changes:
         """Add texts that are no files, by names of their own, in one batch.
@@ -208,7 +206,7 @@ class Index:
         """
         if rows.shape != (len(known), self._readers.about["bits"] // 8):
             raise BadValueError(f"rows of {rows.shape} for {len(known)} documents")
-        with closing(self._writer()) as writer, writer.writing():
+        with closing(IndexFile(self.path, to_write=True)) as writer, writer.writing():
             return put(writer, known, rows)
 
     def remove(self, paths: AnyPath | Iterable[AnyPath]) -> Changes:
@@ -216,7 +214,7 @@ class Index:
 
         `update` does not add it again. Raises InputError for a path of which nothing is there.
         """
-        with closing(self._writer()) as writer:
+        with closing(IndexFile(self.path, to_write=True)) as writer:
             return remove(writer, path_list(paths))
 
     def update(self, *, jobs: int | None = 1, progress: Progress = silent) -> Changes:
@@ -226,9 +224,9 @@ class Index:
         its documents stay.
         """
         check_jobs(jobs)
-        how = self._how()
-        with closing(self._writer()) as writer:
-            changes = Ingestion(writer, how, jobs, progress).update()
+        settings = self.settings
+        with closing(IndexFile(self.path, to_write=True)) as writer:
+            changes = Ingestion(writer, settings, jobs, progress).update()
             self._readers.about = writer.about
         return changes
 
@@ -239,10 +237,9 @@ class Index:
         Their texts may have been extracted otherwise, so that they seem less similar to what
         is read now; `update` reads them all again.
         """
-        how = self._how()
-        return self._readers.about.get("readers") != edition(
-            how.encoding, how.formats, how.converters
-        )
+        own = self.settings
+        now = edition(own.encoding, own.formats, own.converters)
+        return self._readers.about.get("readers") != now
 
     # Asking
 
@@ -343,7 +340,7 @@ class Index:
             known = documents(reader, np.unique(near[:, 1]))
         return answered(queries, near, known, criteria)
 
-    def _near(self, reader: IndexConnection, rows: Rows, criteria: Criteria) -> Numbers:
+    def _near(self, reader: IndexFile, rows: Rows, criteria: Criteria) -> Numbers:
         """Return the fingerprints to look at for each query, as `segments.within` does."""
         bits = criteria.settings.recipe.bits
         if criteria.is_any_alike and criteria.top is not None:
@@ -397,10 +394,3 @@ class Index:
         with self._readers.one() as reader, reader.reading():
             known, rows = everything(reader, self._readers.loaded(reader, 8 * reader.width))
         return known, rows[:, :width]
-
-    def _writer(self) -> IndexConnection:
-        return IndexConnection(self.path, to_write=True)
-
-    def _how(self) -> FingerprintOptions:
-        own = self.settings
-        return FingerprintOptions(own.recipe, own.encoding, own.formats, own.converters)

@@ -20,9 +20,10 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.files.fingerprint import without_degenerate
 from simdup.files.read import edition
 from simdup.files.walk import Filters, walk
-from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.files.workers import fingerprint_all, tasks
 from simdup.index.file.snapshot import at_or_under, documents, every_number, in_folder
 from simdup.index.file.write import forget_empty_folders, put, set_about, set_places, take_out
+from simdup.index.query import options_of
 from simdup.index.records import Changes
 from simdup.index.roots import Places, absolute_path
 from simdup.records import Document, Reason, Skipped, Source
@@ -32,10 +33,11 @@ from simdup.storage.sqlite import files_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simdup.index.file.connection import IndexConnection
+    from simdup.index.file.connection import IndexFile
     from simdup.index.segments import Numbers
     from simdup.progress import Progress
     from simdup.search.hamming import Rows
+    from simdup.settings import Settings
 
 # A batch is written when it has so many documents, or after so many seconds.
 BATCH_DOCUMENTS, BATCH_SECONDS = 4096, 5.0
@@ -45,13 +47,9 @@ class Ingestion:
     """One change of an index by what is found under some paths."""
 
     def __init__(
-        self,
-        connection: IndexConnection,
-        how: FingerprintOptions,
-        jobs: int | None,
-        progress: Progress,
+        self, file: IndexFile, settings: Settings, jobs: int | None, progress: Progress
     ) -> None:
-        self.connection, self.how, self.jobs, self.progress = connection, how, jobs, progress
+        self.file, self.settings, self.jobs, self.progress = file, settings, jobs, progress
         self.counts = Counter[str]()
         self.skipped: list[Skipped] = []
         # Documents whose files the walk found; by path those whose files have changed.
@@ -63,11 +61,11 @@ class Ingestion:
         """Read what is under some paths, unless the index knows it unchanged."""
         roots = [absolute_path(path) for path in paths]
         found = self.progress(walk(roots, filters), "walk", None)  # refuses what is not there
-        before = Places.of(self.connection)
+        before = Places.of(self.file)
         if before.with_roots(roots, filters) != before:
-            with self.connection.writing():  # another process may have added places meanwhile
-                before = Places.of(self.connection)
-                set_places(self.connection, before.with_roots(roots, filters).known)
+            with self.file.writing():  # another process may have added places meanwhile
+                before = Places.of(self.file)
+                set_places(self.file, before.with_roots(roots, filters).known)
         self._ingest(found)
         return self._changes(before.with_other_filters(roots, filters))
 
@@ -77,8 +75,8 @@ class Ingestion:
         Unchanged files are read too, if another edition of the readers read them before.
         """
         self._note_readers()
-        with self.connection.reading():  # what another process adds meanwhile stays
-            places, before = Places.of(self.connection), every_number(self.connection)
+        with self.file.reading():  # what another process adds meanwhile stays
+            places, before = Places.of(self.file), every_number(self.file)
         walking = partial(self.progress, label="walk", total=None)
         self._ingest(places.found(walking, self._is_deleted_file))
         gone = self._gone(np.setdiff1d(before, np.array(self.present, np.int64)))
@@ -90,17 +88,18 @@ class Ingestion:
 
     def _note_readers(self) -> None:
         """Note today's readers: all documents of the index so far were read by other ones."""
-        about = self.connection.about
-        own = edition(self.how.encoding, self.how.formats, self.how.converters)
+        about = self.file.about
+        settings = self.settings
+        own = edition(settings.encoding, settings.formats, settings.converters)
         if about.get("readers") != own:
-            with self.connection.writing():
-                read_from = self.connection.number("next")
-                set_about(self.connection, about | {"readers": own, "read_from": read_from})
+            with self.file.writing():
+                read_from = self.file.number("next")
+                set_about(self.file, about | {"readers": own, "read_from": read_from})
 
     def _is_deleted_file(self, place: bytes) -> bool:
         """Whether only a file was there; a missing folder may be an unmounted drive."""
         has_folder = os.path.isdir(os.path.dirname(place))
-        return has_folder and not len(at_or_under(self.connection, os.path.join(place, b"")))
+        return has_folder and not len(at_or_under(self.file, os.path.join(place, b"")))
 
     def _ingest(self, found: Iterable[Source | Skipped]) -> None:
         """Read what the index does not know, and write it in batches."""
@@ -111,9 +110,9 @@ class Ingestion:
         batch: list[Document] = []
         rows: list[Rows] = []
         last = time.monotonic()
-        parts = fingerprint_all(waiting, self.how, self.jobs)
+        parts = fingerprint_all(waiting, options_of(self.settings), self.jobs)
         for _, part in self.progress(parts, "read", count, lambda done: len(done[0])):
-            kept = without_degenerate(part, self.how.recipe.bits)
+            kept = without_degenerate(part, self.settings.recipe.bits)
             self._skip(kept.skipped)
             batch += kept.documents
             rows.append(kept.rows)
@@ -125,7 +124,7 @@ class Ingestion:
 
     def _without_own(self, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
         """Skip the files of the index itself, which change while it is written."""
-        own = {os.path.realpath(each) for each in files_of(Path(self.connection.path))}
+        own = {os.path.realpath(each) for each in files_of(Path(self.file.path))}
         names = {os.path.basename(each) for each in own}
         for each in found:
             is_own = os.path.basename(each.path) in names and os.path.realpath(each.path) in own
@@ -133,9 +132,9 @@ class Ingestion:
 
     def _unknown(self, found: Iterable[Source | Skipped]) -> Iterator[Source]:
         """Yield the sources that are new or have changed; note the others."""
-        read_from = self.connection.about.get("read_from", 0)
+        read_from = self.file.about.get("read_from", 0)
         for folder, in_it in groupby(found, lambda each: os.path.dirname(each.path)):
-            known = in_folder(self.connection, os.path.join(os.fsencode(folder), b""))
+            known = in_folder(self.file, os.path.join(os.fsencode(folder), b""))
             for each in in_it:
                 if isinstance(each, Skipped):
                     self.skipped.append(each)
@@ -158,19 +157,19 @@ class Ingestion:
 
     def _take_out(self, gone: Sequence[int], *, has_left_folders: bool = False) -> None:
         if gone:
-            with self.connection.writing():
-                take_out(self.connection, np.array(gone, np.int64))
+            with self.file.writing():
+                take_out(self.file, np.array(gone, np.int64))
                 if has_left_folders:
-                    forget_empty_folders(self.connection)
+                    forget_empty_folders(self.file)
             self.counts["removed"] += len(gone)
 
     def _put(self, batch: Sequence[Document], rows: Sequence[Rows]) -> None:
         documents = [self._unless_settled(each) for each in batch]
-        with self.connection.writing():
-            places = Places.of(self.connection)  # another process may have removed some meanwhile
+        with self.file.writing():
+            places = Places.of(self.file)  # another process may have removed some meanwhile
             kept = [place for place, each in enumerate(batch) if places.contains(each.path)]
             kept_rows = np.concatenate(rows)[kept]
-            replaced = put(self.connection, [documents[place] for place in kept], kept_rows)
+            replaced = put(self.file, [documents[place] for place in kept], kept_rows)
         self.counts.update(added=len(kept) - replaced, replaced=replaced)
 
     def _unless_settled(self, document: Document) -> Document:
@@ -183,9 +182,9 @@ class Ingestion:
         """Return which documents the walk missed though it could have found them."""
         trouble = {each.path for each in self.skipped if each.reason.is_trouble}
         inside = tuple(os.path.join(path, "") for path in trouble)
-        with self.connection.reading():  # another process may have dropped some meanwhile
-            there = np.intersect1d(missed, every_number(self.connection))
-            known = documents(self.connection, there)
+        with self.file.reading():  # another process may have dropped some meanwhile
+            there = np.intersect1d(missed, every_number(self.file))
+            known = documents(self.file, there)
         return [
             number
             for number, document in known.items()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections import Counter, deque
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +20,7 @@ from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.features import all_features, concatenated
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index.records import Answer, Match
-from simdup.match.candidates import wanted
+from simdup.match.candidates import search_distance
 from simdup.match.verify import decide
 from simdup.records import SHORT, Document, Kind, Reason, Skipped, Source
 from simdup.text.encodings import count_lost
@@ -69,6 +68,13 @@ class Queries:
     """The texts, unless they are files, or only fingerprints are known."""
 
 
+def options_of(settings: Settings) -> FingerprintOptions:
+    """Return how files are read and fingerprinted."""
+    return FingerprintOptions(
+        settings.recipe, settings.encoding, settings.formats, settings.converters
+    )
+
+
 def of_files(
     paths: AnyPath | Iterable[AnyPath], settings: Settings
 ) -> tuple[Queries, list[Skipped]]:
@@ -80,12 +86,10 @@ def of_files(
                 sources.append(each)
             else:
                 skipped.append(each)
-    how = FingerprintOptions(
-        settings.recipe, settings.encoding, settings.formats, settings.converters
-    )
-    documents, rows = list[Document](), [np.empty((0, how.recipe.bits // 8), np.uint8)]
-    for _, part in fingerprint_all(deque(tasks(sources)), how, 1):
-        made = without_degenerate(part, how.recipe.bits)
+    bits = settings.recipe.bits
+    documents, rows = list[Document](), [np.empty((0, bits // 8), np.uint8)]
+    for _, part in fingerprint_all(deque(tasks(sources)), options_of(settings), 1):
+        made = without_degenerate(part, bits)
         documents += made.documents
         rows.append(made.rows)
         skipped += made.skipped
@@ -132,7 +136,7 @@ def reach(settings: Settings, n: int) -> int:
     if not settings.verified:
         return settings.distance
     most = chance_distance(UNRELATED, bits, min(1, MOST_BY_CHANCE / max(n, 1)))
-    return min(wanted(settings.similarity, bits), most)
+    return min(search_distance(settings.similarity, bits), most)
 
 
 def answered(
@@ -145,7 +149,9 @@ def answered(
     """
     settings, distances = criteria.settings, near[:, 2]
     exact = _exact(queries, near, documents, settings)
-    estimates = np.maximum(similarity_at_each(distances, settings.recipe.bits), 0)
+    bits = settings.recipe.bits
+    of_distance = np.array([similarity_at(distance, bits) for distance in range(bits + 1)])
+    estimates = np.maximum(of_distance[distances], 0)
     is_exact = ~np.isnan(exact)
     similarities = np.where(is_exact, exact, estimates)
     is_alike = _is_alike(distances, exact, settings) | criteria.is_any_alike
@@ -160,16 +166,6 @@ def answered(
         Answer(name, tuple(sorted(matches, key=_most_similar_first)[: criteria.top]))
         for name, matches in zip(queries.names, found, strict=True)
     )
-
-
-def similarity_at_each(distances: Numbers, bits: int) -> Similarities:
-    """Return the cosine similarity that each distance stands for; (m,)."""
-    return _similarities(bits)[distances]
-
-
-@lru_cache
-def _similarities(bits: int) -> Similarities:
-    return np.array([similarity_at(distance, bits) for distance in range(bits + 1)])
 
 
 def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:

@@ -24,7 +24,7 @@ from simdup.records import Reason, Skipped, Source
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simdup.index.file.connection import IndexConnection
+    from simdup.index.file.connection import IndexFile
 
     Found = Source | Skipped
 
@@ -39,9 +39,9 @@ class Places:
     """The filters of each path as JSON; None for a path that was taken out."""
 
     @classmethod
-    def of(cls, connection: IndexConnection) -> Places:
+    def of(cls, file: IndexFile) -> Places:
         """Read the places of an index."""
-        return cls(connection.path, places(connection))
+        return cls(file.path, places(file))
 
     def with_roots(self, roots: Sequence[str], filters: Filters) -> Places:
         """Add roots with their filters; places at or under a root become part of it."""
@@ -173,27 +173,27 @@ def absolute_path(path: str) -> str:
     return os.path.abspath(path) if path else path
 
 
-def remove(connection: IndexConnection, paths: Sequence[str]) -> Changes:
+def remove(file: IndexFile, paths: Sequence[str]) -> Changes:
     """Take out what is at or under some paths, so that updates do not add it again.
 
     A name that texts were added by means these texts, whatever lies at that path. Raises
     InputError for a path of which the index has nothing.
     """
-    numbers, roots, known = [np.empty(0, np.int64)], list[str](), places(connection)
+    numbers, roots, known = [np.empty(0, np.int64)], list[str](), places(file)
     for name in paths:
         path = absolute_path(name)
-        texts = at_or_under(connection, b"" if name == path else os.fsencode(name))
+        texts = at_or_under(file, b"" if name == path else os.fsencode(name))
         if len(texts):
             numbers.append(texts)
             continue
-        under = at_or_under(connection, os.fsencode(path))
+        under = at_or_under(file, os.fsencode(path))
         if not len(under) and os.fsencode(path) not in known:
             raise InputError(f"{name!r}: there is nothing of it in the index")
         numbers.append(under)
         roots.append(path)
     gone = np.unique(np.concatenate(numbers))
-    with connection.writing():
-        take_out(connection, gone)
-        forget_empty_folders(connection)
-        set_places(connection, Places.of(connection).without(roots).known)
+    with file.writing():
+        take_out(file, gone)
+        forget_empty_folders(file)
+        set_places(file, Places.of(file).without(roots).known)
     return Changes(removed=len(gone))

@@ -1,10 +1,9 @@
-"""How far to look for candidates: as far as the similarity asks, as far as it pays.
+"""How far to search for candidate pairs: as far as the similarity asks, and as is affordable.
 
-Two texts of similarity s differ in f * arccos(s) / pi bits on average, so a search one or
-two standard errors further than that finds most of them. Pairs that are near by chance
-grow with the square of the collection, though, and each one costs a look at two
-texts. Where they would be too many, the search is narrowed, and what that costs is
-said.
+Two texts of similarity s differ in f * arccos(s) / pi bits on average, so a search one or two
+standard errors further out finds most of them. But pairs that are near by chance grow with
+the square of the collection, and two texts must be read for each. Where there would be too
+many, the search is narrowed, and `recall` says what that costs.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.recipe import HashKind
+from simdup.search.pairs import Reach
 from simdup.theory import (
     UNRELATED,
     bit_probability,
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.recipe import Recipe
+    from simdup.settings import Settings
 
+    Distances = NDArray[np.uint16] | NDArray[np.int64]
     Indices = NDArray[np.int64]
 
 #: Collections of more files get wide fingerprints besides, of SIEVE_BITS, which cost half as
@@ -56,44 +58,51 @@ CHANCE_CANDIDATES = 0.01
 SAMPLE = 1 << 20
 
 
-def wanted(similarity: float, bits: int) -> int:
-    """The distance within which candidates for this similarity are looked for.
+def search_distance(similarity: float, bits: int) -> int:
+    """The distance within which candidates for this similarity are searched, if affordable.
 
-    Two standard errors more than `threshold`, which finds 49 of 50 pairs that are just as
-    similar as asked (`recall`) and nearly all that are more so; or as far as that brings
-    few pairs by chance (CHANCE_CANDIDATES), but one standard error at least, for four of
-    five.
+    Two standard errors more than `threshold`: 49 of 50 pairs that are just as similar as asked
+    are within that (`recall`), and nearly all that are more similar. Less where that brings
+    too many pairs by chance (CHANCE_CANDIDATES), but at least one standard error more, which
+    finds four of five.
     """
     error = standard_error(similarity, bits)
     k, few = threshold(similarity, bits), chance_distance(UNRELATED, bits, CHANCE_CANDIDATES)
     return min(bits, max(k + floor(error), min(k + floor(2 * error), few)))
 
 
-def sieve(similarity: float, bits: int) -> int:
-    """The distance that a wide fingerprint of a true pair hardly ever exceeds.
+def sieve_distance(similarity: float, bits: int) -> int:
+    """The distance that wide fingerprints of a similar pair hardly ever exceed.
 
-    Two standard errors more than `threshold`: 49 of 50 pairs pass that are just as similar as
-    asked, and nearly all that are more so. Three would let in one unrelated pair in 120.
+    Two standard errors more than `threshold`: 49 of 50 pairs that are just as similar as asked
+    pass, and nearly all that are more similar. Three would let in one unrelated pair in 120.
     """
     margin = ceil(2 * standard_error(similarity, bits))
     return min(bits, threshold(similarity, bits) + margin)
 
 
-def widened(recipe: Recipe) -> Recipe:
-    """The recipe with the bits that sieve chance candidates; what is kept has them all.
+def reach_of(settings: Settings, k: int, wide: int) -> Reach:
+    """How near fingerprints of `wide` bits must be to be candidates within k bits."""
+    is_sieved = settings.verified and wide > settings.recipe.bits
+    most = sieve_distance(settings.similarity, wide) if is_sieved else None
+    return Reach(settings.recipe.bits, k, most)
 
-    Smaller fingerprints are its beginnings. The assignment's hash has no such property.
+
+def sieve_recipe(recipe: Recipe) -> Recipe:
+    """The recipe with the bits that sieve chance candidates.
+
+    Smaller fingerprints are the first bits of its fingerprints, so the store keeps only these.
+    The hash 'string' has no such property, and its recipe stays as it is.
     """
     if recipe.hash is HashKind.STRING:
         return recipe
     return replace(recipe, bits=max(recipe.bits, SIEVE_BITS))
 
 
-def affordable(distances: NDArray[np.uint16], weight: float, n: int, k: int) -> int:
-    """The largest distance up to k within which n texts have not too many pairs.
+def affordable_distance(distances: Distances, weight: float, n: int, k: int) -> int:
+    """The largest distance up to k, at least 0, within which n texts have not too many pairs.
 
-    `distances` are those of sampled pairs that would be candidates, each of which
-    stands for `weight` pairs. Never below 0.
+    `distances` are the ones of sampled pairs, each of which stands for `weight` pairs.
     """
     budget = max(BUDGET, BUDGET_PER_DOCUMENT * n)
     within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
@@ -101,10 +110,9 @@ def affordable(distances: NDArray[np.uint16], weight: float, n: int, k: int) -> 
 
 
 def sample(n: int) -> tuple[Indices, Indices, int]:
-    """SAMPLE random pairs of n things, as two arrays, and how many pairs there are.
+    """SAMPLE random pairs of n things, as two arrays, and the number of all pairs.
 
-    The same for the same n. Nothing where all pairs are within the budget anyway, as
-    where n is 0.
+    Equal n gives equal pairs. The arrays are empty where all pairs are within the budget.
     """
     pairs = n * (n - 1) // 2
     if pairs <= BUDGET:
@@ -115,7 +123,7 @@ def sample(n: int) -> tuple[Indices, Indices, int]:
 
 
 def sample_between(n: int, m: int) -> tuple[Indices, Indices, int]:
-    """Sample pairs of one of n and one of m things, as `sample` does among n."""
+    """SAMPLE random pairs of one of n and one of m things; see `sample`."""
     if n * m <= BUDGET:
         return *_NO_SAMPLE, n * m
     random, size = np.random.default_rng(n), SAMPLE
@@ -126,8 +134,8 @@ def recall(similarity: float, bits: int, k: int, wide: int | None = None) -> flo
     """The probability that two texts of this similarity become candidates.
 
     They must be within k of `bits` bits and, where fingerprints have `wide` bits to sort out
-    chance candidates, within `sieve` of those. The first `bits` of the wide bits are the
-    same ones, so only the further bits differ independently.
+    chance candidates, within `sieve_distance` of those. The wide bits begin with the `bits`,
+    so only the further ones differ independently.
 
     >>> round(recall(0.0, 8, 4), 8)
     0.63671875
@@ -136,6 +144,6 @@ def recall(similarity: float, bits: int, k: int, wide: int | None = None) -> flo
     within = within_probabilities(p, bits)[0, : k + 1]
     if wide is None or wide <= bits:
         return float(within[-1])
-    left = sieve(similarity, wide) - np.arange(k + 1)
+    left = sieve_distance(similarity, wide) - np.arange(k + 1)
     further = within_probabilities(p, wide - bits)[0, np.clip(left, 0, wide - bits)]
     return float(np.diff(within, prepend=0) @ np.where(left >= 0, further, 0))

@@ -6,12 +6,12 @@ and read again, once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.match.exclusions import Apart, nothing_apart
+from simdup.search.distinct import distinct_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,8 +60,6 @@ class Texts:
     is_reference: NDArray[np.bool_]
     """A text that references and other items have is two, since only pairs between the two
     count."""
-    apart: Apart = field(default_factory=nothing_apart)
-    """Pairs of them that are not to count."""
 
     def items_of(self, text: int) -> Indices:
         """The items that have a text, the one with the lowest rank first."""
@@ -105,15 +103,10 @@ def distinct_texts(items: Items, bits: int) -> Texts:
 
 def numbered(keys: NDArray[np.uint64]) -> Indices:
     """The number of each row, equal for equal rows, in the order in which they first occur."""
-    order = np.lexsort(keys.T)
-    is_new = np.zeros(len(keys), bool)
-    is_new[:1] = True
-    for key in keys.T:
-        ordered = key[order]
-        is_new[1:] |= ordered[1:] != ordered[:-1]
-    first = order[is_new]
+    distinct = distinct_rows(keys.view(np.uint8))
+    first = distinct.members[distinct.offsets[:-1]]
     place = np.empty(len(first), np.int64)
     place[np.argsort(first)] = np.arange(len(first))
     numbers = np.empty(len(keys), np.int64)
-    numbers[order] = place[np.cumsum(is_new) - 1]
+    numbers[distinct.members] = np.repeat(place, distinct.sizes)
     return numbers

@@ -1,7 +1,7 @@
-"""Pairs of texts that are no duplicates, whoever said so: they count for nothing, and are counted.
+"""Pairs of texts that the user marked as not duplicates: excluded from grouping, and counted.
 
-One of the two never represents the other. Both may be in the group of a third text, if each
-is like that one: nobody said that it is not.
+Neither text of such a pair represents the other. Both may be in the group of a third text
+if each is like that one.
 """
 
 from __future__ import annotations
@@ -18,60 +18,58 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 
-class Apart:
-    """Pairs among n texts, each of which stands for something that was said."""
+class Exclusions:
+    """Excluded pairs among n texts, each of which comes from an entry of the user's list."""
 
-    def __init__(self, pairs: Indices, said: Indices, n: int) -> None:
-        """`pairs` are two texts each, (m, 2); `said` (m,) numbers what each pair stands for."""
+    def __init__(self, pairs: Indices, entries: Indices, n: int) -> None:
+        """`pairs` (m, 2) are texts; `entries` (m,) numbers the entry that each pair comes from."""
         self._n = n
         keys = self._keys(pairs)
         order = np.argsort(keys)
-        self._pairs, self._ordered, self._said = pairs[order], keys[order], said[order]
-        self._is_met = np.zeros(len(keys), bool)
+        self._pairs, self._ordered, self._entries = pairs[order], keys[order], entries[order]
 
     def _keys(self, pairs: Indices) -> Indices:
         """A number for each pair, whichever of its texts comes first."""
         return pairs.min(axis=1) * self._n + pairs.max(axis=1)
 
-    def allows(self, pairs: Indices) -> NDArray[np.bool_]:
-        """Which of some pairs that were found alike may count; (m,). The others are met."""
+    def _places(self, pairs: Indices) -> Indices:
+        """Where each pair stands among the excluded ones; -1 for a pair that is allowed."""
         if not len(self._ordered):
-            return np.ones(len(pairs), bool)
+            return np.full(len(pairs), -1)
         keys = self._keys(pairs)
-        at = np.minimum(np.searchsorted(self._ordered, keys), len(self._ordered) - 1)
-        is_apart = self._ordered[at] == keys
-        self._is_met[at[is_apart]] = True
-        return ~is_apart
+        at = np.searchsorted(self._ordered, keys) % len(self._ordered)
+        return np.where(self._ordered[at] == keys, at, -1)
 
-    @property
-    def met(self) -> int:
-        """How many things that were said made a difference."""
-        return len(np.unique(self._said[self._is_met]))
+    def allows(self, pairs: Indices) -> NDArray[np.bool_]:
+        """Whether each of these pairs may count; (m,)."""
+        return self._places(pairs) < 0
 
-    def led(self, leader: Indices, rank: Indices) -> Indices:
-        """The representative of every text, where none stands for a text that it is not like; (n,).
+    def met(self, pairs: Indices) -> int:
+        """Count the user's entries that exclude at least one of these pairs."""
+        places = self._places(pairs)
+        return len(set(self._entries[places[places >= 0]].tolist()))
 
-        Components may hold a pair together by other texts. Then the one that is in the
-        fewest such pairs represents them, of several the one with the lowest rank; whatever
-        is still apart from it is in no group.
+    def reassign_representatives(self, leader: Indices, rank: Indices) -> tuple[Indices, Indices]:
+        """New representatives (n,), none of them excluded from a member; and the pairs split up.
+
+        Components may hold an excluded pair together by way of other texts. If one of the two
+        represents the group, the member in the fewest such pairs takes its place, of several
+        the one with the lowest rank. Texts excluded from that one leave the group.
         """
-        leader = leader.copy()
+        leader, split = leader.copy(), [np.empty((0, 2), np.int64)]
         left, right = self._pairs.T
         is_held = leader[left] == leader[right]
         is_clash = is_held & ((leader[left] == left) | (leader[left] == right))
         for group in distinct_numbers(leader[left[is_clash]]).tolist():
             members = np.flatnonzero(leader == group)
-            within = np.flatnonzero(is_held & (leader[left] == group))
-            number = np.bincount(self._pairs[within].ravel(), minlength=self._n)[members]
+            within = self._pairs[is_held & (leader[left] == group)]
+            number = np.bincount(within.ravel(), minlength=self._n)[members]
             first = members[np.lexsort((rank[members], number))[0]]
-            own = within[(self._pairs[within] == first).any(axis=1)]
+            split.append(within[(within == first).any(axis=1)])
             leader[members] = first
-            others = np.setdiff1d(self._pairs[own], first)
+            others = np.setdiff1d(split[-1], first)
             leader[others] = others
-            self._is_met[own] = True
-        return leader
+        return leader, np.concatenate(split)
 
 
-def nothing_apart() -> Apart:
-    """No pair."""
-    return Apart(np.empty((0, 2), np.int64), np.empty(0, np.int64), 0)
+NO_EXCLUSIONS = Exclusions(np.empty((0, 2), np.int64), np.empty(0, np.int64), 0)

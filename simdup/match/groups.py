@@ -1,27 +1,28 @@
-"""Pairs in, groups out: which documents belong together, and who stands for them.
+"""Pairs in, groups out: which documents belong together, and which one represents them.
 
-- star: documents in order of how many neighbours they have become representatives
-  and take their free neighbours, so that every member is a pair with its
-  representative. No chain can form.
+- star: the document with the most neighbours becomes a representative and takes its free
+  neighbours, then the next one. Every member is a pair with its representative, so no chain
+  can form.
   Source: Aslam, Pelekhov, Rus, "The star clustering algorithm", 2004, section 3.
-- components: everything connected by pairs, at any remove.
+- components: everything connected by pairs, however long the chain.
 
 `staying` then says which texts of a group must be kept, so that no text is lost.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.arguments import check_whole
 from simdup.errors import BadValueError
 from simdup.settings import LINKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Indices = NDArray[np.int64]
 
@@ -34,32 +35,63 @@ PAIRS_AT_ONCE = 1 << 20
 
 
 def group(
-    pairs: Indices,
+    pairs: ArrayLike,
     n: int,
     linkage: str = "star",
-    rank: Indices | None = None,
-    sizes: Indices | None = None,
+    rank: ArrayLike | None = None,
+    sizes: ArrayLike | None = None,
 ) -> list[Indices]:
-    """Groups of at least two documents, each as indices with the representative first.
+    """Groups of at least two of n documents, each as indices with the representative first.
 
-    `pairs` has shape (m, 2 or more): columns i and j, in 0 to n - 1; further columns
-    are ignored, each pair stands once. Among documents with equally many neighbours
-    the one with the lowest `rank` (default: its index) comes first. `sizes` says how
-    many documents each index stands for (default: 1); one that stands for several is
-    a group even if alone. No index is in two groups; groups are in the order of their
-    representatives, the other members by rank. Raises ValueError for an unknown
-    linkage.
+    `pairs` has shape (m, 2 or more): columns i and j, in 0 to n - 1; further columns are
+    ignored, and each pair stands once. Among documents with equally many neighbours the one
+    with the lowest `rank` (default: its index) comes first. `sizes` says how many documents
+    each index stands for (default: 1); an index that stands for several is a group by itself.
+    No index is in two groups; groups are in the order of their representatives, the other
+    members by rank. Raises ValueError for an unknown linkage and for arrays of a wrong shape
+    or type, IndexError for an index that is no document.
 
     >>> [members.tolist() for members in group(np.array([[0, 1], [1, 2], [2, 3]]), 4)]
     [[1, 0, 2]]
     """
-    rank = np.arange(n) if rank is None else rank
-    sizes = np.ones(n, np.int64) if sizes is None else sizes
-    return members_of(leaders(pairs, n, linkage, rank, sizes), rank, sizes)
+    check_whole(n, "n")
+    edges = _whole_numbers(pairs, "pairs", "(m, 2 or more)")[:, :2]
+    if edges.size and not 0 <= edges.min() <= edges.max() < n:
+        wrong = edges[(edges < 0) | (edges >= n)][0]
+        raise IndexError(f"pairs has {wrong}, which is none of the {n} documents")
+    ranks = np.arange(n) if rank is None else _whole_numbers(rank, "rank", "(n,)")
+    copies = np.ones(n, np.int64) if sizes is None else _whole_numbers(sizes, "sizes", "(n,)")
+    for name, each in (("rank", ranks), ("sizes", copies)):
+        if len(each) != n:
+            raise BadValueError(f"{name} must have a number for each of the {n}, not {len(each)}")
+    return members_of(leaders(edges, n, linkage, ranks, copies), ranks, copies)
+
+
+def _whole_numbers(values: ArrayLike, name: str, shape: str) -> Indices:
+    """Whole numbers as an array of this shape. Raises ValueError."""
+    made = shaped_array(values, name, shape)
+    if made.size and not np.issubdtype(made.dtype, np.integer):
+        raise BadValueError(f"{name} must be an array of whole numbers, not of {made.dtype}")
+    return made.astype(np.int64, copy=False)
+
+
+def shaped_array(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
+    """Values as an array of the shape "(n,)" or "(m, 2 or more)". Raises ValueError."""
+    needed = f"{name} must be an array of shape {shape}, not"
+    try:
+        made = np.asarray(values)
+    except ValueError:
+        raise BadValueError(f"{needed} rows of different lengths") from None
+    if made.ndim != (1 if shape == "(n,)" else 2) or (made.ndim == 2 and made.shape[1] < 2):
+        raise BadValueError(f"{needed} {made.shape}")
+    return made
 
 
 def leaders(pairs: Indices, n: int, linkage: str, rank: Indices, sizes: Indices) -> Indices:
-    """The representative of every index, its own where it is in no group; (n,). As `group`."""
+    """The representative of every index, the index itself if it is in no group; (n,).
+
+    Takes what `group` takes.
+    """
     if linkage not in LINKAGES:
         raise BadValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
     neighbours, offsets = _adjacency(pairs, n)
@@ -72,9 +104,9 @@ def leaders(pairs: Indices, n: int, linkage: str, rank: Indices, sizes: Indices)
 
 
 def closest(pairs: Indices, closeness: NDArray[np.float64], n: int, rank: Indices) -> Indices:
-    """For every index on the left of a pair the closest on the right, else itself; (n,).
+    """For every index on the left of a pair the closest one on its right, else itself; (n,).
 
-    Of equally close ones the one with the lowest rank.
+    Of several that are equally close, the one with the lowest rank.
     """
     order = np.lexsort((rank[pairs[:, 1]], -closeness, pairs[:, 0]))
     left, first = np.unique(pairs[order, 0], return_index=True)
@@ -84,14 +116,14 @@ def closest(pairs: Indices, closeness: NDArray[np.float64], n: int, rank: Indice
 
 
 def _adjacency(pairs: Indices, n: int) -> tuple[Indices, Indices]:
-    """The neighbours of every index, end to end, and where each one's begin."""
+    """The neighbours of all indices, end to end, and where the ones of each index begin."""
     source, target = np.concatenate((pairs[:, :2], pairs[:, 1::-1])).T
     order = np.argsort(source, kind="stable")
     return target[order], np.searchsorted(source[order], np.arange(n + 1))
 
 
 def _star(neighbours: Indices, offsets: Indices, order: Indices) -> Indices:
-    """The representative of every index; its own is itself."""
+    """The representative of every index by star clustering, taking indices in this order."""
     leader = np.full(len(order), -1, np.int64)
     has_pairs = np.diff(offsets) > 0
     leader[~has_pairs] = np.flatnonzero(~has_pairs)
@@ -131,7 +163,7 @@ def _first_of(labels: Indices, order: Indices) -> Indices:
 
 
 def members_of(leader: Indices, rank: Indices, sizes: Indices) -> list[Indices]:
-    """The members of each representative, itself first; without those that are one document."""
+    """The members of each representative, itself first; groups of one document are left out."""
     total = np.bincount(leader, sizes, len(leader))
     index = np.flatnonzero(total[leader] > 1)
     order = index[np.lexsort((rank[index], leader[index] != index, leader[index]))]

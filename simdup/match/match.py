@@ -1,10 +1,8 @@
-"""Distinct texts with fingerprints in, groups out; what a text is of, a caller knows.
+"""Distinct texts with fingerprints in, groups of texts out.
 
     distinct texts -> pairs within reach -> exact similarity decides -> groups
 
-A search that would give too many pairs is narrowed. What it finds is grouped, the
-representatives are searched again, further out since they are fewer, and so on: so a
-collection of look-alikes is found whole, without ever listing all its pairs.
+Knows nothing of files or rows: callers map texts back to them.
 """
 
 from __future__ import annotations
@@ -15,13 +13,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from simdup.errors import TooManyPairsError
-from simdup.match.candidates import affordable, recall, sample, sample_between, sieve, wanted
+from simdup.match.candidates import reach_of, sample, sample_between
+from simdup.match.exclusions import NO_EXCLUSIONS
 from simdup.match.groups import closest, leaders, members_of
+from simdup.match.rounds import run_rounds
 from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
 from simdup.search.distinct import distinct_numbers, distinct_rows
 from simdup.search.hamming import paired_distances
-from simdup.search.pairs import MAX_PAIRS, Reach, iter_near_pairs, iter_pairs, iter_pairs_between
+from simdup.search.pairs import MAX_PAIRS, iter_near_pairs, iter_near_pairs_between
 from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from simdup.fingerprint.features import Features
     from simdup.match.distinct_texts import Texts
+    from simdup.match.exclusions import Exclusions
     from simdup.progress import Progress
     from simdup.settings import Settings
 
@@ -38,13 +39,8 @@ if TYPE_CHECKING:
     Similarities = NDArray[np.float64]
 
 
-# Rounds of searching representatives again. Each leaves a fraction of them; two or three
-# are usual, and more than this would mean that they do not become fewer.
-ROUNDS = 10
-
-
-class Known(Protocol):
-    """Similarities that were found out before, by the digests of two texts' features."""
+class SimilarityCache(Protocol):
+    """Similarities that earlier scans computed, by the digests of two texts' features."""
 
     def similarities(self, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> Similarities:
         """Return the similarity of each pair, NaN for one that is not known."""
@@ -55,8 +51,8 @@ class Known(Protocol):
         """Remember the similarities of these pairs."""
 
 
-class Again(Protocol):
-    """Where the features of texts come from when exact similarities decide."""
+class FeatureSource(Protocol):
+    """Texts that are read again, because exact similarities need their features."""
 
     def expect(self, texts: Indices) -> None:
         """Announce the texts (ascending) whose features will be asked for next."""
@@ -66,137 +62,120 @@ class Again(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matched:
-    """What matching some texts gave."""
+class TextGroups:
+    """Groups of similar texts, and how they were found."""
 
     groups: tuple[Indices, ...]
     """The texts of each group, its representative first."""
-    alike: Similarities
-    """How similar each of them is to the first of its group, for all groups one after the
-    other; NaN where nothing was verified."""
+    similarities: Similarities
+    """How similar each text is to the first of its group, for all groups one after the other;
+    NaN where nothing was verified."""
     candidates: Candidates | None
     """None when nothing was verified."""
+    excluded: int
+    """Entries of the user's that excluded at least one pair of similar texts."""
 
 
-def match(
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaders:
+    """Who represents each text; arrays by text."""
+
+    leader: Indices
+    """The representative, which is the text itself if it is in no group."""
+    similarity: Similarities
+    """To the representative; NaN where that is not known."""
+
+
+def match(  # noqa: PLR0913  (the last two have an answer)
     texts: Texts,
     settings: Settings,
-    again: Again,
+    source: FeatureSource,
     progress: Progress,
-    known: Known | None = None,
-) -> Matched:
+    *,
+    cache: SimilarityCache | None = None,
+    exclusions: Exclusions = NO_EXCLUSIONS,
+) -> TextGroups:
     """The groups of some texts, each of at least two items.
 
-    Similarities that are known are not computed again.
+    Similarities in the cache are not computed again.
     """
-    return _Matching(texts, settings, again, progress, known).matched()
+    engine = LocalEngine(texts, settings, source, progress, cache=cache, exclusions=exclusions)
+    return engine.groups()
 
 
-class _Matching:
-    """One run: the texts, and how they are to be compared."""
+class LocalEngine:
+    """Texts in the arrays of this process, and how to compare them; see `rounds.Engine`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (what `match` takes)
         self,
         texts: Texts,
         settings: Settings,
-        again: Again,
+        source: FeatureSource,
         progress: Progress,
-        known: Known | None,
+        *,
+        cache: SimilarityCache | None,
+        exclusions: Exclusions,
     ) -> None:
-        self.texts, self.settings, self.again = texts, settings, again
-        self.progress, self.known = progress, known
-        self.bits = settings.recipe.bits
-        self.is_sieved = settings.verified and 8 * texts.wide.shape[1] > self.bits
+        self.texts, self.settings, self.source = texts, settings, source
+        self.progress, self.cache, self.exclusions = progress, cache, exclusions
+        self.bits, self.wide = settings.recipe.bits, 8 * texts.wide.shape[1]
+        self.excluded = [np.empty((0, 2), np.int64)]
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(texts.is_reference.any())
         self.sizes = np.ones_like(texts.sizes) if self.is_two_sided else texts.sizes
 
-    def matched(self) -> Matched:
+    def groups(self) -> TextGroups:
         """The groups, and how candidates were found."""
         if self.settings.verified:
-            leader, pairs, similarities, candidates = self._verified()
-            groups = self._members(leader)
-            alike = self._to_first(groups, pairs, similarities)
+            found, candidates = run_rounds(self, self.wide)
         else:
-            leader, candidates = self._bare(), None
-            groups = self._members(leader)
-            alike = np.full(sum(map(len, groups)), np.nan)
-        return Matched(tuple(groups), alike, candidates)
-
-    def _members(self, leader: Indices) -> list[Indices]:
-        """The texts of each group, its representative first."""
+            found, candidates = self._by_distance(), None
         rank = self.texts.rank
-        return members_of(self.texts.apart.led(leader, rank), rank, self.sizes)
+        leader, split = self.exclusions.reassign_representatives(found.leader, rank)
+        self.excluded.append(split)
+        groups = members_of(leader, rank, self.sizes)
+        similarities = self._to_first(leader, found, np.concatenate([leader[:0], *groups]))
+        excluded = self.exclusions.met(np.concatenate(self.excluded))
+        return TextGroups(tuple(groups), similarities, candidates, excluded)
 
-    def _bare(self) -> Indices:
-        """The representative of each text when distances decide."""
-        every = np.arange(len(self.texts))
-        pairs = self._pairs(every, self.settings.distance)
+    def _by_distance(self) -> Leaders:
+        """The representatives when distances decide, but for pairs with a short text.
+
+        The distance of a short text says too little by itself.
+        """
+        every = self.every_text()
+        pairs = self.near_pairs(every, self.settings.distance)
         short = (self.texts.counts[pairs] < SHORT).any(axis=1)
-        # The distance of a short text says too little by itself.
         least = similarity_at(self.settings.distance, self.bits)
         holds = np.ones(len(pairs), bool)
         holds[short] = self._similarities(pairs[short]) >= least
+        holds[holds] = self._exclude(pairs[holds])
         pairs = pairs[holds]
-        pairs = pairs[self.texts.apart.allows(pairs)]
         distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
-        return self._leaders(pairs, -distances.astype(np.float64), every)
+        leader = self._represented(every, pairs, -distances.astype(np.float64))
+        return Leaders(leader, np.full(len(leader), np.nan))
 
-    def _verified(self) -> tuple[Indices, Indices, Similarities, Candidates]:
-        """The representative of each text when exact similarities decide.
+    def every_text(self) -> Indices:
+        """All texts."""
+        return np.arange(len(self.texts))
 
-        Then the pairs that were found alike, how much they are, and how they were found.
-        """
-        similarity = self.settings.similarity
-        want = k = wanted(similarity, self.bits)
-        leader = active = np.arange(len(self.texts))
-        known, values, decided, reach = [np.empty((0, 2), np.int64)], [np.empty(0)], 0, want
-        for _ in range(ROUNDS):
-            k = self._affordable(active, want)
-            # Only representatives are searched again: a chain through others is as short as
-            # the narrowest search.
-            reach = min(reach, k) if self.settings.linkage == "components" else k
-            candidates = self._pairs(active, k) if k or not want else self._equal_rows(active)
-            pairs, similarities = self._alike(candidates)
-            before, leader = leader, leader.copy()
-            leader[active] = self._leaders(pairs, similarities, active)
-            # Who was with a representative goes where that went, or is free again.
-            moved = np.flatnonzero(leader[before] != leader)
-            spokes = np.column_stack((moved, leader[before][moved]))
-            follows, likeness = spokes, np.empty(0)
-            if self.settings.linkage == "star":
-                follows, likeness = self._alike(spokes)
-                known, values = [*known, follows], [*values, likeness]
-            leader[moved] = moved
-            leader[follows[:, 0]] = follows[:, 1]
-            known, values = [*known, pairs], [*values, similarities]
-            decided += len(candidates) + len(spokes)
-            is_settled = k == want and len(follows) == len(moved)
-            if is_settled or (leader == before).all():
-                break
-            active = distinct_numbers(leader)
-        wide = 8 * self.texts.wide.shape[1]
-        found = Candidates(reach, want, recall(similarity, self.bits, reach, wide), decided)
-        return leader, np.concatenate(known), np.concatenate(values), found
-
-    def _affordable(self, active: Indices, want: int) -> int:
-        """The distance up to `want` within which these texts have not too many pairs."""
-        if not self.is_two_sided:
-            left, right, pairs = sample(len(active))
-        else:
-            is_reference = self.texts.is_reference[active]
-            others, references = np.flatnonzero(~is_reference), np.flatnonzero(is_reference)
+    def sampled_distances(self, active: Indices, reach: int) -> tuple[NDArray[np.uint16], float]:
+        """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
+        if self.is_two_sided:
+            references, others = self._sides(active)
             left, right, pairs = sample_between(len(others), len(references))
-            left, right = others[left], references[right]
-        left, right = active[left], active[right]
-        distances = paired_distances(self.texts.rows, left, right)
-        distances = distances[self._passes(left, right)]
-        return affordable(distances, pairs / max(len(left), 1), len(active), want)
+            i, j = others[left], references[right]
+        else:
+            left, right, pairs = sample(len(active))
+            i, j = active[left], active[right]
+        passes = reach_of(self.settings, reach, self.wide).passes(self.texts.wide, i, j)
+        distances = paired_distances(self.texts.rows, i[passes], j[passes])
+        return distances, pairs / max(len(left), 1)
 
-    def _pairs(self, active: Indices, k: int) -> Indices:
+    def near_pairs(self, active: Indices, k: int) -> Indices:
         """Pairs of these texts within k bits that may count: (m, 2)."""
         found, count = [np.empty((0, 2), np.int64)], 0
-        for chunk in self._near(active, k):
+        for chunk in self._near_pairs(active, k):
             found.append(chunk)
             count += len(chunk)
             if count > MAX_PAIRS:
@@ -204,102 +183,119 @@ class _Matching:
                 raise TooManyPairsError(f"more than {MAX_PAIRS} pairs within {k} bits; {advice}")
         return np.concatenate(found)
 
-    def _near(self, active: Indices, k: int) -> Iterator[Indices]:
+    def _near_pairs(self, active: Indices, k: int) -> Iterator[Indices]:
         """Yield pairs of these texts within k bits, in chunks."""
-        rows = self.texts.rows[active]
+        reach, wide = reach_of(self.settings, k, self.wide), self.texts.wide
         if self.is_two_sided:
-            is_reference = self.texts.is_reference[active]
-            left, right = active[~is_reference], active[is_reference]
-            sides = rows[~is_reference], rows[is_reference]
-            for pairs in iter_pairs_between(*sides, k, progress=self.progress):
-                i, j = left[pairs[:, 0]], right[pairs[:, 1]]
-                passes = self._passes(i, j)
-                yield np.column_stack((i[passes], j[passes]))
-            return
-        if self.is_sieved:
-            most = sieve(self.settings.similarity, 8 * self.texts.wide.shape[1])
-            every = len(active) == len(self.texts)
-            wide = self.texts.wide if every else self.texts.wide[active]
-            stream = iter_near_pairs(wide, Reach(self.bits, k, most), self.progress)
+            references, others = self._sides(active)
+            sides = wide[others], wide[references]
+            for pairs in iter_near_pairs_between(*sides, reach, self.progress):
+                yield np.column_stack((others[pairs[:, 0]], references[pairs[:, 1]]))
         else:
-            stream = iter_pairs(rows, k, progress=self.progress)
-        yield from (active[pairs[:, :2]] for pairs in stream)
+            for pairs in iter_near_pairs(wide[active], reach, self.progress):
+                yield active[pairs[:, :2]]
 
-    def _equal_rows(self, active: Indices) -> Indices:
-        """Of texts with the same fingerprint each with the first: (m, 2).
+    def _sides(self, active: Indices) -> tuple[Indices, Indices]:
+        """The references among these texts, and the others."""
+        is_reference = self.texts.is_reference[active]
+        return active[is_reference], active[~is_reference]
 
-        For collections in which even these have too many pairs among themselves.
-        """
+    def equal_rows(self, active: Indices) -> Indices:
+        """Pair each of these texts with the first one that has the same fingerprint: (m, 2)."""
         if self.is_two_sided:
-            return self._pairs(active, 0)
+            return self.near_pairs(active, 0)
         active = active[np.argsort(self.texts.rank[active])]
         distinct = distinct_rows(self.texts.rows[active])
         first = np.repeat(distinct.members[distinct.offsets[:-1]], distinct.sizes)
         spokes = active[np.column_stack((first, distinct.members))]
         return spokes[spokes[:, 0] != spokes[:, 1]]
 
-    def _passes(self, i: Indices, j: Indices) -> NDArray[np.bool_]:
-        """Which pairs are near in the wide fingerprints too, if there are any."""
-        if not self.is_sieved:
-            return np.ones(len(i), bool)
-        most = sieve(self.settings.similarity, 8 * self.texts.wide.shape[1])
-        return paired_distances(self.texts.wide, i, j) <= most
+    def leaders(self, active: Indices, candidates: Indices) -> Leaders:
+        """Group these texts by the candidate pairs that are similar enough."""
+        pairs, similarities = self._similar(candidates)
+        leader = self._represented(active, pairs, similarities)
+        known = np.full(len(leader), np.nan)
+        for member, other in (pairs.T, pairs.T[::-1]):
+            is_led = leader[member] == other
+            known[member[is_led]] = similarities[is_led]
+        return Leaders(leader, known)
 
-    def _leaders(self, pairs: Indices, closeness: Similarities, active: Indices) -> Indices:
-        """The representative of each of these texts, by the pairs among them."""
-        rank = self.texts.rank[active]
+    def _represented(self, active: Indices, pairs: Indices, closeness: Similarities) -> Indices:
+        """The representative of each text by the pairs among the active ones; (n,)."""
+        leader, rank = self.every_text(), self.texts.rank[active]
         position = np.empty(len(self.texts), np.int64)
         position[active] = np.arange(len(active))
         local = position[pairs]
         if self.is_two_sided and self.settings.linkage == "star":
             # References stand for groups, and each file goes to the closest.
-            return active[closest(local, closeness, len(active), rank)]
-        return active[leaders(local, len(active), self.settings.linkage, rank, self.sizes[active])]
+            found = closest(local, closeness, len(active), rank)
+        else:
+            found = leaders(local, len(active), self.settings.linkage, rank, self.sizes[active])
+        leader[active] = active[found]
+        return leader
 
-    def _alike(self, pairs: Indices) -> tuple[Indices, Similarities]:
-        """The pairs that are as similar as asked and not apart, and their exact similarities."""
+    def is_none_led(self, leaders: Leaders) -> bool:
+        """Whether every text represents itself."""
+        return bool((leaders.leader == self.every_text()).all())
+
+    def follow(self, before: Leaders, found: Leaders) -> tuple[Leaders, int, int]:
+        """Let texts follow their representatives; see `rounds.Engine`."""
+        was_active = before.leader == self.every_text()
+        leader = np.where(was_active, found.leader, before.leader)
+        similarity = np.where(was_active, found.similarity, before.similarity)
+        moved = np.flatnonzero(leader[leader] != leader)
+        spokes = np.column_stack((moved, leader[leader[moved]]))
+        if self.settings.linkage == "star":
+            followers, similarities = self._similar(spokes)
+        else:
+            followers, similarities = spokes, np.full(len(spokes), np.nan)
+        leader[moved] = moved
+        leader[followers[:, 0]] = followers[:, 1]
+        similarity[moved] = np.nan
+        similarity[followers[:, 0]] = similarities
+        return Leaders(leader, similarity), len(moved), len(moved) - len(followers)
+
+    def representatives(self, leaders: Leaders) -> Indices:
+        """The texts that represent themselves."""
+        return distinct_numbers(leaders.leader)
+
+    def _similar(self, pairs: Indices) -> tuple[Indices, Similarities]:
+        """The pairs that are similar enough and not excluded, and their exact similarities."""
         similarities = self._similarities(pairs)
-        alike = similarities >= self.settings.similarity
-        alike[alike] = self.texts.apart.allows(pairs[alike])
-        return pairs[alike], similarities[alike]
+        similar = similarities >= self.settings.similarity
+        similar[similar] = self._exclude(pairs[similar])
+        return pairs[similar], similarities[similar]
+
+    def _exclude(self, pairs: Indices) -> NDArray[np.bool_]:
+        """Note the excluded ones of these similar pairs, and return which of them may count."""
+        is_allowed = self.exclusions.allows(pairs)
+        self.excluded.append(pairs[~is_allowed])
+        return is_allowed
 
     def _similarities(self, pairs: Indices) -> Similarities:
-        """The exact similarity of each pair of texts, these read again; (m,)."""
+        """The exact similarity of each pair of texts, which are read again; (m,)."""
         digests = self.texts.digests
-        if self.known is None:
+        if self.cache is None:
             similarities = np.full(len(pairs), np.nan)
         else:
-            similarities = self.known.similarities(digests[pairs[:, 0]], digests[pairs[:, 1]])
+            similarities = self.cache.similarities(digests[pairs[:, 0]], digests[pairs[:, 1]])
         unknown = np.flatnonzero(np.isnan(similarities))
         i, j = pairs[unknown].T
-        self.again.expect(distinct_numbers(pairs[unknown]))
-        parts = decide(i, j, self.texts.counts, self.again.features)
+        self.source.expect(distinct_numbers(pairs[unknown]))
+        parts = decide(i, j, self.texts.counts, self.source.features)
         decided = self.progress(parts, "verify", len(unknown), lambda done: len(done[0]))
         for part, values in decided:
             similarities[unknown[part]] = values
-            if self.known is not None:
-                self.known.keep_similarities(digests[i[part]], digests[j[part]], values)
+            if self.cache is not None:
+                self.cache.keep_similarities(digests[i[part]], digests[j[part]], values)
         return similarities
 
-    def _to_first(
-        self, groups: list[Indices], pairs: Indices, similarities: Similarities
-    ) -> Similarities:
-        """For each text of each group how similar it is to the first, by pairs or computed."""
-        first = np.repeat(
-            np.array([texts[0] for texts in groups], np.int64), list(map(len, groups))
-        )
-        asked, n = np.column_stack((_joined(groups), first)), len(self.texts)
-        known = np.append(pairs.min(axis=1) * n + pairs.max(axis=1), -1)
-        values = np.append(similarities, np.nan)
-        keys = asked.min(axis=1) * n + asked.max(axis=1)
-        order = np.argsort(known)
-        at = order[np.searchsorted(known, keys, sorter=order) % len(known)]
-        alike = np.where(known[at] == keys, values[at], np.nan)
-        alike[asked[:, 0] == asked[:, 1]] = 1
-        missing = np.isnan(alike)
-        alike[missing] = self._similarities(asked[missing])
-        return alike
-
-
-def _joined(groups: list[Indices]) -> Indices:
-    return np.concatenate([np.empty(0, np.int64), *groups])
+    def _to_first(self, leader: Indices, found: Leaders, texts: Indices) -> Similarities:
+        """How similar these texts are to their representatives, computed where not known; (m,)."""
+        known = np.where(leader == found.leader, found.similarity, np.nan)
+        known[leader == self.every_text()] = 1
+        if not self.settings.verified:
+            return np.full(len(texts), np.nan)
+        unknown = texts[np.isnan(known[texts])]
+        known[unknown] = self._similarities(np.column_stack((unknown, leader[unknown])))
+        return known[texts]

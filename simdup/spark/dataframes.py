@@ -136,8 +136,8 @@ def deduplicate(
 def grouped(source: TextFrame, settings: Settings) -> GroupedRows:
     """The groups of rows. Raises what `pairs` raises."""
     texts, matching = prepared(source, settings)
-    matched = matching.matched()
-    members = _members(texts, matching.to_leaders(matched.led), settings)
+    led, candidates = matching.match()
+    members = _members(texts, matching.to_leaders(led), settings)
     rows = texts.rows.where("reason is null").select("id", "digest", "text_digest")
     same = F.col("text_digest") == F.col("first_digest")
     kind = F.when(same, Kind.IDENTICAL_TEXT.value).otherwise(Kind.NEAR.value).alias("kind")
@@ -145,7 +145,7 @@ def grouped(source: TextFrame, settings: Settings) -> GroupedRows:
         "id", "representative", kind, "similarity", "distance"
     )
     columns = ("id", "length", "reason", *source.reader.extras, *source.carried)
-    return GroupedRows(texts.rows.select(*columns), groups, matching, matched.candidates)
+    return GroupedRows(texts.rows.select(*columns), groups, matching, candidates)
 
 
 def _text_frame(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002

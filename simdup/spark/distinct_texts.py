@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.errors import InputError
-from simdup.match.candidates import SIEVE_FROM, widened
+from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.spark.fingerprints import fingerprinted
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def distinct_texts(source: TextFrame, settings: Settings) -> NumberedTexts:
     as many files would make these bits too.
     """
     bits = settings.recipe.bits
-    recipe = widened(settings.recipe) if settings.verified else settings.recipe
+    recipe = sieve_recipe(settings.recipe) if settings.verified else settings.recipe
     rows = checkpointed(fingerprinted(source, recipe, bits), "fingerprints")
     _check_ids(rows)
     of_text = F.struct("id", "fingerprint", "features", "text_digest")

@@ -1,6 +1,7 @@
-"""Distinct texts in, representatives out: the rounds of `simdup.match.match`, in DataFrames.
+"""Distinct texts in, representatives out: `simdup.match.match` in DataFrames.
 
-A text that represents itself is in no frame here: `led` has the others, each with its leader.
+A text that represents itself is in no frame of leaders: these hold the other texts, each with
+its leader.
 """
 
 from __future__ import annotations
@@ -12,21 +13,23 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.match.candidates import affordable, recall, sample, sieve, wanted
-from simdup.match.match import ROUNDS
-from simdup.records import SHORT, Candidates
+from simdup.match.candidates import reach_of, sample, search_distance
+from simdup.match.rounds import run_rounds
+from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
-from simdup.search.pairs import Reach
 from simdup.spark.arrow import PAIRS, numbers, rows_of
 from simdup.spark.distinct_texts import checkpointed, job_description, numbered
+from simdup.spark.linkage import led_texts
 from simdup.spark.search import near_pairs
-from simdup.spark.stars import led as star_led
 from simdup.spark.verify import Originals, with_similarities
 from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from simdup.match.candidates import Distances
+    from simdup.records import Candidates
+    from simdup.search.pairs import Reach
     from simdup.settings import Settings
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.distinct_texts import NumberedTexts
@@ -36,39 +39,40 @@ COMPARED, VERIFIED, GROUPED = "near pairs", "similarities", "groups"
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
-    """What matching texts gave."""
+class Counted:
+    """A checkpointed frame, and how many rows it has."""
 
-    led: DataFrame
-    """number, leader and similarity of each text that another one represents; the similarity
-    is null where nothing was verified."""
-    candidates: Candidates | None
-    """None when nothing was verified."""
+    frame: DataFrame
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
 
 
 class Matching:
-    """Some texts, and how they are to be compared."""
+    """Some texts, and how to compare them: see `simdup.match.rounds.Engine`."""
 
     def __init__(self, texts: NumberedTexts, originals: Originals, settings: Settings) -> None:
         self.texts, self.originals, self.settings = texts, originals, settings
         self.bits = settings.recipe.bits
-        self.sieve = None
-        if settings.verified and texts.bits > self.bits:
-            self.sieve = sieve(settings.similarity, texts.bits)
 
-    def matched(self) -> Matched:
-        """Which text represents which."""
+    def match(self) -> tuple[DataFrame, Candidates | None]:
+        """The texts that another one represents (LED), and how candidates were found.
+
+        Where nothing is verified, the similarities are null and the candidates None.
+        """
         if self.settings.verified:
-            return self._verified()
-        return Matched(self._bare(), None)
+            return run_rounds(self, self.texts.bits)
+        unknown = F.lit(None).cast("double").alias("similarity")
+        pairs = checkpointed(self._bare_pairs().select("a", "b", unknown), COMPARED)
+        return self._led(pairs, self.texts.frame), None
 
     def pairs(self) -> DataFrame:
         """Every pair of near-duplicate texts: a, b, distance, similarity (null if bare)."""
         if not self.settings.verified:
             return self._bare_pairs().withColumn("similarity", F.lit(None).cast("double"))
-        k = wanted(self.settings.similarity, self.bits)
-        candidates = checkpointed(self._near(self.texts.frame, k), COMPARED)
-        return self._alike(candidates, candidates.count())
+        k = search_distance(self.settings.similarity, self.bits)
+        return self._similar(self.near_pairs(self.every_text(), k))
 
     def to_leaders(self, led: DataFrame) -> DataFrame:
         """Complete the similarities to leaders: the ones that belong to no pair are computed."""
@@ -82,7 +86,7 @@ class Matching:
     def alike(self, pairs: DataFrame, count: int) -> DataFrame:
         """Keep those of `count` pairs of texts, a and b, that are near-duplicates."""
         if self.settings.verified:
-            return self._alike(pairs, count)
+            return self._similar(Counted(pairs, count))
         bits = F.substring("fingerprint", 1, self.bits // 8)
         measured = pairs
         for side in ("a", "b"):
@@ -92,7 +96,7 @@ class Matching:
 
     def _bare_pairs(self) -> DataFrame:
         """Pairs of texts that are near by distance alone, unless one of them is short."""
-        return self._held(self._near(self.texts.frame, self.settings.distance))
+        return self._held(near_pairs(self.texts.frame, self._reach(self.settings.distance)))
 
     def _held(self, pairs: DataFrame) -> DataFrame:
         """Keep pairs of long texts, and pairs with a short one whose exact similarity agrees."""
@@ -115,99 +119,98 @@ class Matching:
         )
         return flagged.where("not is_short").select(*columns).unionAll(held.select(*columns))
 
-    def _bare(self) -> DataFrame:
-        unknown = F.lit(None).cast("double").alias("similarity")
-        pairs = checkpointed(self._bare_pairs().select("a", "b", unknown), COMPARED)
-        return checkpointed(self._led(pairs, self.texts.frame), GROUPED)
+    def every_text(self) -> Counted:
+        """All texts."""
+        return Counted(self.texts.frame, self.texts.count)
 
-    def _verified(self) -> Matched:
-        """As `simdup.match.match` does, where this is explained."""
-        similarity, linkage = self.settings.similarity, self.settings.linkage
-        want = reach = wanted(similarity, self.bits)
-        active, count, decided = self.texts.frame, self.texts.count, 0
-        led: DataFrame | None = None
-        for _ in range(ROUNDS):
-            k = self._affordable(active, count, want)
-            reach = min(reach, k) if linkage == "components" else k
-            near = self._near(active, k) if k or not want else self._equal_rows(active)
-            candidates = checkpointed(near, COMPARED)
-            found = candidates.count()
-            alike = checkpointed(self._alike(candidates, found), VERIFIED)
-            new = checkpointed(self._led(alike, active), GROUPED)
-            led, moved, lost = (new, 0, 0) if led is None else self._followed(led, new)
-            decided += found + moved
-            if (k == want and not lost) or new.isEmpty():
-                break
-            active = self.texts.frame.join(led.select("number"), "number", "left_anti")
-            active = checkpointed(active, GROUPED)
-            count = active.count()
-        share = recall(similarity, self.bits, reach, self.texts.bits)
-        return Matched(led, Candidates(reach, want, share, decided))
-
-    def _followed(self, led: DataFrame, new: DataFrame) -> tuple[DataFrame, int, int]:
-        """Who is led now; how many had a leader that got one, and how many of them lost it."""
-        further = new.select(F.col("leader").alias("b"), F.col("number").alias("leader"))
-        spokes = led.join(further, "leader").select(F.col("number").alias("a"), "b")
-        moved = checkpointed(spokes, GROUPED)
-        count = moved.count()
-        if self.settings.linkage == "star":
-            alike = self._alike(moved, count)
-        else:
-            alike = moved.withColumn("similarity", F.lit(None).cast("double"))
-        followers = alike.select("a", "b", "similarity").toDF(*led.columns)
-        follow = checkpointed(followers, VERIFIED)
-        stay = led.join(moved.withColumnRenamed("a", "number"), "number", "left_anti")
-        now = checkpointed(new.unionByName(stay).unionByName(follow), GROUPED)
-        return now, count, count - follow.count()
-
-    def _led(self, pairs: DataFrame, active: DataFrame) -> DataFrame:
-        """The representatives of active texts, by the pairs among them."""
-        return star_led(pairs, active.select("number", "copies"), self.settings.linkage)
-
-    def _near(self, active: DataFrame, k: int) -> DataFrame:
-        return near_pairs(active, Reach(self.bits, k, self.sieve))
-
-    def _alike(self, candidates: DataFrame, count: int) -> DataFrame:
-        """Keep those of `count` pairs that are as similar as asked, with exact similarities."""
-        decided = with_similarities(candidates, count, self.originals)
-        return decided.where(F.col("similarity") >= self.settings.similarity)
-
-    def _equal_rows(self, active: DataFrame) -> DataFrame:
-        """Of texts with the same fingerprint each with the first: PAIRS."""
-        bits = F.substring("fingerprint", 1, self.bits // 8).alias("bits")
-        rows = active.select("number", bits)
-        first = rows.groupBy("bits").agg(F.min("number").alias("a"))
-        spokes = rows.join(first, "bits").where(F.col("a") != F.col("number"))
-        return spokes.select(
-            "a", F.col("number").alias("b"), F.lit(0).cast("long").alias("distance")
-        )
-
-    def _affordable(self, active: DataFrame, count: int, want: int) -> int:
-        """The distance up to `want` within which these texts have not too many pairs."""
-        drawn_pairs, _, pairs = sample(count)
+    def sampled_distances(self, active: Counted, reach: int) -> tuple[Distances, float]:
+        """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
+        drawn_pairs, _, pairs = sample(len(active))
         if not len(drawn_pairs):
-            return want
-        by_place = active
-        if count < self.texts.count:
-            rows = active.select("fingerprint", F.col("number").alias("text"))
+            return np.empty(0, np.int64), 0
+        by_place = active.frame
+        if len(active) < self.texts.count:
+            rows = by_place.select("fingerprint", F.col("number").alias("text"))
             by_place, _ = numbered(rows, "text")
-        slots = active.sparkSession.sparkContext.defaultParallelism
-        tasks = active.sparkSession.range(slots, numPartitions=slots)
-        drawn = tasks.mapInArrow(_drawing(count, slots), "left long, right long")
+        session = by_place.sparkSession
+        slots = session.sparkContext.defaultParallelism
+        tasks = session.range(slots, numPartitions=slots)
+        drawn = tasks.mapInArrow(_drawing(len(active), slots), "left long, right long")
         for side in ("left", "right"):
             own = by_place.select("number", "fingerprint").toDF(side, f"{side}_row")
             drawn = drawn.join(own, side)
         tally = drawn.select("left_row", "right_row").mapInArrow(
-            _tallying(Reach(self.bits, want, self.sieve)), "distance int, count long"
+            _tallying(self._reach(reach)), "distance int, count long"
         )
-        with job_description(active.sparkSession, "sample"):
+        with job_description(session, "sample"):
             found = tally.groupBy("distance").agg(F.sum("count").alias("count")).toArrow()
         distances = np.repeat(found["distance"].to_numpy(), found["count"].to_numpy())
-        return affordable(distances, pairs / len(drawn_pairs), count, want)
+        return distances, pairs / len(drawn_pairs)
+
+    def near_pairs(self, active: Counted, k: int) -> Counted:
+        """All pairs of these texts within k bits: PAIRS."""
+        return _counted(near_pairs(active.frame, self._reach(k)), COMPARED)
+
+    def equal_rows(self, active: Counted) -> Counted:
+        """Pair each of these texts with the first one that has the same fingerprint: PAIRS."""
+        bits = F.substring("fingerprint", 1, self.bits // 8).alias("bits")
+        rows = active.frame.select("number", bits)
+        first = rows.groupBy("bits").agg(F.min("number").alias("a"))
+        spokes = rows.join(first, "bits").where(F.col("a") != F.col("number"))
+        number, distance = F.col("number").alias("b"), F.lit(0).cast("long").alias("distance")
+        return _counted(spokes.select("a", number, distance), COMPARED)
+
+    def leaders(self, active: Counted, candidates: Counted) -> DataFrame:
+        """Group these texts by the candidate pairs that are similar enough: LED."""
+        return self._led(checkpointed(self._similar(candidates), VERIFIED), active.frame)
+
+    def is_none_led(self, leaders: DataFrame) -> bool:
+        """Whether every text represents itself."""
+        return leaders.isEmpty()
+
+    def follow(self, before: DataFrame, found: DataFrame) -> tuple[DataFrame, int, int]:
+        """Let texts follow their representatives; see `simdup.match.rounds.Engine`."""
+        further = found.select(F.col("leader").alias("b"), F.col("number").alias("leader"))
+        spokes = before.join(further, "leader").select(F.col("number").alias("a"), "b")
+        moved = _counted(spokes, GROUPED)
+        if self.settings.linkage == "star":
+            similar = self._similar(moved)
+        else:
+            similar = moved.frame.withColumn("similarity", F.lit(None).cast("double"))
+        columns = similar.select("a", "b", "similarity").toDF(*before.columns)
+        followers = _counted(columns, VERIFIED)
+        stay = before.join(moved.frame.withColumnRenamed("a", "number"), "number", "left_anti")
+        now = checkpointed(found.unionByName(stay).unionByName(followers.frame), GROUPED)
+        return now, len(moved), len(moved) - len(followers)
+
+    def representatives(self, leaders: DataFrame) -> Counted:
+        """The texts that represent themselves."""
+        return _counted(
+            self.texts.frame.join(leaders.select("number"), "number", "left_anti"), GROUPED
+        )
+
+    def _led(self, pairs: DataFrame, active: DataFrame) -> DataFrame:
+        """The texts that the pairs among active ones let another text represent: LED."""
+        copies = active.select("number", "copies")
+        return checkpointed(led_texts(pairs, copies, self.settings.linkage), GROUPED)
+
+    def _reach(self, k: int) -> Reach:
+        return reach_of(self.settings, k, self.texts.bits)
+
+    def _similar(self, pairs: Counted) -> DataFrame:
+        """Keep the pairs that are similar enough, with their exact similarities."""
+        decided = with_similarities(pairs.frame, len(pairs), self.originals)
+        return decided.where(F.col("similarity") >= self.settings.similarity)
+
+
+def _counted(frame: DataFrame, what: str) -> Counted:
+    """The frame, checkpointed under this name, with the number of its rows."""
+    made = checkpointed(frame, what)
+    return Counted(made, made.count())
 
 
 def _measuring(k: int) -> Task:
-    """Of pairs a and b, with their rows, those within k bits: PAIRS."""
+    """A task that keeps the pairs a and b whose rows are within k bits: PAIRS."""
 
     def measuring(batches: Batches) -> Batches:
         for each in batches:
@@ -222,7 +225,7 @@ def _measuring(k: int) -> Task:
 
 
 def _drawing(n: int, tasks: int) -> Task:
-    """The sampled pairs of n texts, a part of them in each task: numbered 0 to tasks - 1."""
+    """A task that yields its part of the sampled pairs of n texts, by its number from 0 on."""
 
     def drawing(batches: Batches) -> Batches:
         left, right, _ = sample(n)
@@ -235,17 +238,15 @@ def _drawing(n: int, tasks: int) -> Task:
 
 
 def _tallying(reach: Reach) -> Task:
-    """How many of some pairs of rows have each distance, of those that pass the sieve."""
+    """A task that counts the pairs of rows of each distance, of those that pass the sieve."""
 
     def tallying(batches: Batches) -> Batches:
         for each in batches:
             left, right = (rows_of(each.column(name)) for name in ("left_row", "right_row"))
-            both, n = np.concatenate((left, right)), len(left)
-            i = np.arange(n)
-            distance = paired_distances(reach.compared(both), i, i + n)
-            if reach.sieve is not None:
-                distance = distance[paired_distances(both, i, i + n) <= reach.sieve]
-            values, counts = np.unique(distance, return_counts=True)
+            both, i = np.concatenate((left, right)), np.arange(len(left))
+            passes = reach.passes(both, i, i + len(left))
+            distances = paired_distances(reach.compared(both), i, i + len(left))[passes]
+            values, counts = np.unique(distances, return_counts=True)
             yield pa.RecordBatch.from_pydict({"distance": values.astype(np.int32), "count": counts})
 
     return tallying

@@ -82,12 +82,12 @@ class RecipeCache:
                 self.unasked.setdefault(folder, []).extend(records)
 
     def _known_folder(self, folder: bytes) -> int | None:
+        """Return the number of a folder; None if the store does not know it, or has failed."""
         if folder not in self.folders:
             found = self.store.execute("SELECT id FROM folders WHERE path = ?", folder)
-            if not found:
-                return None
-            self.folders[folder] = found[0][0]
-        return self.folders[folder]
+            if found:
+                self.folders[folder] = found[0][0]
+        return self.folders.get(folder)
 
     def _records(
         self, folder: int, name: bytes | None = None
@@ -124,19 +124,15 @@ class RecipeCache:
         values = []
         for name, in_folder in groupby(made, lambda each: folder_of(each[0].path)):
             folder = os.fsencode(os.path.abspath(name))
-            number, seed = self._number_of(folder), crc32(folder, self.seed)
+            if folder not in self.folders:
+                insert = "INSERT OR IGNORE INTO folders (path, used) VALUES (?, ?)"
+                self.store.execute(insert, folder, self.store.today)
+            number, seed = self._known_folder(folder), crc32(folder, self.seed)
             for source, record in in_folder:
                 base = os.fsencode(source.path[len(name) :])
                 checksum = crc32(record, crc32(base, seed))
                 values.append((number, self.number, base, record, checksum))
         self.store.execute_many("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)", values)
-
-    def _number_of(self, folder: bytes) -> int | None:
-        """Return the number of a folder, perhaps a new one; None if the store has just failed."""
-        if folder not in self.folders:
-            insert = "INSERT OR IGNORE INTO folders (path, used) VALUES (?, ?)"
-            self.store.execute(insert, folder, self.store.today)
-        return self._known_folder(folder)
 
     def similarities(self, left: Digests, right: Digests) -> NDArray[np.float64]:
         """Return the similarity of each pair of feature digests (m, 2); NaN if unknown; (m,)."""

@@ -305,7 +305,8 @@ def _super_journal_namer(path: Path) -> str | None:
     """Return the name of a journal beside a database that names a super-journal, if any."""
     # SQLite looks beside the file that a link leads to; on Windows beside the link.
     for journal in (f"{path}-journal", f"{os.path.realpath(path)}-journal"):
-        if _read(journal, len(_SUPER_JOURNAL_END), from_end=True) == _SUPER_JOURNAL_END:
+        end = _read(journal, 8, from_end=True) if os.path.isfile(journal) else b""
+        if end == _SUPER_JOURNAL_END:
             return os.path.basename(journal)
     return None
 

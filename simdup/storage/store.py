@@ -17,14 +17,7 @@ from typing import TYPE_CHECKING
 
 from simdup.errors import InputError
 from simdup.storage.home import usual_place
-from simdup.storage.sqlite import (
-    Database,
-    DatabaseKind,
-    files_of,
-    make_private,
-    patiently,
-    size_of,
-)
+from simdup.storage.sqlite import Database, DatabaseKind, files_of, make_private, patiently, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

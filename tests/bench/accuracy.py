@@ -27,7 +27,7 @@ from simhash import Simhash
 
 import simdup
 from simdup.evaluation.labels import DUPLICATE, UNJUDGED, labelled_pairs, own_table
-from simdup.match.candidates import wanted
+from simdup.match.candidates import search_distance
 from simdup.search.hamming import paired_distances
 from simdup.settings import SIMILARITY
 
@@ -114,7 +114,7 @@ def verified(
         made = []
         for part in np.split(rows, draws, axis=1):
             near = distances(part, labelled)
-            scores = [np.where(near <= wanted(s, bits), similar, -1) for s in thresholds]
+            scores = [np.where(near <= search_distance(s, bits), similar, -1) for s in thresholds]
             each = zip(scores, thresholds, strict=True)
             made.append([curve(labelled, score, np.array([s]))[0] for score, s in each])
         return thresholds, np.mean(made, axis=0)

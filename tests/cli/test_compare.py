@@ -60,7 +60,7 @@ def test_worked_by_hand(run, write):
         (lambda text: text[::-1].encode(), None),
     ],
 )
-def test_kinds(compared, write, simplified, change, kind):
+def test_the_report_names_the_kind_of_match(compared, write, simplified, change, kind):
     write("a", simplified)
     write("b", change(simplified))
 
@@ -99,7 +99,7 @@ def test_k_does_not_decide_for_short_texts(run, write):
     assert run("compare", "a", "b", "-k", "63").code == 1
 
 
-def test_similarity_is_the_line_between_the_exits(run, write):
+def test_the_similarity_threshold_decides_the_exit_code(run, write):
     write("a", "one two three four")
     write("b", "one two three five")
 
@@ -182,7 +182,7 @@ def test_diff_cuts_chinese_by_sentence(run, write, simplified):
     assert changed == ["-他修表有个规矩：先听。", "+他修表有个规矩：先看。"]
 
 
-def test_diff_says_nothing_of_another_encoding_or_layout(run, write, simplified):
+def test_diff_ignores_encoding_and_layout(run, write, simplified):
     write("a", simplified)
     write("b", simplified.replace("。", "。\r\n\r\n    ").encode("gbk"))
 
@@ -246,7 +246,7 @@ def test_diff_folds_long_sentences(run, write):
         ),
     ],
 )
-def test_what_cannot_be_compared_is_one_line(run, write, english, arguments, message):
+def test_a_comparison_that_cannot_run_is_one_line(run, write, english, arguments, message):
     write("a", english)
     write("folder/b", english)
     write("empty", b"")
@@ -259,7 +259,7 @@ def test_what_cannot_be_compared_is_one_line(run, write, english, arguments, mes
     assert ended.err.decode() == f"simdup: {message}\n"
 
 
-def test_a_missing_file_is_trouble_and_said_to_be_missing(run, write, english):
+def test_a_missing_file_exits_with_2_and_is_named(run, write, english):
     write("a", english)
 
     ended = run("compare", "a", "gone")
@@ -270,7 +270,7 @@ def test_a_missing_file_is_trouble_and_said_to_be_missing(run, write, english):
     assert b"No such file or directory" in ended.err
 
 
-def test_an_unreadable_file_is_trouble(run, write, english, refused):
+def test_an_unreadable_file_exits_with_2(run, write, english, refused):
     write("a", english)
     write("b", english)
     refused("b")
@@ -281,7 +281,7 @@ def test_an_unreadable_file_is_trouble(run, write, english, refused):
     assert ended.err == b"simdup: 'b': unreadable (Permission denied)\n"
 
 
-def test_a_fifo_is_trouble_and_does_not_hang(run, write, english):
+def test_a_fifo_exits_with_2_and_does_not_hang(run, write, english):
     write("a", english)
     os.mkfifo("pipe")
 

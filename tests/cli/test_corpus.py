@@ -94,7 +94,7 @@ def test_without_ids_rows_are_named_by_file_and_line(run, rows):
     ]
 
 
-def test_ids_are_what_the_rows_have(run, write):
+def test_rows_are_named_by_the_values_of_their_id_field(run, write):
     ids = [7, None, {"a": [1.5]}, "\ud800", "\x1b[31m"]
     text = TEXTS["a"]
     write("rows.jsonl", "".join(json.dumps({"id": each, "text": text}) + "\n" for each in ids))
@@ -175,7 +175,7 @@ def test_an_id_that_no_row_has_is_one_line(run, rows):
     ],
 )
 @pytest.mark.usefixtures("folder")
-def test_ids_that_json_has_no_kind_for_are_in_words(run, called, shown):
+def test_ids_that_json_cannot_express_are_text(run, called, shown):
     pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
     from pyarrow.parquet import write_table  # noqa: PLC0415
 
@@ -186,7 +186,7 @@ def test_ids_that_json_has_no_kind_for_are_in_words(run, called, shown):
     assert [each["id"] for each in group["members"]] == [shown, shown]
 
 
-def test_an_id_that_is_no_number_is_valid_json(run, write):
+def test_an_id_with_nan_or_a_surrogate_is_valid_json(run, write):
     row = f'{{"id": {{"\\ud800": [NaN, "\\udfff"]}}, "text": "{TEXTS["a"]}"}}\n'
     ended = run("corpus", "scan", write("rows.jsonl", row * 2), "--id-field", "id")
 
@@ -194,7 +194,7 @@ def test_an_id_that_is_no_number_is_valid_json(run, write):
     assert group["representative"] == {"\\ud800": ["NaN", "\\udfff"]}
 
 
-def test_groups_for_people(run, rows):
+def test_groups_as_text(run, rows):
     ended = run("corpus", "scan", rows, "--id-field", "url", "--format", "text")
 
     first, *others = ended.out.decode().splitlines()
@@ -204,7 +204,7 @@ def test_groups_for_people(run, rows):
     assert others[2].split()[:2] == ["90.9", "%"]
 
 
-def test_groups_by_distance_alone_show_what_it_stands_for(run, rows):
+def test_groups_by_distance_alone_show_the_estimated_similarity(run, rows):
     ended = run("corpus", "scan", rows, "--format", "text", "-k", "64")
 
     assert b"~100 %" in ended.out
@@ -212,7 +212,7 @@ def test_groups_by_distance_alone_show_what_it_stands_for(run, rows):
     assert {each["similarity"] for each in group["members"]} == {None}
 
 
-def test_groups_as_a_table(run, rows):
+def test_groups_as_csv(run, rows):
     table = list(
         csv.DictReader(run("corpus", "scan", rows, "--format", "csv").out.decode().splitlines())
     )
@@ -285,7 +285,7 @@ def test_quiet_says_nothing_but_the_exit_code(run, write):
     assert (ended.code, ended.out, ended.err) == (3, b"", b"")
 
 
-def test_found_groups_may_be_a_failure(run, rows, write):
+def test_fail_on_found_exits_with_1_if_there_are_groups(run, rows, write):
     write("alone.jsonl", ROWS.splitlines()[2])
 
     assert run("corpus", "scan", rows, "--fail-on-found").code == 1
@@ -330,7 +330,7 @@ def test_several_files_are_one_corpus(run, rows, write):
     assert [json.loads(line)["url"] for line in kept] == ["a", "c", "e", "e"]
 
 
-def test_other_fields_and_settings_are_taken(run, write):
+def test_text_field_and_settings_have_an_effect(run, write):
     write("rows.csv", "name,body\n" + "".join(f"{n},{text}\n" for n, text in TEXTS.items()))
 
     ended = run(
@@ -417,7 +417,7 @@ def test_a_file_that_cannot_be_read_is_one_line_and_nothing_is_written(
     assert not Path("out").exists()
 
 
-def test_what_is_not_packed_leaves_the_old_output(run, write):
+def test_an_input_that_is_not_compressed_as_named_leaves_the_old_output(run, write):
     write("clean.jsonl", "old")
 
     write("rows.jsonl.gz", ROWS)
@@ -436,7 +436,7 @@ def test_a_missing_or_locked_file_is_one_line(run, rows, refused):
     assert (locked.code, locked.err) == (2, b"simdup: 'rows.jsonl': Permission denied\n")
 
 
-def test_a_packed_file_cut_short_is_said_and_the_rest_is_done(run, write):
+def test_a_truncated_compressed_file_is_reported_and_its_intact_rows_are_used(run, write):
     write("rows.jsonl.gz", gzip.compress(ROWS.encode())[:-12])
 
     ended = run("corpus", "scan", "rows.jsonl.gz", "--keep", "first", "-o", "clean.jsonl")
@@ -446,7 +446,7 @@ def test_a_packed_file_cut_short_is_said_and_the_rest_is_done(run, write):
     assert Path("clean.jsonl").read_bytes().startswith(ROWS.encode()[:70])
 
 
-def test_junk_after_a_packed_file_is_said_and_counted(run, write):
+def test_junk_after_compressed_data_is_reported_and_counted(run, write):
     write("rows.jsonl.gz", gzip.compress(b'{"text": "one two three"}\n') + b"junk\n" * 9)
 
     ended = run("corpus", "scan", "rows.jsonl.gz", "--keep", "first", "-o", "clean.jsonl")
@@ -458,7 +458,7 @@ def test_junk_after_a_packed_file_is_said_and_counted(run, write):
     assert b"2 rows in = 1 kept + 0 dropped + 1 refused (1 junk after its end)" in ended.err
 
 
-def test_output_is_tried_before_the_work(run, rows, monkeypatch):
+def test_an_output_that_cannot_be_written_is_found_out_before_the_work(run, rows, monkeypatch):
     monkeypatch.setattr("simdup.cli.corpus.scan_tables", None)
 
     ended = run("corpus", "scan", rows, "-o", "nowhere/out")

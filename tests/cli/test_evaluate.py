@@ -134,7 +134,7 @@ def test_worked_by_hand(run, write):
     assert re.fullmatch(r"evaluated in \d+\.\d s\n", ended.err.decode())
 
 
-def test_without_a_table_the_texts_that_come_along_are_measured(run, folder):
+def test_without_a_table_simdups_own_texts_are_evaluated(run, folder):
     ended = run("evaluate")
 
     out = ended.out.decode()
@@ -157,7 +157,7 @@ def test_without_a_table_the_texts_that_come_along_are_measured(run, folder):
     assert os.listdir(folder) == []
 
 
-def test_the_table_says_what_there_is(run, labels, write):
+def test_the_report_counts_texts_and_pairs(run, labels, write):
     write("signs", "...!?")
     with open(labels, "a", encoding="utf-8") as file:
         file.write("a2,a,1,edited\nsigns,a,0,signs\n")
@@ -184,7 +184,7 @@ def test_a_curve_has_a_line_for_each_k(run, labels):
     assert found == [str(k) for bits in (16, 24) for k in range(bits + 1)]
 
 
-def test_thresholds_that_are_asked_for_are_shown(run, labels):
+def test_the_report_shows_the_thresholds_that_were_given(run, labels):
     bare = run("evaluate", "--pairs", labels, "--bits", "64,128", "-k", "7").out.decode()
     alike = run("evaluate", "--pairs", labels, "--bits", "64", "-s", "0.9").out.decode()
 
@@ -203,7 +203,7 @@ def test_all_pairs_measure_the_groups_too(run, clusters):
     assert re.search(r"^different clusters +11 ", out, re.MULTILINE)
 
 
-def test_all_pairs_of_labelled_pairs_take_what_duplicates_connect_for_clusters(run, labels):
+def test_all_pairs_of_a_table_of_pairs_makes_clusters_of_connected_duplicates(run, labels):
     out = run("evaluate", "--all-pairs", labels, "--bits", "128").out.decode()
 
     # a and a2 are one text, so what is open between a and a3 is open between a2 and a3.
@@ -227,7 +227,7 @@ def test_recommendations_are_shown(run, labels):
         )
 
 
-def test_what_no_threshold_has_is_said(run, write, english, simplified):
+def test_a_precision_that_no_threshold_reaches_is_reported(run, write, english, simplified):
     write("a", english)
     write("b", english)
     write("c", simplified)
@@ -399,7 +399,7 @@ def test_several_features_are_several_recipes(evaluated):
     assert [row["features"] for row in found["rows"]] == ["shingles", "tokens"]
 
 
-def test_a_combination_that_cannot_be_is_left_out_and_said_to_be(run, labels):
+def test_an_impossible_combination_is_left_out_with_a_message(run, labels):
     asked = ("--features", "shingles,words", "--hash", "mix64,string", "--bits", "64,128,256")
     arguments = ("evaluate", "--pairs", labels, *asked)
 
@@ -421,7 +421,7 @@ def test_a_combination_that_cannot_be_is_left_out_and_said_to_be(run, labels):
     assert len(lines) == 3
 
 
-def test_a_hash_with_one_draw_is_left_out_of_several_and_said_to_be(run, labels):
+def test_with_several_draws_a_hash_that_has_only_one_is_left_out_with_a_message(run, labels):
     asked = ("--features", "tokens,keywords", "--hash", "mix64,string", "--bits", "64")
 
     ended = run("evaluate", "--pairs", labels, *asked, "--draws", "2", "--format", "csv")
@@ -440,7 +440,7 @@ def test_a_hash_with_one_draw_is_left_out_of_several_and_said_to_be(run, labels)
     assert last.startswith("evaluated in ")
 
 
-def test_sizes_below_k_are_left_out_and_said_to_be(run, labels):
+def test_sizes_below_k_are_left_out_with_a_message(run, labels):
     asked = ("--bits", "16,64,24,128", "-k", "24", "--format", "csv")
 
     ended = run("evaluate", "--pairs", labels, *asked)
@@ -459,7 +459,7 @@ def test_sizes_below_k_are_left_out_and_said_to_be(run, labels):
     assert (quiet.out, quiet.err) == (ended.out, b"")
 
 
-def test_nothing_is_said_of_sizes_that_k_reaches(run, labels):
+def test_a_size_equal_to_k_is_evaluated_without_a_message(run, labels):
     ended = run("evaluate", "--pairs", labels, "--bits", "16,64", "-k", "16")
 
     assert ended.code == 0
@@ -479,7 +479,7 @@ def test_each_recipe_has_its_name(run, labels):
     ]
 
 
-def test_options_reach_the_recipes_that_they_mean_something_to(evaluated, write):
+def test_details_reach_only_the_features_they_belong_to(evaluated, write):
     write("words", "钟表铺\n")
     write("stop", "的\n")
 
@@ -498,7 +498,7 @@ def test_options_reach_the_recipes_that_they_mean_something_to(evaluated, write)
 # Where results go
 
 
-def test_output_goes_to_a_file_as_a_whole(run, labels):
+def test_output_replaces_a_file_at_once(run, labels):
     arguments = ("evaluate", "--pairs", labels, "--bits", "64", "--format", "csv")
     Path("report").write_text("old", "utf-8")
 
@@ -509,7 +509,7 @@ def test_output_goes_to_a_file_as_a_whole(run, labels):
     assert kept.err.startswith(b"evaluated in ")
 
 
-def test_quiet_says_nothing_but_the_results(run, labels):
+def test_quiet_prints_only_results(run, labels):
     options = ("--features", "shingles,tokens", "--hash", "mix64,string", "--bits", "64,136")
 
     ended = run("evaluate", "--pairs", labels, *options, "--quiet")
@@ -707,7 +707,7 @@ def test_weights_go_with_keywords(run, arguments):
         (["--pairs", "."], "'.': not a regular file (folder)"),
     ],
 )
-def test_what_cannot_be_evaluated_is_one_line(run, arguments, message):
+def test_an_evaluation_that_cannot_run_is_one_line(run, arguments, message):
     ended = run("evaluate", *arguments)
 
     assert (ended.code, ended.out) == (2, b"")

@@ -76,7 +76,7 @@ def test_a_pair_that_was_added_is_left_out_and_counted(run, tree, report, place)
 
 
 @pytest.mark.usefixtures("tree")
-def test_it_stays_when_files_move_and_are_re_encoded_and_ends_when_one_is_edited(
+def test_a_pair_stays_ignored_when_files_move_or_are_re_encoded_until_one_is_edited(
     run, report, write, english
 ):
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
@@ -93,7 +93,7 @@ def test_it_stays_when_files_move_and_are_re_encoded_and_ends_when_one_is_edited
 @pytest.mark.parametrize(
     "options", [["-k", "90"], ["--linkage", "components"], ["--no-verify"], ["--no-cache"]]
 )
-def test_every_kind_of_scan_knows(run, tree, report, options):
+def test_every_kind_of_scan_leaves_ignored_pairs_out(run, tree, report, options):
     done(run("ignore", "add", "in/b.txt", "in/a.txt"))
 
     found = report(tree, *options)
@@ -102,7 +102,7 @@ def test_every_kind_of_scan_knows(run, tree, report, options):
     assert found["stats"]["ignored"] == 1
 
 
-def test_both_may_be_like_a_third(run, tree, report):
+def test_both_files_of_an_ignored_pair_may_be_like_a_third(run, tree, report):
     Path("in/deep/a-copy.txt").unlink()
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
 
@@ -112,14 +112,14 @@ def test_both_may_be_like_a_third(run, tree, report):
     assert (first, sorted(others)) == ("other/c.txt", ["in/a.txt", "in/b.txt"])
 
 
-def test_a_scan_can_do_without(run, tree, report):
+def test_no_ignored_leaves_no_pair_out(run, tree, report):
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
 
     assert len(grouped(report(tree, "--no-ignored"))[0]) == 3
     assert "exclude each other" in refused(run("scan", tree, "--no-ignored", "--ignored", "list"))
 
 
-def test_fail_on_found_is_not_for_what_is_ignored(run, tree):
+def test_fail_on_found_does_not_count_ignored_pairs(run, tree):
     Path("in/deep/a-copy.txt").unlink()
     assert run("scan", tree, "--fail-on-found").code == 1
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
@@ -143,7 +143,7 @@ def test_a_saved_result_is_shown_without_what_was_ignored_since(run, tree):
     assert b"\x1b[36midentical text" in run("report", "result.json", "--color", "always").out
 
 
-def test_an_index_knows(run, tree, report):
+def test_a_scan_of_an_index_leaves_ignored_pairs_out(run, tree, report):
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
     done(run("index", "build", "index", tree))
 
@@ -198,7 +198,7 @@ def test_a_pair_is_removed_by_its_files_or_its_number(run, tree, report, pair):
 
 
 @pytest.mark.usefixtures("tree")
-def test_what_is_in_the_list_already_is_not_added_again(run, place):
+def test_a_pair_in_the_list_is_not_added_twice(run, place):
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
     before = place.read_bytes()
 
@@ -209,7 +209,7 @@ def test_what_is_in_the_list_already_is_not_added_again(run, place):
     assert place.read_bytes() == before
 
 
-def test_a_list_of_a_project_names_files_from_where_it_is(run, tree, report):
+def test_a_list_names_files_below_its_folder_relative_to_it(run, tree, report):
     done(run("ignore", "add", "in/a.txt", "in/b.txt", "--ignored", ".simdup-ignored"))
 
     (line,) = Path(".simdup-ignored").read_text("utf-8").splitlines()
@@ -234,7 +234,7 @@ def test_a_name_does_not_act_on_a_terminal(run, write, english):
     assert b"\\x1b]0;title\\x07\\n\\xff\\u202e" in listed.out
 
 
-def test_options_say_how_files_are_read(run, write, simplified, report):
+def test_encoding_reaches_the_reading_of_files(run, write, simplified, report):
     write("a", simplified.encode("gbk"))
     write("b", simplified.replace("钟表", "座钟").encode("gbk"))
     done(run("ignore", "add", "a", "b", "--encoding", "latin-1"))
@@ -282,7 +282,7 @@ def test_the_same_text_is_refused(run, place):
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 @pytest.mark.usefixtures("tree")
-def test_what_is_wrong_is_one_line_and_changes_nothing(run, place, arguments, said):
+def test_wrong_use_is_one_line_and_changes_nothing(run, place, arguments, said):
     done(run("ignore", "add", "in/a.txt", "in/b.txt"))
     before = place.read_bytes()
 
@@ -320,7 +320,9 @@ def device(place):
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, device], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("is_option", [False, True], ids=["variable", "option"])
 @pytest.mark.usefixtures("tree")
-def test_what_is_no_file_is_no_list_and_left_alone(run, place, make, is_option):
+def test_something_other_than_a_file_is_refused_as_a_list_and_not_touched(
+    run, place, make, is_option
+):
     make(place)
     before = place.stat()
 
@@ -333,7 +335,9 @@ def test_what_is_no_file_is_no_list_and_left_alone(run, place, make, is_option):
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, device], ids=lambda make: make.__name__)
-def test_what_is_no_list_at_the_usual_place_is_done_without(run, tree, folder, monkeypatch, make):
+def test_a_scan_goes_on_without_a_list_if_the_default_place_has_no_file(
+    run, tree, folder, monkeypatch, make
+):
     monkeypatch.delenv("SIMDUP_IGNORED")
     monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data"))
     usual = folder / "data/simdup/ignored.jsonl"
@@ -352,7 +356,7 @@ def test_what_is_no_list_at_the_usual_place_is_done_without(run, tree, folder, m
 
 @pytest.mark.parametrize("mask", [0, 0o022])
 @pytest.mark.usefixtures("tree")
-def test_a_list_is_for_its_user_only_unless_they_say_otherwise(run, place, mask):
+def test_a_new_list_is_readable_by_its_user_only_and_an_old_one_keeps_its_mode(run, place, mask):
     before = os.umask(mask)
     try:
         done(run("ignore", "add", "in/a.txt", "in/b.txt"))
@@ -415,7 +419,7 @@ def test_adding_at_the_same_time_loses_no_pair(folder, write, place, english):
     assert len(place.read_bytes().splitlines()) == 5
 
 
-def test_nothing_but_ignore_writes_the_list(run, tree, place):
+def test_only_the_ignore_command_writes_the_list(run, tree, place):
     done(run("scan", tree))
     done(run("ignore", "list"))
     assert not place.exists()

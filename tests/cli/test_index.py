@@ -79,7 +79,7 @@ def test_a_session_worked_by_hand(run, write, tree):
     assert sorted(os.listdir()) == ["in", "out", "x"]
 
 
-def test_what_changes_nothing_says_so(run, tree):
+def test_a_run_that_changes_nothing_reports_that(run, tree):
     Path("empty").mkdir()
 
     ended = run("index", "build", "x", "empty")
@@ -98,7 +98,7 @@ def test_an_update_that_finds_nothing_new_leaves_the_file_as_it_was(run, built):
     assert (Path(built).read_bytes(), os.stat(built).st_mtime_ns) == before
 
 
-def test_what_lies_in_two_places_is_not_told_twice(run, built, tree):
+def test_a_skipped_file_below_two_places_is_reported_once(run, built, tree):
     run("index", "add", built, "in/deep", "in/a.txt")
 
     assert run("index", "update", built).err.endswith(
@@ -128,7 +128,7 @@ def test_filters_hold_for_every_update(run, write, tree, arguments, kept):
 
 
 @pytest.mark.parametrize("quiet", ["-q", "--quiet"])
-def test_quiet_says_nothing_but_trouble(run, tree, quiet):
+def test_quiet_prints_only_errors(run, tree, quiet):
     for arguments in (
         ("build", "x", tree),
         ("add", "x", tree),
@@ -191,7 +191,7 @@ def test_info_shows_filters_as_options(run, tree):
     assert place.endswith(b"/in --include '*.t x' --include '*.md' --hidden --max-depth 3")
 
 
-def test_other_filters_than_before_are_told(run, built):
+def test_new_filters_for_an_old_place_are_reported(run, built):
     ended = run("index", "add", built, "in", "--hidden")
 
     assert (ended.code, ended.out) == (0, b"")
@@ -249,7 +249,7 @@ def test_names_of_any_bytes_come_back_and_act_on_no_terminal(run, write):
 # Whether it is whole
 
 
-def test_damage_is_a_line_each_and_exits_with_1(run, built):
+def test_verify_prints_a_line_for_each_damage_and_exits_with_1(run, built):
     by_sql(built, "UPDATE segments SET checksum = 0")
     by_sql(built, "DELETE FROM folders WHERE id = 2")
 
@@ -277,7 +277,7 @@ def test_a_damaged_index_is_not_changed(run, built, write, command):
 # What an index only names
 
 
-def test_an_index_of_stop_words_wants_them_again(run, tree, write):
+def test_an_index_with_stop_words_must_be_given_them_again(run, tree, write):
     write("stop", "the\n")
     write("copy", "the\n")
     write("other", "a\n")
@@ -291,7 +291,7 @@ def test_an_index_of_stop_words_wants_them_again(run, tree, write):
     assert run("index", "update", "x", "--stop-words", "copy").code == 0
 
 
-def test_an_index_of_a_converter_wants_it_again_and_runs_no_other(run, write):
+def test_an_index_with_a_converter_must_be_given_it_again_and_runs_no_other(run, write):
     write("in/a.doc", words(1))
     made = run("index", "build", "x", "in", "--convert", "doc=cat {}")
     assert (made.code, info_of(run)["made"]["convert"]) == (0, ["doc=cat '{}'"])

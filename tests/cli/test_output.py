@@ -110,7 +110,7 @@ def test_no_new_file_is_left_when_the_scan_fails(run):
         ("in", "'in': a folder; name a file"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_known_before_the_scan(run, target, message):
+def test_an_unwritable_place_is_refused_before_the_scan(run, target, message):
     ended = run(*SCAN, "--output", target)
 
     assert (ended.code, ended.out) == (2, b"")
@@ -120,7 +120,7 @@ def test_a_place_that_cannot_be_written_is_known_before_the_scan(run, target, me
 
 
 @pytest.mark.usefixtures("tree", "never")
-def test_an_empty_name_is_known_before_the_scan(run):
+def test_an_empty_name_is_refused_before_the_scan(run):
     ended = run(*SCAN, "--output", "")
 
     assert (ended.code, ended.out) == (2, b"")
@@ -129,7 +129,7 @@ def test_an_empty_name_is_known_before_the_scan(run):
 
 @pytest.mark.usefixtures("tree", "never")
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_folder_without_permission_is_known_before_the_scan(run):
+def test_a_folder_without_permission_is_refused_before_the_scan(run):
     Path("locked").mkdir(mode=0o500)
 
     ended = run(*SCAN, "--output", "locked/out")
@@ -285,7 +285,7 @@ def test_an_output_that_is_also_an_input_is_refused_before_the_work(run, argumen
         "scan in -o X --cache Y --ignored empty",
     ],
 )
-def test_outputs_of_their_own_are_not_refused(run, tree, write, arguments):  # noqa: ARG001
+def test_different_outputs_are_not_refused(run, tree, write, arguments):  # noqa: ARG001
     write("in/report", OLD)
     write("empty", b"")
     write("list", b"in/a\nin/b\n")
@@ -392,7 +392,7 @@ def test_warnings_that_nobody_reads_leave_the_result(simdup, tree):  # noqa: ARG
 
 
 @pytest.mark.parametrize("closed", [1, 2])
-def test_a_stream_that_is_not_there_is_no_crash(simdup, tree, closed):  # noqa: ARG001
+def test_a_closed_stream_is_no_crash(simdup, tree, closed):  # noqa: ARG001
     ended = simdup("scan", "in", "--format", "fdupes", preexec_fn=lambda: os.close(closed))
 
     assert b"Traceback" not in ended.stderr
@@ -400,7 +400,7 @@ def test_a_stream_that_is_not_there_is_no_crash(simdup, tree, closed):  # noqa: 
     assert ended.stdout == (b"" if closed == 1 else REPORT)
 
 
-def test_a_list_from_a_stdin_that_is_not_there_is_one_line(simdup):
+def test_a_list_from_a_closed_stdin_is_one_line(simdup):
     ended = simdup("scan", "--files-from", "-", preexec_fn=lambda: os.close(0))
 
     assert (ended.returncode, ended.stdout) == (2, b"")

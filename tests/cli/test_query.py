@@ -92,7 +92,7 @@ def test_a_session_worked_by_hand(run, built, write):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_it_exits_with_0_when_something_is_found_1_when_nothing_2_for_trouble(
+def test_exits_with_0_if_something_is_found_1_if_nothing_2_on_errors(
     run, built, write, arguments, code
 ):
     write("q", words(1))
@@ -107,7 +107,7 @@ def test_it_exits_with_0_when_something_is_found_1_when_nothing_2_for_trouble(
     assert b"Traceback" not in ended.err
 
 
-def test_what_could_be_asked_is_answered_beside_trouble(run, built, write):
+def test_readable_questions_are_answered_beside_unreadable_ones(run, built, write):
     write("q", words(1))
 
     ended = run("query", built, "gone", "q", "-q")
@@ -145,7 +145,7 @@ def test_an_estimate_is_marked(run, built, write):
     ],
     ids=" ".join,
 )
-def test_options_say_what_is_found(asked, options, names):
+def test_thresholds_and_top_decide_what_is_found(asked, options, names):
     (answer,) = asked("--text", words(1), *options)["answers"]
 
     assert found(answer)[:2] == names[:2]
@@ -165,7 +165,7 @@ def test_no_verify_opens_no_document(run, built, refused):
         assert b"Permission denied" not in ended.err
 
 
-def test_a_search_that_does_not_reach_as_far_as_it_should_says_so(run, built, monkeypatch):
+def test_a_search_that_is_narrowed_says_so(run, built, monkeypatch):
     monkeypatch.setattr(answers, "MOST_BY_CHANCE", 1e-6)
 
     _, narrowed = run("query", built, "--text", words(1)).err.decode().splitlines()
@@ -179,7 +179,7 @@ def test_a_search_that_does_not_reach_as_far_as_it_should_says_so(run, built, mo
 # What is asked
 
 
-def test_stdin_is_a_text_in_any_encoding(simdup, built, simplified):
+def test_stdin_may_be_in_any_encoding(simdup, built, simplified):
     for data in (simplified.encode("gbk"), simplified.encode("utf-16"), simplified.encode()):
         ended = simdup("query", built, "-", input=data)
 
@@ -218,7 +218,7 @@ def test_stdin_is_read_as_a_file_is(simdup, built, write, data, said):
     assert ended.stdout.startswith(b"q: 2 documents\n")
 
 
-def test_stdin_may_be_a_document_and_the_very_bytes_of_another(simdup, built):
+def test_stdin_may_be_a_web_page_or_a_copy_of_an_indexed_file(simdup, built):
     page = f"<html><body><p>{words(1)}</p></body></html>".encode()
 
     os.mkdir("temporary")
@@ -230,7 +230,7 @@ def test_stdin_may_be_a_document_and_the_very_bytes_of_another(simdup, built):
     assert os.listdir("temporary") == []
 
 
-def test_the_one_that_is_the_same_is_the_most_similar_one(asked, write):
+def test_an_identical_file_comes_before_one_with_an_equal_fingerprint(asked, write):
     write("in/0", words(1).upper())
     write("q", words(1))
 
@@ -289,7 +289,7 @@ def test_a_long_text_is_cut_in_the_report_and_whole_in_the_json(run, built, aske
 
 
 @pytest.mark.parametrize("options", [(), ("-k", "3"), ("--top", "1"), ("--bits", "64", "-k", "3")])
-def test_a_fingerprint_is_asked_for(asked, options):
+def test_a_fingerprint_finds_its_document(asked, options):
     bits = 64 if "--bits" in options else 256
 
     (answer,) = asked("--fingerprint", hexadecimal(words(1), bits), *options)["answers"]
@@ -313,7 +313,7 @@ def test_a_fingerprint_is_asked_for(asked, options):
         ("\x1b[31m", "not hexadecimal digits"),
     ],
 )
-def test_a_fingerprint_that_cannot_be_is_one_line(run, built, written, line):
+def test_a_wrong_fingerprint_is_one_line(run, built, written, line):
     ended = run("query", built, "--fingerprint", written)
 
     assert (ended.code, ended.out) == (2, b"")
@@ -456,7 +456,7 @@ def test_wrong_use_is_one_line_and_exits_with_2(run, write, arguments, line):
     assert sorted(os.listdir()) == before
 
 
-def test_an_index_of_words_wants_its_dictionary_again(run, write):
+def test_an_index_with_stop_words_must_be_given_them_again(run, write):
     write("stop", "the\n")
     write("in/a", "the cat sat on the mat and purred")
     run("index", "build", "x", "in", "--features", "words", "--stop-words", "stop")
@@ -469,7 +469,7 @@ def test_an_index_of_words_wants_its_dictionary_again(run, write):
     assert answered.code == 0
 
 
-def test_an_index_of_keywords_is_asked_with_its_own_bits_only(run, write, english):
+def test_an_index_with_hash_string_is_searched_only_with_all_its_bits(run, write, english):
     write("in/a", english)
     run("index", "build", "x", "in", "--features", "keywords", "--hash", "string")
 

@@ -44,7 +44,7 @@ def test_a_scan_writes_a_page_with_its_texts_besides_its_report(run, english):
 
 
 @pytest.mark.usefixtures("files")
-def test_a_scan_writes_a_page_without_texts_when_told(run):
+def test_html_texts_none_writes_a_page_without_texts(run):
     run("scan", "docs", "--html", "p.html", "--html-texts", "none", "-q")
 
     assert "texts-1" not in page()
@@ -58,7 +58,9 @@ def test_documents_are_in_the_page_as_they_were_read(run, write, english):
     assert all("<p>" not in text and "harbour master" in text for text in texts()["texts"])
 
 
-def test_converted_documents_are_in_the_page_and_not_converted_for_a_report(run, write, english):
+def test_converted_documents_are_in_the_page_of_a_scan_but_not_of_a_saved_result(
+    run, write, english
+):
     write("docs/a.shout", english.upper())
     write("docs/b.txt", english)
     convert = ("--convert", "shout=tr A-Z a-z")
@@ -72,7 +74,7 @@ def test_converted_documents_are_in_the_page_and_not_converted_for_a_report(run,
 
 
 @pytest.mark.usefixtures("files")
-def test_an_index_gives_a_page_without_texts_unless_told(run):
+def test_the_page_of_an_index_has_no_texts_by_default(run):
     run("index", "build", "i.simdup", "docs")
     run("scan", "--index", "i.simdup", "--no-verify", "--html", "p.html", "-q")
     assert "texts-1" not in page()
@@ -171,7 +173,7 @@ def test_an_interrupted_result_is_shown_as_such(run, result):
     ],
 )
 @pytest.mark.usefixtures("files")
-def test_what_cannot_be_is_one_line(run, arguments, said):
+def test_wrong_use_is_one_line(run, arguments, said):
     ended = run(*arguments)
 
     assert ended.code == 2
@@ -181,7 +183,7 @@ def test_what_cannot_be_is_one_line(run, arguments, said):
 
 
 @pytest.mark.usefixtures("files")
-def test_the_page_can_be_written_is_found_out_before_any_file_is_read(run, monkeypatch):
+def test_an_unwritable_page_is_found_out_before_any_file_is_read(run, monkeypatch):
     monkeypatch.setattr("simdup.cli.scan.scan", lambda *_, **__: pytest.fail("scanned"))
 
     assert run("scan", "docs", "--html", "no/p.html").code == 2
@@ -198,7 +200,7 @@ def test_the_old_page_stays_when_the_new_one_fails(run, monkeypatch):
 
 
 @pytest.mark.usefixtures("files")
-def test_a_closed_pipe_costs_no_page(simdup):
+def test_the_page_is_written_even_if_the_output_pipe_closes(simdup):
     read, write = os.pipe()
     os.close(read)
     ended = simdup("scan", "docs", "--html", "p.html", "-q", capture_output=False, stdout=write)
@@ -228,5 +230,5 @@ def test_the_page_opens_in_the_language_of_the_locale_or_as_told(simdup):
         ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "de_DE", "LC_ALL": "zh_CN"}, "zh"),
     ],
 )
-def test_the_language_is_that_of_messages(locale, language):
+def test_the_language_comes_from_the_locale_of_messages(locale, language):
     assert language_of(locale) == language

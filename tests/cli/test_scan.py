@@ -205,7 +205,7 @@ def test_a_bare_scan_reports_no_similarity_and_an_estimate(report, write, englis
     assert 0.8 < member["estimate"] < 1
 
 
-def test_no_verify_takes_the_distance_that_the_similarity_stands_for(report, write):
+def test_no_verify_uses_the_distance_that_corresponds_to_the_similarity(report, write):
     write("a", UNRELATED)
 
     settings = report(".", "--no-verify", "--similarity", "0.8")["settings"]
@@ -229,7 +229,7 @@ def test_a_chain_is_cut_by_star_and_kept_by_components(report, write):
     assert min(member["similarity"] for member in whole["groups"][0]["members"]) < 0.5
 
 
-def test_a_higher_similarity_leaves_fewer(report, write):
+def test_a_higher_similarity_finds_fewer_groups(report, write):
     write("a", chain(parts=set()))
     write("b", chain(parts={0}))
 
@@ -524,7 +524,7 @@ def test_a_report_of_nothing_is_one_of_its_format(run, form):
         assert ended.out == b""
 
 
-def test_damage_is_shown(run, write, simplified):
+def test_undecodable_bytes_are_shown(run, write, simplified):
     write("a", simplified)
     write("b", simplified.encode() + b"\xff")
 
@@ -719,7 +719,7 @@ def test_a_file_of_mode_000_exits_with_3(run, write, english):
         ),
     ],
 )
-def test_a_run_that_cannot_be_is_one_line(run, write, english, arguments, message):
+def test_a_scan_that_cannot_run_is_one_line(run, write, english, arguments, message):
     write("a", english)
     write("b", english)
 
@@ -882,7 +882,7 @@ def test_quiet_keeps_warnings_of_the_store_too(run, write):
         assert ended.err.count(b"\n") == lines
 
 
-def test_without_a_home_folder_a_scan_does_without_store_and_list(run, write, english, monkeypatch):
+def test_without_a_home_folder_a_scan_uses_no_store_and_no_list(run, write, english, monkeypatch):
     def unknown(number):
         raise KeyError(number)
 
@@ -948,7 +948,9 @@ OPTIONS = [
 
 @pytest.mark.parametrize("form", ["text", "csv", "fdupes", "-0"])
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_the_report_is_that_of_a_scan(run, built, tree, options, form):
+def test_a_scan_of_an_index_reports_the_same_as_a_scan_of_its_files(
+    run, built, tree, options, form
+):
     shape = ["-0"] if form == "-0" else ["--format", form]
 
     scanned = run("scan", tree, *options, *shape, "-q")
@@ -960,7 +962,7 @@ def test_the_report_is_that_of_a_scan(run, built, tree, options, form):
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
-def test_the_json_is_that_of_a_scan_but_for_what_was_not_looked_at(run, built, tree, options):
+def test_a_scan_of_an_index_has_the_same_json_but_for_reading(run, built, tree, options):
     scanned, grouped = (
         json.loads(run("scan", *where, *options, "--format", "json").out)
         for where in ([tree], ["--index", built])
@@ -973,7 +975,7 @@ def test_the_json_is_that_of_a_scan_but_for_what_was_not_looked_at(run, built, t
     assert grouped["skipped"] == []
 
 
-def test_no_file_is_opened_unless_it_is_verified(run, built, refused):
+def test_a_scan_of_an_index_opens_files_only_to_verify(run, built, refused):
     for path in Path("in").rglob("*"):
         if not path.name.startswith("short"):
             refused(os.path.abspath(path))
@@ -987,7 +989,7 @@ def test_no_file_is_opened_unless_it_is_verified(run, built, refused):
     assert b"Permission denied" in verified.err
 
 
-def test_what_changed_since_is_left_out_and_told(run, built, write):
+def test_files_that_changed_since_they_were_indexed_are_left_out_and_reported(run, built, write):
     write("in/copy", words(99))
 
     ended = run("scan", "--index", built, "--format", "json")
@@ -1000,7 +1002,7 @@ def test_what_changed_since_is_left_out_and_told(run, built, write):
     assert os.path.abspath("in/e") not in str(report["groups"])
 
 
-def test_fail_on_found_holds(run, built, tree):
+def test_fail_on_found_applies_to_an_index(run, built, tree):
     assert run("scan", "--index", built, "--fail-on-found").code == 1
     run("index", "remove", built, tree)
     assert run("scan", "--index", built, "--fail-on-found").code == 0
@@ -1025,7 +1027,7 @@ def test_fail_on_found_holds(run, built, tree):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_an_index_cannot_do_is_refused_by_name(run, built, arguments, line):
+def test_options_that_do_not_go_with_an_index_are_refused_by_name(run, built, arguments, line):
     ended = run("scan", "--index", built, *arguments)
 
     assert (ended.code, ended.out) == (2, b"")
@@ -1034,7 +1036,7 @@ def test_what_an_index_cannot_do_is_refused_by_name(run, built, arguments, line)
 
 
 @pytest.mark.parametrize("place", ["gone", "in", "in/e"])
-def test_what_is_no_index_is_one_line(run, built, place):
+def test_something_other_than_an_index_is_refused_in_one_line(run, built, place):
     ended = run("scan", "--index", place)
 
     assert (ended.code, ended.out) == (2, b"")
@@ -1044,7 +1046,7 @@ def test_what_is_no_index_is_one_line(run, built, place):
     assert built
 
 
-def test_an_index_of_words_is_grouped_with_its_dictionary(run, write, english):
+def test_an_index_of_words_is_grouped_with_its_stop_words(run, write, english):
     write("stop", "the\n")
     for name in "ab":
         write(f"in/{name}", english)

@@ -18,7 +18,7 @@ from simdup.evaluation.evaluate import SIZES, evaluate, farthest
 from simdup.evaluation.metrics import MEASURES, clustering
 from simdup.evaluation.results import GroupScores, Labelled
 from simdup.files.scan import scan
-from simdup.match.candidates import wanted
+from simdup.match.candidates import search_distance
 from simdup.recipe import Recipe
 from simdup.settings import SIMILARITY, Settings
 from simdup.theory import bit_probability
@@ -283,7 +283,7 @@ def test_a_verified_pair_is_a_candidate_and_similar_enough(mixed, similarity):
 
     for row in evaluate(mixed.saved(), sizes=(16, 128), similarity=similarity).rows:
         bits = row.settings.recipe.bits
-        reach = wanted(similarity, bits)
+        reach = search_distance(similarity, bits)
         is_found = [
             alike >= similarity and distance <= reach
             for alike, distance in zip(
@@ -475,7 +475,7 @@ def test_draws_are_slices_of_a_wide_fingerprint_and_figures_are_their_means(mixe
 
 def test_figures_of_verified_scans_are_means_over_draws(mixed):
     similarities, is_duplicate = mixed.similarities(SHINGLES), mixed.judged()[2]
-    reach = wanted(0.5, 16)
+    reach = search_distance(0.5, 16)
     draws = [
         mixed.distances(replace(SHINGLES, bits=64), shift=16 * number, bits=16)
         for number in range(4)

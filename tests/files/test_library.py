@@ -136,6 +136,22 @@ def test_an_index_that_is_no_text_is_refused(i, message):
         simdup.exact_similarities(["a", "b"], i, [0])
 
 
+@pytest.mark.parametrize(
+    ("i", "message"),
+    [
+        (0, "i must be an array of shape (n,), not ()"),
+        ([[0, 1]], "i must be an array of shape (n,), not (1, 2)"),
+        ([[0], [0, 1]], "i must be an array of shape (n,), not rows of different lengths"),
+        ([0, 1], "i and j must be equally long, not 2 and 1"),
+    ],
+)
+def test_indices_of_a_wrong_shape_are_refused_by_name(i, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  (the whole message is compared)
+        simdup.exact_similarities(["a", "b"], i, [0])
+
+    assert str(caught.value) == message
+
+
 def test_importing_the_package_imports_nothing_else():
     code = (
         "import sys, simdup; print([n for n in sys.modules if n.startswith(('simdup.', 'numpy'))])"

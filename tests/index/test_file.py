@@ -24,17 +24,16 @@ from simdup.errors import InputError
 from simdup.index import block_tables as blocks
 from simdup.index.block_tables import BLOCKED_K, by_blocks, looked_up, pieces
 from simdup.index.file import write as changes
-from simdup.index.file.check import problems
-from simdup.index.file.connection import INDEX, IndexConnection, create_file
+from simdup.index.file.connection import INDEX, IndexFile, create_file
 from simdup.index.file.metadata import about, from_json, settings_of, with_bits
 from simdup.index.file.snapshot import (
     at_or_under,
     documents,
-    every_document,
     every_number,
     everything,
     in_folder,
     places,
+    problems,
     segments,
 )
 from simdup.index.file.write import forget_empty_folders, put, set_places, take_out
@@ -68,7 +67,7 @@ def made(place, bits=64):
 
 
 def opened(place, *, to_write=True):
-    return closing(IndexConnection(place, to_write=to_write))
+    return closing(IndexFile(place, to_write=to_write))
 
 
 def document(path, number=0, **fields):
@@ -102,6 +101,11 @@ def held(connection):
     return {each.path: value for each, value in zip(known, values, strict=True)}
 
 
+def everyone(connection):
+    """All documents, in the order of their numbers."""
+    return list(dict(sorted(documents(connection, every_number(connection)).items())).values())
+
+
 def sizes(connection):
     return [len(each.documents) for each in segments(connection, {}).values()]
 
@@ -125,9 +129,7 @@ def test_what_was_put_is_there(place):
     with opened(place, to_write=False) as connection:
         assert held(connection) == {"/in/a": 1, "/in/b": 2, "name": 3, "/c": 4}
         assert len(connection) == 4
-        assert [each for _, each in every_document(connection)] == [
-            document(path) for path in ("/in/a", "/in/b", "name", "/c")
-        ]
+        assert everyone(connection) == [document(path) for path in ("/in/a", "/in/b", "name", "/c")]
         assert whole(connection)
 
 
@@ -139,7 +141,7 @@ def test_a_document_of_the_same_path_is_replaced(place):
 
         assert replaced == 1
         assert held(connection) == {"/in/b": 2, "/in/a": 8, "/in/c": 9}
-        assert {each.path: each.damaged for _, each in every_document(connection)}["/in/a"] == 7
+        assert {each.path: each.damaged for each in everyone(connection)}["/in/a"] == 7
         assert whole(connection)
 
 
@@ -250,7 +252,7 @@ def test_a_catalogue_holds_what_a_dictionary_would(tmp_path_factory, steps):
             expected |= dict(zip(paths, (value for _, value in new), strict=True))
             gone = [
                 number
-                for number, each in every_document(connection)
+                for number, each in documents(connection, every_number(connection)).items()
                 if int(os.path.basename(each.path)) in old
             ]
             drop(connection, gone)
@@ -275,7 +277,7 @@ def test_numbers_that_file_systems_give_are_kept(place, fields):
         with connection.writing():
             put(connection, [document("/a", **fields)], rows_of(1))
 
-        assert [each for _, each in every_document(connection)] == [document("/a", **fields)]
+        assert everyone(connection) == [document("/a", **fields)]
 
 
 @SHARED_FOLDER
@@ -776,7 +778,7 @@ def test_what_is_no_index_is_refused_by_name_and_left_as_it_was(place, make, pro
     content = Path(place).read_bytes() if os.path.isfile(place) else b""
 
     with pytest.raises(InputError) as refused:
-        IndexConnection(place, to_write=to_write)
+        IndexFile(place, to_write=to_write)
 
     assert str(refused.value) == f"{place!r}: {problem}"
     after = [(each, os.lstat(each)) for each in files_beside(place)]
@@ -905,7 +907,7 @@ def test_an_index_holds_its_own_tables_and_nothing_else(filled, statements, what
     before = state(filled)
 
     with pytest.raises(InputError) as refused:
-        IndexConnection(filled, to_write=to_write)
+        IndexFile(filled, to_write=to_write)
 
     said = str(refused.value)
     assert said.startswith(f"{filled!r}: damaged ({what}")
@@ -1028,8 +1030,8 @@ def test_a_reader_cannot_write(filled):
 
 @pytest.mark.parametrize("last", ["reader", "writer"])
 def test_the_last_to_close_leaves_one_file_in_one_piece(filled, last):
-    writer = IndexConnection(filled, to_write=True)
-    reader = IndexConnection(filled)
+    writer = IndexFile(filled, to_write=True)
+    reader = IndexFile(filled)
     keep(writer, ["/new"], [1])
     assert len(held(reader)) == 10
 

@@ -1387,8 +1387,8 @@ def test_an_index_may_be_asked_by_threads_while_one_changes_it(narrow):
 
 def test_connections_are_as_many_as_ask_at_once(narrow, monkeypatch):
     narrow.add_texts(["a"], [FIRST])
-    opened, real = [], snapshot.IndexConnection
-    monkeypatch.setattr(snapshot, "IndexConnection", lambda path: opened.append(path) or real(path))
+    opened, real = [], snapshot.IndexFile
+    monkeypatch.setattr(snapshot, "IndexFile", lambda path: opened.append(path) or real(path))
 
     for _ in range(20):
         thread = threading.Thread(target=narrow.query, args=[FIRST])

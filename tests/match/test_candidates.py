@@ -10,13 +10,13 @@ import pytest
 
 from simdup.match import candidates
 from simdup.match.candidates import (
-    affordable,
+    affordable_distance,
     recall,
     sample,
     sample_between,
-    sieve,
-    wanted,
-    widened,
+    search_distance,
+    sieve_distance,
+    sieve_recipe,
 )
 from simdup.recipe import Recipe
 from simdup.search.hamming import paired_distances
@@ -27,7 +27,7 @@ from simdup.theory import bit_probability, threshold
 @pytest.mark.parametrize("similarity", [0.3, 0.5, 0.7, 0.95])
 @pytest.mark.parametrize("bits", [16, 64, 128, 256])
 def test_a_pair_at_the_threshold_is_more_likely_a_candidate_than_not(similarity, bits):
-    k = wanted(similarity, bits)
+    k = search_distance(similarity, bits)
 
     assert threshold(similarity, bits) <= k <= bits
     assert recall(similarity, bits, k) > 0.6
@@ -45,19 +45,21 @@ def test_recall_is_the_share_of_all_coin_rows():
 def test_reaches_worked_by_hand():
     # At similarity 0.5 a bit differs with probability 1/3: of 512 bits 170.7 differ on average,
     # with a standard error of 10.7.
-    assert sieve(0.5, 512) == 170 + 22
-    assert wanted(0.5, 512) == 170 + 21
+    assert sieve_distance(0.5, 512) == 170 + 22
+    assert search_distance(0.5, 512) == 170 + 21
     # At similarity 0 half of 16 bits differ, with a standard error of 2.
-    assert sieve(0.0, 16) == 8 + 4
-    assert wanted(0.0, 16) == 8 + 2  # the second error would bring too many pairs by chance
-    assert sieve(-1.0, 16) == wanted(-1.0, 16) == 16
+    assert sieve_distance(0.0, 16) == 8 + 4
+    assert (
+        search_distance(0.0, 16) == 8 + 2
+    )  # the second error would bring too many pairs by chance
+    assert sieve_distance(-1.0, 16) == search_distance(-1.0, 16) == 16
 
 
 @pytest.mark.parametrize(("bits", "similarity"), [(8, 0.3), (16, 0.7), (32, 0.45)])
 def test_recall_with_a_sieve_is_the_share_of_all_pairs_of_distances(bits, similarity):
     """Of the first bits and of the further ones, which differ independently."""
     wide, p = 48, bit_probability(similarity)
-    k, most = wanted(similarity, bits), sieve(similarity, wide)
+    k, most = search_distance(similarity, bits), sieve_distance(similarity, wide)
 
     expected = sum(
         comb(bits, d) * comb(wide - bits, e) * p ** (d + e) * (1 - p) ** (wide - d - e)
@@ -72,7 +74,7 @@ def test_recall_with_a_sieve_is_the_share_of_all_pairs_of_distances(bits, simila
 @pytest.mark.parametrize("bits", [64, 128, 256])
 def test_recall_with_a_sieve_is_what_simulated_fingerprints_have(bits):
     wide, similarity, n = candidates.SIEVE_BITS, 0.45, 200_000
-    k, most = wanted(similarity, bits), sieve(similarity, wide)
+    k, most = search_distance(similarity, bits), sieve_distance(similarity, wide)
 
     random, p = np.random.default_rng(3), bit_probability(similarity)
     first, further = random.binomial(bits, p, n), random.binomial(wide - bits, p, n)
@@ -82,7 +84,7 @@ def test_recall_with_a_sieve_is_what_simulated_fingerprints_have(bits):
 
 
 def test_the_sieve_costs_256_bits_almost_a_hundredth_of_true_pairs():
-    k = wanted(0.45, 256)
+    k = search_distance(0.45, 256)
 
     assert round(recall(0.45, 256, k), 3) == 0.915
     assert round(recall(0.45, 256, k, 512), 3) == 0.907
@@ -96,7 +98,7 @@ def reach(rows, k):
     """What `match` asks for: the affordable distance for all pairs of rows."""
     left, right, pairs = sample(len(rows))
     distances = paired_distances(rows, left, right)
-    return affordable(distances, pairs / max(len(left), 1), len(rows), k)
+    return affordable_distance(distances, pairs / max(len(left), 1), len(rows), k)
 
 
 def test_a_small_collection_is_never_narrowed():
@@ -112,11 +114,11 @@ def test_what_is_affordable_worked_by_hand(monkeypatch):
     distances = np.uint16([0, 1, 1, 3, 7, 9])
 
     # Each distance stands for 3 pairs: 3 within 0, 9 within 1 and 2, 12 within 3, 15 within 7.
-    assert affordable(distances, 3, 4, 5) == 2
-    assert affordable(distances, 3, 6, 5) == 5  # two a document are 12
-    assert affordable(distances, 3, 7, 9) == 6
-    assert affordable(distances, 3, 7, 4) == 4
-    assert affordable(distances, 20, 4, 5) == 0
+    assert affordable_distance(distances, 3, 4, 5) == 2
+    assert affordable_distance(distances, 3, 6, 5) == 5  # two a document are 12
+    assert affordable_distance(distances, 3, 7, 9) == 6
+    assert affordable_distance(distances, 3, 7, 4) == 4
+    assert affordable_distance(distances, 20, 4, 5) == 0
 
 
 def test_a_collection_with_too_many_near_pairs_is_narrowed_to_what_is_affordable(monkeypatch):
@@ -159,14 +161,14 @@ def test_pairs_are_sampled_where_there_are_more_than_the_budget(monkeypatch):
 
 
 def test_fingerprints_are_widened_for_the_sieve_but_not_those_of_the_string_hash():
-    assert widened(Recipe(bits=64)).bits == candidates.SIEVE_BITS
-    assert widened(Recipe(bits=1024)).bits == 1024
-    assert widened(Recipe(bits=64, hash="string", features="tokens")).bits == 64
+    assert sieve_recipe(Recipe(bits=64)).bits == candidates.SIEVE_BITS
+    assert sieve_recipe(Recipe(bits=1024)).bits == 1024
+    assert sieve_recipe(Recipe(bits=64, hash="string", features="tokens")).bits == 64
 
 
 @pytest.mark.parametrize("similarity", [0.45, 0.9])
 def test_few_true_pairs_fail_the_sieve_and_hardly_a_chance_pair_passes(similarity):
-    k = sieve(similarity, candidates.SIEVE_BITS)
+    k = sieve_distance(similarity, candidates.SIEVE_BITS)
 
     assert recall(similarity, candidates.SIEVE_BITS, k) > 0.975
     assert recall(0.1, candidates.SIEVE_BITS, k) < 0.001

@@ -133,6 +133,44 @@ def test_an_unknown_linkage_is_refused_by_name():
         group(np.empty((0, 2), np.int64), 1, "single")
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"pairs": [0, 1]}, "pairs must be an array of shape (m, 2 or more), not (2,)"),
+        ({"pairs": [[0], [1]]}, "pairs must be an array of shape (m, 2 or more), not (2, 1)"),
+        (
+            {"pairs": [[0, 1], [2]]},
+            "pairs must be an array of shape (m, 2 or more), not rows of different lengths",
+        ),
+        ({"pairs": None}, "pairs must be an array of shape (m, 2 or more), not ()"),
+        ({"pairs": [[0, 0.5]]}, "pairs must be an array of whole numbers, not of float64"),
+        ({"pairs": [["a", "b"]]}, "pairs must be an array of whole numbers, not of <U1"),
+        ({"rank": [[1, 2, 3]]}, "rank must be an array of shape (n,), not (1, 3)"),
+        ({"rank": [1, 2]}, "rank must have a number for each of the 3, not 2"),
+        ({"sizes": [1, 2, 3, 4]}, "sizes must have a number for each of the 3, not 4"),
+        ({"sizes": [1, 2, 0.5]}, "sizes must be an array of whole numbers, not of float64"),
+    ],
+)
+def test_arrays_of_a_wrong_shape_or_type_are_refused_by_name(changed, message):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  (the whole message is compared)
+        group(**{"pairs": [[0, 1]], "n": 3} | changed)
+
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("wrong", [-1, 3])
+def test_a_pair_of_an_index_that_is_no_document_is_refused(wrong):
+    with pytest.raises(IndexError) as caught:
+        group([[0, 1], [1, wrong]], 3)
+
+    assert str(caught.value) == f"pairs has {wrong}, which is none of the 3 documents"
+
+
+def test_pairs_may_be_lists_and_have_further_columns():
+    assert [g.tolist() for g in group([[0, 1, 7], [1, 2, 9]], 3)] == [[1, 0, 2]]
+    assert group(np.empty((0, 3)), 2) == []
+
+
 @st.composite
 def alike_texts(draw):
     """Groups in order, which texts are alike, and the centre of some of the groups."""

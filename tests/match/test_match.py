@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,9 +14,9 @@ from simdup.errors import TooManyPairsError
 from simdup.files import group_files as documents
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.match import candidates, match
+from simdup.match import candidates, match, rounds
 from simdup.match.distinct_texts import Items, distinct_texts
-from simdup.match.exclusions import Apart
+from simdup.match.exclusions import Exclusions
 from simdup.progress import silent
 
 WORDS = [f"w{i}" for i in range(500)]
@@ -45,7 +44,7 @@ def tree(tmp_path):
     return write
 
 
-class Again:
+class InMemory:
     """The features of texts that are held in memory."""
 
     def __init__(self, texts, recipe):
@@ -58,16 +57,16 @@ class Again:
         return all_features([self.texts[i] for i in texts], self.recipe)
 
 
-def matched(texts, settings, rank=None, apart=()):
-    """What `match` finds among different texts, and how many of the pairs apart it met."""
+def matched(texts, settings, rank=None, excluded=()):
+    """What `match` finds among different texts, of which some pairs are excluded."""
     made = fingerprint_texts(texts, settings.recipe)
     rank = np.arange(len(texts)) if rank is None else np.array(rank)
     items = Items(made.rows, made.counts, made.digests, rank, np.zeros(len(texts), bool))
-    pairs = np.array(apart, np.int64).reshape(-1, 2)
-    texts_apart = Apart(pairs, np.arange(len(pairs)), len(texts))
-    every = replace(distinct_texts(items, settings.recipe.bits), apart=texts_apart)
-    found = match.match(every, settings, Again(texts, settings.recipe), silent)
-    return found, texts_apart.met
+    pairs = np.array(excluded, np.int64).reshape(-1, 2)
+    exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
+    every = distinct_texts(items, settings.recipe.bits)
+    source = InMemory(texts, settings.recipe)
+    return match.match(every, settings, source, silent, exclusions=exclusions)
 
 
 def groups(result, root):
@@ -129,10 +128,10 @@ def test_bare_simhash_goes_by_distance_alone(tree):
 
 
 def test_a_bare_scan_goes_as_far_as_k_says():
-    found, _ = matched([text(), text(seed=9)], Settings(k=128))
+    found = matched([text(), text(seed=9)], Settings(k=128))
 
     assert [group.tolist() for group in found.groups] == [[0, 1]]
-    assert np.isnan(found.alike).all()
+    assert np.isnan(found.similarities).all()
 
 
 def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
@@ -148,7 +147,7 @@ def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
 def test_short_texts_of_just_the_similarity_that_k_stands_for_are_alike():
     settings = Settings(Recipe(features="tokens"), k=0)
 
-    found, _ = matched(["one two", "one two one two", "one two two"], settings)
+    found = matched(["one two", "one two one two", "one two two"], settings)
     assert [group.tolist() for group in found.groups] == [[0, 1]]
 
 
@@ -352,12 +351,12 @@ def test_more_equal_fingerprints_than_the_budget_are_found_by_their_first(tree, 
 
 
 def test_of_equal_fingerprints_the_first_by_rank_stands_for_the_others(monkeypatch):
-    monkeypatch.setattr(match, "affordable", lambda *_: 0)
+    monkeypatch.setattr(rounds, "affordable_distance", lambda *_: 0)
     common = " ".join(f"w{i}" for i in range(4000))
     texts = [f"{common} y{i}" for i in range(8)]
     settings = Settings(Recipe(bits=16))
 
-    found, _ = matched(texts, settings, rank=[5, 7, 6, 0, 2, 1, 4, 3])
+    found = matched(texts, settings, rank=[5, 7, 6, 0, 2, 1, 4, 3])
     assert [group.tolist() for group in found.groups] == [[3, 5, 4, 7, 6, 0, 2, 1]]
     assert found.candidates.pairs == 7
 
@@ -372,9 +371,9 @@ def test_members_that_their_representative_left_behind_are_searched_again(monkey
     texts = [" ".join(each) for each in (first, *left_behind, hub, *others)]
     # The first search is narrow. In the second the hub takes the first, whom the two followed.
     reaches = iter([50])
-    monkeypatch.setattr(match, "affordable", lambda _, __, ___, want: next(reaches, want))
+    monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
 
-    found, _ = matched(texts, Settings(Recipe(ngram=1, bits=256), similarity=0.55))
+    found = matched(texts, Settings(Recipe(ngram=1, bits=256), similarity=0.55))
     assert [group.tolist() for group in found.groups] == [[1, 2], [3, 0, 4, 5, 6, 7]]
 
 
@@ -388,11 +387,11 @@ def test_an_ignored_pair_counts_only_where_it_would_have_been_a_group(is_verifie
     else:
         near, far = Settings(k=distance), Settings(k=distance - 1)
 
-    assert len(matched(texts, near)[0].groups) == 1
-    assert [matched(texts, each, apart=[(1, 0)])[1] for each in (near, far)] == [1, 0]
-    assert not matched(texts, near, apart=[(1, 0)])[0].groups
+    assert len(matched(texts, near).groups) == 1
+    assert [matched(texts, each, excluded=[(1, 0)]).excluded for each in (near, far)] == [1, 0]
+    assert not matched(texts, near, excluded=[(1, 0)]).groups
     if is_verified:  # so it was looked at
-        assert matched(texts, far)[0].candidates.pairs == 1
+        assert matched(texts, far).candidates.pairs == 1
 
 
 def test_an_ignored_pair_of_short_texts_counts_only_if_they_are_alike_too():
@@ -400,5 +399,5 @@ def test_an_ignored_pair_of_short_texts_counts_only_if_they_are_alike_too():
 
     distance = int(simdup.hamming_distances(*_rows(dict(enumerate(texts))))[0, 0])
 
-    assert matched(texts, Settings(k=128), apart=[(0, 1)])[1] == 1
-    assert matched(texts, Settings(k=max(distance, 80)), apart=[(0, 1)])[1] == 0
+    assert matched(texts, Settings(k=128), excluded=[(0, 1)]).excluded == 1
+    assert matched(texts, Settings(k=max(distance, 80)), excluded=[(0, 1)]).excluded == 0

@@ -8,7 +8,6 @@ import random
 import numpy as np
 import pytest
 
-import simdup.match.match
 from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within, scan_rows
 from simdup.corpus.scan import group_texts
 from simdup.corpus.stay import dropped
@@ -16,7 +15,7 @@ from simdup.evaluation.labels import labelled_pairs, own_table
 from simdup.fingerprint import simhash
 from simdup.fingerprint.simhash import are_degenerate
 from simdup.match import groups
-from simdup.match.candidates import wanted
+from simdup.match.candidates import search_distance
 from simdup.match.groups import components, leaders
 from simdup.match.verify import exact_similarities
 from simdup.records import SHORT
@@ -31,13 +30,11 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 from simdup import spark
 from simdup.spark import (
-    match,
     search,
     session,
-    stars,
     stay,
 )
-from simdup.spark.components import rooted
+from simdup.spark.linkage import led_texts, rooted
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -129,7 +126,7 @@ def local_pairs(texts, settings):
     made = simhash.fingerprint_texts(texts, recipe)
     there = np.flatnonzero(made.counts)
     if settings.verified:
-        k = wanted(settings.similarity, recipe.bits)
+        k = search_distance(settings.similarity, recipe.bits)
     pairs = pairs_within(made.rows[there], k)
     pairs[:, :2] = there[pairs[:, :2]]
     if settings.verified:
@@ -237,8 +234,7 @@ def test_groups_found_in_several_rounds_equal_those_of_the_local_engine(
         return narrow[-1]
 
     narrow = []
-    for engine in (simdup.match.match, match):
-        monkeypatch.setattr(engine, "affordable", affordable)
+    monkeypatch.setattr("simdup.match.rounds.affordable_distance", affordable)
     random_, words = random.Random(3), [f"w{i}" for i in range(300)]
     texts = []
     for _ in range(75):
@@ -253,7 +249,7 @@ def test_groups_found_in_several_rounds_equal_those_of_the_local_engine(
     assert spark_groups(frame_of(texts, 3), settings) == expected
     assert len(expected) > 300
     # Both engines had to look less far at first.
-    assert sum(k < wanted(0.6, 64) for k in narrow) > 1
+    assert sum(k < search_distance(0.6, 64) for k in narrow) > 1
 
 
 def random_rows(n=3000, width=8, seed=0):
@@ -359,9 +355,9 @@ def test_leaders_are_the_same_by_component_and_all_at_once(on_spark, monkeypatch
         (a, b, known.get((min(a, b), max(a, b))))
         for a, b in zip(others.tolist(), leader[others].tolist(), strict=True)
     ]
-    for most in (stars.PAIRS_AT_ONCE, 0):
-        monkeypatch.setattr(stars, "PAIRS_AT_ONCE", most)
-        assert sorted(map(tuple, stars.led(frame, sizes, linkage).collect())) == expected
+    for most in (1 << 21, 0):
+        monkeypatch.setattr("simdup.spark.linkage.PAIRS_AT_ONCE", most)
+        assert sorted(map(tuple, led_texts(frame, sizes, linkage).collect())) == expected
 
 
 ROWS = [

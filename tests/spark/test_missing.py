@@ -45,7 +45,7 @@ def test_importing_simdup_spark_without_pyspark_says_what_to_install():
         (("--conf", "a=b"), b"--conf goes with --engine spark"),
         (("--input-format", "csv"), b"--input-format goes with --engine spark"),
         (("--engine", "spark", "--jobs", "2"), b"--jobs goes with --engine local"),
-        (("--engine", "spark", "--conf", "memory"), b"--conf takes NAME=VALUE"),
+        (("--engine", "spark", "--conf", "memory"), b"'--conf': 'memory' is no NAME=VALUE"),
     ],
 )
 def test_options_of_the_other_engine_are_refused(run, write, options, said):

@@ -52,7 +52,7 @@ INDEX = DatabaseKind("an index", int.from_bytes(b"SmDi", "big"), 1, _TABLES + _B
 MOST = 1 << 62
 
 
-class IndexConnection(Database):
+class IndexFile(Database):
     """A connection to the file of an index; to be closed.
 
     Every method raises InputError if the file is damaged or cannot be read or written.
@@ -200,6 +200,8 @@ def explained(path: str) -> Iterator[None]:
     """Turn an error of SQLite or the system into an InputError that names the file."""
     try:
         yield
+    except (sqlite3.ProgrammingError, sqlite3.InterfaceError):
+        raise  # a fault of simdup, and none of the file
     except sqlite3.Error as error:
         cause = str(error)
         if "locked" in cause:

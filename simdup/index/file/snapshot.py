@@ -1,4 +1,7 @@
-"""Reading an index: segments of fingerprints, documents, places, and connections to share."""
+"""Reading an index: segments of fingerprints, documents, places, and whether they agree.
+
+A `ReaderPool` shares connections, and the segments read last, between threads.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from zlib import crc32
 import numpy as np
 
 from simdup.errors import InputError
-from simdup.index.file.connection import IndexConnection
+from simdup.index.block_tables import PIECES, wrong_tables
+from simdup.index.file.connection import IndexFile
 from simdup.index.file.metadata import damaged, is_made_alike
 from simdup.index.segments import SIZE, Segment, cut, segment
 from simdup.records import Document, Source
@@ -38,80 +42,76 @@ FEATURES = 1 << 48
 SEGMENTS = 1 << 32
 
 
-def disagreement(connection: IndexConnection) -> InputError:
+def disagreement(file: IndexFile) -> InputError:
     """Return the error for a document without a fingerprint, or a fingerprint without one."""
     told = "documents and fingerprints do not agree; build the index anew"
-    return InputError(f"{connection.path!r}: {told}")
+    return InputError(f"{file.path!r}: {told}")
 
 
-def segments(connection: IndexConnection, known: dict[int, Segment]) -> dict[int, Segment]:
+def segments(file: IndexFile, known: dict[int, Segment]) -> dict[int, Segment]:
     """Return all segments by number, taking from `known` those that have not changed.
 
     Within `reading` or `writing`.
     """
-    stamps = connection.select("SELECT id, batch FROM segments ORDER BY id", kinds=[(int, int)])
+    stamps = file.select("SELECT id, batch FROM segments ORDER BY id", kinds=[(int, int)])
     made = {}
     for number, batch in stamps:
         old = known.get(number)
-        made[number] = old if old and old.batch == batch else segment_of(connection, number)
-    if sum(len(each.documents) for each in made.values()) != len(connection):
-        raise disagreement(connection)
+        made[number] = old if old and old.batch == batch else segment_of(file, number)
+    if sum(len(each.documents) for each in made.values()) != len(file):
+        raise disagreement(file)
     return made
 
 
-def segment_of(connection: IndexConnection, number: int) -> Segment:
+def segment_of(file: IndexFile, number: int) -> Segment:
     """Read a segment. Raises InputError if it is damaged."""
     sql = "SELECT batch, size, checksum, low, high, rows, documents FROM segments WHERE id = ?"
     kinds = [(int, int, int, int, int, bytes, bytes)]
-    ((batch, size, checksum, *edges, packed, listed),) = connection.select(sql, number, kinds=kinds)
-    lengths = size * connection.width, 8 * size
+    ((batch, size, checksum, *edges, packed, listed),) = file.select(sql, number, kinds=kinds)
+    lengths = size * file.width, 8 * size
     is_sound = 0 < number < SEGMENTS and 0 < size <= SIZE
     is_sound = is_sound and (len(packed), len(listed)) == lengths
     if is_sound and crc32(listed, crc32(packed)) == checksum:
         numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)
         if edges == [numbers.min(), numbers.max()]:
-            rows = np.frombuffer(packed, np.uint8).reshape(size, connection.width)
+            rows = np.frombuffer(packed, np.uint8).reshape(size, file.width)
             return segment(batch, rows, numbers)
     told = f"segment {number} is damaged; build the index anew"
-    raise InputError(f"{connection.path!r}: {told}")
+    raise InputError(f"{file.path!r}: {told}")
 
 
-def documents(connection: IndexConnection, numbers: Numbers) -> dict[int, Document]:
+def documents(file: IndexFile, numbers: Numbers) -> dict[int, Document]:
     """Return documents by number. Raises InputError unless there is one for each number."""
     found: dict[int, Document] = {}
+    sql = (
+        "SELECT documents.id, folders.path, name, entry, checksum FROM json_each(?) AS asked"
+        " JOIN documents ON documents.id = asked.value JOIN folders ON folders.id = folder"
+    )
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = json.dumps(numbers[begin : begin + NUMBERS_AT_ONCE].tolist())
-        found |= _documents(connection, "IN (SELECT value FROM json_each(?))", asked)
+        for row in file.select(sql, asked, kinds=[(int, bytes, bytes, bytes, int)]):
+            found[row[0]] = _document(file, row)
     if len(found) < len(numbers):
-        raise disagreement(connection)
+        raise disagreement(file)
     return found
 
 
-def every_number(connection: IndexConnection) -> Numbers:
+def every_number(file: IndexFile) -> Numbers:
     """Return the numbers of all documents, ascending."""
-    rows = connection.execute("SELECT id FROM documents ORDER BY id")
+    rows = file.execute("SELECT id FROM documents ORDER BY id")
     return np.array(rows, np.int64).reshape(-1)
 
 
-def every_document(connection: IndexConnection) -> Iterator[tuple[int, Document]]:
-    """Yield all documents with their numbers, ascending."""
-    last = 0
-    while found := _documents(connection, "> ? ORDER BY 1 LIMIT ?", last, NUMBERS_AT_ONCE):
-        yield from found.items()
-        last = next(reversed(found))
-
-
-def everything(
-    connection: IndexConnection, loaded: Sequence[Segment]
-) -> tuple[list[Document], Rows]:
+def everything(file: IndexFile, loaded: Sequence[Segment]) -> tuple[list[Document], Rows]:
     """Return all documents by ascending number, and their fingerprints, from all segments."""
-    known = dict(every_document(connection))
     numbers = np.concatenate([np.empty(0, np.int64), *(each.documents for each in loaded)])
     order = np.argsort(numbers)
-    if numbers[order].tolist() != list(known):
-        raise disagreement(connection)
-    empty = np.empty((0, connection.width), np.uint8)
-    return list(known.values()), np.concatenate([empty, *(each.rows for each in loaded)])[order]
+    if not np.array_equal(numbers[order], every_number(file)):
+        raise disagreement(file)
+    known = documents(file, numbers[order])
+    empty = np.empty((0, file.width), np.uint8)
+    rows = np.concatenate([empty, *(each.rows for each in loaded)])[order]
+    return [known[number] for number in numbers[order].tolist()], rows
 
 
 def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
@@ -119,23 +119,11 @@ def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
     return crc32(data, crc32(name, crc32(folder, number & 0xFFFFFFFF)))
 
 
-def _documents(
-    connection: IndexConnection, condition: str, *parameters: object
-) -> dict[int, Document]:
-    """Return the documents whose numbers meet a condition in SQL."""
-    sql = (
-        "SELECT documents.id, path, name, entry, checksum FROM documents"  # noqa: S608
-        f" JOIN folders ON folders.id = folder WHERE documents.id {condition}"
-    )
-    rows = connection.select(sql, *parameters, kinds=[(int, bytes, bytes, bytes, int)])
-    return {row[0]: _document(connection, row) for row in rows}
-
-
-def _document(connection: IndexConnection, row: tuple[int, bytes, bytes, bytes, int]) -> Document:
+def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> Document:
     number, folder, name, data, checksum = row
     path = os.fsdecode(folder + name)
     if checksum_of(number, folder, name, data) != checksum:
-        raise InputError(f"{connection.path!r}: the entry of {path!r} is damaged; build it anew")
+        raise InputError(f"{file.path!r}: the entry of {path!r} is damaged; build it anew")
     try:
         inode, size, mtime_ns, ctime_ns = status_in(data)
         found, _ = outcome_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
@@ -143,8 +131,8 @@ def _document(connection: IndexConnection, row: tuple[int, bytes, bytes, bytes, 
             _check_encoding(found.encoding)
             return found
     except (ValueError, struct.error) as error:
-        raise damaged(connection.path, error) from None
-    raise InputError(f"{connection.path!r}: the entry of {path!r} is none of a document")
+        raise damaged(file.path, error) from None
+    raise InputError(f"{file.path!r}: the entry of {path!r} is none of a document")
 
 
 @lru_cache
@@ -154,17 +142,17 @@ def _check_encoding(name: str) -> None:
         encoding_named(name)
 
 
-def in_folder(connection: IndexConnection, folder: bytes) -> dict[bytes, tuple[int, bytes]]:
+def in_folder(file: IndexFile, folder: bytes) -> dict[bytes, tuple[int, bytes]]:
     """Return the numbers and entries of the documents right in a folder, by name."""
     sql = (
         "SELECT name, documents.id, entry FROM folders JOIN documents ON folder = folders.id"
         " WHERE path = ?"
     )
-    found = connection.select(sql, folder, kinds=[(bytes, int, bytes)])
+    found = file.select(sql, folder, kinds=[(bytes, int, bytes)])
     return {name: (number, data) for name, number, data in found}
 
 
-def at_or_under(connection: IndexConnection, path: bytes) -> Numbers:
+def at_or_under(file: IndexFile, path: bytes) -> Numbers:
     """Return the numbers of the document of this path, and of those in a folder of this path."""
     if not path:
         return np.empty(0, np.int64)
@@ -175,20 +163,61 @@ def at_or_under(connection: IndexConnection, path: bytes) -> Numbers:
         " WHERE (path = ? AND name = ?) OR (path >= ? AND path < ?)"
     )
     end = inside[:-1] + bytes([inside[-1] + 1])
-    found = connection.execute(sql, os.path.join(folder, b"") if folder else b"", name, inside, end)
+    found = file.execute(sql, os.path.join(folder, b"") if folder else b"", name, inside, end)
     return np.array(found, np.int64).reshape(-1)
 
 
-def places(connection: IndexConnection) -> dict[bytes, str | None]:
+def places(file: IndexFile) -> dict[bytes, str | None]:
     """Return the paths that were added, with their filters as JSON; None for removed ones."""
-    found = dict(connection.execute("SELECT path, filters FROM places ORDER BY path"))
+    found = dict(file.execute("SELECT path, filters FROM places ORDER BY path"))
     for path, filters in found.items():
         # An update walks them: a relative one would be whatever is in the current folder.
         if type(path) is not bytes or not os.path.isabs(path) or b"\0" in path:
-            raise damaged(connection.path, f"place {path!r:.80}, which is not an absolute path")
+            raise damaged(file.path, f"place {path!r:.80}, which is not an absolute path")
         if not isinstance(filters, str | None):
-            raise damaged(connection.path, f"filters {filters!r:.80}")
+            raise damaged(file.path, f"filters {filters!r:.80}")
     return found
+
+
+def problems(file: IndexFile) -> Iterator[str]:
+    """Yield a line for each thing that is wrong with the file."""
+    for (line,) in file.execute("PRAGMA integrity_check"):
+        if line != "ok":
+            yield f"SQLite: {line}"
+    numbers = [np.empty(0, np.int64)]
+    for (own,) in file.execute("SELECT id FROM segments"):
+        found, lines = _checked_segment(file, own)
+        numbers.append(found)
+        yield from lines
+    listed, known = np.concatenate(numbers), every_number(file)
+    if not np.array_equal(np.sort(listed), known) or len(known) != len(file):
+        yield f"{len(known):,} documents, but {len(listed):,} fingerprints, or those of others"
+    if len(known) and known[-1] >= file.number("next"):
+        yield "the number of the next document is taken"
+    for begin in range(0, len(known), NUMBERS_AT_ONCE):
+        try:
+            documents(file, known[begin : begin + NUMBERS_AT_ONCE])
+        except InputError as error:
+            yield str(error)
+    for block in file.blocks:
+        sql = (
+            f"SELECT count(*) FROM block_{block}"  # noqa: S608  (a number)
+            " WHERE id / ? NOT IN (SELECT id FROM segments)"
+        )
+        if file.execute(sql, PIECES) != [(0,)]:
+            yield f"the table of block {block} has what is in no segment"
+
+
+def _checked_segment(file: IndexFile, own: int) -> tuple[Numbers, list[str]]:
+    """Return the numbers of a segment's documents, and a line for each thing wrong with it."""
+    try:
+        found = segment_of(file, own)
+    except InputError:
+        return np.empty(0, np.int64), [f"segment {own} is damaged"]
+    return found.documents, [
+        f"the table of block {block} does not agree with segment {own}"
+        for block in wrong_tables(file, own, found)
+    ]
 
 
 class ReaderPool:
@@ -203,7 +232,7 @@ class ReaderPool:
         #: How the index was made, as it was written when it was opened last.
         self.about: dict[str, Any] = {}
         self._lock = threading.Lock()
-        self._idle: list[IndexConnection] = []
+        self._idle: list[IndexFile] = []
         # The segments that were read last, and of which file.
         self._segments: tuple[object, dict[int, Segment]] = (None, {})
         with self.one():
@@ -218,7 +247,7 @@ class ReaderPool:
             reader.close()
 
     @contextmanager
-    def one(self) -> Iterator[IndexConnection]:
+    def one(self) -> Iterator[IndexFile]:
         """Lend a connection to the current file that no other thread uses meanwhile."""
         with self._lock:
             idle = self._idle
@@ -239,8 +268,8 @@ class ReaderPool:
         if not is_open:
             reader.close()
 
-    def _opened(self) -> IndexConnection:
-        reader = IndexConnection(self.path)
+    def _opened(self) -> IndexFile:
+        reader = IndexFile(self.path)
         if self.about and not is_made_alike(reader.about, self.about):
             reader.close()
             other = "an index that is made in another way has taken its place"
@@ -248,7 +277,7 @@ class ReaderPool:
         self.about = reader.about
         return reader
 
-    def loaded(self, reader: IndexConnection, bits: int) -> list[Segment]:
+    def loaded(self, reader: IndexFile, bits: int) -> list[Segment]:
         """Return the current segments, cut to `bits`; only those that changed are read anew."""
         identity, known = self._segments
         found = segments(reader, known if identity == reader.identity else {})
