@@ -1,8 +1,8 @@
 """The hot loops, compiled by numba (extra `fast`): arrays in, arrays out.
 
-Each is the plain loop that its numpy twin avoids, and gives the same numbers bit for bit:
-the tests compare them. Imported only by `fast`, which decides whether it pays. Nothing
-here starts a thread; all of it runs without Python's lock, so that callers can.
+Each kernel is the plain loop that its numpy twin avoids, and gives the same numbers bit for
+bit: the tests compare them. Only `compiled` imports this module, once that pays. A kernel
+starts no thread and runs without Python's lock, so that callers can run it in several threads.
 """
 
 from __future__ import annotations
@@ -16,12 +16,16 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from simdup.compute.hashing import BASE, GRAM_BASE, WORD_STEP
-from simdup.text.unicode import HAN, JOINS, KIND_SHIFT, MARK, SEPARATOR, SINGLE, WORD
+from simdup.text.unicode import HAN, JOINS, KIND_SHIFT, MARK, SEPARATOR, SINGLE, WORD, Tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    Words = NDArray[np.uint64]
+    Indices = NDArray[np.int64]
+    Floats = NDArray[np.float64]
 
 _BASE, _GRAM_BASE, _STEP = np.uint64(BASE), np.uint64(GRAM_BASE), np.uint64(WORD_STEP)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
@@ -42,9 +46,10 @@ def _may_cache() -> bool:
 
 
 _compiled = njit(nogil=True, boundscheck=False, cache=_may_cache())
+_inlined = njit(inline="always")
 
 
-@njit(inline="always")
+@_inlined
 def _mix(x):
     """`hashing.mix64` of one number."""
     x ^= x >> np.uint64(30)
@@ -71,121 +76,155 @@ def _popcount(_context, _number):
 
 @_compiled
 def token_hashes(
-    codes: NDArray[np.uint32],
-    offsets: NDArray[np.int64],
-    is_folded: NDArray[np.bool_],
-    packed: NDArray[np.uint32],
-    start: NDArray[np.uint32],
-    length: NDArray[np.uint8],
-    folded: NDArray[np.uint32],
-    folded_kind: NDArray[np.uint8],
-    kind: NDArray[np.uint8],
-    ids: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-    joins: NDArray[np.bool_],
-) -> bool:
+    codes: NDArray[np.uint32], offsets: Indices, is_folded: NDArray[np.bool_], table: Tables
+) -> tuple[Words, Indices, NDArray[np.bool_]]:
     """`tokens.tokens` of texts as `unicode.code_points` gives them, hashed by mix64.
 
-    Fills `ids` with one hash a token, `ends` (texts + 1,) with where each text's end, and
-    `joins` (texts,) with which have a character that the tables do not fold: such a text
-    is to be folded by `unicodedata` and come again, `is_folded`.
-
-    Returns False where `ids` may be too short, and all is to be done again with a longer one:
-    it needs a place for each code point, and for each that those which unfold become.
+    Returns one hash a token, where the tokens of each text end (texts + 1,), and which texts
+    have a character that the table cannot fold (texts,): `unicodedata` must fold these, and
+    their tokens mean nothing until the text comes again as one that `is_folded`.
     """
-    count, spare = 0, len(ids) - len(codes)
-    for text in range(len(offsets) - 1):
-        h, power = _ZERO, _ONE
-        before, base, is_open = _SEPARATOR, _SEPARATOR, False
-        is_done = is_folded[text]
-        i, end = offsets[text], offsets[text + 1] - 1
-        while i < end:
-            entry = packed[codes[i]]
-            found = entry >> _SHIFT
-            if found == _WORD and not is_done:
-                if before != _WORD:
-                    if is_open:
-                        ids[count] = _mix(h)
-                        count += 1
-                    h, power, is_open = _ZERO, _ONE, True
-                # Text ends with a newline, which is no word.
-                while found == _WORD:
-                    h += np.uint64((entry & _CHARACTER) + np.uint32(1)) * power
-                    power *= _BASE
-                    i += 1
-                    entry = packed[codes[i]]
-                    found = entry >> _SHIFT
-                before = base = _WORD
+    ids, count, text = np.empty(len(codes), np.uint64), 0, 0
+    ends, joins = np.zeros(len(offsets), np.int64), np.zeros(len(is_folded), np.bool_)
+    while text < len(is_folded):
+        begin, end = offsets[text], offsets[text + 1] - 1
+        if is_folded[text]:
+            count = _hash_folded(codes, begin, end, table, ids, count)
+        else:
+            added, has_room, joins[text] = _hash_raw(codes, begin, end, table, ids, count)
+            if not has_room:
+                ids = np.append(ids, np.empty_like(ids))
                 continue
-            if found <= _HAN and not is_done:
-                if is_open:
-                    ids[count] = _mix(h)
-                    count += 1
-                is_open = found != _SEPARATOR
-                h, power = np.uint64((entry & _CHARACTER) + np.uint32(1)), _BASE
-                before = base = found
-                i += 1
-                continue
-            if found == _JOINS and not is_done:
-                joins[text] = True
-                break
-            code = codes[i]
-            forms, at = 1, np.int64(0)
-            if not is_done:
-                forms, at = np.int64(length[code]), np.int64(start[code])
-                spare -= forms - 1
-                if spare < 0:
-                    return False
-            for form in range(forms):
-                character = code if is_done else folded[at + form]
-                found = np.uint32(kind[code] if is_done else folded_kind[at + form])
-                if found == _MARK:
-                    # A mark is of the kind of what it stands on; on nothing it is a word.
-                    found = _WORD if base == _SEPARATOR else base
-                    begins = found == _WORD and before != _WORD
-                else:
-                    base = found
-                    begins = found >= _SINGLE or (found == _WORD and before != _WORD)
-                if is_open and (begins or found == _SEPARATOR):
-                    ids[count] = _mix(h)
-                    count += 1
-                    is_open = False
-                if begins:
-                    h, power, is_open = _ZERO, _ONE, True
-                if found != _SEPARATOR:
-                    h += np.uint64(character + np.uint32(1)) * power
-                    power *= _BASE
-                before = found
-            i += 1
-        if is_open:
-            ids[count] = _mix(h)
-            count += 1
-        ends[text + 1] = count
-    return True
+            count = added
+        text += 1
+        ends[text] = count
+    return ids[:count], ends, joins
+
+
+# What follows is given no array by `_inlined` helpers: numba would count references to it.
 
 
 @_compiled
-def distinct_shingles(
-    tokens: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    table: NDArray[np.uint64],
-    owner: NDArray[np.int32],
-    ids: NDArray[np.uint64],
-    ends: NDArray[np.int64],
-) -> None:
-    """`features._distinct_shingles`, in the order in which they occur.
+def _hash_raw(codes, begin, end, table, ids, count):
+    """Hash the tokens of codes[begin:end], folding them by the table.
 
-    `table` and `owner` are a hash table: a power of two of slots, at least twice as many
-    as a document has shingles; `owner` holds -1.
+    Returns how many ids there are now, whether there was room for them (one for each code
+    point, and for each that others unfold to), and whether a character cannot be folded so.
     """
+    packed, starts, lengths = table.packed, table.start, table.length
+    folded, folded_kind = table.folded, table.folded_kind
+    h, power, before, base = _ZERO, _ONE, _SEPARATOR, _SEPARATOR
+    i = begin
+    while i < end:
+        entry = packed[codes[i]]
+        kind = entry >> _SHIFT
+        if kind <= _HAN:
+            if kind != _WORD or before != _WORD:
+                if before != _SEPARATOR:
+                    ids[count] = _mix(h)
+                    count += 1
+                h, power = _ZERO, _ONE
+            h, power = _append(h, power, entry & _CHARACTER)
+            i += 1
+            before = base = kind
+            while before == _WORD and packed[codes[i]] >> _SHIFT == _WORD:  # no newline is one
+                h, power = _append(h, power, packed[codes[i]] & _CHARACTER)
+                i += 1
+            continue
+        if kind == _JOINS:
+            return count, True, True
+        start, forms = np.int64(starts[codes[i]]), np.int64(lengths[codes[i]])
+        if len(ids) - count < len(codes) - i + forms:
+            return count, False, False
+        for at in range(start, start + forms):
+            kind, base, begins = _seen(folded_kind[at], before, base)
+            if before != _SEPARATOR and (begins or kind == _SEPARATOR):
+                ids[count] = _mix(h)
+                count += 1
+            if begins:
+                h, power = _ZERO, _ONE
+            h, power = _append(h, power, folded[at])
+            before = kind
+        i += 1
+    if before != _SEPARATOR:
+        ids[count] = _mix(h)
+        count += 1
+    return count, True, False
+
+
+@_compiled
+def _hash_folded(codes, begin, end, table, ids, count):
+    """Hash the tokens of codes[begin:end], which are folded; return how many ids there are now."""
+    kinds = table.kind
+    h, power, before, base = _ZERO, _ONE, _SEPARATOR, _SEPARATOR
+    for i in range(begin, end):
+        kind, base, begins = _seen(kinds[codes[i]], before, base)
+        if before != _SEPARATOR and (begins or kind == _SEPARATOR):
+            ids[count] = _mix(h)
+            count += 1
+        if begins:
+            h, power = _ZERO, _ONE
+        h, power = _append(h, power, codes[i])
+        before = kind
+    if before != _SEPARATOR:
+        ids[count] = _mix(h)
+        count += 1
+    return count
+
+
+@_inlined
+def _append(h, power, character):
+    """The hash so far of a token with one more character, and the next power."""
+    return h + np.uint64(character + np.uint32(1)) * power, power * _BASE
+
+
+@_inlined
+def _seen(kind, before, base):
+    """What a folded character is: its kind, the kind of its base, and whether it begins a token.
+
+    A mark is of the kind of its base, the last character that is none; on nothing it is a word.
+    """
+    kind = np.uint32(kind)
+    is_mark = kind == _MARK
+    if not is_mark:
+        base = kind
+    elif base == _SEPARATOR:
+        kind = _WORD
+    else:
+        kind = base
+    return kind, base, (kind == _WORD and before != _WORD) or (kind >= _SINGLE and not is_mark)
+
+
+@_inlined
+def _slots(n):
+    """How many slots a hash table of n things has: a power of two, at least twice as many."""
+    slots = 256
+    while slots < 2 * n:
+        slots *= 2
+    return slots
+
+
+@_inlined
+def _slot(table, owner, slots, document, x):
+    """Where x of a document stands in a hash table of so many slots, or is to be put."""
+    mask = np.uint64(slots - 1)
+    slot = x & mask
+    while owner[slot] == document and table[slot] != x:
+        slot = (slot + _ONE) & mask
+    return slot
+
+
+@_compiled
+def distinct_shingles(tokens: Words, offsets: Indices, lengths: Indices) -> tuple[Words, Indices]:
+    """`features._distinct_shingles`, in the order in which they occur: ids, and their offsets."""
+    longest = np.diff(offsets).max() if len(offsets) > 1 else 0
+    slots = _slots(longest * len(lengths))
+    table, owner = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
+    ids, ends = np.empty(len(tokens) * len(lengths), np.uint64), np.zeros(len(offsets), np.int64)
     count = 0
     for document in range(len(offsets) - 1):
         begin, end = offsets[document], offsets[document + 1]
-        size = 256
-        while size < 2 * (end - begin) * len(lengths):
-            size *= 2
-        mask = np.uint64(size - 1)
+        slots = _slots((end - begin) * len(lengths))  # as few as do, to stay in the cache
         for n in lengths:
             # A text shorter than every shingle is one shingle of all its tokens.
             span = min(n, end - begin) if n == lengths[0] else n
@@ -194,17 +233,16 @@ def distinct_shingles(
                 for j in range(1, span):
                     x = x * _GRAM_BASE + tokens[i + j]
                 x = _mix(x)
-                slot = x & mask
-                while owner[slot] == document and table[slot] != x:
-                    slot = (slot + _ONE) & mask
+                slot = _slot(table, owner, slots, document, x)
                 if owner[slot] != document:
                     owner[slot], table[slot] = document, x
                     ids[count] = x
                     count += 1
         ends[document + 1] = count
+    return ids[:count], ends
 
 
-@njit(inline="always")
+@_inlined
 def _add(a, b, c):
     """64 full adders: carries and sums of three words."""
     either = a ^ b
@@ -212,16 +250,13 @@ def _add(a, b, c):
 
 
 @_compiled
-def votes_of_ones(
-    ids: NDArray[np.uint64], offsets: NDArray[np.int64], sums: NDArray[np.float64]
-) -> None:
-    """`simhash.votes` where every feature weighs 1 and votes by its id; sums (n, bits).
+def votes_of_ones(ids: Words, offsets: Indices, bits: int) -> Floats:
+    """`simhash.votes` (documents, bits) where every feature weighs 1 and votes by its id.
 
     Eight words at a time are added as columns of bits, so that only every eighth is
     taken apart. Method: positional population count by carry-save adders (Harley, Seal).
     """
-    bits = sums.shape[1]
-    ones_in = np.empty(64, np.int64)
+    sums, ones_in = np.empty((len(offsets) - 1, bits)), np.empty(64, np.int64)
     for document in range(len(offsets) - 1):
         begin, end = offsets[document], offsets[document + 1]
         for word in range((bits + 63) // 64):
@@ -251,163 +286,167 @@ def votes_of_ones(
                     ones_in[bit] += np.int64((x >> np.uint64(63 - bit)) & _ONE)
             for bit in range(min(64, bits - 64 * word)):
                 sums[document, 64 * word + bit] = 2 * ones_in[bit] - (end - begin)
+    return sums
 
 
-@njit(inline="always")
+@_inlined
 def _word(x, step):
     """`hashing.widened`; `step` is 0 for the hash itself."""
     return _mix(x ^ step) if step else x
 
 
 @_compiled
-def votes_of_weights(
-    hashes: NDArray[np.uint64],
-    weights: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    sums: NDArray[np.float64],
-) -> None:
-    """`simhash.votes` of whole weights; `hashes` (m, words) as they vote, sums (n, bits)."""
-    bits, own = sums.shape[1], hashes.shape[1]
-    totals = np.empty(64, np.int64)
+def votes_of_weights(hashes: Words, weights: Indices, offsets: Indices, bits: int) -> Floats:
+    """`simhash.votes` (documents, bits) of whole weights; `hashes` (m, words) as they vote."""
+    sums, totals = np.empty((len(offsets) - 1, bits)), np.empty(64, np.int64)
     for document in range(len(offsets) - 1):
         for word in range((bits + 63) // 64):
             step = np.uint64(word) * _STEP
             totals[:] = 0
             for i in range(offsets[document], offsets[document + 1]):
-                x = hashes[i, word] if word < own else _mix(hashes[i, 0] ^ step)
-                weight = weights[i]
+                x = hashes[i, word] if word < hashes.shape[1] else _mix(hashes[i, 0] ^ step)
                 for bit in range(64):
                     sign = 2 * np.int64((x >> np.uint64(63 - bit)) & _ONE) - 1
-                    totals[bit] += sign * weight
+                    totals[bit] += sign * weights[i]
             for bit in range(min(64, bits - 64 * word)):
                 sums[document, 64 * word + bit] = totals[bit]
+    return sums
 
 
 @_compiled
-def digests(
-    ids: NDArray[np.uint64],
-    weights: NDArray[np.uint64],
-    offsets: NDArray[np.int64],
-    sums: NDArray[np.uint64],
-) -> None:
+def digests(ids: Words, weights: Words, offsets: Indices) -> Words:
     """`simhash.digests`; `weights` is one number if all features weigh the same."""
+    sums = np.empty((len(offsets) - 1, 2), np.uint64)
     is_same = len(weights) == 1
-    for document in range(len(offsets) - 1):
+    for document in range(len(sums)):
         first = second = _ZERO
         for i in range(offsets[document], offsets[document + 1]):
             mixed = _mix(ids[i] + _mix(weights[0 if is_same else i]))
             first += mixed
             second += _mix(mixed ^ _STEP)
         sums[document, 0], sums[document, 1] = first, second
+    return sums
 
 
 @_compiled
 def shared_products(
-    ids: NDArray[np.uint64],
-    weights: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    i: NDArray[np.int64],
-    j: NDArray[np.int64],
-    dots: NDArray[np.float64],
+    ids: Words, weights: Floats, offsets: Indices, i: Indices, j: Indices, dots: Floats
 ) -> None:
     """The dot product of documents i[p] and j[p], pairs in order of i; no weights: all 1.
 
     The features of a left document are put into a hash table once for all its pairs.
     """
-    size = 256
-    for p in range(len(i)):
-        while size < 2 * (offsets[i[p] + 1] - offsets[i[p]]):
-            size *= 2
-    table, place = np.zeros(size, np.uint64), np.zeros(size, np.int64)
-    owner = np.full(size, -1, np.int64)
-    is_same = len(weights) == 0
-    mask, last, run = _ZERO, np.int64(-1), np.int64(-1)
+    counts = offsets[1:] - offsets[:-1]
+    slots = _slots(counts[i].max() if len(i) else 0)
+    table, place = np.zeros(slots, np.uint64), np.zeros(slots, np.int64)
+    owner = np.full(slots, -1, np.int64)
+    is_same, last = len(weights) == 0, np.int64(-1)
     for p in range(len(i)):
         left, right = i[p], j[p]
         if left != last:
-            own = 256
-            while own < 2 * (offsets[left + 1] - offsets[left]):
-                own *= 2
-            mask = np.uint64(own - 1)
-            last = left
+            last, slots = left, _slots(counts[left])
             for at in range(offsets[left], offsets[left + 1]):
-                slot = ids[at] & mask
-                while owner[slot] == p:
-                    slot = (slot + _ONE) & mask
-                owner[slot], table[slot], place[slot] = p, ids[at], at
-            run = p
+                slot = _slot(table, owner, slots, left, ids[at])
+                owner[slot], table[slot], place[slot] = left, ids[at], at
         total = 0.0
         for at in range(offsets[right], offsets[right + 1]):
-            slot = ids[at] & mask
-            while owner[slot] == run and table[slot] != ids[at]:
-                slot = (slot + _ONE) & mask
-            if owner[slot] == run:
+            slot = _slot(table, owner, slots, left, ids[at])
+            if owner[slot] == left:
                 total += 1.0 if is_same else weights[at] * weights[place[slot]]
         dots[p] = total
 
 
 @_compiled
 def near_pairs(
-    left: NDArray[np.uint64],
-    right: NDArray[np.uint64],
+    left: Words,
+    right: Words,
     columns: tuple[int, int],
     begin: int,
     is_half: bool,
     k: int,
-    wide_left: NDArray[np.uint64],
-    wide_right: NDArray[np.uint64],
-    wide_k: int,
-    found: NDArray[np.int64],
+    found: Indices,
 ) -> tuple[int, int]:
     """Pairs of rows of left (words, n) and some of right (words, m) that are within k bits.
-
-    And within wide_k bits in the wide rows (n, words) and (m, words); these may have no words.
 
     Compares rows from `begin` on with columns[0] to columns[1] of right, few enough for the
     cache. Fills `found` (capacity, 3) with i, j and distance and stops in front of a row
     whose pairs might not fit. Returns that row, or n, and the number of pairs. With
     `is_half` the two are one collection and only i < j counts.
     """
-    words, n = left.shape
-    low, high = columns
-    scratch, limit = np.empty(high - low, np.uint16), np.uint16(k)
-    picked = np.empty(high - low, np.int32)
+    n, (low, high) = left.shape[1], columns
+    scratch, picked = np.empty(high - low, np.uint16), np.empty(high - low, np.int32)
     count = 0
     for i in range(begin, min(n, high) if is_half else n):
         if count + high - low > len(found):
             return i, count
         first = max(low, i + 1) if is_half else low
         distances = scratch[: high - first]
-        a, column = left[0, i], right[0, first:high]
-        if words > 1:
-            b, other = left[1, i], right[1, first:high]
-            for j in range(len(column)):
-                distances[j] = _popcount(a ^ column[j]) + _popcount(b ^ other[j])
-        else:
-            for j in range(len(column)):
-                distances[j] = _popcount(a ^ column[j])
-        for word in range(2, words):
-            a, column = left[word, i], right[word, first:high]
-            for j in range(len(column)):
-                distances[j] += _popcount(a ^ column[j])
-        near = 0
-        for j in range(len(distances)):
-            near += distances[j] <= limit
-        # Few rows have anything to find. In these a loop without branches picks it out.
-        picks = 0
-        if near > 0:
-            for j in range(len(distances)):
-                picked[picks] = j
-                picks += distances[j] <= limit
-        for pick in range(picks):
+        _fill_distances(left, i, right, first, distances)
+        for pick in range(_pick_near(distances, np.uint16(k), picked)):
             j = picked[pick]
-            wide = 0
-            for word in range(wide_left.shape[1]):
-                wide += _popcount(wide_left[i, word] ^ wide_right[first + j, word])
-            if wide <= wide_k:
-                found[count, 0], found[count, 1], found[count, 2] = i, first + j, distances[j]
-                count += 1
+            found[count, 0], found[count, 1], found[count, 2] = i, first + j, distances[j]
+            count += 1
     return n, count
+
+
+@_compiled
+def _fill_distances(left, i, right, first, distances):
+    """Fill in the distances of row i of left to rows of right from `first` on."""
+    end = first + len(distances)
+    a, column = left[0, i], right[0, first:end]
+    if len(left) > 1:
+        b, other = left[1, i], right[1, first:end]
+        for j in range(len(distances)):
+            distances[j] = _popcount(a ^ column[j]) + _popcount(b ^ other[j])
+    else:
+        for j in range(len(distances)):
+            distances[j] = _popcount(a ^ column[j])
+    for word in range(2, len(left)):
+        a, column = left[word, i], right[word, first:end]
+        for j in range(len(distances)):
+            distances[j] += _popcount(a ^ column[j])
+
+
+@_compiled
+def _pick_near(distances, limit, picked):
+    """Fill in where the distances up to a limit stand; return how many there are."""
+    near = 0
+    for j in range(len(distances)):
+        near += distances[j] <= limit
+    # Few rows have anything to find. In these a loop without branches picks it out.
+    picks = 0
+    if near > 0:
+        for j in range(len(distances)):
+            picked[picks] = j
+            picks += distances[j] <= limit
+    return picks
+
+
+@_compiled
+def sieved_pairs(
+    wide_left: Words,
+    wide_right: Words,
+    wide_k: int,
+    left: Words,
+    right: Words,
+    columns: tuple[int, int],
+    begin: int,
+    is_half: bool,
+    k: int,
+    found: Indices,
+) -> tuple[int, int]:
+    """`near_pairs` whose wide rows (n, words) and (m, words) are also within wide_k bits."""
+    stopped, near = near_pairs(left, right, columns, begin, is_half, k, found)
+    count = 0
+    for at in range(near):
+        i, j = found[at, 0], found[at, 1]
+        distance = 0
+        for word in range(wide_left.shape[1]):
+            distance += _popcount(wide_left[i, word] ^ wide_right[j, word])
+        if distance <= wide_k:
+            found[count, 0], found[count, 1], found[count, 2] = i, j, found[at, 2]
+            count += 1
+    return stopped, count
 
 
 EVERY = (
@@ -418,26 +457,26 @@ EVERY = (
     digests,
     shared_products,
     near_pairs,
+    sieved_pairs,
 )
 
 
 def warmed() -> Iterator[None]:
     """Each kernel called once on next to nothing, which compiles it or loads it from the cache."""
-    numbers, places = np.zeros(2, np.uint64), np.zeros(2, np.int64)
-    codes, small, flags = np.zeros(2, np.uint32), np.zeros(2, np.uint8), np.zeros(2, bool)
-    sums = np.zeros((1, 8))
-    table, owner = np.zeros(256, np.uint64), np.full(256, -1, np.int32)
+    numbers, places, sums = np.zeros(2, np.uint64), np.zeros(2, np.int64), np.zeros(8)
+    codes, small, flags = np.zeros(2, np.uint32), np.zeros(2, np.uint8), np.zeros(1, bool)
+    table = Tables(small, small, codes, codes, flags, flags, flags, small, codes)
+    near = numbers[None], numbers[None], (0, 0), 0, True, 0
+    wide, found = numbers[:, None], np.zeros((0, 3), np.int64)
     calls = (
-        (*(codes, places, flags, codes, codes, small, codes, small, small), numbers, places, flags),
-        (numbers, places, np.ones(1, np.int64), table, owner, numbers, places),
-        (numbers, places, sums),
-        (numbers[:, None], places, places, sums),
-        (numbers, numbers, places, np.zeros((1, 2), np.uint64)),
-        (numbers, sums[0], places, places[:0], places[:0], sums[0]),
-        (
-            *(numbers[None], numbers[None], (0, 0), 0, True, 0),
-            *(numbers[:, None], numbers[:, None], 0, np.zeros((0, 3), np.int64)),
-        ),
+        (codes, places, flags, table),
+        (numbers, places, np.ones(1, np.int64)),
+        (numbers, places, 8),
+        (wide, places, places, 8),
+        (numbers, numbers, places),
+        (numbers, sums, places, places[:0], places[:0], sums),
+        (*near, found),
+        (wide, wide, 0, *near, found),
     )
     for kernel, arguments in zip(EVERY, calls, strict=True):
         kernel(*arguments)

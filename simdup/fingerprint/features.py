@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -134,7 +134,8 @@ def _one(batch: list[str], recipe: Recipe) -> Features:
 def _counted(tokens: Tokens, recipe: Recipe) -> Features:
     """The distinct features of each document and their weights."""
     if recipe.features is FeatureKind.SHINGLES:
-        return Features(*_distinct_shingles(tokens, recipe.ngram))
+        ids, offsets = _distinct_shingles(tokens, recipe.ngram)
+        return Features(ids, None, offsets)
     n = len(tokens.offsets) - 1
     documents = np.repeat(np.arange(n), np.diff(tokens.offsets))
     first, counts = _distinct(tokens.ids, documents)
@@ -146,11 +147,13 @@ def _counted(tokens: Tokens, recipe: Recipe) -> Features:
     return Features(ids, weights, offsets, hashes)
 
 
-def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, None, Positions]:
-    """The distinct shingles of each document, no weights, and the offsets of documents."""
-    kernels = loaded_kernels()
-    if kernels is not None:
-        return _compiled_shingles(tokens, lengths, kernels)
+def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:
+    """The distinct shingles of each document and their offsets; kernels order them otherwise."""
+    if kernels := loaded_kernels():
+        found: tuple[Hashes, Positions] = kernels.distinct_shingles(
+            tokens.ids, tokens.offsets, np.array(lengths, np.int64)
+        )
+        return found
     ids, documents = _shingles(tokens, lengths)
     bounds = np.searchsorted(documents, np.arange(len(tokens.offsets)))
     # Sorting in place, a document at a time, beats one sort of indices several times over.
@@ -160,23 +163,7 @@ def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes
     np.not_equal(ids[1:], ids[:-1], out=is_new[1:])
     is_new[bounds[:-1][bounds[:-1] < len(ids)]] = True
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(is_new)))
-    return ids[is_new], None, before[bounds]
-
-
-def _compiled_shingles(
-    tokens: Tokens,
-    lengths: tuple[int, ...],
-    kernels: Any,  # noqa: ANN401
-) -> tuple[Hashes, None, Positions]:
-    """Count distinct shingles by `kernels.distinct_shingles`, which orders them otherwise."""
-    most = int(np.diff(tokens.offsets).max(initial=0)) * len(lengths)
-    slots = max(256, 1 << max(2 * most - 1, 0).bit_length())
-    table, owner = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
-    ids = np.empty(len(tokens.ids) * len(lengths), np.uint64)
-    ends = np.zeros(len(tokens.offsets), np.int64)
-    n = np.array(lengths, np.int64)
-    kernels.distinct_shingles(tokens.ids, tokens.offsets, n, table, owner, ids, ends)
-    return ids[: ends[-1]], None, ends
+    return ids[is_new], before[bounds]
 
 
 def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:

@@ -109,14 +109,12 @@ def votes(features: Features, bits: int) -> NDArray[np.float64]:
 
 def _compiled_votes(features: Features, bits: int, kernels: Any) -> NDArray[np.float64]:  # noqa: ANN401
     """Add up the votes of features by one of the two compiled kernels."""
-    sums = np.empty((len(features.offsets) - 1, bits))
     if features.weights is None and features.hashes is None:
-        kernels.votes_of_ones(features.ids, features.offsets, sums)
-    else:
-        hashes = features.ids[:, None] if features.hashes is None else features.hashes
-        hashes, weights = np.ascontiguousarray(hashes), features.weights_or_ones
-        kernels.votes_of_weights(hashes, weights, features.offsets, sums)
-    return sums
+        return kernels.votes_of_ones(features.ids, features.offsets, bits)
+    hashes = features.ids[:, None] if features.hashes is None else features.hashes
+    return kernels.votes_of_weights(
+        np.ascontiguousarray(hashes), features.weights_or_ones, features.offsets, bits
+    )
 
 
 def _float_votes(features: Features, bits: int) -> NDArray[np.float64]:
@@ -183,12 +181,9 @@ def digests(features: Features) -> NDArray[np.uint64]:
 
     The sum over features of a hash of id and weight, so the order does not matter.
     """
-    kernels = loaded_kernels()
-    if kernels is not None:
-        found = np.empty((len(features.offsets) - 1, 2), np.uint64)
+    if kernels := loaded_kernels():
         weights = np.ones(1, np.int64) if features.weights is None else features.weights
-        kernels.digests(features.ids, weights.view(np.uint64), features.offsets, found)
-        return found
+        return kernels.digests(features.ids, weights.view(np.uint64), features.offsets)
     mixed = mix64(features.ids + mix64(features.weights_or_ones.view(np.uint64)))
     sums = np.zeros((len(mixed) + 1, 2), np.uint64)
     np.cumsum(mixed, out=sums[1:, 0])

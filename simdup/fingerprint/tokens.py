@@ -92,15 +92,15 @@ def _compiled_tokens(texts: Sequence[str], kernels: Any) -> Tokens:  # noqa: ANN
     found, joins = _hashed(texts, np.zeros(len(texts), bool), kernels)
     if not joins.any():
         return found
-    # Characters that compose or change places: their lines are folded by `unicodedata`.
-    marked = zip(texts, joins.tolist(), strict=True)
-    lines = [text.split("\n") if is_joined else [text] for text, is_joined in marked]
+    # Characters that compose or change places: `unicodedata` folds the lines that have any.
+    lines = [
+        text.split("\n") if is_joined else [text]
+        for text, is_joined in zip(texts, joins.tolist(), strict=True)
+    ]
     every = list(chain.from_iterable(lines))
     _, joins = _hashed(every, np.zeros(len(every), bool), kernels)
-    every = [
-        fold_exactly(line) if is_joined else line
-        for line, is_joined in zip(every, joins.tolist(), strict=True)
-    ]
+    for i in np.flatnonzero(joins):
+        every[i] = fold_exactly(every[i])
     found, _ = _hashed(every, joins, kernels)
     return Tokens(found.ids, found.offsets[np.cumsum([0, *map(len, lines)])])
 
@@ -110,18 +110,10 @@ def _hashed(
     is_folded: NDArray[np.bool_],
     kernels: Any,  # noqa: ANN401
 ) -> tuple[Tokens, NDArray[np.bool_]]:
-    """Tokens of texts, some of them folded already, and which texts the tables do not fold."""
+    """Tokens of texts, some of them folded already, and which texts the tables cannot fold."""
     codes, offsets = code_points(texts)
-    table = tables(codes)
-    # Few characters unfold to several; a text of nothing else is done again.
-    ids = np.empty(len(codes) + len(codes) // 8, np.uint64)
-    ends = np.zeros(len(offsets), np.int64)
-    joins = np.zeros(len(texts), bool)
-    forms = (table.packed, table.start, table.length, table.folded, table.folded_kind, table.kind)
-    if not kernels.token_hashes(codes, offsets, is_folded, *forms, ids, ends, joins):
-        ids = np.empty(int(np.maximum(table.length[codes], 1).sum(dtype=np.int64)), np.uint64)
-        kernels.token_hashes(codes, offsets, is_folded, *forms, ids, ends, joins)
-    return Tokens(ids[: ends[-1]], ends), joins
+    ids, ends, joins = kernels.token_hashes(codes, offsets, is_folded, tables(codes))
+    return Tokens(ids, ends), joins
 
 
 def _runs(inside: NDArray[np.bool_]) -> tuple[Positions, Positions]:

@@ -95,12 +95,11 @@ def _compared(segments: Sequence[Segment], questions: Rows, k: int) -> Iterator[
 def _compared_by_kernel(segments: Sequence[Segment], questions: Rows, k: int) -> Iterator[Numbers]:
     """`_compared` by `kernels.near_pairs`."""
     columns, k = np.array(words(questions)[:, :, None]), min(k, 8 * questions.shape[1])
-    found, no_sieve = np.empty((SIZE, 3), np.int64), np.empty((0, 0), np.uint64)
-    near_pairs, is_half, sieve = loaded_kernels().near_pairs, False, (no_sieve, no_sieve, 0)
+    found, near_pairs, is_half = np.empty((SIZE, 3), np.int64), loaded_kernels().near_pairs, False
     for index, question in enumerate(columns):
         for each in segments:
             whole = 0, len(each.documents)
-            _, count = near_pairs(question, each.columns, whole, 0, is_half, k, *sieve, found)
+            _, count = near_pairs(question, each.columns, whole, 0, is_half, k, found)
             if count:
                 same, near = np.full(count, index), found[:count]
                 yield np.column_stack((same, each.documents[near[:, 1]], near[:, 2]))

@@ -42,7 +42,7 @@ def render(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
 
 def by_recipe(evaluation: Evaluation) -> list[list[Evaluated]]:
     """The rows of an evaluation, those of each recipe in a list of their own."""
-    recipes = groupby(evaluation.rows, key=lambda row: name(row.settings.recipe))
+    recipes = groupby(evaluation.rows, key=lambda row: recipe_name(row.settings.recipe))
     return [list(rows) for _, rows in recipes]
 
 
@@ -66,7 +66,7 @@ def _title(evaluation: Evaluation) -> Iterator[str]:
 def _recipe(evaluation: Evaluation, rows: list[Evaluated], *, curve: bool) -> Iterator[str]:
     """The tables of one recipe at all its sizes."""
     yield ""
-    yield name(rows[0].settings.recipe)
+    yield recipe_name(rows[0].settings.recipe)
     if rows[0].without:
         yield f"{count(rows[0].without, 'text')} without a feature: no pair with one is ever found"
     yield _line(" bits", "", ("precision", "recall", "F1", "accuracy", "AUC"))
@@ -131,7 +131,7 @@ def _percent(share: float) -> str:
     return "100.0" if share == 1 else percent(share).removesuffix(" %")
 
 
-def name(recipe: Recipe) -> str:
+def recipe_name(recipe: Recipe) -> str:
     """The name of a recipe, without its size."""
     detail = {
         "shingles": f" of {' and '.join(map(str, recipe.ngram))} tokens",
@@ -175,7 +175,7 @@ def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]
     fields: dict[str, Any] = {"table": None} if table is None else path_fields(table, "table")
     fields |= {name: getattr(evaluation, name) for name in ("texts", "repeated", "draws")}
     fields["seconds"] = round(evaluation.seconds, 3)
-    rows = (_without_nan(_row(row, curve=curve)) for row in evaluation.rows)
+    rows = (_without_nan(_size_fields(row, curve=curve)) for row in evaluation.rows)
     return as_json(Report("evaluation", fields, {"rows": rows, "kinds": kinds}))
 
 
@@ -183,14 +183,14 @@ def render_csv(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
     """An evaluation as CSV: a line for each recipe, size and setting; with `curve` for each k."""
     yield csv_line(COLUMNS)
     for row in evaluation.rows:
-        about = {"recipe": name(row.settings.recipe), **_recipe_fields(row.settings.recipe)}
-        for setting in _settings(row, curve=curve):
+        about = {"recipe": recipe_name(row.settings.recipe), **_recipe_fields(row.settings.recipe)}
+        for setting in _csv_settings(row, curve=curve):
             yield csv_line((about | setting).get(column) for column in COLUMNS)
 
 
-def _settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
+def _csv_settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
     """The CSV lines of one recipe at one size, by column."""
-    fields = _row(row, curve=curve)
+    fields = _size_fields(row, curve=curve)
     yield {"setting": "default", **_flat(fields["default"])}
     yield {"setting": "predicted", "k": row.k, **fields["predicted"]}
     for setting in ("best", "verified"):
@@ -206,7 +206,7 @@ def _settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
         yield {"setting": "curve", **_flat(each)}
 
 
-def _row(row: Evaluated, *, curve: bool) -> dict[str, Any]:
+def _size_fields(row: Evaluated, *, curve: bool) -> dict[str, Any]:
     """The JSON fields of one recipe at one size."""
     recipe = row.settings.recipe
     fields = _recipe_fields(recipe) | {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.errors import ExtraMissingError, InputError
-from simdup.report.accuracy import by_recipe, name
+from simdup.report.accuracy import by_recipe, recipe_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +62,7 @@ def render(evaluation: Evaluation, form: str) -> bytes:
         parts = np.array(figure.subfigures(len(heights), 1, height_ratios=heights))
         _draw_f1(parts[0].subplots(1, 2, sharey=True), recipes)
         for part, rows in zip(parts[1:], recipes, strict=True):
-            part.suptitle(name(rows[0].settings.recipe), fontweight="bold")
+            part.suptitle(recipe_name(rows[0].settings.recipe), fontweight="bold")
             above, below = part.subplots(2, len(rows), squeeze=False)
             for row, upper, lower in zip(rows, above, below, strict=True):
                 _draw_distances(upper, row)
@@ -104,7 +104,7 @@ def _draw_f1_of_recipe(
     default, best = axes
     sizes = aside * np.array([row.settings.recipe.bits for row in rows], np.float64)
     style: dict[str, Any] = {"color": COLOURS[place % 5], "marker": MARKS[place % 5], "ms": 5}
-    label = name(rows[0].settings.recipe)
+    label = recipe_name(rows[0].settings.recipe)
     _draw_intervals(default, sizes, [row.curve[row.k].f1 for row in rows], style, label=label)
     _draw_intervals(best, sizes, [row.curve[row.best_k].f1 for row in rows], style, label=label)
     # Theory and verified scans look alike for all recipes: one entry in the legend each.

@@ -387,14 +387,13 @@ def _kernel(
     kernels, k = loaded_kernels(), min(reach.k, reach.bits)
     # Copied also where that changes nothing: what is read-only would be compiled for again.
     a, b = (np.array(words(reach.compared(rows)).T, order="C") for rows in (left, right))
-    wide = (left, right) if reach.sieve is not None else (np.empty((1, 0), np.uint8),) * 2
-    wide_a, wide_b = map(words, wide)
+    kernel = kernels.near_pairs
+    if reach.sieve is not None:
+        kernel = partial(kernels.sieved_pairs, words(left), words(right), reach.sieve)
 
     def near(part: Part, found: Pairs) -> tuple[int, int]:
         low, high, begin = part
-        stopped, count = kernels.near_pairs(
-            a, b, (low, high), begin, is_half, k, wide_a, wide_b, reach.sieve or 0, found
-        )
+        stopped, count = kernel(a, b, (low, high), begin, is_half, k, found)
         return int(stopped), int(count)
 
     return near

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, compress, count
 from operator import ne
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -79,8 +78,7 @@ _KIND_OF = defaultdict(
 LONGEST_MARK_RUN = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Tables(NamedTuple):
     """What is known of each code point below `len(kind)`, all arrays by code point."""
 
     kind: NDArray[np.uint8]

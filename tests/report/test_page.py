@@ -23,11 +23,8 @@ from simdup.records import (
     Source,
     Stats,
 )
-from simdup.report.page import contents as rooms
-from simdup.report.page import payload as payloads
 from simdup.report.page import render as pages
-from simdup.report.page.contents import contents
-from simdup.report.page.render import LANGUAGES, LARGEST_PAGE, SCRIPTS, render
+from simdup.report.page.render import LANGUAGES, LARGEST_PAGE, SCRIPTS, render, text_blocks
 from simdup.settings import Settings
 
 HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
@@ -196,14 +193,14 @@ def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
 
 
 def test_a_long_text_is_cut_and_marked(monkeypatch):
-    monkeypatch.setattr(rooms, "LONGEST_TEXT", 10)
+    monkeypatch.setattr(pages, "LONGEST_TEXT", 10)
     page = page_of(result(group(1, "a", "b")), read=lambda document: document.path * 11)
 
     assert texts_of(page, 1) == {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1]}
 
 
 def test_a_huge_group_keeps_only_its_first_texts(monkeypatch):
-    monkeypatch.setattr(rooms, "LONGEST_GROUP", 25)
+    monkeypatch.setattr(pages, "LONGEST_GROUP", 25)
     page = page_of(result(group(1, *"abcdef")), read=lambda document: document.path * 10)
 
     assert texts_of(page, 1)["found"] == [0, 1, 2, None, None, None]
@@ -213,10 +210,10 @@ def test_texts_that_do_not_fit_are_left_out_and_their_groups_counted():
     groups = [group(number, f"{number}a", f"{number}b") for number in range(1, 4)]
     noise = {"2a": "".join(map(chr, range(200, 9000)))}
 
-    blocks, left_out = contents(groups, lambda document: noise.get(document.path, "text"), 5000)
+    blocks, left_out = text_blocks(groups, lambda document: noise.get(document.path, "text"), 5000)
     assert set(blocks) == {1, 3}
     assert left_out == 1
-    assert contents(groups, lambda _: pytest.fail("read for nothing"), 0) == ({}, 3)
+    assert text_blocks(groups, lambda _: pytest.fail("read for nothing"), 0) == ({}, 3)
 
 
 def test_a_page_stays_below_its_limit(monkeypatch):
@@ -247,7 +244,7 @@ def test_without_a_reader_there_are_no_texts():
 
 
 def test_names_of_skipped_files_are_bounded_and_all_counted(monkeypatch):
-    monkeypatch.setattr(payloads, "MOST_SKIPPED", 3)
+    monkeypatch.setattr(pages, "MOST_SKIPPED", 3)
     data = data_of(page_of(result(skipped=tuple(Skipped(f"{n}", Reason.BINARY) for n in range(9)))))
 
     assert len(data["skipped"]) == 3

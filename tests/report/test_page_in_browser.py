@@ -14,7 +14,7 @@ from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import LONG, patient
 
 from simdup.records import Reason, Skipped
-from simdup.report.page import contents, render
+from simdup.report.page import render
 from tests.report.test_page import group, page_of, result
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -445,7 +445,7 @@ def test_a_full_page_says_so_and_where(rendered, monkeypatch):
 
 
 def test_a_cut_or_missing_text_is_marked_in_its_group(rendered, monkeypatch):
-    monkeypatch.setattr(contents, "LONGEST_TEXT", 5)
+    monkeypatch.setattr(render, "LONGEST_TEXT", 5)
     read = {"one": "1 2 3 4", "two": "2 2 3 4", "six": Skipped("six", Reason.CHANGED)}
     page = rendered(result(group(1, *read)), lambda document: read[document.path])
     opened = open_group(page, "one")

@@ -1,22 +1,35 @@
-"""The page put together: template, style, scripts, data, and a policy that allows no others."""
+"""A result as one HTML page: its data, its texts, and the page itself around them.
+
+The page holds template, style and scripts from the files beside this module, and a policy that
+allows no others.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import zlib
 from base64 import b64encode
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from simdup.report.page.contents import LONGEST_TEXT, contents
-from simdup.report.page.payload import payload
+from simdup.records import Document, Skipped
+from simdup.report.text import skips
+from simdup.report.wording import printable
+from simdup.theory import similarity_at
+from simdup.versions import version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-    from simdup.records import Group, ScanResult
-    from simdup.report.page.contents import ReadText
+    from simdup.records import Group, Member, ScanResult
+    from simdup.settings import Settings
+
+#: Reads the text of a document for the page, or says why it cannot be read.
+ReadText = Callable[[Document], "str | Skipped"]
 
 #: The languages of the page.
 LANGUAGES = ("en", "zh")
@@ -33,6 +46,22 @@ SCRIPTS = (
     *("groups", "filters", "page"),
 )
 
+#: Characters of a text that the page has; a longer one is cut, and the page says so.
+LONGEST_TEXT = 200_000
+
+#: Characters of a group; its further texts are left out. Bounds the memory that making a page
+#: and opening a group take.
+LONGEST_GROUP = 8_000_000
+
+# Bytes of markup around each block.
+AROUND = 70
+
+# With fewer bytes left, no further group is tried.
+TOO_LITTLE = 1_000
+
+#: So many skipped files are listed by name, unreadable ones first; all are counted.
+MOST_SKIPPED = 1000
+
 
 def render(
     result: ScanResult,
@@ -45,11 +74,11 @@ def render(
     `read` reads the texts for the page; None makes a page without texts. `groups` may be the
     groups of the result wrapped in a progress bar, which advances while texts are read.
     """
-    data = payload(result)
+    data = _data(result)
     blocks, left_out = dict[int, str](), 0
     if read is not None:
         room = LARGEST_PAGE - FRAME - len(_json(data).encode("utf-8", "backslashreplace"))
-        blocks, left_out = contents(result.groups if groups is None else groups, read, room)
+        blocks, left_out = text_blocks(result.groups if groups is None else groups, read, room)
     data |= {
         "language": language,
         "texts": read is not None,
@@ -92,3 +121,132 @@ def _json(value: Any) -> str:  # noqa: ANN401
     """JSON in which every `<` is escaped, so that no name can end the script around it."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
+
+
+def _data(result: ScanResult) -> dict[str, Any]:
+    """The data of the page, ready for JSON; all names are printable.
+
+    Folders and encodings occur often, so members have their index in a list instead.
+    """
+    folders, encodings = dict[str, int](), dict[str, int]()
+    bits = result.settings.recipe.bits
+    groups = list[list[Any]]()
+    for group in result.groups:
+        members = [_member(member, bits, folders, encodings) for member in group.members]
+        groups.append([group.id, group.kind.value, group.diameter, members])
+    stats, candidates = result.stats, result.candidates
+    narrowed = None
+    if candidates is not None and candidates.k < candidates.wanted:
+        narrowed = [candidates.wanted, candidates.k, candidates.recall]
+    return {
+        "version": version("simdup"),
+        "complete": result.complete,
+        "settings": _settings(result.settings),
+        "found": stats.found,
+        "read": stats.fingerprinted,
+        "known": stats.from_store,
+        "bytes": stats.bytes,
+        "seconds": round(stats.seconds, 1),
+        "narrowed": narrowed,
+        "skips": skips(result.skipped),
+        "skipped": _skipped(result.skipped),
+        "folders": list(folders),
+        "codings": list(encodings),
+        "groups": groups,
+    }
+
+
+def _settings(settings: Settings) -> dict[str, Any]:
+    recipe, verified = settings.recipe, settings.verified
+    return {
+        "features": recipe.features.value,
+        "ngram": recipe.ngram,
+        "top": recipe.top,
+        "bits": recipe.bits,
+        "verified": verified,
+        "similarity": settings.similarity if verified else None,
+        "k": settings.distance,
+        "least": settings.similarity if verified else _estimate(settings.distance, recipe.bits),
+        "linkage": settings.linkage,
+        "encoding": settings.encoding,
+    }
+
+
+def _estimate(distance: int, bits: int) -> float:
+    return max(0.0, similarity_at(distance, bits))
+
+
+def _member(
+    member: Member, bits: int, folders: dict[str, int], encodings: dict[str, int]
+) -> list[Any]:
+    """A member as the page reads it in data.js; new folders and encodings are added."""
+    document, alike = member.document, member.similarity
+    folder, name = os.path.split(document.path)
+    return [
+        folders.setdefault(printable(folder), len(folders)),
+        printable(name),
+        document.source.size,
+        document.source.mtime_ns // 10**9,
+        encodings.setdefault(printable(document.written_in), len(encodings)),
+        document.features,
+        int(document.is_short),
+        document.damaged,
+        member.kind.value,
+        member.distance,
+        round(_estimate(member.distance, bits) if alike is None else alike, 6),
+        int(alike is not None),
+    ]
+
+
+def _skipped(skipped: tuple[Skipped, ...]) -> list[list[str]]:
+    """Path, reason and detail of the first MOST_SKIPPED files, unreadable ones first."""
+    first = sorted(skipped, key=lambda each: not each.reason.is_trouble)[:MOST_SKIPPED]
+    return [[printable(each.path), each.reason.value, printable(each.detail)] for each in first]
+
+
+def text_blocks(groups: Iterable[Group], read: ReadText, room: int) -> tuple[dict[int, str], int]:
+    """The texts of groups, as base64 of zlib of JSON by group id, in at most `room` bytes.
+
+    Also returns the number of groups that were left out for want of room.
+    """
+    blocks: dict[int, str] = {}
+    left_out = 0
+    for group in groups:
+        block = _block(group, read) if room >= TOO_LITTLE else ""
+        if block and len(block) <= room:
+            blocks[group.id] = block
+            room -= len(block) + AROUND
+        else:
+            left_out += 1
+    return blocks, left_out
+
+
+def _block(group: Group, read: ReadText) -> str:
+    """The distinct texts, whether each was cut, and for each member the index of its text.
+
+    A member without a text has instead the reason why it could not be read, or null if there
+    was no room for it.
+    """
+    indices: dict[str, int] = {}
+    cut: list[int] = []
+    found: list[int | str | None] = []
+    room = LONGEST_GROUP
+    for member in group.members:
+        text = read(member.document) if room > 0 else None
+        if isinstance(text, str):
+            beginning = text[:LONGEST_TEXT]
+            index = indices.setdefault(beginning, len(indices))
+            if index == len(cut):
+                cut.append(0)
+                room -= len(beginning)
+            cut[index] |= len(text) > LONGEST_TEXT
+            found.append(index)
+        else:
+            found.append(None if text is None else text.reason.value)
+    return _packed({"texts": list(indices), "cut": cut, "found": found})
+
+
+def _packed(value: object) -> str:
+    # A lone surrogate becomes \udcff, which is how JSON writes it.
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return b64encode(zlib.compress(data.encode("utf-8", "backslashreplace"), 6)).decode()
