@@ -181,7 +181,7 @@ def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
     """
     files, rows = scanned.files, scanned.grouped.rows
     refused = [fault.value for fault in Fault if fault.is_refused]
-    goes = checkpointed(dropped(scanned.grouped, keep), STAYING)
+    goes = checkpointed(dropped(scanned.grouped.groups, scanned.grouped.matching, keep), STAYING)
     balance = replace(scanned.balance, dropped=goes.count())
     left_out = goes.unionAll(rows.where(_verdict().isin(refused)).select("id"))
     stays = files.rows.join(left_out, "id", "left_anti")

@@ -129,7 +129,9 @@ def deduplicate(
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
     found = grouped(_text_frame(df, text, id), settings or Settings())
     own = column(str(df.columns.index(id)))
-    kept = _by_place(df).join(dropped(found, keep), own == F.col("id"), "left_anti")
+    kept = _by_place(df).join(
+        dropped(found.groups, found.matching, keep), own == F.col("id"), "left_anti"
+    )
     return kept.toDF(*df.columns)
 
 

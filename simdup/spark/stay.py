@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from simdup.spark.arrow import Batches
-    from simdup.spark.dataframes import GroupedRows
     from simdup.spark.distinct_texts import NumberedTexts
     from simdup.spark.match import Matching
 
@@ -33,12 +32,12 @@ LATER = ("number", "place", "is_centre")
 STAYING = "rows that stay"
 
 
-def dropped(found: GroupedRows, keep: str) -> DataFrame:
+def dropped(groups: DataFrame, matching: Matching, keep: str) -> DataFrame:
     """The ids of the rows to drop, which the local engine drops too: each is alike to one kept.
 
-    `keep` is one of KEEPS.
+    `groups` are what `simdup.spark.groups` returns for the texts of `matching`; `keep` is one
+    of KEEPS.
     """
-    groups, matching = found.groups, found.matching
     is_star = matching.settings.linkage == "star"
     if is_star and keep == "representative":
         return groups.where("id != representative").select("id")
