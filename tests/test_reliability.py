@@ -1533,7 +1533,7 @@ def test_nothing_is_asked(simdup, write, english):
         (["index", "build", "in/a", "in"], "'in/a': there is a file already"),
         (["index", "update", "in/a"], "'in/a': not an index of simdup"),
         (["query", "gone", "in/a"], "'gone': there is no index; `simdup index build` makes one"),
-        (["query", "in/a"], "give FILE..., --text or --fingerprint to ask for"),
+        (["query", "in/a"], "give FILE..., --text or --fingerprint to search for"),
         (["scan", "--index", "gone"], "'gone': there is no index"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -89,7 +89,7 @@ def info_command(cache: str | None) -> int:
 @options.option(
     "--older-than",
     "Forget only what no scan used in the last DAYS, e.g. 90d.",
-    type=options.Parsed("days", _days),
+    type=options.ParsedValue("days", _days),
 )
 def clear_command(cache: str | None, older_than: int | None) -> int:
     """Forget the fingerprints and similarities of files; the files themselves stay as they are.

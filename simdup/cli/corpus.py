@@ -92,7 +92,7 @@ def corpus_command() -> None:
 @options.option(
     "--conf",
     "A setting of Spark; may be given several times.",
-    type=options.Parsed("name=value", _setting),
+    type=options.ParsedValue("name=value", _setting),
     multiple=True,
 )
 @options.option(
@@ -124,10 +124,8 @@ def scan_command(files: tuple[str, ...], **given: Any) -> int:
     _check(given)
     balance = (_on_this_machine if is_local else _on_spark)(files, settings, given)
     if not given["quiet"]:
-        for line in [
-            *(f"simdup: {each}" for each in rows.warnings(balance)),
-            *rows.summary(balance),
-        ]:
+        warnings = [f"simdup: {each}" for each in rows.warnings(balance)]
+        for line in [*warnings, *rows.summary(balance)]:
             tell(line)
     return options.exit_code(balance, given)
 
@@ -185,6 +183,6 @@ def _ids(result: CorpusResult, field: str | None, *, quiet: bool) -> list[Any] |
     ids = identities(result, field)
     lacking = sum(isinstance(each, RowPlace) for each in ids)
     if lacking and not quiet:
-        what = count(lacking, "row")
-        tell(f"simdup: {what} of groups without a field {field!r}; named by file and row")
+        what = f"{count(lacking, 'row')} of groups without a field {field!r}"
+        tell(f"simdup: {what}; reports name such a row by its file and number")
     return ids

@@ -195,8 +195,8 @@ def _chosen(
     chosen = [each for each in known if each.is_of(*digests)]
     if not chosen:
         raise InputError(
-            f"{pair[0]!r} and {pair[1]!r}, as they are now, are no ignored pair;"
-            " `simdup ignore list` has the numbers of those that are"
+            f"{pair[0]!r} and {pair[1]!r} are not an ignored pair, as they are now;"
+            " `simdup ignore list` shows the numbers of all pairs"
         )
     return chosen
 

@@ -122,7 +122,7 @@ def update_command(file: str, **given: Any) -> int:
     """
     with Index(file, options.companions_from(given)) as index:
         if index.is_outdated and not given["quiet"]:
-            tell(f"simdup: {index.path!r} was read by other readers than those of today: all anew")
+            tell(f"simdup: {index.path!r}: reading everything again, with newer readers of text")
         return _change(index, given, partial(index.update, **_work(given)))
 
 
@@ -178,7 +178,9 @@ def _change(index: Index, given: dict[str, Any], change: Callable[[], Changes]) 
     if not given["quiet"]:
         warn_of(changes.skipped)
         for place in changes.refiltered:
-            tell(f"simdup: {place!r} had other filters; an update drops what these leave out")
+            tell(
+                f"simdup: {place!r} had other filters before; the next update applies the new ones"
+            )
         tell(_summary(changes, len(index)))
     has_trouble = any(each.reason.is_trouble for each in changes.skipped)
     return options.TROUBLE_WITH_INPUT if has_trouble else 0

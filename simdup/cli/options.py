@@ -51,7 +51,7 @@ _FEATURES_OF = {
 }
 
 
-class Parsed(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
+class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
     """An option's value that a function makes of the text; its ValueError is a usage error."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
@@ -81,7 +81,7 @@ def size_bytes(text: str) -> int:
     try:
         return int(float(number) * (1024 if binary else 1000) ** _UNITS[unit])
     except OverflowError:
-        raise ValueError("is more than any file has") from None
+        raise ValueError("no file is that large") from None
 
 
 def whole_numbers(text: str) -> tuple[int, ...]:
@@ -100,9 +100,9 @@ def _among(known: Collection[str], text: str) -> tuple[str, ...]:
     return names
 
 
-def some_of(kind: type[Enum]) -> Parsed:
+def some_of(kind: type[Enum]) -> ParsedValue:
     """Return the type of an option that takes one or more members of an enumeration."""
-    return Parsed("name[,name...]", partial(_among, [each.value for each in kind]))
+    return ParsedValue("name[,name...]", partial(_among, [each.value for each in kind]))
 
 
 def _formats(text: str) -> tuple[str, ...]:
@@ -160,9 +160,9 @@ def report_format(names: Iterable[str], default: str) -> Decorator:
 
 #: The path of a file. Whether it can be read shows when it is read, with one message everywhere.
 PATH = click.Path(readable=False)
-LENGTHS = Parsed("n[,n...]", whole_numbers)
+LENGTHS = ParsedValue("n[,n...]", whole_numbers)
 SHARE = click.FloatRange(0, 1, min_open=True)
-_SIZE = Parsed("size", size_bytes)
+_SIZE = ParsedValue("size", size_bytes)
 
 #: What makes two texts near-duplicates; for `settings_from` or `one_threshold`.
 thresholds = together(
@@ -242,7 +242,7 @@ _convert = option(
     "Run COMMAND on files that end in .EXT, and take what it prints as their text. {} in"
     " COMMAND is replaced by the file's path; without {}, COMMAND reads the file from stdin. No"
     " shell is used; a file may take 60 s of processor time.",
-    type=Parsed("ext=command", _converter),
+    type=ParsedValue("ext=command", _converter),
     multiple=True,
 )
 
@@ -251,13 +251,13 @@ reading = together(
     option(
         "--encoding",
         "Read every plain text in this encoding instead of detecting it.",
-        type=Parsed("name", _encoding),
+        type=ParsedValue("name", _encoding),
     ),
     option(
         "--formats",
         "Document formats whose text is extracted, with commas between them, out of"
         f" {', '.join(FORMATS)}; or all; or text, to read every file as plain text.",
-        type=Parsed("names", _formats),
+        type=ParsedValue("names", _formats),
         default="all",
     ),
     _convert,

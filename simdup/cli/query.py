@@ -60,7 +60,7 @@ def _row(text: str) -> np.ndarray:
     "--fingerprint",
     "rows",
     "Find documents whose fingerprints are near this one.",
-    type=options.Parsed("hex", _row),
+    type=options.ParsedValue("hex", _row),
     multiple=True,
 )
 @options.thresholds
@@ -116,9 +116,9 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
 def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together, and for an output that is an input."""
     if given["null"] and given["form"] is not None:
-        raise click.UsageError(f"-0 prints names alone; leave out --format {given['form']}")
+        raise click.UsageError(f"-0 prints only names; leave out --format {given['form']}")
     if not (paths or given["texts"] or given["rows"]):
-        raise click.UsageError("give FILE..., --text or --fingerprint to ask for")
+        raise click.UsageError("give FILE..., --text or --fingerprint to search for")
     inputs: list[tuple[str, str | Path | None]] = [
         *(("INDEX", path) for path in files_of(Path(file))),
         *(("FILE", path) for path in paths),
@@ -194,8 +194,8 @@ def _summary(found: Sequence[Answer], searched: Searched) -> list[str]:
     k, want, chance = searched.k, searched.wanted, searched.recall
     if k is not None and want is not None and k < want:
         lines.append(
-            f"looked within {k} instead of {want} bits, since chance would bring too many: a"
-            f" document just {percent(searched.settings.similarity)} alike is found with"
-            f" probability {chance:.0%}; an index of more --bits avoids this"
+            f"searched within {k} bits instead of {want}, beyond which too many documents would be"
+            f" near by chance; one that is just {percent(searched.settings.similarity)} alike is"
+            f" found with probability {chance:.0%} (an index with more --bits avoids this)"
         )
     return lines

@@ -1,6 +1,8 @@
 """A whole scan: files of rows, or texts in memory, in; groups out.
 
-tables -> fingerprint_tables -> group_rows
+tables -> fingerprints of their rows -> groups of texts -> groups of rows
+
+Groups are arrays, since there may be a million of them.
 """
 
 from __future__ import annotations
@@ -17,14 +19,15 @@ from simdup.compute.compiled import load_kernels_if_worth
 from simdup.corpus.fingerprint import fingerprint_tables, text_digests
 from simdup.corpus.formats.open import tables
 from simdup.corpus.formats.table import LACKING
-from simdup.corpus.groups import group_rows
-from simdup.corpus.records import CorpusResult, RowPlace, TextFingerprints
+from simdup.corpus.records import CorpusResult, RowGroups, RowPlace, TextFingerprints
 from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.match import match
 from simdup.progress import silent
+from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,13 +37,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.corpus.formats.table import Table
-    from simdup.corpus.records import RowGroups
     from simdup.fingerprint.features import Features
     from simdup.match.distinct_texts import Texts
+    from simdup.match.match import FeatureSource, TextGroups
     from simdup.progress import Progress
     from simdup.recipe import Recipe
+    from simdup.records import Candidates
 
     Indices = NDArray[np.int64]
+    Digests = NDArray[np.uint64]
 
 
 def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
@@ -81,8 +86,8 @@ def scan_tables(
     )
     texts, digests = _distinct_texts(prints, settings), prints.text_digests
     del prints  # half of what is kept of a row
-    with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as again:
-        groups, known, candidates = group_rows(texts, digests, settings, again, progress)
+    with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
+        groups, known, candidates = _group_rows(texts, digests, settings, reread, progress)
     seconds = perf_counter() - began
     return CorpusResult(settings, rows, groups, known, faults, faulty, refused, candidates, seconds)
 
@@ -110,8 +115,8 @@ def group_texts(
         text_digests(texts[index] for index in there.tolist()),
     )
     distinct = _distinct_texts(prints, settings)
-    again = _TextsInMemory(texts, there[distinct.first], settings.recipe)
-    groups, _, _ = group_rows(distinct, prints.text_digests, settings, again, progress)
+    in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
+    groups, _, _ = _group_rows(distinct, prints.text_digests, settings, in_memory, progress)
     return replace(groups, members=there[groups.members])
 
 
@@ -157,3 +162,69 @@ def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
         rows = np.ascontiguousarray(rows[:, : bits // 8])
     items = Items(rows, prints.counts, prints.digests, np.arange(n), np.zeros(n, bool))
     return distinct_texts(items, bits)
+
+
+def _group_rows(
+    texts: Texts,
+    text_digests: Digests,
+    settings: Settings,
+    source: FeatureSource,
+    progress: Progress,
+) -> tuple[RowGroups, TextFingerprints, Candidates | None]:
+    """Group the rows that have these texts; `text_digests` has one for each row.
+
+    Returns the groups, what is kept of each member, and how candidates were found.
+    """
+    matched = match(texts, settings, source, progress)
+    groups = _most_similar_first(_row_groups(texts, matched, text_digests))
+    text_of = np.empty(len(texts.by_text), np.int64)
+    text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
+    text = text_of[groups.members]
+    prints = TextFingerprints(
+        texts.rows[text], texts.counts[text], texts.digests[text], text_digests[groups.members]
+    )
+    return groups, prints, matched.candidates
+
+
+def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> RowGroups:
+    """Groups of rows from groups of texts, each sorted: representative, identical, most similar."""
+    lengths = list(map(len, matched.groups))
+    members = np.concatenate([np.empty(0, np.int64), *matched.groups])
+    first = np.repeat(np.array([each[0] for each in matched.groups], np.int64), lengths)
+    # Arrays by text become arrays by row: each text is as many rows as have it.
+    sizes = texts.sizes[members]
+    group = np.repeat(np.repeat(np.arange(len(lengths)), lengths), sizes)
+    representative = np.repeat(texts.first[first], sizes)
+    distances = np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes)
+    similarities = np.repeat(matched.similarities, sizes)
+    rows = texts.by_text[_ranges(texts.begins[members], sizes)]
+    same = (text_digests[rows] == text_digests[representative]).all(axis=1)
+    closeness = -np.nan_to_num(similarities)
+    order = np.lexsort((rows, distances, closeness, ~same, rows != representative, group))
+    offsets = np.searchsorted(group, np.arange(len(lengths) + 1))
+    return RowGroups(rows[order], offsets, same[order], similarities[order], distances[order])
+
+
+def _most_similar_first(groups: RowGroups) -> RowGroups:
+    """The groups in the order of reports: the most similar first."""
+    if not len(groups):
+        return groups
+    begins, sizes = groups.offsets[:-1], np.diff(groups.offsets)
+    is_near = ~np.logical_and.reduceat(groups.are_identical, begins)
+    least = np.minimum.reduceat(np.nan_to_num(groups.similarities), begins)
+    farthest = np.maximum.reduceat(groups.distances, begins)
+    order = np.lexsort((groups.members[begins], -sizes, farthest, -least, is_near))
+    at = _ranges(begins[order], sizes[order])
+    return RowGroups(
+        groups.members[at],
+        np.append(0, np.cumsum(sizes[order])),
+        groups.are_identical[at],
+        groups.similarities[at],
+        groups.distances[at],
+    )
+
+
+def _ranges(begins: Indices, sizes: Indices) -> Indices:
+    """The numbers begins[0], begins[0] + 1, ... (sizes[0] of them), then those from begins[1]."""
+    before = np.cumsum(sizes) - sizes
+    return np.repeat(begins - before, sizes) + np.arange(sizes.sum())

@@ -80,11 +80,11 @@ class _Comparing:
         self.place[order] = np.arange(len(rows))
         self.counts = self.prints.counts[members[order]]
         digests = self.prints.text_digests[members[order]]
-        self.again = RereadTexts(result.rows, rows[order], digests, self.settings.recipe)
+        self.reread = RereadTexts(result.rows, rows[order], digests, self.settings.recipe)
 
     def close(self) -> None:
         """Remove the temporary file."""
-        self.again.close()
+        self.reread.close()
 
     def alike(self, pairs: Indices) -> NDArray[np.bool_]:
         """Return which pairs of members, given by their places, are near-duplicates: (m,)."""
@@ -103,8 +103,8 @@ class _Comparing:
         """The exact similarity of each pair, with the texts read again."""
         i, j = self.place[pairs].T
         similarities = np.empty(len(pairs))
-        self.again.expect(np.unique(self.place[pairs]))
-        decided = decide(i, j, self.counts, self.again.features)
+        self.reread.expect(np.unique(self.place[pairs]))
+        decided = decide(i, j, self.counts, self.reread.features)
         for part, values in self.progress(decided, "keep", len(pairs), lambda done: len(done[0])):
             similarities[part] = values
         return similarities

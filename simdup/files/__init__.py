@@ -1,5 +1,5 @@
 """Folders in, groups of files out: what `simdup scan` and `simdup compare` do.
 
-Read `scan` first. It calls `walk`, `collect` (which asks the store and reads the rest through
-`workers` and `fingerprint`), then `group_files`. `read` opens files, and nothing else does.
+Read `scan` first. It calls `walk`, asks the store what it knows, reads the other files through
+`workers` and `fingerprint`, and calls `group_files`. Only `read` opens documents.
 """

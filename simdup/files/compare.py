@@ -26,28 +26,21 @@ if TYPE_CHECKING:
 
 
 def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> Comparison:
-    """How much two files are alike, and whether they are near-duplicates.
+    """How similar two files are, and whether they are near-duplicates.
 
-    The exact similarity decides; or the distance, when the settings have a `k` or
-    verify nothing and neither text is short. Raises InputError for what is no text
-    file or has nothing to compare.
+    The exact similarity decides; or the distance, if the settings have a `k` or verify nothing
+    and neither text is short. Raises InputError for a file without text, or with nothing to
+    compare in it.
     """
     settings = settings or Settings()
-    (a, rows_a), (b, rows_b) = (document_at(each, settings) for each in (left, right))
+    (a, row_a), (b, row_b) = (document_at(each, settings) for each in (left, right))
     texts = _text(a, settings), _text(b, settings)
     similarity = float(exact_similarities(texts, np.array([0]), np.array([1]), settings.recipe)[0])
-    distance = int(hamming_distances(rows_a, rows_b)[0, 0])
+    distance = int(hamming_distances(row_a, row_b)[0, 0])
     near = a.features_digest == b.features_digest or _is_near(a, b, distance, similarity, settings)
-    return Comparison(
-        settings,
-        a,
-        b,
-        (rows_a.tobytes(), rows_b.tobytes()),
-        a.kind_with(b) if near else None,
-        distance,
-        similarity,
-        texts,
-    )
+    kind = a.kind_with(b) if near else None
+    rows = row_a.tobytes(), row_b.tobytes()
+    return Comparison(settings, a, b, rows, kind, distance, similarity, texts)
 
 
 def _is_near(
@@ -62,7 +55,7 @@ def _is_near(
 
 
 def document_at(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
-    """What is made of one file, and its fingerprint: (1, bits // 8). Raises InputError."""
+    """The document in one file, and its fingerprint: (1, bits // 8). Raises InputError."""
     found = next(iter(listed([path])))
     if isinstance(found, Skipped):
         raise _refusal(found)

@@ -1,4 +1,4 @@
-"""What .gitignore files leave out, by `pathspec`, which is an extra."""
+"""Which files .gitignore leaves out, by `pathspec`, which is an extra."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from simdup.storage.opening import open_to_read
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-# Longer than any .gitignore written by hand; without a limit one hostile file fills the memory.
+# Longer than any .gitignore written by hand; without a limit one hostile file fills memory.
 GITIGNORE_LIMIT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """One .gitignore."""
+    """The rules of one .gitignore."""
 
     start: int
-    """Where in a path below the root the path below this .gitignore begins."""
+    """Where in a path below the root the path below this .gitignore's folder begins."""
     spec: GitIgnoreSpec
 
 
 def is_ignored(relative: str, rules: tuple[Rules, ...], *, is_folder: bool) -> bool:
-    """What the last line that is meant says, of the nearest .gitignore that has one.
+    """Whether a path is ignored: the last matching line of the nearest .gitignore decides.
 
-    Everything in an ignored folder is ignored, without more ado: it is not entered.
+    Paths inside an ignored folder are never asked about, since it is not entered.
     """
     for each in reversed(rules):
         path = relative[each.start :]
         for line in reversed(each.spec.patterns):
-            if line.regex is not None and _is_meant(line.regex, path, is_folder=is_folder):
+            if line.regex is not None and _matches(line.regex, path, is_folder=is_folder):
                 return bool(line.include)
     return False
 
 
-def _is_meant(line: re.Pattern[str], path: str, *, is_folder: bool) -> bool:
-    """Whether a line of .gitignore means the path itself.
+def _matches(line: re.Pattern[str], path: str, *, is_folder: bool) -> bool:
+    """Whether a line of .gitignore matches the path itself.
 
-    pathspec also lets a line cover all that lies below a folder (its group `ps_d` is the
-    slash), after which "*", "!*/", "!*.txt" would leave out everything in folders. Git
-    asks a line about one file or folder at a time, as we do.
+    In pathspec a line also covers everything below a folder (its group `ps_d` is the slash), so
+    that "*", "!*/", "!*.txt" would leave out everything in folders. Git asks about one file or
+    folder at a time, and so do we.
     """
     if "ps_d" not in line.groupindex:
         return line.search(path) is not None
-    whole = path + "/" if is_folder else path
-    return any(found.end() == len(whole) for found in line.finditer(whole))
+    asked = path + "/" if is_folder else path
+    return any(found.end() == len(asked) for found in line.finditer(asked))
 
 
 def read_rules(folder: str, start: int) -> Rules:
@@ -62,11 +62,11 @@ def read_rules(folder: str, start: int) -> Rules:
     text = os.fsdecode(_read_gitignore(os.path.join(folder, ".gitignore")))
     # Not splitlines(): a name may hold U+2028 or a form feed.
     lines = [line.removesuffix("\r") for line in text.removeprefix("\ufeff").split("\n")]
-    return Rules(start, git_ignore_spec().from_lines(line for line in lines if _is_sound(line)))
+    return Rules(start, git_ignore_spec().from_lines(line for line in lines if _is_valid(line)))
 
 
 def _read_gitignore(path: str) -> bytes:
-    """What it holds; nothing if it is not a regular file. A link is an error, as for git."""
+    """The content; nothing if it is not a regular file. A link is an error, as for git."""
     file = open_to_read(path, follow=False)
     try:
         status = os.fstat(file)
@@ -79,8 +79,8 @@ def _read_gitignore(path: str) -> bytes:
         os.close(file)
 
 
-def _is_sound(line: str) -> bool:
-    """Whether pathspec understands a line. Git passes over those it doesn't, and so do we."""
+def _is_valid(line: str) -> bool:
+    """Whether pathspec understands a line; other lines are passed over, as git does."""
     try:
         git_ignore_spec().from_lines([line])
     except (ValueError, re.error):

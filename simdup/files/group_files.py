@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.files.fingerprint import features_of
+from simdup.files.fingerprint import Fingerprinted, features_of
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.match import match
@@ -51,34 +51,33 @@ class Matches:
     """Pairs of texts that were similar enough, but left out because they are ignored."""
 
 
-def match_documents(  # noqa: PLR0913  (the last three have an answer)
-    documents: Sequence[Document],
-    rows: Rows,
+def match_documents(
+    made: Fingerprinted,
     settings: Settings,
     progress: Progress,
     cache: RecipeCache | None = None,
-    *,
     ignored: Iterable[tuple[bytes, bytes]] = (),
-    without_text: Sequence[Document] = (),
 ) -> Matches:
     """The groups of some documents, most similar first.
 
-    `rows` may be wider than the settings' bits: their first bits are the fingerprints, and all of
-    them sort out candidates that are near by chance. Similarities that `cache` knows are not
+    Rows may be wider than the settings' bits: their first bits are the fingerprints, and all of
+    them sort out candidates that are near by chance. Documents that were skipped because they
+    have no text are grouped by their bytes alone. Similarities that `cache` knows are not
     computed again. `ignored` are pairs of texts, by digest, that are no duplicates.
-    Documents `without_text` are grouped by their bytes alone.
     """
+    documents = made.documents
+    without_text = [each.file for each in made.skipped if each.file is not None]
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
-    texts = distinct_texts(_items(documents, rows, pairs), settings.recipe.bits)
-    again = _RereadDocuments(documents, texts, settings)
-    known = None if cache is None else _StoredSimilarities(cache, again.changed)
+    texts = distinct_texts(_items(documents, made.rows, pairs), settings.recipe.bits)
+    reread = _RereadDocuments(documents, texts, settings)
+    known = None if cache is None else _StoredSimilarities(cache, reread.changed)
     exclusions = _exclusions(documents, texts, pairs)
-    matched = match(texts, settings, again, progress, cache=known, exclusions=exclusions)
-    gone = {skipped.path for skipped in again.changed}
+    matched = match(texts, settings, reread, progress, cache=known, exclusions=exclusions)
+    gone = {skipped.path for skipped in reread.changed}
     are_references = any(each.source.is_reference for each in chain(documents, without_text))
     copies = _copies(without_text, settings, are_references=are_references)
     groups = _in_order((*_groups(documents, texts, matched, gone), *copies))
-    changed = tuple(dict.fromkeys(again.changed))
+    changed = tuple(dict.fromkeys(reread.changed))
     return Matches(groups, matched.candidates, changed, matched.excluded)
 
 
@@ -179,9 +178,7 @@ def _copies(
         same.sort(key=lambda document: not document.source.is_reference)
         if are_references and same[0].source.is_reference == same[-1].source.is_reference:
             continue
-        made = [Member(each, row, Kind.IDENTICAL_BYTES, 0, alike) for each in same]
-        made[1:] = sorted(made[1:], key=_closest_first)
-        yield Group(0, Kind.IDENTICAL_BYTES, 0, tuple(made))
+        yield _sorted_group([Member(each, row, Kind.IDENTICAL_BYTES, 0, alike) for each in same])
 
 
 def _in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
@@ -207,7 +204,7 @@ def _group(
     alike: Sequence[float | None],
     gone: Container[str],
 ) -> Group:
-    """One group of documents; its id is 0."""
+    """One group of documents; empty if all its files are gone."""
     there = [
         (position, documents[index])
         for position, text in enumerate(members.tolist())
@@ -230,10 +227,18 @@ def _group(
         )
         for position, document in there
     ]
-    made[1:] = sorted(made[1:], key=_closest_first)
-    weakest = max((member.kind for member in made), key=_STRENGTH.__getitem__)
-    most, is_exact = diameter(rows)
-    return Group(0, weakest, most, tuple(made), is_exact)
+    return _sorted_group(made, diameter(rows))
+
+
+def _sorted_group(members: list[Member], span: tuple[int, bool] = (0, True)) -> Group:
+    """A group that is not numbered yet: the first member represents it, the closest follow.
+
+    `span` is the `diameter` of its fingerprints.
+    """
+    weakest = max((member.kind for member in members), key=_STRENGTH.__getitem__)
+    others = sorted(members[1:], key=_closest_first)
+    most, is_exact = span
+    return Group(0, weakest, most, (members[0], *others), is_exact)
 
 
 def _closest_first(member: Member) -> tuple[int, float, int, str]:

@@ -1,7 +1,7 @@
-"""Pairs of texts that someone said are no duplicates: a file to read, a line a pair.
+"""The user's list of pairs of texts that are no duplicates: a file with one pair a line.
 
-A pair is known by the digests of its texts, so that it stays one when the files move or
-get another encoding. Names are for people, and say where the files were.
+A pair is identified by the digests of its texts, so it holds when files move or change their
+encoding. The names of the files are only for people to read.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 @dataclass(frozen=True, slots=True)
 class IgnoredPair:
-    """Two texts, and what is known of how they became a pair."""
+    """Two texts, and where and when the user marked them as not duplicates."""
 
     texts: tuple[str, str]
-    """Digests, hexadecimal."""
+    """Their digests, in hexadecimal."""
     names: tuple[str, str]
-    """Of the files that had them then."""
+    """The names of the files that had them then."""
     added: str
     """The day, as 2026-11-21."""
 
     @property
     def digests(self) -> tuple[bytes, bytes]:
-        """The `text_digest` of each document."""
+        """The digests in bytes, as `Document.text_digest`."""
         left, right = map(bytes.fromhex, self.texts)
         return left, right
 
     def is_of(self, one: bytes, other: bytes) -> bool:
-        """Whether it is of these two texts, whichever comes first."""
+        """Whether the pair is of these two texts, whichever comes first."""
         return {*self.digests} == {one, other}
 
 
@@ -74,14 +74,15 @@ def is_place_named() -> bool:
 
 
 def is_no_list(path: Path) -> bool:
-    """Whether something that is no regular file stands there: reading it might not end."""
+    """Whether the path is something that is no regular file, so that reading it might not end."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def lines_in(path: Path) -> list[tuple[str, IgnoredPair]]:
-    """Every pair in a file with the line that says it; a file that cannot be read is an OSError.
+    """Every pair in a file, with its line.
 
-    Raises InputError for a line that is none, by its number, and for a folder, device or FIFO.
+    Raises OSError if the file cannot be read, and InputError for a line that is no pair, by its
+    number, and for a folder, device or FIFO.
     """
     if is_no_list(path):
         raise InputError(f"{str(path)!r}: not a regular file")
@@ -100,18 +101,18 @@ def lines_in(path: Path) -> list[tuple[str, IgnoredPair]]:
 
 
 def pairs_in(path: Path) -> list[IgnoredPair]:
-    """Every pair in a file, in its order. Raises InputError and OSError as `lines_in`."""
+    """Every pair in a file, in order. Raises InputError and OSError as `lines_in`."""
     return [pair for _, pair in lines_in(path)]
 
 
 def line_of(pair: IgnoredPair) -> str:
-    """The line that says a pair: JSON."""
+    """The line of the list that stands for a pair: JSON."""
     fields = {"texts": pair.texts, "names": pair.names, "added": pair.added}
     return json.dumps(fields, ensure_ascii=False)
 
 
 def _pair(value: Any) -> IgnoredPair:  # noqa: ANN401
-    """The pair that a line of JSON is. Raises ValueError, with what is wrong."""
+    """The pair in the JSON of a line. Raises ValueError that says what is wrong."""
     if not isinstance(value, dict):
         raise ValueError("no object")  # noqa: TRY004  (a value of the file, not of a caller)
     texts, names = (_two(value.get(key), key) for key in ("texts", "names"))
@@ -132,27 +133,30 @@ def _two(value: object, key: str) -> tuple[str, str]:
 
 
 def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) -> ScanResult:
-    """A result without the members that are a pair with their representative, and counted.
+    """A result without members that are an ignored pair with their representative.
 
-    For results that were made without knowing of the pairs: groups are not made anew.
+    For results of scans that did not know the pairs: groups are not formed anew.
     """
     pairs = {frozenset(pair) for pair in ignored}
-    met: set[frozenset[bytes]] = set()
-    groups = tuple(_parted(group, pairs, met) for group in result.groups)
-    kept = tuple(group for group in groups if len(group.members) > 1)
-    stats = replace(result.stats, ignored=result.stats.ignored + len(met))
-    return replace(result, groups=kept, stats=stats)
+    parted = [_without_pairs(group, pairs) for group in result.groups]
+    found = frozenset[frozenset[bytes]]().union(*(used for _, used in parted))
+    groups = tuple(group for group, _ in parted if len(group.members) > 1)
+    stats = replace(result.stats, ignored=result.stats.ignored + len(found))
+    return replace(result, groups=groups, stats=stats)
 
 
-def _parted(group: Group, pairs: set[frozenset[bytes]], met: set[frozenset[bytes]]) -> Group:
-    """The group without them; `met` gets the pairs."""
+def _without_pairs(
+    group: Group, pairs: set[frozenset[bytes]]
+) -> tuple[Group, set[frozenset[bytes]]]:
+    """The group without members that are one of the pairs with its first, and these pairs."""
     first, *others = group.members
     own = [frozenset((first.document.text_digest, each.document.text_digest)) for each in others]
-    if not pairs.intersection(own):
-        return group
-    met |= pairs.intersection(own)
+    found = pairs.intersection(own)
+    if not found:
+        return group, found
     kept = (first, *(each for each, pair in zip(others, own, strict=True) if pair not in pairs))
     weakest = max((each.kind for each in kept), key=[*Kind].index)
     rows = np.array([list(each.fingerprint) for each in kept], np.uint8)
     most, is_exact = diameter(rows)
-    return replace(group, members=kept, kind=weakest, diameter=most, is_diameter_exact=is_exact)
+    smaller = replace(group, members=kept, kind=weakest, diameter=most, is_diameter_exact=is_exact)
+    return smaller, found

@@ -1,7 +1,7 @@
-"""simdup for programs: fingerprints and similarities with plain arguments.
+"""The library: fingerprints and similarities with plain arguments.
 
-`options` are the fields of `Recipe`: ngram, top, weights, hash, user_dict and
-stop_words. A value that cannot be raises ValueError.
+`options` are the fields of `Recipe`: ngram, top, weights, hash, user_dict and stop_words. An
+impossible value raises ValueError.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ def fingerprint_texts(
 ) -> NDArray[np.uint8]:
     """The SimHash of every text: (n, bits // 8), first bit highest.
 
-    A text without a letter or digit has all zeros, which is no fingerprint: leave it
-    out of comparisons. `bits` are 256, or 128 for the hash 'string', unless given.
-    Source: Charikar 2002.
+    A text without a letter or digit gets all zeros, which is no fingerprint: leave it out of
+    comparisons. `bits` default to 256, or to 128 for the hash 'string'. Source: Charikar 2002.
 
     >>> a, b = fingerprint_texts(["Hello, world", "hello world!"], bits=64)
     >>> bool((a == b).all()), a.shape
@@ -60,21 +59,24 @@ def fingerprint_files(
 ) -> NDArray[np.uint8]:
     """The SimHash of every file's text: (n, bits // 8), in the order of the paths.
 
-    A single path is a list of one. Each file is decoded by its own encoding, or by
-    `encoding`. A text without a letter or digit has all zeros. Raises InputError for the
-    first file that is missing, a folder, unreadable or binary; `scan` skips such files.
+    `paths` may be a single path. The encoding of each file is detected unless `encoding` is
+    given. A text without a letter or digit gets all zeros. Raises InputError for the first file
+    that is missing, a folder, unreadable or binary; `scan` skips such files.
     """
     recipe = _recipe(bits, features, options)
-    found = [next(iter(listed([path]))) for path in path_list(paths)]
-    for each in found:
-        if isinstance(each, Skipped):
-            raise InputError(str(each))
-    sources = [each for each in found if isinstance(each, Source)]
+    sources = [_source(path) for path in path_list(paths)]
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     for task in tasks(sources):
         load_kernels_if_worth(characters=sum(source.size for source in task))
         rows.append(rows_of_sources(task, recipe, encoding))
     return np.concatenate(rows)
+
+
+def _source(path: str) -> Source:
+    found = next(iter(listed([path])))
+    if isinstance(found, Skipped):
+        raise InputError(str(found))
+    return found
 
 
 def exact_similarities(
@@ -86,8 +88,8 @@ def exact_similarities(
 ) -> NDArray[np.float64]:
     """The cosine of the weighted features of texts i[p] and j[p]; (m,), from 0 to 1.
 
-    This is what the distance of two fingerprints estimates. A text without a letter or
-    digit is 0 alike to everything. Raises IndexError for an index that is no text, and
+    The distance of two fingerprints estimates this similarity. A text without a letter or digit
+    has similarity 0 to everything. Raises IndexError for an index that no text has, and
     ValueError unless i and j are arrays (m,).
 
     >>> exact_similarities(["a b c", "a b d", "e f"], [0, 0], [1, 2]).round(2).tolist()

@@ -1,6 +1,6 @@
-"""Sources in, bytes and text out: where files are opened, and nowhere else.
+"""Sources in, bytes and text out: the only module that opens documents.
 
-A file that is no longer what the walk saw is skipped; none can make the reader hang.
+A file that changed since the walk is skipped, and none can make the reader hang.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from simdup.extract.readers import NotInstalled
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sandbox import ReaderFailed
 from simdup.records import Reason, Skipped, Source, without_text
-from simdup.storage.opening import open_to_read
+from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.encodings import Encoding, NotText, decode, detect
 from simdup.text.encodings import edition as edition_of_texts
 
@@ -31,43 +31,43 @@ if TYPE_CHECKING:
     from simdup.records import Document
     from simdup.settings import Converter
 
-# Longer files are streamed, their encoding found from this many first bytes.
+# Longer files are streamed; their encoding is detected from this many first bytes.
 WHOLE = 1 << 24
 
-# Documents are read at once up to this size; larger ones are skipped.
+# Larger documents (as opposed to plain texts) are skipped.
 LARGEST_DOCUMENT = 1 << 28
 
-# Bytes read at once: first few, since most binary files show there what they are.
+# Bytes read at once; few at first, since most binary files show there what they are.
 HEAD, CHUNK = 1 << 16, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is in a file: its text, and what is to be remembered of both."""
+    """The text of a file, how it was decoded, and digests of its bytes and its text."""
 
     text: str
     encoding: Encoding
     bytes_digest: bytes
     text_digest: bytes
-    """The very same object for plain UTF-8, where text and bytes are one."""
+    """The same object as `bytes_digest` for plain UTF-8, where text and bytes are one."""
 
 
 class SkipError(Exception):
-    """Carries the reason why one file is skipped up to where the next one is read."""
+    """One file is skipped; raised where the reason is found, caught where the next is read."""
 
     def __init__(self, reason: Reason, detail: str = "", file: Document | None = None) -> None:
         super().__init__(reason, detail)
         self.reason, self.detail, self.file = reason, detail, file
 
     def at(self, path: str) -> Skipped:
-        """The record of it."""
+        """Return the record of the file at this path."""
         return Skipped(path, self.reason, self.detail, self.file)
 
 
 def edition(
     encoding: str | None, formats: Sequence[str], converters: Sequence[Converter]
 ) -> dict[str, str]:
-    """What reads plain texts and documents; differs whenever a file may give another text."""
+    """Keys of all that decides the text of a file: they differ whenever it may be another."""
     return {
         "reader": edition_of_texts(encoding),
         "documents": edition_of_documents(formats, converters),
@@ -75,7 +75,7 @@ def edition(
 
 
 def is_streamed(source: Source, readers: Readers | None = None) -> bool:
-    """Whether a file is too large to be read at once, and no document. Raises SkipError."""
+    """Whether a file is read in chunks: too large, and no document. Raises SkipError."""
     if source.size <= WHOLE or readers is None or readers.are_idle:
         return source.size > WHOLE
     with closing(read_chunks(source, HEAD)) as chunks:
@@ -83,9 +83,9 @@ def is_streamed(source: Source, readers: Readers | None = None) -> bool:
 
 
 def read_text(source: Source, known: Encoding | None, readers: Readers | None = None) -> Text:
-    """The text of a file, read at once; of a document, what `readers` extract. Raises SkipError.
+    """The text of a file, read at once; `readers` extract the text of documents.
 
-    `known` is the encoding of a plain text.
+    `known` is the encoding of plain text, or None to detect it. Raises SkipError.
     """
     with closing(read_chunks(source)) as chunks:
         head = next(chunks, b"")
@@ -103,9 +103,9 @@ def read_text(source: Source, known: Encoding | None, readers: Readers | None = 
 
 
 def _takes(readers: Readers, head: bytes, source: Source) -> bool:
-    """Whether `readers` are to be asked for the text. Raises SkipError for too large a document.
+    """Whether `readers` are asked for the text. Raises SkipError for too large a document.
 
-    Of a zip file so large that it is none of theirs shows only at its end: it is binary.
+    A zip file that large is taken for binary, since only its end tells what it holds.
     """
     if source.size <= LARGEST_DOCUMENT:
         return readers.take(head, source.path)
@@ -115,14 +115,14 @@ def _takes(readers: Readers, head: bytes, source: Source) -> bool:
 
 
 def read_again(document: Document, readers: Readers | None) -> Text:
-    """The text of a document, as it was read before. Raises SkipError."""
+    """The text of a document, read in the same way as before. Raises SkipError."""
     if document.format != "text":
         return read_text(document.source, None, readers)
     return read_text(document.source, Encoding(document.encoding, document.confidence))
 
 
 def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
-    """The text of a document; None if it is none. Raises SkipError."""
+    """The text of a document; None if the file turns out not to be one. Raises SkipError."""
     try:
         found = readers.text(data, source.path)
     except NotInstalled as missing:
@@ -141,7 +141,7 @@ def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
 
 
 def _without_text(data: bytes, source: Source, readers: Readers) -> Document:
-    """What is known of a document that has no text for us."""
+    """The record of a document whose text cannot be extracted."""
     kind = readers.kind(data, source.path) or ""  # always known of what a reader has refused
     return without_text(source, kind, digest(data))
 
@@ -154,14 +154,14 @@ def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encodin
 
 
 def encoding_of_large(source: Source) -> Encoding:
-    """The encoding of a file that is streamed, by its first WHOLE bytes. Raises SkipError."""
+    """The encoding of a large file, by its first WHOLE bytes. Raises SkipError."""
     with closing(read_chunks(source, WHOLE)) as chunks:
         head = b"".join(_unless_binary(chunks, None))
     return _encoding(head, None, complete=False)
 
 
 def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:
-    """Pass chunks on. A file that shows in its first chunk to be binary is not read on."""
+    """Yield the chunks. Raises SkipError if the first chunk shows that the file is binary."""
     head = next(chunks, b"")
     if known is None and b"\0" in head:
         _encoding(head, None, complete=False)
@@ -170,9 +170,9 @@ def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[
 
 
 def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
-    """A file's bytes in chunks, its first `limit` or all. Raises SkipError.
+    """Yield a file's bytes in chunks, the first `limit` or all.
 
-    A file that is no longer what the walk saw, before or after it is read, is skipped.
+    Raises SkipError if the file is not what the walk saw, before or after it is read.
     """
     try:
         descriptor = open_to_read(source.path)  # a FIFO may have taken the file's place
@@ -208,9 +208,7 @@ def _trouble(error: OSError | ValueError) -> SkipError:
         raise error
     if isinstance(error, OSError) and error.errno in {ENOENT, ENOTDIR}:
         return SkipError(Reason.VANISHED)
-    if isinstance(error, OSError):
-        return SkipError(Reason.UNREADABLE, error.strerror or str(error))
-    return SkipError(Reason.UNREADABLE, "no possible name of a file")
+    return SkipError(Reason.UNREADABLE, reason_of(error))
 
 
 def digest_of(source: Source) -> bytes:
@@ -223,5 +221,5 @@ def digest_of(source: Source) -> bytes:
 
 
 def digest(data: bytes) -> bytes:
-    """128 bits that stand for the data: its BLAKE2b."""
+    """128 bits that stand for the data, by BLAKE2b."""
     return blake2b(data, digest_size=16).digest()

@@ -81,16 +81,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         with _cycles_ignored():
             sources = _sources(found, skipped)
             made.run(sources, jobs, progress, is_list=are_files)
-            fingerprinted = made.fingerprinted()
-            matches = match_documents(
-                fingerprinted.documents,
-                fingerprinted.rows,
-                settings,
-                progress,
-                cache,
-                ignored=ignored,
-                without_text=[each.file for each in fingerprinted.skipped if each.file],
-            )
+            matches = match_documents(made.fingerprinted(), settings, progress, cache, ignored)
         if cache is not None:
             cache.finish([] if are_files else [*roots, *references])
     except KeyboardInterrupt:

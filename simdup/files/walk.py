@@ -1,24 +1,21 @@
 """Roots and filters into `Source` or `Skipped`, in a fixed order; no document is opened.
 
-The files of a folder come before what lies in its folders, both in the order
-of their names' bytes, whatever order the disk keeps. Everything met is either
-a Source or a Skipped; a folder not entered is one Skipped for all it holds.
+Files of a folder come before its subfolders, both in the order of their names' bytes. Everything
+found is either a Source or a Skipped; a folder that is not entered is one Skipped for all it holds.
 
-What is found in a folder is checked in this order; the first reason counts:
-NOISE, HIDDEN, EXCLUDED by `exclude` (names alone: nothing is touched on the
-disk), SYMLINK, UNREADABLE or VANISHED, IGNORED; then a folder: OTHER_DEVICE,
-TOO_DEEP, SAME_FILE; then a file: SPECIAL, EXCLUDED by `include`, TOO_SMALL,
-TOO_LARGE, SAME_FILE. So a file left out by a filter never hides a later link
-to it.
+Entries of a folder are checked in this order, and the first reason counts: NOISE, HIDDEN,
+EXCLUDED by `exclude` (by name alone, without touching the disk), SYMLINK, UNREADABLE or VANISHED,
+IGNORED; then for a folder: OTHER_DEVICE, TOO_DEEP, SAME_FILE; for a file: SPECIAL, EXCLUDED by
+`include`, TOO_SMALL, TOO_LARGE, SAME_FILE. So a file left out by a filter never hides a later
+link to it.
 
-What is named outright (a root, a line of a list) wins over the defaults: it
-is taken although hidden, noise or a symbolic link, and no .gitignore is asked.
-What an option asks for still holds: sizes and depth, and for a named file the
-globs, matched against the path as it was given. A named folder is where
-relative paths begin, so no glob matches the folder itself.
+A path that the user names (a root, or a line of a list) is taken even if it is hidden, noise or
+a symbolic link, and no .gitignore is asked about it. Options still hold: sizes, depth, and for a
+named file the globs, matched against the path as given. Relative paths begin below a named
+folder, so no glob matches the folder itself.
 """
 
-# Paths are text here and stay as they were given; pathlib drops "./".
+# Paths are text and stay as they were given; pathlib would drop "./".
 
 from __future__ import annotations
 
@@ -34,6 +31,7 @@ from simdup.arguments import check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
 from simdup.files.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
 from simdup.records import Reason, Skipped, Source
+from simdup.storage.opening import reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,10 +39,9 @@ if TYPE_CHECKING:
     AnyPath: TypeAlias = str | os.PathLike[str]
     Found: TypeAlias = Source | Skipped
 
-# Names that programs give to folders of their own, where nobody keeps documents:
-# what lies there is a copy, deleted or made by a machine, and would be reported as
-# a duplicate of the real thing. No name that a person may choose ("build", "venv",
-# "Trash") belongs here: its documents would be missed.
+# Folders of programs, where nobody keeps documents: what lies there is a copy, deleted or made by
+# a machine, and would be reported as a duplicate of the real thing. No name that a person may
+# choose ("build", "venv", "Trash") belongs here, since documents in it would be missed.
 NOISE_FOLDERS = frozenset(
     {
         *(".git", ".hg", ".svn", ".bzr", "_darcs"),  # version control
@@ -66,44 +63,44 @@ _SPECIAL = {
     stat.S_IFCHR: "character device",
 }
 
-# Errors of a link that leads to no file, now or ever. Not trouble: nothing was missed.
+# Errors of a link that leads to no file. They are no trouble, since no file was missed.
 _DANGLING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What of the files under the roots is taken; as it stands, all that is usual to take.
+    """Which files under the roots are taken; the defaults suit an ordinary folder of documents.
 
-    Globs are those of `fnmatch`, case-sensitive; `*` matches a leading dot too.
-    One without a slash is matched against the name, at any depth; one with a
-    slash against the whole path below its root, folder by folder, where `**`
-    stands for any number of folders, none included. Slashes at the end don't count.
+    Globs are those of `fnmatch`, case-sensitive; `*` matches a leading dot too. A glob without a
+    slash is matched against the name, at any depth; a glob with a slash against the whole path
+    below its root, where `**` stands for any number of folders, or none. Trailing slashes do not
+    count.
     """
 
     include: tuple[str, ...] = ()
-    """Globs: if there are any, a file must match one."""
+    """Globs. If there are any, a file must match one of them."""
     exclude: tuple[str, ...] = ()
-    """Globs: a file that matches one is left out, a folder not entered. Wins over `include`."""
+    """Globs of files to leave out and folders not to enter. Wins over `include`."""
     hidden: bool = False
-    """Take names that begin with a dot."""
+    """Whether names that begin with a dot are taken."""
     noise: bool = False
-    """Enter NOISE_FOLDERS; those that begin with a dot need `hidden` too."""
+    """Whether NOISE_FOLDERS are entered; names that begin with a dot need `hidden` too."""
     gitignore: bool = False
-    """Leave out what .gitignore files in the roots and below say, inside a work tree or not.
+    """Whether .gitignore files in the roots and below are obeyed, in a work tree or not.
 
-    Those above a root and git's own settings are not asked. Needs `pathspec`.
+    Files above a root and git's own settings are not read. Needs `pathspec`.
     """
     max_depth: int | None = None
-    """As `find -maxdepth`: 0 takes only files named as roots, 1 also those right in a root."""
+    """As `find -maxdepth`: 0 takes only files named as roots, 1 also the files in a root."""
     min_size: int = 0
     """Bytes."""
     max_size: int | None = None
-    """Bytes; None is no limit."""
+    """Bytes; None for no limit."""
     follow_symlinks: bool = False
     one_file_system: bool = False
     """As `find -xdev`: enter no folder on another device than its root.
 
-    Files are not asked for theirs: on an overlay file system it differs from their folder's.
+    Devices of files do not count: on an overlay file system they differ from their folder's.
     """
 
     def __post_init__(self) -> None:
@@ -127,13 +124,13 @@ def walk(
     *,
     references: Iterable[AnyPath] = (),
 ) -> Iterator[Found]:
-    """Every file under the roots, or why not; those under `references` are marked.
+    """Yield every file under the roots, or why it is skipped; those under `references` are marked.
 
-    A file reached twice is taken the first time; later it is Skipped, with the
-    first path as detail. A folder likewise, which also ends loops of links. References
-    come first, unless a root lies in one of them: the inner folder has its files.
-    Raises InputError for a root that cannot be used and ExtraMissingError for
-    `gitignore` without pathspec, both before the walk begins.
+    A file or folder that is reached twice is taken the first time; later it is Skipped, with the
+    first path as detail, which also ends loops of links. References come first, unless a root
+    lies inside one of them, because the inner folder keeps its files. Raises InputError for a
+    root that cannot be used and ExtraMissingError for `gitignore` without pathspec, both before
+    the walk begins.
     """
     run = _Run(filters)
     marked, plain = [_usable(root) for root in references], [_usable(root) for root in roots]
@@ -150,10 +147,10 @@ def listed(
     *,
     references: Iterable[AnyPath] = (),
 ) -> Iterator[Found]:
-    """Each file of a list, or why not, in the order of the list, which may be endless.
+    """Yield each file of a list, which may be endless, or why it is skipped, in the list's order.
 
-    As `walk`, but what is missing or a folder is a Skipped and no error:
-    lists are made by programs, and age.
+    A path that is missing or a folder is a Skipped and no error: lists are made by programs, and
+    may be out of date.
     """
     run = _Run(filters)
     marked = [_usable(root) for root in references]
@@ -166,9 +163,9 @@ def _usable(root: AnyPath) -> str:
     path = os.fsdecode(root)
     try:
         os.stat(path)
-    except (OSError, ValueError) as error:  # ValueError: a NUL or a lone surrogate
+    except (OSError, ValueError) as error:
         # repr, because a name may hold a newline or ESC and the message is one line.
-        raise InputError(f"{path!r}: {_cause(error)}") from error
+        raise InputError(f"{path!r}: {reason_of(error)}") from error
     return path
 
 
@@ -177,51 +174,43 @@ def _marked(found: Found) -> Found:
 
 
 def _any_is_inside(roots: list[str], references: list[str]) -> bool:
-    """Whether a root lies in a reference root. Raises InputError where it is one itself."""
+    """Whether a root lies inside a reference. Raises InputError where a root is a reference."""
     outer = {os.path.realpath(reference) for reference in references}
     is_inside = False
     for root in roots if outer else ():
         inner = os.path.realpath(root)
         if inner in outer:
             raise InputError(f"{root!r}: is to be compared with itself; leave out --against")
-        is_inside |= any(parent in outer for parent in _parents(inner))
+        is_inside |= any(inner.startswith(os.path.join(each, "")) for each in outer)
     return is_inside
-
-
-def _parents(path: str) -> Iterator[str]:
-    """The folders that an absolute path lies in, from the inside out."""
-    while (parent := os.path.dirname(path)) != path:
-        yield parent
-        path = parent
 
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder that is going to be entered."""
+    """A folder to be entered."""
 
     path: str
     prefix: str
-    """What turns a name in it into a path below the root: "" or "a/b/"."""
+    """Prepended to a name in it, gives the path below the root: "" or "a/b/"."""
     depth: int
     device: int
-    """Of the root."""
+    """The device of the root."""
     rules: tuple[Rules, ...] = ()
-    """From the .gitignore files on the way here, the root's first."""
+    """Rules of the .gitignore files from the root down to here."""
 
 
 class _Run:
-    """Filters, and what has been seen so far under any root."""
+    """One walk: its filters, and the files and folders seen so far under any root."""
 
     def __init__(self, filters: Filters) -> None:
         self.filters = filters
         if filters.gitignore:
-            git_ignore_spec()  # missing? Say so now, not at the first .gitignore
-        # First path by device and inode. The keys' numbers and the path are those of
-        # the Source, which whoever collects Sources keeps alive anyway; two levels save
-        # a tuple for each file. What is left to pay is about 50 bytes a file.
+            git_ignore_spec()  # a missing package is reported now, not at the first .gitignore
+        # First path by device and inode, in two levels to save a tuple for each file. Its objects
+        # are those of the Source, which most callers keep anyway; so it costs 50 bytes a file.
         self.files: dict[int, dict[int, str]] = {}
         self.folders: dict[tuple[int, int], tuple[str, int]] = {}
-        # Then a folder may yield more when reached nearer to a root; see `_enter`.
+        # Whether a folder may yield more when it is reached nearer to a root; see `_enter`.
         self.place_matters = (
             filters.max_depth is not None
             or filters.gitignore
@@ -229,7 +218,7 @@ class _Run:
         )
 
     def under(self, root: str) -> Iterator[Found]:
-        """What a root holds, or is. A stack and no recursion: trees can be deep."""
+        """Yield what a root holds, or the root itself. A stack, since trees can be deep."""
         first = self._root(root)
         if not isinstance(first, _Folder):
             yield first
@@ -245,7 +234,7 @@ class _Run:
             pending += reversed(inner)
 
     def listed(self, path: str) -> Found:
-        """A file of a list."""
+        """Return the file that a line of a list names."""
         status = _status(path, follow=True)
         if isinstance(status, Skipped):
             return status
@@ -267,7 +256,7 @@ class _Run:
         return self._file(path, path, status)
 
     def _entries(self, folder: _Folder) -> Iterator[Found | _Folder]:
-        """What lies in a folder, sorted by name."""
+        """Yield what lies in a folder, sorted by name."""
         try:
             with os.scandir(folder.path) as entries:
                 found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
@@ -275,11 +264,11 @@ class _Run:
             yield _trouble(folder.path, error)
             return
         if self.filters.gitignore and any(entry.name == ".gitignore" for entry in found):
-            rules = _rules(folder)
-            if isinstance(rules, Skipped):
-                yield rules
-            else:
+            try:
+                rules = read_rules(folder.path, len(folder.prefix))
                 folder = replace(folder, rules=(*folder.rules, rules))
+            except OSError as error:
+                yield _trouble(os.path.join(folder.path, ".gitignore"), error)
         for entry in found:
             yield self._entry(folder, entry)
 
@@ -287,7 +276,7 @@ class _Run:
         path, relative = entry.path, folder.prefix + entry.name
         if reason := self._unwanted(entry.name, relative):
             return Skipped(path, reason)
-        # Not entry.stat(), which is no faster and knows no inode on Windows.
+        # Not entry.stat(), which is no faster and has no inode on Windows.
         status = _status(path, follow=self.filters.follow_symlinks)
         if isinstance(status, Skipped):
             return status
@@ -300,7 +289,7 @@ class _Run:
         return self._enter(deeper, status)
 
     def _unwanted(self, name: str, relative: str) -> Reason | None:
-        """Why something is not even looked at, if so."""
+        """Why an entry is left out by its name, if it is."""
         if (name in NOISE_FOLDERS or name.startswith(TRASH_OF_A_USER)) and not self.filters.noise:
             return Reason.NOISE
         if not self.filters.hidden and name.startswith("."):
@@ -310,11 +299,11 @@ class _Run:
         return None
 
     def _enter(self, folder: _Folder, status: os.stat_result) -> _Folder | Skipped:
-        """The folder, unless it is too far away or was entered before.
+        """Return the folder, unless it is too deep or was entered before.
 
-        Filters that count from the root can let through more when the folder is reached
-        nearer to a root: of `walk(["a", "a/b"])` with a depth of 1 nothing may be lost.
-        Then it is entered again. Nearer each time, so that this ends, loop or not.
+        Filters that count from the root may let through more when the folder is reached nearer to
+        a root, as in `walk(["a", "a/b"])` with a depth of 1. Then it is entered again, each time
+        nearer, so that this ends even where links form a loop.
         """
         limit = self.filters.max_depth
         if self.filters.one_file_system and status.st_dev != folder.device:
@@ -341,7 +330,7 @@ class _Run:
         return Source(path, status.st_size, *times, device, inode)
 
     def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
-        """Why a file is not taken, if so."""
+        """Why a file is left out, if it is."""
         filters = self.filters
         if not stat.S_ISREG(status.st_mode):
             return Reason.SPECIAL
@@ -355,7 +344,7 @@ class _Run:
 
 
 def _status(path: str, *, follow: bool) -> os.stat_result | Skipped:
-    """What the file system says of a path that may be taken."""
+    """The status of a path, or why it cannot be taken."""
     try:
         status = os.stat(path, follow_symlinks=follow)
     except OSError as error:
@@ -372,17 +361,7 @@ def _trouble(path: str, error: OSError | ValueError) -> Skipped:
     if isinstance(error, OSError) and error.errno in SHORTAGES:
         raise error
     vanished = isinstance(error, FileNotFoundError)
-    return Skipped(path, Reason.VANISHED if vanished else Reason.UNREADABLE, _cause(error))
-
-
-def _cause(error: OSError | ValueError) -> str:
-    """The error in the system's words, without number and path.
-
-    A ValueError is a NUL or a lone surrogate in a name; Python's words for it change.
-    """
-    return (
-        error.strerror or str(error) if isinstance(error, OSError) else "no possible name of a file"
-    )
+    return Skipped(path, Reason.VANISHED if vanished else Reason.UNREADABLE, reason_of(error))
 
 
 def _matches_any(globs: tuple[str, ...], path: str) -> bool:
@@ -396,7 +375,7 @@ def _matches(glob: str, path: str) -> bool:
 
 
 def _match_in_step(names: list[str], globs: list[str]) -> bool:
-    """Whether the names match the globs one by one, `**` taking any number of names.
+    """Whether the names match the globs one by one, where `**` takes any number of names.
 
     >>> _match_in_step(["a", "b", "c"], ["**", "c"])
     True
@@ -409,12 +388,5 @@ def _match_in_step(names: list[str], globs: list[str]) -> bool:
 
 
 def _parts(path: str) -> list[str]:
-    """A path or glob cut at slashes: "./a//b" is "a/b", as for the system."""
+    """A path or glob cut at slashes; "./a//b" is "a/b", as the system has it."""
     return [part for part in path.split("/") if part not in {"", "."}]
-
-
-def _rules(folder: _Folder) -> Rules | Skipped:
-    try:
-        return read_rules(folder.path, len(folder.prefix))
-    except OSError as error:
-        return _trouble(os.path.join(folder.path, ".gitignore"), error)

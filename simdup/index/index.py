@@ -22,6 +22,7 @@ import numpy as np
 
 from simdup.arguments import check_jobs, check_type, path_list, text_list
 from simdup.errors import BadValueError
+from simdup.files.fingerprint import Fingerprinted
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
@@ -377,7 +378,9 @@ class Index:
         skipped = unsure(known, asked)
         kept = np.setdiff1d(np.arange(found), np.array(list(skipped), np.int64))
         known, rows = [known[place] for place in kept.tolist()], rows[kept]
-        matches = match_documents(known, rows, asked, progress, ignored=ignored)
+        matches = match_documents(
+            Fingerprinted(tuple(known), rows), asked, progress, ignored=ignored
+        )
         size = sum(document.source.size for document in known)
         seconds = perf_counter() - began
         stats = Stats(found, len(known), size, seconds, len(known), matches.ignored)

@@ -28,8 +28,7 @@ from simdup.compute.hashing import mix64
 from simdup.match.candidates import SIEVE_BITS
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import paired_distances, words
-from simdup.search.multi_index import ranges
-from simdup.search.pairs import iter_near_pairs, iter_near_pairs_between
+from simdup.search.pairs import iter_near_pairs, iter_near_pairs_between, ranges
 from simdup.spark.arrow import (
     PAIRS,
     begins_of,

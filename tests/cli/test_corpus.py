@@ -147,7 +147,8 @@ def test_rows_that_lack_an_id_are_named_by_file_and_line_and_counted(run, write)
     _, group = lines(ended)
     assert [each["id"] for each in group["members"]] == ["rows.jsonl:1", None, "x"]
     assert ended.err.decode().splitlines()[0] == (
-        "simdup: 1 row of groups without a field 'id'; named by file and row"
+        "simdup: 1 row of groups without a field 'id'; reports name such a row by its file and"
+        " number"
     )
     assert run("corpus", "scan", "rows.jsonl", "--id-field", "id", "-q").err == b""
 

@@ -269,7 +269,7 @@ def test_the_same_text_is_refused(run, place):
         (["remove", "1", "2", "3"], "give two files, or the number of a pair"),
         (
             ["remove", "in/a.txt", "other/c.txt"],
-            "'other/c.txt', as they are now, are no ignored pair",
+            "'other/c.txt' are not an ignored pair, as they are now",
         ),
         (
             ["remove", "1", "--ignored", "none"],

@@ -195,11 +195,11 @@ def test_new_filters_for_an_old_place_are_reported(run, built):
     ended = run("index", "add", built, "in", "--hidden")
 
     assert (ended.code, ended.out) == (0, b"")
-    assert b"/in' had other filters; an update drops what these leave out\n" in ended.err
+    assert b"/in' had other filters before; the next update applies the new ones\n" in ended.err
 
 
 def test_an_update_says_when_it_reads_all_again(run, built, monkeypatch):
-    said = b"simdup: 'x' was read by other readers than those of today: all anew\n"
+    said = b"simdup: 'x': reading everything again, with newer readers of text\n"
     assert said not in run("index", "update", built).err
 
     monkeypatch.setattr("simdup.extract.readers.EDITION", 99)

@@ -171,8 +171,8 @@ def test_a_search_that_is_narrowed_says_so(run, built, monkeypatch):
     _, narrowed = run("query", built, "--text", words(1)).err.decode().splitlines()
     nearest = run("query", built, "--text", words(1), "--top", "2").err.decode().splitlines()
 
-    assert narrowed.startswith("looked within ")
-    assert narrowed.endswith("an index of more --bits avoids this")
+    assert narrowed.startswith("searched within ")
+    assert narrowed.endswith("(an index with more --bits avoids this)")
     assert len(nearest) == 1
 
 
@@ -180,12 +180,13 @@ def test_a_search_that_is_narrowed_says_so(run, built, monkeypatch):
 
 
 def test_stdin_may_be_in_any_encoding(simdup, built, simplified):
-    for data in (simplified.encode("gbk"), simplified.encode("utf-16"), simplified.encode()):
-        ended = simdup("query", built, "-", input=data)
+    for codec, kind in (("gbk", b"bytes"), ("utf-16", b"text"), ("utf-8", b"text")):
+        ended = simdup("query", built, "-", input=simplified.encode(codec))
 
-        assert (ended.returncode, ended.stdout.splitlines()[0]) == (0, b"-: 1 document")
-        assert b"text" in ended.stdout
-        assert ended.stdout.splitlines()[1].endswith(b"in/zh")
+        question, match = ended.stdout.splitlines()
+        assert (ended.returncode, question) == (0, b"-: 1 document")
+        assert match.split()[:3] == [b"100", b"%", kind]
+        assert match.endswith(b"in/zh")
 
 
 def test_stdin_is_in_the_encoding_that_the_index_names(simdup, run, write, simplified):
@@ -422,12 +423,12 @@ def test_a_report_goes_into_a_file(run, built, form):
     ("arguments", "line"),
     [
         ([], "Missing argument 'INDEX'."),
-        (["x"], "give FILE..., --text or --fingerprint to ask for"),
+        (["x"], "give FILE..., --text or --fingerprint to search for"),
         (["gone", "q"], "'gone': there is no index; `simdup index build` makes one"),
         (["q", "q"], "'q': not an index of simdup"),
         (["in", "q"], "'in': not a regular file"),
-        (["x", "q", "-0", "--format", "json"], "-0 prints names alone; leave out --format json"),
-        (["x", "q", "-0", "--format", "text"], "-0 prints names alone; leave out --format text"),
+        (["x", "q", "-0", "--format", "json"], "-0 prints only names; leave out --format json"),
+        (["x", "q", "-0", "--format", "text"], "-0 prints only names; leave out --format text"),
         (["x", "q", "--format", "fdupes"], "Invalid value for '--format'"),
         (["x", "q", "-k", "3", "-s", "0.5"], "-k and --similarity are two thresholds; give one"),
         (["x", "q", "-k", "257"], "k must be from 0 to the 256 bits, not 257"),

@@ -1,7 +1,4 @@
-"""simdup.corpus.formats.
-
-Texts of JSON Lines, CSV and Parquet, their places, and rows that are none.
-"""
+"""simdup.corpus.formats: the texts of JSON Lines, CSV and Parquet, and rows that have none."""
 
 from __future__ import annotations
 
@@ -82,7 +79,7 @@ def table(path, **options):
 
 
 def read(opened):
-    """Texts, their numbers and offsets, and flaws."""
+    """The texts of a table, their numbers and offsets, and flaws."""
     parts = [chunk.parsed() for chunk in opened.chunks()]
     joined = [
         [each for part in parts for each in getattr(part, name)]
@@ -198,7 +195,7 @@ def test_another_name_is_refused(write, name):
     )
 
 
-def test_what_is_no_file_is_refused(folder):
+def test_a_folder_a_pipe_and_a_missing_file_are_refused(folder):
     (folder / "a.jsonl").mkdir()
     os.mkfifo("b.csv")
 
@@ -304,14 +301,14 @@ def test_a_list_among_rows_is_a_broken_row(write):
     assert flaws == [Flaw(1, 1, Fault.BROKEN, "a list, not an object")]
 
 
-def test_of_many_fields_some_are_named(write):
+def test_a_message_lists_only_some_of_many_fields(write):
     row = json.dumps({f"f{i:02}": i for i in range(30)})
 
     (flaw,) = flaws_of(write, row)[3]
     assert flaw.detail == f"there are: {', '.join(f'f{i:02}' for i in range(10))}, ..."
 
 
-def test_empty_lines_are_no_rows_and_lines_may_end_anyhow(write):
+def test_empty_lines_are_no_rows_and_any_line_end_will_do(write):
     data = b'\xef\xbb\xbf{"text": "a"}\r\n\n  \t\r\n{"text": "b"}\n\n{"text": "c"}'
     opened = table(write("a.jsonl", data))
     texts, numbers, offsets, flaws = read(opened)
@@ -323,7 +320,7 @@ def test_empty_lines_are_no_rows_and_lines_may_end_anyhow(write):
     assert kept == b'{"text": "a"}\r\n{"text": "b"}\n{"text": "c"}\n'
 
 
-def test_a_mark_alone_is_an_empty_file(write):
+def test_a_file_of_a_byte_order_mark_alone_is_empty(write):
     assert read(table(write("a.jsonl", b"\xef\xbb\xbf")))[0] == []
 
 
@@ -362,7 +359,7 @@ def test_a_file_without_rows_lacks_no_field(write):
 @given(
     st.lists(st.sampled_from([b"", b" ", b"{}", b'{"text":"a"}', b'{"text":"bb"}', b"\xff", b"["]))
 )
-def test_any_lines_in_any_blocks(lines):
+def test_lines_do_not_depend_on_how_blocks_cut_them(lines):
     data = b"\n".join(lines)
     expected = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     for size in (1, 3, 1000):
@@ -419,7 +416,7 @@ def test_several_members_are_one_file(write, pack):
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
 @pytest.mark.parametrize("lost", [1, 5, 9, 400])
-def test_a_packed_file_cut_short_is_read_to_there_and_said_to_be(write, pack, lost):
+def test_a_packed_file_cut_short_is_read_up_to_there_and_reported(write, pack, lost):
     texts = [f"text {i} {os.urandom(20).hex()}" for i in range(2000)]
     data = pack(as_json(texts))
     path = write("a.jsonl.gz" if pack is gzip.compress else "a.jsonl.zst", data[:-lost])
@@ -451,7 +448,7 @@ JUNK = [b"x", b"junk\n" * 99, b"\0\0junk", b'{"text": "no row"}\n']
 @pytest.mark.parametrize("end", [b"\n", b""])
 @pytest.mark.parametrize("junk", JUNK)
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst", "a.csv.gz"])
-def test_junk_after_a_packed_file_is_said_to_be_and_costs_no_row(write, name, junk, end):
+def test_junk_after_a_packed_file_is_reported_and_costs_no_row(write, name, junk, end):
     data = as_csv() if name.startswith("a.csv") else as_json()
     pack, tool = (zstd, "zstandard") if name.endswith("zst") else (gzip.compress, "gzip")
     opened = table(write(name, pack(data.rstrip() + end) + junk))
@@ -523,7 +520,7 @@ def test_a_packed_file_that_is_damaged_within_is_cut_short(write):
     ("name", "tool"),
     [("a.jsonl.gz", "gzip"), ("a.jsonl.zst", "zstandard"), ("a.csv.gz", "gzip")],
 )
-def test_what_is_not_packed_is_an_error(write, name, tool):
+def test_a_plain_file_with_the_name_of_a_packed_one_is_refused(write, name, tool):
     if tool == "zstandard":
         pytest.importorskip("zstandard", reason="needs the extra 'corpus'")
 
@@ -534,7 +531,7 @@ def test_what_is_not_packed_is_an_error(write, name, tool):
         assert str(caught.value) == f"{name!r}: not a {tool} file; name it without {end}"
 
 
-def test_what_is_packed_may_be_empty_or_begin_with_a_frame_to_be_skipped(write):
+def test_a_packed_file_may_be_empty_or_begin_with_a_skippable_frame(write):
     skipped = b"\x5e\x2a\x4d\x18" + (3).to_bytes(4, "little") + b"any"
 
     assert read(table(write("a.jsonl.gz", b"")))[0] == []
@@ -654,7 +651,7 @@ def test_a_column_of_ids_that_is_missing_is_an_error(write, name):
 # Parquet
 
 
-def test_nulls_and_row_groups(write):
+def test_nulls_are_flaws_and_numbers_go_on_across_row_groups(write):
     texts = [None if i % 3 == 0 else f"text {i}" for i in range(20)]
 
     found, numbers, _, flaws = read(table(write("a.parquet", as_parquet(texts))))
@@ -790,7 +787,7 @@ def test_a_name_with_a_dot_is_a_column_and_no_path():
 
 
 @pytest.mark.usefixtures("folder")
-def test_values_that_python_has_no_kind_for_are_in_arrows_words():
+def test_values_without_a_python_type_are_shown_as_arrow_writes_them():
     pa = pytest.importorskip("pyarrow", reason="needs the extra 'corpus'")
     from pyarrow.parquet import write_table  # noqa: PLC0415
 

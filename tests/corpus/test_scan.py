@@ -41,7 +41,7 @@ WORDS = [f"w{i}" for i in range(500)]
 
 
 def words(seed, edits=0, length=120):
-    """A text of its own for each seed; with edits some of its words are others."""
+    """A text for each seed; `edits` of its words are replaced."""
     picked = random.Random(seed)
     text = picked.choices(WORDS, k=length)
     for place in picked.sample(range(length), edits):
@@ -63,7 +63,7 @@ def as_json(texts, **more):
 
 
 def found(groups):
-    """Of each group its members, whether they are identical, similarities and distances."""
+    """For each group its members, whether they are identical, similarities and distances."""
     return [
         [
             (row, kind.value, similarity and round(similarity, 9), distance)
@@ -118,7 +118,7 @@ def test_rows_are_grouped_as_files_of_the_same_texts_are(folder, write, choice):
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
-def test_texts_at_hand_are_grouped_as_rows_are(write, choice):
+def test_texts_in_memory_are_grouped_as_rows_are(write, choice):
     texts = ["", *TEXTS[:9], "!?", *TEXTS[9:]]
     result = scan_rows([write("rows.jsonl", as_json(texts))], choice)
 
@@ -214,8 +214,8 @@ def test_long_texts_are_compared_whole(write):
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.jsonl.gz", "rows.csv.gz"])
-def test_texts_are_put_aside_where_a_file_cannot_be_read_from_the_middle(write, monkeypatch, name):
-    """In memory or in a file, and the file is gone through once a round at most."""
+def test_texts_are_copied_where_a_file_cannot_be_read_from_the_middle(write, monkeypatch, name):
+    """Texts are copied to memory or a file, and each file is read at most once a round."""
     texts = TEXTS + [f"\ud800 {words(seed)}" for seed in (200, 200)] * ("csv" not in name)
     expected = found(group_texts(texts))
     passes, real = [], streams.Packed.blocks
@@ -236,7 +236,7 @@ def test_texts_are_put_aside_where_a_file_cannot_be_read_from_the_middle(write, 
     assert len(passes) <= (2 if name == "rows.jsonl" else 5)
 
 
-def test_no_room_for_what_is_put_aside_is_one_line(write, monkeypatch):
+def test_no_room_for_copied_texts_is_one_line(write, monkeypatch):
     write("rows.jsonl.gz", gzip.compress(as_json(TEXTS).encode()))
     monkeypatch.setattr(again, "SpooledTemporaryFile", lambda _: FullDisk())
 
@@ -261,7 +261,7 @@ class FullDisk:
 
 @pytest.fixture
 def flawed(write):
-    """Fourteen rows of two files: three groups, a row alone, four broken, two without text."""
+    """Fourteen rows in two files: three groups, a single row, four broken, two without text."""
     write(
         "a.jsonl",
         as_json([*TEXTS[:3], ""])
@@ -327,7 +327,7 @@ def test_a_fingerprint_of_equal_bits_is_not_compared_and_stays(write):
     assert (result.balance.kept, len(result.groups)) == (3, 0)
 
 
-def test_of_very_many_flaws_some_have_a_place_and_all_are_counted(write, monkeypatch):
+def test_all_flaws_are_counted_and_the_first_are_listed(write, monkeypatch):
     monkeypatch.setattr(collect, "MOST_FAULTY", 3)
     write("a.jsonl", "{\n" * 50 + as_json([""] * 20))
 
@@ -350,7 +350,7 @@ ROWS = st.sampled_from(
 
 @given(st.lists(st.lists(ROWS, max_size=12), min_size=1, max_size=3))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-def test_whatever_the_rows_their_sum_is_true_and_what_stays_is_written(folder, files):
+def test_for_any_rows_counts_add_up_and_the_rows_that_stay_are_written(folder, files):
     lines = [[os.fsencode(line) for line in each] for each in files]
     for index, each in enumerate(lines):
         (folder / f"{index}.jsonl").write_bytes(b"\n".join(each))
@@ -382,14 +382,14 @@ def write_again(folder, lines):
 
 
 def preferred(keep, texts, rows):
-    """The rows of a group as reported, those first that are preferred."""
+    """The rows of a reported group, the preferred rows first."""
     if keep == "representative":
         return rows
     return sorted(rows, key=lambda row: (-len(texts[row]) if keep == "longest" else 0, row))
 
 
 def are_alike(texts, settings):
-    """Whether two of these texts are near-duplicates, by what the settings say decides."""
+    """Whether two of these texts are near-duplicates by the settings."""
     recipe, k = settings.recipe, settings.distance
     n = len(texts)
     i, j = (each.ravel() for each in np.indices((n, n)))
@@ -404,7 +404,7 @@ def are_alike(texts, settings):
 
 
 def chained(seed, n=12, step=9):
-    """Texts each of which is a little further from the first."""
+    """Texts, each a little further from the first."""
     text, made, picked = words(seed).split(), [], random.Random(seed)
     for link in range(n):
         made.append(" ".join(text[: 120 - 3 * picked.randrange(4)]))
@@ -424,7 +424,7 @@ def chained(seed, n=12, step=9):
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None
 )
-def test_each_row_that_goes_is_alike_to_one_that_stays(folder, keep, linkage, wanted, texts):
+def test_every_row_that_goes_is_similar_to_one_that_stays(folder, keep, linkage, wanted, texts):
     choice = Settings(**wanted, linkage=linkage)
     (folder / "a.jsonl").write_text(as_json(texts))
 
@@ -443,8 +443,8 @@ def test_each_row_that_goes_is_alike_to_one_that_stays(folder, keep, linkage, wa
     assert goes == sorted(expected)
 
 
-def test_chains_have_rows_that_are_like_none_that_stays(write):
-    """What the test above would not see if all texts of a group were alike."""
+def test_more_than_one_row_of_a_chain_stays(write):
+    """Otherwise the test above would show nothing: all texts of a group would be similar."""
     texts = chained(21)
     result = scan_rows([write("a.jsonl", as_json(texts))], Settings(linkage="components"))
 
@@ -659,7 +659,7 @@ def test_packing_what_stays_may_need_the_extra(write, monkeypatch):
 # What goes wrong
 
 
-def test_a_text_that_is_another_one_when_it_is_read_again_is_an_error(write, monkeypatch):
+def test_a_text_that_changed_before_it_is_read_again_is_an_error(write, monkeypatch):
     write("a.jsonl", as_json(TEXTS))
     real = json_lines.row_in
     monkeypatch.setattr(json_lines, "row_in", lambda line: real(line.replace(b"w1", b"w2")))
@@ -681,7 +681,7 @@ def test_a_file_that_changes_before_what_stays_is_written_is_an_error(write):
 
 
 def dies(*_):
-    """In the place of `fingerprint_chunk`."""
+    """Replaces `fingerprint_chunk`."""
     os._exit(1)
 
 

@@ -87,7 +87,7 @@ def test_no_sources_give_no_rows():
     assert (made.documents, made.rows.shape, made.skipped) == ((), (0, 32), ())
 
 
-def test_neighbours_in_a_batch_change_nothing(source, english, simplified):
+def test_a_fingerprint_does_not_depend_on_other_files_of_the_batch(source, english, simplified):
     sources = [source("a", english), source("b", simplified), source("c", "x y z")]
 
     together = fingerprint_sources(sources, RECIPE)
@@ -98,7 +98,7 @@ def test_neighbours_in_a_batch_change_nothing(source, english, simplified):
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32])
-def test_only_from_32_bits_up_equal_bits_are_no_fingerprint(source, monkeypatch, bits):
+def test_fingerprints_of_equal_bits_are_refused_only_from_32_bits(source, monkeypatch, bits):
     recipe = Recipe(bits=bits)
     real = fingerprint.fingerprint_texts
     monkeypatch.setattr(
@@ -230,7 +230,7 @@ def test_what_shrinks_while_it_is_read_is_skipped(source, monkeypatch, english):
     assert reasons(made) == [("a", Reason.CHANGED, "shorter than before")]
 
 
-def test_short_reads_are_put_together(source, monkeypatch, english):
+def test_short_reads_are_joined(source, monkeypatch, english):
     found, real = source("a", english), os.read
     expected = fingerprint_sources([found], RECIPE)
     monkeypatch.setattr(os, "read", lambda descriptor, length: real(descriptor, min(length, 7)))
@@ -259,7 +259,7 @@ def test_an_input_error_half_way_is_unreadable(source, monkeypatch, english):
         os.fstat(calls[0])
 
 
-def test_what_may_not_be_opened_is_unreadable(source, refused, english):
+def test_a_file_without_permission_is_unreadable(source, refused, english):
     found = [source("a", english), source("b", english)]
     refused("a")
 
@@ -269,7 +269,7 @@ def test_what_may_not_be_opened_is_unreadable(source, refused, english):
     assert len(made.documents) == 1
 
 
-def test_a_path_that_no_system_takes_is_unreadable(source, english):
+def test_an_impossible_path_is_unreadable(source, english):
     found = replace(source("a", english), path="a\0b")
 
     made = fingerprint_sources([found], RECIPE)
@@ -277,7 +277,7 @@ def test_a_path_that_no_system_takes_is_unreadable(source, english):
     assert reasons(made) == [("a\0b", Reason.UNREADABLE, "no possible name of a file")]
 
 
-def test_features_of_a_changed_file_are_none_and_it_is_noted(source, english):
+def test_a_changed_file_has_no_features_and_is_returned(source, english):
     made = fingerprint_sources([source("a", english), source("b", english)], RECIPE)
     status = os.stat("a")  # the same size and time, but other bytes
     Path("a").write_bytes(english.replace("seal", "gull").encode())

@@ -80,7 +80,7 @@ def folder_of_one_text(write, english, simplified):
 
 
 def in_chinese_encoding(text):
-    """In the first that has all of its characters."""
+    """Encode the text in the first encoding that has all of its characters."""
     for encoding in ("big5", "gbk", "gb18030"):
         with suppress(UnicodeEncodeError):
             return text.encode(encoding)
@@ -133,7 +133,7 @@ def test_one_text_in_eight_formats_is_one_group(run, folder_of_one_text, jobs):
     assert all(each["similarity"] == 1 for group in groups for each in group["members"])
 
 
-def test_formats_that_are_not_wanted_are_read_as_they_stand(run, folder_of_one_text):
+def test_formats_that_are_switched_off_are_read_as_plain_text(run, folder_of_one_text):
     ended = run("scan", folder_of_one_text, "--format", "json", "--formats", "docx")
 
     found = json.loads(ended.out)
@@ -185,7 +185,7 @@ def test_a_second_scan_reads_no_document_again(run, folder_of_one_text, monkeypa
 
 
 @pytest.mark.parametrize("name", makers.ORIGINALS)
-def test_a_pdf_is_its_source(name, readers):
+def test_a_pdf_has_the_text_of_its_source(name, readers):
     pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")
     text = makers.ORIGINALS[name].replace("𠅤", "")  # reportlab tells readers it is U+2016
 

@@ -43,14 +43,14 @@ def test_a_line_worked_by_hand():
 
 @given(st.tuples(st.text(), st.text()).map(lambda names: replace(PAIR, names=names)))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_names_come_back(tmp_path, pair):
+def test_any_file_names_survive_writing_and_reading(tmp_path, pair):
     path = tmp_path / "list"
     path.write_bytes((line_of(pair) + "\n").encode("utf-8", "backslashreplace"))
 
     assert pairs_in(path) == [pair]
 
 
-def test_the_very_lines_come_back_with_their_pairs(tmp_path):
+def test_each_pair_comes_with_its_very_line(tmp_path):
     own = line_of(PAIR).replace("{", '{"why": "forms", ')
     (tmp_path / "list").write_text(f"\n{own}\r\n\n{line_of(PAIR)}", "utf-8")
 
@@ -89,7 +89,7 @@ def test_a_damaged_line_is_one_error_with_file_and_line(tmp_path, change, what):
 
 @given(st.binary())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_bytes_are_pairs_or_an_error(tmp_path, data):
+def test_any_bytes_are_read_as_pairs_or_refused(tmp_path, data):
     path = tmp_path / "list"
     path.write_bytes(data)
 
@@ -103,7 +103,7 @@ def test_any_bytes_are_pairs_or_an_error(tmp_path, data):
     assert bool(said) == bool(data.strip())
 
 
-def test_its_place_is_for_data_and_not_the_cache(monkeypatch):
+def test_the_list_is_kept_among_data_and_not_in_the_cache(monkeypatch):
     monkeypatch.delenv("SIMDUP_IGNORED")
     monkeypatch.setattr(ignored.sys, "platform", "linux")
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
@@ -121,7 +121,7 @@ def test_its_place_is_for_data_and_not_the_cache(monkeypatch):
 
 
 def text(edits=(), seed=0, length=300):
-    """A text of `length` words, those at `edits` replaced."""
+    """A text of `length` words; the words at `edits` are replaced."""
     words = random.Random(seed).choices(WORDS, k=length)
     for place in edits:
         words[place] = f"x{place}"
@@ -176,7 +176,7 @@ def test_an_ignored_pair_is_no_group_and_is_counted(scanned, settings):
 
 
 @every_scan
-def test_what_was_not_found_is_not_counted(scanned, settings):
+def test_an_ignored_pair_that_was_not_found_is_not_counted(scanned, settings):
     texts = {"a": text(), "b": text(seed=7), "c": text([1])}
 
     result = scanned(texts, [("a", "b")], settings)
@@ -284,7 +284,7 @@ def test_the_very_same_text_cannot_be_ignored(scanned):
     assert result.stats.ignored == 0
 
 
-def test_nothing_ignored_changes_nothing(scanned):
+def test_an_empty_list_changes_nothing(scanned):
     texts = {str(n): text([n, 2 * n]) for n in range(8)} | {"gone": text(seed=3)}
 
     plain = scanned(texts)

@@ -32,11 +32,11 @@ def test_all_is_everything_public():
     assert public == set(simdup.__all__)
 
 
-def test_it_is_typed():
+def test_the_package_is_typed():
     assert files("simdup").joinpath("py.typed").is_file()
 
 
-def test_texts_have_a_row_each():
+def test_each_text_has_a_row():
     rows = simdup.fingerprint_texts(["one two three", "", "中文文本"], bits=72)
 
     assert rows.shape == (3, 9)
@@ -97,7 +97,7 @@ def test_a_file_without_text_is_named(tmp_path, name, content, message):
     assert str(caught.value).startswith(f"{str(path)!r}: {message}")
 
 
-def test_stages_make_a_scan():
+def test_the_stages_one_by_one_find_what_a_scan_finds():
     texts = ["a b c d e f g h", "a b c d e f g x", "1 2 3 4 5 6 7 8", "a b c d e f g h"]
 
     rows = simdup.fingerprint_texts(texts)
@@ -131,7 +131,7 @@ def test_scan_and_compare_are_functions_though_modules_have_their_names(tmp_path
         ([0.5], "indices must be whole numbers, not float64"),
     ],
 )
-def test_an_index_that_is_no_text_is_refused(i, message):
+def test_a_text_number_out_of_range_is_refused(i, message):
     with pytest.raises(IndexError, match=message):
         simdup.exact_similarities(["a", "b"], i, [0])
 
@@ -180,7 +180,7 @@ def test_a_name_that_is_not_public_is_an_error():
 
 
 def once(values):
-    """What can be read a single time."""
+    """An iterable that can be read only once."""
     return (value for value in values)
 
 
@@ -340,7 +340,7 @@ ROWS = simdup.fingerprint_texts(["a b c d", "e f g h"])
     ],
     ids=["pairs_within", "iter_pairs", "hamming_distances"],
 )
-def test_what_is_no_array_of_fingerprints_is_refused(called, wrong):
+def test_an_array_that_holds_no_fingerprints_is_refused(called, wrong):
     with pytest.raises(TypeError, match=r"must be an array \(n, bytes\) of uint8, not "):
         called(wrong)
 
@@ -352,7 +352,7 @@ def test_a_distance_beyond_all_bits_finds_every_pair_at_once():
 
 
 @pytest.mark.parametrize("jobs", [0, -1])
-def test_no_processes_are_refused_and_not_waited_for(tmp_path, jobs):
+def test_zero_jobs_are_refused_at_once(tmp_path, jobs):
     (tmp_path / "rows.jsonl").write_text('{"text": "the cat"}\n' * 3, "utf-8")
     with simdup.Index.create(tmp_path / "x") as index:
         for called in (simdup.scan, simdup.scan_rows, index.add):

@@ -30,7 +30,7 @@ def grouped(result):
 
 
 def when(label, act):
-    """Progress that acts once, before the phase of that name."""
+    """Progress that calls a function once, before the phase of that name."""
     waiting = [act]
 
     def progress(items, phase, total, amount=None):  # noqa: ARG001
@@ -43,7 +43,7 @@ def when(label, act):
 
 @pytest.fixture
 def tree(write, english, simplified):
-    """Two groups of two and a file that is alone."""
+    """Two groups of two files, and a single file."""
     write("in/a", english)
     write("in/b", english.replace("widow", "baker"))
     write("in/c", simplified)
@@ -90,7 +90,7 @@ def test_stray_nuls_within_a_text_are_shown_as_damage(write, english):
 
 @pytest.fixture
 def textless(write, english):
-    """Two copies each of documents without a text, and of files that are none."""
+    """Two copies each of documents without text, and of files that are no documents."""
     empty, signs = makers.docx_of(""), makers.docx_of("<w:p><w:r><w:t>* * *</w:t></w:r></w:p>")
     for copy in ("in/one", "in/two"):
         write(f"{copy}/text", english)
@@ -228,7 +228,7 @@ def test_streamed_files_are_grouped_as_others(tree, monkeypatch):
 
 
 def sure(group):
-    """The group, without how sure the encodings are: that depends on how much was looked at."""
+    """The group without the confidence of encodings, which depends on how much was read."""
     members = [replace(m, document=replace(m.document, confidence=1.0)) for m in group.members]
     return replace(group, members=tuple(members))
 

@@ -20,7 +20,7 @@ any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only 
 
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path, monkeypatch):
-    """So that paths in tests are short, and those in assertions whole."""
+    """Run in an empty folder, so that paths in tests are short."""
     monkeypatch.chdir(tmp_path)
 
 
@@ -39,7 +39,7 @@ def skipped(found):
 
 
 def fail_at(monkeypatch, function, place, code):
-    """Let os.stat or os.scandir fail at one path: root passes every permission."""
+    """Make os.stat or os.scandir fail at one path, since root has every permission."""
     real = getattr(os, function)
 
     def failing(path, **options):
@@ -168,7 +168,7 @@ def test_a_missing_root_is_an_error_before_anything_is_yielded():
 
 
 @pytest.mark.parametrize("path", ["", "a\nb\x1b", "a\0b", "\ud800", "x" * 300, "dangling"])
-def test_a_root_that_cannot_be_is_one_clear_line(path):
+def test_an_impossible_root_is_one_clear_line(path):
     Path("dangling").symlink_to("nowhere")
 
     with pytest.raises(InputError) as caught:
@@ -371,7 +371,7 @@ def test_a_folder_without_permission_is_unreadable():
     assert skipped(found) == [("in/a", Reason.UNREADABLE, "Permission denied")]
 
 
-def test_what_is_left_out_by_name_is_not_touched(monkeypatch):
+def test_an_entry_left_out_by_name_is_not_touched(monkeypatch):
     make("in/.gvfs/x", "in/dead.nfs/y")
     for place in ("in/.gvfs", "in/dead.nfs"):
         fail_at(monkeypatch, "stat", place, errno.EIO)
@@ -574,7 +574,7 @@ def test_a_list_keeps_its_order_and_takes_each_file_once():
     ]
 
 
-def test_what_is_wrong_with_a_list_is_a_skip():
+def test_a_wrong_line_of_a_list_is_a_skip():
     make("x")
     Path("folder").mkdir()
     os.mkfifo("fifo")
@@ -615,7 +615,7 @@ def test_a_list_is_read_only_as_far_as_needed():
 
 
 def kept(lines, root="in"):
-    """Paths below the root that its .gitignore lets through."""
+    """The paths below the root that its .gitignore does not leave out."""
     pytest.importorskip("pathspec", reason="extra gitignore")
     Path(root, ".gitignore").write_bytes(os.fsencode("\n".join(lines)))
     return [path.removeprefix(root + "/") for path in taken(walk([root], Filters(gitignore=True)))]
@@ -636,7 +636,7 @@ def kept(lines, root="in"):
         (["!", "[z-a]", "\\", "b"], ["a.log", "a.txt"]),
     ],
 )
-def test_what_a_gitignore_says_is_left_out(lines, expected):
+def test_files_that_a_gitignore_names_are_left_out(lines, expected):
     make("in/a.txt", "in/a.log", "in/b/a.txt", "in/b/a.log")
 
     assert kept(lines) == expected
@@ -679,7 +679,7 @@ def test_a_gitignore_may_hold_any_bytes():
     assert kept(["\udcff", "a\u2028b"]) == ["b"]
 
 
-def test_what_a_gitignore_says_of_a_nested_root_is_not_asked():
+def test_a_gitignore_is_not_asked_about_a_nested_root():
     make("in/b/x", "in/y")
     kept(["b/x"])
 
@@ -687,7 +687,7 @@ def test_what_a_gitignore_says_of_a_nested_root_is_not_asked():
 
 
 @pytest.mark.parametrize("kind", [os.mkfifo, os.mkdir])
-def test_a_gitignore_that_is_no_file_says_nothing(kind):
+def test_a_gitignore_that_is_no_regular_file_is_passed_over(kind):
     pytest.importorskip("pathspec", reason="extra gitignore")
     make("in/x")
     kind("in/.gitignore")

@@ -30,7 +30,7 @@ def packed(sources):
 
 
 def dies_at_bad_files(sources, *how):
-    """`fingerprint_sources`, but files of a name that begins with "bad" end the process."""
+    """As `fingerprint_sources`, but a file whose name begins with "bad" ends the process."""
     if any(os.path.basename(source.path).startswith("bad") for source in sources):
         os._exit(1)
     return fingerprint_sources(sources, *how)
