@@ -1,4 +1,4 @@
-"""What stops a run: one base, a kind for each thing a caller may want to catch.
+"""Errors that stop a run: one base class, and a kind for each thing a caller may want to catch.
 
     SimdupError
     |-- InputError         a path or a file that was named cannot be used
@@ -18,7 +18,7 @@ from __future__ import annotations
 from errno import EMFILE, ENFILE, ENOMEM
 from typing import Any
 
-# What the system says of a file when something else is at fault: descriptors or memory are out.
+# Errors about a file that are not the file's fault: descriptors or memory ran out.
 SHORTAGES = frozenset({EMFILE, ENFILE, ENOMEM})
 
 
@@ -59,6 +59,6 @@ class TooManyPairsError(SimdupError):
 
 
 def import_root(error: BaseException) -> BaseException:
-    """Return the failed import that caused the others: numpy explains its own at length."""
+    """Return the failed import that caused the others; numpy wraps its own in long advice."""
     cause = error.__cause__
     return import_root(cause) if isinstance(cause, ImportError) else error

@@ -1,4 +1,4 @@
-"""Showing how far a run is: a function that is passed down, and one that shows nothing."""
+"""How far a run has come: the function that shows it is passed down to every phase."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 class Progress(Protocol):
-    """Is given the items of a phase and gives them on, showing how far it is."""
+    """Yields the items of a phase unchanged, and shows how many of them are done."""
 
     def __call__(
         self,
@@ -20,7 +20,7 @@ class Progress(Protocol):
         total: float | None,
         amount: Callable[[Item], float] | None = None,
     ) -> Iterable[Item]:
-        """The items, unchanged. `amount` says how much of `total`, if that is known, one is: 1."""
+        """Yield the items. `amount` says how much of `total` an item is (default: 1)."""
 
 
 def silent(
@@ -29,5 +29,5 @@ def silent(
     total: float | None,  # noqa: ARG001
     amount: Callable[[Item], float] | None = None,  # noqa: ARG001
 ) -> Iterable[Item]:
-    """Progress that nobody sees."""
+    """Return the items and show nothing."""
     return items

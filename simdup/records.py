@@ -1,7 +1,6 @@
-"""What passes between stages: frozen records, one class a noun.
+"""What passes between stages: frozen records, each of one thing.
 
-A record describes one thing; many fingerprints are one array (n, bits // 8)
-whose rows stand in the order of their documents.
+Only fingerprints are one array (n, bits // 8), with rows in the order of their documents.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from simdup.settings import Settings
 
-#: A text with fewer features is decided by exact similarity, never by distance alone.
+#: The distance alone never decides about a text with fewer features; exact similarity does.
 SHORT = 16
 
 
@@ -56,14 +55,14 @@ class Source:
     """A file to be read, as the walk found it."""
 
     path: str
-    """As reached from the root that was given; bytes that are not UTF-8 as `os.fsdecode` gives."""
+    """As reached from the given root; bytes that are not UTF-8 as `os.fsdecode` returns them."""
     size: int
     mtime_ns: int
     ctime_ns: int
     device: int
     inode: int
     is_reference: bool = False
-    """Found under `--against`: only compared with files that are not."""
+    """Found under `--against`: compared only with files that are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +72,12 @@ class Skipped:
     path: str
     reason: Reason
     detail: str = ""
-    """What was found, for a reader: "31 % control bytes", "Permission denied"; may be empty."""
+    """What was found, for people: "31 % control bytes", "Permission denied"; may be empty."""
     file: Document | None = field(default=None, compare=False)
-    """A document that was read and has no text (see `without_text`); None: any other file."""
+    """The document, if it was read and has no text (see `without_text`)."""
 
     def __str__(self) -> str:
-        """One line: which file, and why. The name as `repr`, since it may hold a newline."""
+        """One line: which file (as `repr`, since a name may hold a newline), and why."""
         return f"{self.path!r}: {self.reason.value}" + (f" ({self.detail})" if self.detail else "")
 
 
@@ -87,62 +86,62 @@ class Kind(Enum):
 
     IDENTICAL_BYTES = "identical bytes"
     IDENTICAL_TEXT = "identical text"
-    """After decoding, without a byte-order mark, whatever the newlines."""
+    """The same characters once decoded; byte-order marks and line endings are ignored."""
     NEAR = "near"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file whose text has a fingerprint; the row with the same index is it."""
+    """A file whose text has a fingerprint: the row with the same index."""
 
     source: Source
     encoding: str
-    """Of plain text; of a document whose text is extracted, its format; of one that a converter
-    has extracted, a dot and the ending of its name."""
+    """The encoding of plain text, or the format of a document whose text is extracted, or a dot
+    and the ending of the name where a converter extracts the text."""
     confidence: float
     """0 to 1: how sure the encoding is; 1 for a byte-order mark and for valid UTF-8."""
     damaged: int
-    """Characters that could not be decoded, now or before: U+FFFD in the text."""
+    """Characters that could not be decoded: occurrences of U+FFFD in the text."""
     features: int
-    """How many distinct features voted."""
+    """The number of distinct features."""
     bytes_digest: bytes
     text_digest: bytes
-    """Of the text without a byte-order mark, lines ended by a newline alone."""
+    """The digest of the text without a byte-order mark and with unified line endings."""
     features_digest: bytes
-    """Equal for equal features: such documents are exactly 1 alike."""
+    """Equal for equal features, which means a similarity of exactly 1."""
 
     @property
     def path(self) -> str:
-        """Where the file is."""
+        """The path of the file."""
         return self.source.path
 
     @property
     def format(self) -> str:
-        """What kind of file it is: one of FORMATS, the ending of a converted one, or "text"."""
+        """The kind of file: one of FORMATS, the ending of a converted file, or "text"."""
         is_text = self.encoding not in FORMATS and not self.encoding.startswith(".")
         return "text" if is_text else self.encoding.lstrip(".")
 
     @property
     def written_in(self) -> str:
-        """What reports show of it: the encoding of plain text, the format of all others."""
+        """What reports show: the encoding of plain text, the format of other documents."""
         return self.encoding.lstrip(".")
 
     @property
     def is_short(self) -> bool:
-        """Whether so few features voted that the distance says little."""
+        """Whether the document has so few features that a distance says little."""
         return self.features < SHORT
 
     def kind_with(self, other: Document) -> Kind:
-        """How two documents that are near-duplicates at least are the same."""
+        """The kind of a match with another document that is at least a near-duplicate."""
         if self.bytes_digest == other.bytes_digest:
             return Kind.IDENTICAL_BYTES
         return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
 
 
 def without_text(source: Source, encoding: str, bytes_digest: bytes) -> Document:
-    """A document of which the bytes are known and the text is not, or says nothing.
+    """A document whose text is empty or cannot be extracted.
 
-    It has no fingerprint; nothing but a document of the same bytes is like it.
+    It has no fingerprint, and matches only documents with the same bytes.
     """
     return Document(source, encoding, 1.0, 0, 0, bytes_digest, bytes_digest, bytes_digest)
 
@@ -161,47 +160,47 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Documents that are the same, the representative first, then most similar first."""
+    """Near-duplicate documents, the representative first, then most similar first."""
 
     id: int
     kind: Kind
     """The weakest kind among its members."""
     diameter: int
-    """No two members are further apart than this, in bits."""
+    """The largest distance between two members, in bits, or an upper bound of it."""
     members: tuple[Member, ...]
     is_diameter_exact: bool = True
-    """Whether two members are that far apart; of a very large group it is a bound."""
+    """False for a very large group, where the diameter is an upper bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """How the candidate pairs were found that exact similarity then decided."""
+    """How the pairs were found whose exact similarity was computed."""
 
     k: int
-    """Pairs within this many bits were decided."""
+    """Pairs within this many bits were candidates."""
     wanted: int
-    """The distance that `similarity` asks for, with its margin; more than `k` if that would
-    have given too many pairs."""
+    """The distance that `similarity` asks for, with its margin; more than `k` if the search was
+    narrowed because it would have given too many pairs."""
     recall: float
-    """The probability that a pair just at the threshold was a candidate, by theory."""
+    """The theoretical probability that a pair just at the threshold was a candidate."""
     pairs: int
-    """How many there were."""
+    """The number of candidate pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a run did."""
+    """Counts of a run."""
 
     found: int
-    """Files that the walk gave."""
+    """Files that the walk found."""
     fingerprinted: int
     bytes: int
-    """Of the files that were fingerprinted."""
+    """The size of all fingerprinted files together."""
     seconds: float
     from_store: int = 0
-    """Files of which all was known from an earlier scan."""
+    """Files that the store knew from an earlier scan."""
     ignored: int = 0
-    """Pairs of texts that were left out because someone said that they are no duplicates."""
+    """Entries of the ignore list that excluded at least one pair of similar texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,11 +217,11 @@ class ScanResult:
     """None when nothing was verified."""
     stats: Stats
     complete: bool = True
-    """False where the scan was interrupted: then there are no groups."""
+    """False if the scan was interrupted; then there are no groups."""
 
     @property
     def has_trouble(self) -> bool:
-        """Whether some input could not be read."""
+        """Whether an input could not be read."""
         return any(skipped.reason.is_trouble for skipped in self.skipped)
 
 

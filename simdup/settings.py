@@ -1,6 +1,6 @@
-"""What decides the answer of a scan or a comparison.
+"""Settings, which decide the answer of a scan or a comparison.
 
-Frozen: settings are made once, and go down through all stages.
+They are frozen: made once, and passed down through all stages.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from simdup.theory import UNRELATED, chance_distance, threshold
 #: Measured by tests/bench/choices.py: reworded texts ask for 0.35, filled-in forms for 0.6.
 SIMILARITY = 0.45
 
-#: Bare SimHash goes no further than where one in 1 / CHANCE pairs of cosine UNRELATED is found:
-#: 35 of 128 bits, 85 of 256. With ten times as many, small fingerprints do a little better on
-#: a thousand texts, but among ten thousand there would be five thousand false pairs.
+#: Where nothing is verified, this share of unrelated pairs may be within the distance, at most:
+#: 35 of 128 bits, 85 of 256. With a share ten times as large, small fingerprints do a little
+#: better on a thousand texts, but ten thousand texts would give five thousand false pairs.
 CHANCE = 1e-5
 
 #: How pairs become groups: see `groups`.
@@ -38,7 +38,7 @@ class Converter:
     """
 
     ending: str
-    """Of the name, in lower case, without its dot."""
+    """The ending of the file's name, in lower case, without its dot."""
     command: tuple[str, ...]
     """The program and its arguments; in these, {} stands for the file's path."""
 
@@ -61,7 +61,7 @@ class Converter:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What decides the answer of a scan or a comparison. Wrong values raise ValueError."""
+    """Options that decide the answer of a scan or a comparison. Bad values raise ValueError."""
 
     recipe: Recipe = field(default_factory=Recipe)
     similarity: float = SIMILARITY
@@ -80,7 +80,7 @@ class Settings:
     """Programs that extract others; they come before `formats`."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be, and let a `k` that is given decide."""
+        """Refuse bad values; a `k` that is given decides without verification."""
         self._check_types()
         if not 0 < self.similarity <= 1:
             raise BadValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
@@ -108,9 +108,9 @@ class Settings:
 
     @property
     def distance(self) -> int:
-        """`k` if it is given, else what `similarity` stands for.
+        """`k` if it is given, else the distance that `similarity` stands for.
 
-        Where nothing verifies, no more than what keeps unrelated texts apart.
+        Where nothing is verified, at most the distance that CHANCE allows.
         """
         if self.k is not None:
             return self.k

@@ -1,4 +1,4 @@
-"""What a Hamming distance says about similarity, and how sure that is.
+"""What a Hamming distance says about similarity, and how certain that is.
 
 Each bit of two fingerprints differs with probability arccos(s) / pi, where s is the cosine
 similarity of the two texts. So a distance is binomial, and thresholds, errors and recall
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-#: The similarity of texts that have nothing to do with each other, taken high: short ones have
-#: less, chapters of one novel reach twice as much.
+#: The similarity of unrelated texts, a high estimate: short texts have less, but chapters of
+#: one novel reach twice as much.
 UNRELATED = 0.1
 
 
@@ -39,7 +39,7 @@ def threshold(similarity: float, bits: int) -> int:
     >>> [threshold(0.7, bits) for bits in (16, 32, 64, 128)]
     [4, 8, 16, 32]
     """
-    # The tolerance keeps a k that came from `similarity_at` what it was.
+    # The tolerance gives back the k that a similarity came from (`similarity_at`).
     return int(bits * bit_probability(similarity) + 1e-9)
 
 
@@ -74,7 +74,7 @@ def within_probabilities(p: NDArray[np.float64], bits: int) -> NDArray[np.float6
     p, d = p[:, None], np.arange(bits + 1)
     factorials = np.concatenate((np.zeros(1), np.cumsum(np.log(np.arange(1, bits + 1)))))
     with np.errstate(divide="ignore", invalid="ignore"):
-        # What cannot happen, happens 0 times: there 0 x log(0) is 0.
+        # An impossible event that happens 0 times has the probability 1: 0 x log(0) is 0.
         differing = np.where(d > 0, d * np.log(p), 0)
         equal = np.where(d < bits, (bits - d) * np.log1p(-p), 0)
     terms = np.exp(factorials[bits] - factorials - factorials[::-1] + differing + equal)
@@ -82,7 +82,7 @@ def within_probabilities(p: NDArray[np.float64], bits: int) -> NDArray[np.float6
 
 
 def chance_distance(similarity: float, bits: int, probability: float) -> int:
-    """The largest distance that texts of this similarity reach no oftener than this; at least 0.
+    """The largest distance that so similar texts are within with at most this probability, or 0.
 
     >>> [chance_distance(0.1, bits, 1e-5) for bits in (16, 32, 64, 128, 256)]
     [0, 3, 13, 35, 85]

@@ -34,27 +34,27 @@ if TYPE_CHECKING:
     Distances = NDArray[np.uint16] | NDArray[np.int64]
     Indices = NDArray[np.int64]
 
-#: Collections of more files get wide fingerprints besides, of SIEVE_BITS, which cost half as
-#: much again as the features and keep out nearly all pairs that are near by chance. Among
-#: 60,000 unrelated files 3,200,000 pairs were within reach at 128 bits and similarity 0.5.
+#: Collections of more files also get fingerprints of SIEVE_BITS. These cost half as much again
+#: as the features, and drop nearly all pairs that are near by chance. (Among 60,000 unrelated
+#: files 3,200,000 pairs were within reach at 128 bits and similarity 0.5.)
 SIEVE_FROM = 5000
 SIEVE_BITS = 512
 
-#: Candidates that are decided without asking whether it pays: about ten seconds of work.
+#: Up to this many candidates are always verified: about ten seconds of work.
 BUDGET = 1_000_000
 
-# What is drawn where nothing needs to be.
+# The sample where all pairs are within the budget.
 _NO_SAMPLE = np.empty(0, np.int64), np.empty(0, np.int64)
 
-#: Candidates a document, where that is more than BUDGET: the work stays linear.
+#: Candidates for each document, where that is more than BUDGET: the work stays linear.
 BUDGET_PER_DOCUMENT = 64
 
-# The share of unrelated pairs that may become candidates for the sake of the second standard
-# error. At the default similarity that leaves 128 bits with one, and 256 bits with one and a half.
+# The share of unrelated pairs that the second standard error may let in. At the default
+# similarity that leaves 128 bits with one standard error, and 256 bits with one and a half.
 CHANCE_CANDIDATES = 0.01
 
-# Pairs sampled to estimate how many candidates there will be. A share of pairs that
-# would fill the budget of a million documents (0.0001) is seen 100 times.
+# Pairs sampled to estimate how many candidates there will be. If as many pairs are near as fill
+# the budget of a million documents (0.0001 of all), the sample has 100 of them.
 SAMPLE = 1 << 20
 
 
@@ -109,25 +109,19 @@ def affordable_distance(distances: Distances, weight: float, n: int, k: int) -> 
     return max(0, int(np.searchsorted(within, budget, side="right")) - 1)
 
 
-def sample(n: int) -> tuple[Indices, Indices, int]:
-    """SAMPLE random pairs of n things, as two arrays, and the number of all pairs.
+def sample(n: int, m: int | None = None) -> tuple[Indices, Indices, int]:
+    """SAMPLE random pairs of n things, or of one of n and one of m, and the number of all pairs.
 
-    Equal n gives equal pairs. The arrays are empty where all pairs are within the budget.
+    Equal sizes give equal pairs. The arrays are empty where all pairs are within the budget.
     """
-    pairs = n * (n - 1) // 2
+    pairs = n * (n - 1) // 2 if m is None else n * m
     if pairs <= BUDGET:
         return *_NO_SAMPLE, pairs
-    random, size = np.random.default_rng(n), SAMPLE
-    left = random.integers(0, n, size)
-    return left, (left + random.integers(1, n, size)) % n, pairs
-
-
-def sample_between(n: int, m: int) -> tuple[Indices, Indices, int]:
-    """SAMPLE random pairs of one of n and one of m things; see `sample`."""
-    if n * m <= BUDGET:
-        return *_NO_SAMPLE, n * m
-    random, size = np.random.default_rng(n), SAMPLE
-    return random.integers(0, n, size), random.integers(0, m, size), n * m
+    random = np.random.default_rng(n)
+    left = random.integers(0, n, SAMPLE)
+    if m is None:
+        return left, (left + random.integers(1, n, SAMPLE)) % n, pairs
+    return left, random.integers(0, m, SAMPLE), pairs
 
 
 def recall(similarity: float, bits: int, k: int, wide: int | None = None) -> float:

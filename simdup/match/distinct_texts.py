@@ -1,7 +1,7 @@
 """Items in, distinct texts out: items with equal features are one text.
 
-An item is a document or a row of a corpus. A thousand copies of a text are searched for,
-and read again, once.
+An item is a document or a row of a corpus. A text with a thousand copies is searched once,
+and read again once.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """What is to be known of items to match them; all arrays by item."""
+    """What matching needs to know of items; all arrays by item."""
 
     rows: Rows
-    """Fingerprints; their first bits are those that are compared, all of them sort out
-    candidates that are near by chance."""
+    """Fingerprints: their first bits are compared, and all bits sieve chance candidates."""
     counts: Indices
-    """Features."""
+    """The number of features."""
     digests: NDArray[np.uint64]
-    """(items, 2): of the features."""
+    """(items, 2): digests of the features."""
     rank: Indices
-    """Of copies the one with the lowest stands for all, of texts it comes first."""
+    """The copy with the lowest rank stands for its text; a text of lower rank comes first."""
     is_reference: NDArray[np.bool_]
-    """Only pairs of a reference and another item count, if there are any."""
+    """If there are references, only pairs of a reference and another item count."""
     own: Indices | None = None
-    """Where it is not 0, only items with the same number are one text."""
+    """Items with different numbers are different texts, even if their features are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,34 +44,35 @@ class Texts:
     """The distinct texts of some items; arrays by text unless said otherwise."""
 
     by_text: Indices
-    """(items,): those of text i at begins[i]:begins[i + 1], lowest rank first."""
+    """(items,): text i has the items at begins[i]:begins[i + 1], lowest rank first."""
     begins: Indices
     """(texts + 1,)"""
     rank: Indices
-    """That of the first item."""
+    """The rank of its first item."""
     rows: Rows
+    """The bits that are compared."""
     wide: Rows
-    """With the bits that sort out chance candidates; `rows` are their beginning."""
+    """All bits, which sieve chance candidates; they begin with `rows`."""
     counts: Indices
-    """Features."""
+    """The number of features."""
     digests: NDArray[np.uint64]
-    """(texts, 2): of the features."""
+    """(texts, 2): digests of the features."""
     is_reference: NDArray[np.bool_]
-    """A text that references and other items have is two, since only pairs between the two
-    count."""
+    """A text of both references and other items is two texts, since only pairs between these
+    two sides count."""
 
     def items_of(self, text: int) -> Indices:
-        """The items that have a text, the one with the lowest rank first."""
+        """The items that have this text, lowest rank first."""
         return self.by_text[self.begins[text] : self.begins[text + 1]]
 
     @property
     def first(self) -> Indices:
-        """The item of each text that stands for it."""
+        """The item that stands for each text."""
         return self.by_text[self.begins[:-1]]
 
     @property
     def sizes(self) -> Indices:
-        """How many items have each text."""
+        """The number of items that have each text."""
         return np.diff(self.begins)
 
     def __len__(self) -> int:
@@ -81,10 +81,10 @@ class Texts:
 
 def distinct_texts(items: Items, bits: int) -> Texts:
     """The texts of items, in the order in which they first occur; `bits` are compared."""
-    apart = [items.is_reference] if items.own is None else [items.is_reference, items.own]
-    text_of = numbered(
-        np.column_stack((items.digests, *(each.astype(np.uint64) for each in apart)))
-    )
+    keys = [items.digests, items.is_reference.astype(np.uint64)]
+    if items.own is not None:
+        keys.append(items.own.astype(np.uint64))
+    text_of = numbered(np.column_stack(keys))
     by_text = np.lexsort((items.rank, text_of))
     begins = np.searchsorted(text_of[by_text], np.arange(text_of.max(initial=-1) + 2))
     first = by_text[begins[:-1]]

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-#: Texts of a star group that stay although none is alike to another. Where there would be more,
-#: the representative stays too and the rest goes. So a large group is compared in linear time.
+#: The most texts of a star group that stay because none is alike to another. Where there would
+#: be more, the representative stays too and the rest goes: so the time stays linear.
 MOST_STAYING = 100
 
-# Pairs that `staying` has compared at once: some 100 MB.
+# Pairs that `staying` asks about at once: some 100 MB.
 PAIRS_AT_ONCE = 1 << 20
 
 
@@ -138,17 +138,17 @@ def _star(neighbours: Indices, offsets: Indices, order: Indices) -> Indices:
 def components(pairs: Indices, n: int) -> Indices:
     """For every index the lowest index that is connected with it; shape (n,).
 
-    Hooking and pointer jumping on whole arrays: some log(n) rounds.
+    Hooking and pointer jumping on whole arrays take some log(n) rounds.
     """
     lowest = np.arange(n)
     i, j = pairs[:, 0], pairs[:, 1]
     while True:
         a, b = lowest[i], lowest[j]
-        apart = a != b
-        if not apart.any():
+        differs = a != b
+        if not differs.any():
             return lowest
-        i, j = i[apart], j[apart]
-        high, low = np.maximum(a, b)[apart], np.minimum(a, b)[apart]
+        i, j = i[differs], j[differs]
+        high, low = np.maximum(a, b)[differs], np.minimum(a, b)[differs]
         np.minimum.at(lowest, high, low)
         while (jumped := lowest[lowest]).tobytes() != lowest.tobytes():
             lowest = jumped
@@ -176,12 +176,12 @@ def staying(
     is_centre: NDArray[np.bool_],
     alike: Callable[[Indices], NDArray[np.bool_]],
 ) -> NDArray[np.bool_]:
-    """Which texts of some groups stay: each other text is alike to one of its group that stays.
+    """Which texts of some groups must stay, so that every other one is alike to one that stays.
 
-    `group` (n,) is the group of each text and never falls; within a group the preferred texts
-    come first. A text goes if it is alike to an earlier one that stays. `is_centre`
-    marks the texts that are alike to all of their group, which stars have (see MOST_STAYING);
-    `alike` is asked about all other pairs, (m, 2), that have to be compared.
+    `group` (n,) is the group of each text, ascending; within a group the preferred texts come
+    first. A text goes if it is alike to an earlier one that stays. `is_centre` marks texts
+    that are alike to all of their group, as in stars (see MOST_STAYING); `alike` says which of
+    some other pairs (m, 2) are alike.
 
     >>> staying(np.zeros(3, int), np.zeros(3, bool), lambda pairs: pairs[:, 1] == 1).tolist()
     [True, False, True]
@@ -205,7 +205,7 @@ def staying(
 
 
 def _with_later(texts: Indices, group: Indices, size: int) -> tuple[Indices, Indices]:
-    """The first `size` of these texts of each group, and each of them with all later ones."""
+    """The first `size` of these texts in each group, and the pairs of each with all later ones."""
     begins = np.searchsorted(group[texts], group[texts], side="left")
     ends = np.searchsorted(group[texts], group[texts], side="right")
     places = np.arange(len(texts))
@@ -217,10 +217,10 @@ def _with_later(texts: Indices, group: Indices, size: int) -> tuple[Indices, Ind
 
 
 def unlike(texts: Indices, pairs: Indices) -> tuple[Indices, Indices]:
-    """The texts that stay, taken in this order, and all that are alike to one of these.
+    """The texts that stay, and all texts that are alike to one of these.
 
-    `pairs` (m, 2) are alike texts, the earlier one on the left. A text stays unless it is
-    alike to an earlier one that stays.
+    `pairs` (m, 2) are alike texts, the earlier one on the left. In this order a text stays
+    unless it is alike to an earlier one that stays.
     """
     order = np.argsort(pairs[:, 0], kind="stable")
     left, right = pairs[order].T
@@ -237,7 +237,7 @@ def unlike(texts: Indices, pairs: Indices) -> tuple[Indices, Indices]:
 def limited(
     group: Indices, stays: NDArray[np.bool_], is_centre: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Which texts stay if MOST_STAYING do of a group with a centre, and then the centre too."""
+    """Which texts stay if a group with a centre keeps MOST_STAYING at most, and then the centre."""
     texts = np.flatnonzero(stays)
     places = np.arange(len(texts)) - np.searchsorted(group[texts], group[texts])
     beyond = texts[places >= MOST_STAYING]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from simdup.errors import TooManyPairsError
-from simdup.match.candidates import reach_of, sample, sample_between
+from simdup.match.candidates import reach_of, sample
 from simdup.match.exclusions import NO_EXCLUSIONS
 from simdup.match.groups import closest, leaders, members_of
 from simdup.match.rounds import run_rounds
@@ -99,30 +99,27 @@ def match(  # noqa: PLR0913  (the last two have an answer)
 
     Similarities in the cache are not computed again.
     """
-    engine = LocalEngine(texts, settings, source, progress, cache=cache, exclusions=exclusions)
-    return engine.groups()
+    return LocalEngine(texts, settings, source, progress, cache, exclusions).groups()
 
 
+@dataclass(eq=False)
 class LocalEngine:
     """Texts in the arrays of this process, and how to compare them; see `rounds.Engine`."""
 
-    def __init__(  # noqa: PLR0913  (what `match` takes)
-        self,
-        texts: Texts,
-        settings: Settings,
-        source: FeatureSource,
-        progress: Progress,
-        *,
-        cache: SimilarityCache | None,
-        exclusions: Exclusions,
-    ) -> None:
-        self.texts, self.settings, self.source = texts, settings, source
-        self.progress, self.cache, self.exclusions = progress, cache, exclusions
-        self.bits, self.wide = settings.recipe.bits, 8 * texts.wide.shape[1]
+    texts: Texts
+    settings: Settings
+    source: FeatureSource
+    progress: Progress
+    cache: SimilarityCache | None
+    exclusions: Exclusions
+
+    def __post_init__(self) -> None:
+        """Prepare what all rounds need."""
+        self.bits, self.wide = self.settings.recipe.bits, 8 * self.texts.wide.shape[1]
         self.excluded = [np.empty((0, 2), np.int64)]
         # Copies within one of two sides are no match: there each text counts for one.
-        self.is_two_sided = bool(texts.is_reference.any())
-        self.sizes = np.ones_like(texts.sizes) if self.is_two_sided else texts.sizes
+        self.is_two_sided = bool(self.texts.is_reference.any())
+        self.sizes = np.ones_like(self.texts.sizes) if self.is_two_sided else self.texts.sizes
 
     def groups(self) -> TextGroups:
         """The groups, and how candidates were found."""
@@ -161,13 +158,9 @@ class LocalEngine:
 
     def sampled_distances(self, active: Indices, reach: int) -> tuple[NDArray[np.uint16], float]:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
-        if self.is_two_sided:
-            references, others = self._sides(active)
-            left, right, pairs = sample_between(len(others), len(references))
-            i, j = others[left], references[right]
-        else:
-            left, right, pairs = sample(len(active))
-            i, j = active[left], active[right]
+        references, others = self._sides(active) if self.is_two_sided else (active, active)
+        left, right, pairs = sample(len(others), len(references) if self.is_two_sided else None)
+        i, j = others[left], references[right]
         passes = reach_of(self.settings, reach, self.wide).passes(self.texts.wide, i, j)
         distances = paired_distances(self.texts.rows, i[passes], j[passes])
         return distances, pairs / max(len(left), 1)

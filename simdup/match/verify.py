@@ -1,7 +1,7 @@
 """Candidate pairs in, exact similarities out.
 
-A fingerprint estimates the cosine between two weighted feature vectors; this room
-computes it, from the features themselves.
+A fingerprint estimates the cosine of two weighted feature vectors. This module computes it
+from the features themselves.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
 
-# Features held at once while candidates are decided, in two blocks: some 500 MB.
+# Features held at once while candidates are verified, in two blocks: some 500 MB.
 FEATURES_AT_ONCE = 1 << 22
 
-# Features multiplied at once: what one document's candidates may take.
+# Features multiplied at once, of the candidates of one document.
 PRODUCTS_AT_ONCE = 1 << 21
 
 
@@ -59,7 +59,7 @@ def cosines(features: Features, i: Indices, j: Indices) -> Similarities:
 
 
 def _compiled_dots(features: Features, i: Indices, j: Indices, kernels: Any) -> Similarities:  # noqa: ANN401
-    """The dot products that `_dots` gives, by compiled code in a thread for each core."""
+    """What `_dots` returns, by compiled code in one thread for each core."""
     weights = np.empty(0) if features.weights is None else features.weights.astype(np.float64)
     order, dots = np.argsort(i, kind="stable"), np.empty(len(i))
     left, right, found = i[order], j[order], np.empty(len(i))
@@ -78,8 +78,8 @@ def _dots(features: Features, weights: Similarities, i: Indices, j: Indices) -> 
     """The dot products of the weighted features of documents i[p] and j[p]."""
     _, columns = np.unique(features.ids, return_inverse=True)
     dots = np.zeros(len(i))
-    # One document's weights are laid out by feature; then every other document's
-    # features look theirs up. The loop is over documents, not over pairs.
+    # One document's weights are laid out by feature, and the features of all its candidates
+    # are looked up there. The loop is over documents, not over pairs.
     table = np.zeros(int(columns.max(initial=-1)) + 1)
     order = np.argsort(i, kind="stable")
     begins = np.flatnonzero(np.diff(i[order], prepend=-1))
@@ -96,18 +96,15 @@ def _dots(features: Features, weights: Similarities, i: Indices, j: Indices) -> 
 def _others(
     features: Features, pairs: Indices, j: Indices
 ) -> Iterator[tuple[Indices, Indices, Indices | slice]]:
-    """Parts of `pairs`, with all features of their right documents and whose each is."""
+    """Yield parts of `pairs`, the pair that each feature of a right document is of, and these."""
     counts = features.counts[j[pairs]]
     batch = (np.cumsum(counts) - counts) // PRODUCTS_AT_ONCE
     for part in np.split(pairs, np.flatnonzero(np.diff(batch)) + 1):
         counts = features.counts[j[part]]
         owner = np.repeat(np.arange(len(part)), counts)
-        if (np.diff(j[part]) == 1).all():  # neighbours, as where all pairs are asked for
-            yield (
-                part,
-                owner,
-                slice(features.offsets[j[part[0]]], features.offsets[j[part[-1]] + 1]),
-            )
+        if (np.diff(j[part]) == 1).all():  # as where all pairs are asked for
+            begin, end = features.offsets[j[part[0]]], features.offsets[j[part[-1]] + 1]
+            yield part, owner, slice(begin, end)
             continue
         ends = np.cumsum(counts)
         begins = features.offsets[j[part]] - (ends - counts)
@@ -121,12 +118,11 @@ def decide(
     load: Callable[[Indices], Features],
     at_once: int = FEATURES_AT_ONCE,
 ) -> Iterator[tuple[Indices, Similarities]]:
-    """Exact similarities of candidate pairs, a part at a time: which pairs, and theirs.
+    """Yield the exact similarities of candidate pairs in parts: which pairs, and the values.
 
-    `counts` (n,) says how many features each document has, `load` gives the features of
-    some documents, in the order of the indices it is given. Documents are loaded in
-    blocks, so that memory stays bounded; candidates that hang together are in one
-    block if they fit, and each of them is then loaded once.
+    `counts` (n,) is the number of features of each document, and `load` returns the features
+    of the documents it is given, in their order. Documents are loaded in blocks, so memory
+    stays bounded; connected candidates are in one block if they fit, and then loaded once.
     """
     block = _blocks(i, j, counts, at_once // 2)
     left, right = np.minimum(block[i], block[j]), np.maximum(block[i], block[j])
@@ -148,8 +144,8 @@ def decide(
 def _blocks(i: Indices, j: Indices, counts: Indices, size: int) -> Indices:
     """The block of each document that is in a pair, -1 for the others; (n,).
 
-    Blocks have up to twice `size` features (or one document that has more). A set of
-    documents connected by pairs is in one block, unless it alone has more than `size`.
+    A block has up to twice `size` features, or one document with more. Documents connected by
+    pairs are in one block, unless they have more than `size` features together.
     """
     n = len(counts)
     block = np.full(n, -1, np.int64)

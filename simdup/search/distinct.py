@@ -1,4 +1,4 @@
-"""Equal fingerprints as one, which a search then meets once.
+"""Rows in, distinct rows out: a search meets equal fingerprints once.
 
 >>> distinct = distinct_rows(np.uint8([[7], [3], [7]]))
 >>> distinct.rows.ravel().tolist(), distinct.members.tolist(), distinct.sizes.tolist()
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     from simdup.search.hamming import Rows
 
-#: Distinct rows of which all pairs are compared for a diameter: a quarter of a second at 256 bits.
+#: Up to this many distinct rows, all pairs are compared for a diameter: .25 s at 256 bits.
 MOST_COMPARED = 1 << 13
 
-# Distinct rows compared at once, and those of them that a bound is tried from.
+# Distinct rows compared at once, and rows that a bound is tried from.
 BLOCK, CENTRES = 1 << 10, 64
 
 
@@ -43,7 +43,7 @@ class DistinctRows:
     rows: Rows
     """(u, width), in lexical order of their words"""
     members: NDArray[np.int64]
-    """(n,): the original indices, those of distinct row i at offsets[i]:offsets[i + 1], rising"""
+    """(n,): the original indices; distinct row i has offsets[i]:offsets[i + 1], ascending"""
     offsets: NDArray[np.int64]
     """(u + 1,)"""
 
@@ -54,7 +54,7 @@ class DistinctRows:
 
 
 def distinct_rows(rows: Rows) -> DistinctRows:
-    """The distinct rows of a collection. A hundred thousand equal rows are one."""
+    """The distinct rows of a collection, and where each of them occurs."""
     columns = words(rows).T
     members = np.lexsort(columns)
     is_new = np.zeros(len(rows), bool)
@@ -67,7 +67,7 @@ def distinct_rows(rows: Rows) -> DistinctRows:
 
 
 def joint_rows(left: Rows, right: Rows) -> tuple[int, DistinctRows]:
-    """How many distinct rows the left side has; these, then those of the right side.
+    """The number of distinct left rows; and the distinct left rows followed by the right ones.
 
     Members are indices into both sides, one after the other.
     """
@@ -80,8 +80,8 @@ def joint_rows(left: Rows, right: Rows) -> tuple[int, DistinctRows]:
 def diameter(rows: Rows) -> tuple[int, bool]:
     """The largest distance between any two rows, in bits, and whether it is exact.
 
-    Of more than MOST_COMPARED distinct rows it is a bound that no distance exceeds: the way
-    between the two farthest rows by way of a third, the shortest of several.
+    For more than MOST_COMPARED distinct rows it is an upper bound: the distances of the two
+    farthest rows to a third row, added up; the lowest such bound of several.
 
     >>> diameter(np.uint8([[0b0000_0111], [0], [0], [0b1000_0000]]))
     (4, True)
@@ -96,7 +96,7 @@ def diameter(rows: Rows) -> tuple[int, bool]:
 
 
 def _bound(rows: Rows) -> int:
-    """By the triangle inequality: the two largest distances to one row, added up."""
+    """An upper bound of all distances, by the triangle inequality."""
     centres = rows[:: -(-len(rows) // CENTRES)]
     largest = np.zeros((len(centres), 2), np.uint16)
     for begin in range(0, len(rows), MOST_COMPARED):

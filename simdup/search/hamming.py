@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Rows = NDArray[np.uint8]
 
 
-# Pairs of rows that are compared at once: what is laid out for them fits in the cache.
+# Pairs of rows compared at once: their scratch fits in the cache.
 PAIRS_AT_ONCE = 1 << 13
 
 
@@ -25,7 +25,7 @@ def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
     """Differing bits between every query and every row.
 
     Takes shapes (q, width) and (n, width) in bytes; returns shape (q, n). Raises
-    ValueError if the widths differ, TypeError for what is no array of fingerprints.
+    ValueError if the widths differ, TypeError unless both are arrays of fingerprints.
 
     >>> hamming_distances(np.uint8([[0b1111_0000]]), np.uint8([[0b1111_0000], [0b0000_0001]]))
     array([[0, 5]], dtype=uint16)
@@ -35,9 +35,14 @@ def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
     if queries.shape[1] != rows.shape[1]:
         bits = f"{8 * queries.shape[1]} and {8 * rows.shape[1]} bits"
         raise ValueError(f"cannot compare fingerprints of {bits}")
-    total = np.zeros((len(queries), len(rows)), np.uint16)
+    return word_distances(words(queries).T, words(rows).T)
+
+
+def word_distances(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Distances between columns of 64-bit words, (words, q) and (words, n): shape (q, n)."""
+    total = np.zeros((left.shape[1], right.shape[1]), np.uint16)
     # One word at a time, so that scratch is (q, n) and never (q, n, words).
-    for a, b in zip(words(queries).T, words(rows).T, strict=True):
+    for a, b in zip(left, right, strict=True):
         total += np.bitwise_count(a[:, None] ^ b)
     return total
 
@@ -45,7 +50,7 @@ def hamming_distances(queries: Rows, rows: Rows) -> NDArray[np.uint16]:
 def check_rows(rows: Rows, name: str = "rows") -> None:
     """Raise TypeError unless the value is an array of packed fingerprints, (n, bytes) of uint8.
 
-    Numbers of another type would be taken for their own bytes, and give wrong distances.
+    The bytes of numbers of another type would give wrong distances.
     """
     if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype != np.uint8:
         kind = f"{rows.ndim}-dimensional {rows.dtype}" if isinstance(rows, np.ndarray) else ""

@@ -1,12 +1,11 @@
 """Every pair of fingerprints within k bits: exact, streamed, whatever the rows look like.
 
-Equal rows are one row to the search. Then one of two methods compares what is left:
+Equal rows are one row to the search. Then the cheaper of two methods finds the pairs:
 
-- all against all, in tiles: any k, and the oracle for the other;
-- multi-index hashing: rows are cut into m blocks; two rows within k bits differ by
-  at most k // m in one of them, so that each block is looked up in a table with all
-  ways to flip that few bits. With no flip it is the pigeonhole search of the
-  assignment: k + 1 blocks, of which one is equal.
+- all against all, in tiles: for any k;
+- multi-index hashing: rows are cut into m blocks. Two rows within k bits differ by at most
+  k // m bits in one of them, so each block is looked up in a table with all ways to flip that
+  few bits. With k + 1 blocks nothing is flipped: one block is equal (the pigeonhole search).
   Source: Norouzi, Punjani, Fleet, "Fast search in Hamming space with multi-index
   hashing", 2012, sections 3 and 4; Manku, Jain, Das Sarma 2007, section 3.
 """
@@ -16,6 +15,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -32,8 +32,7 @@ from simdup.compute.compiled import (
 from simdup.errors import BadValueError, TooManyPairsError
 from simdup.progress import silent
 from simdup.search.distinct import distinct_rows, joint_rows
-from simdup.search.hamming import check_rows, paired_distances, words
-from simdup.search.multi_index import CHUNK, keys_of, sharing
+from simdup.search.hamming import check_rows, paired_distances, word_distances, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,17 +47,20 @@ if TYPE_CHECKING:
     Pairs = NDArray[np.int64]
     Part = tuple[int, int, int]  # rows on the right, and the first on the left
 
-#: What `pairs_within` returns at most unless told: 1.2 GB of pairs.
+# Pairs looked at together, which bounds the memory of a search to some 100 MB.
+CHUNK = 1 << 20
+
+#: The most pairs that `pairs_within` returns unless told otherwise: 1.2 GB.
 MAX_PAIRS = 50_000_000
 
-# Rows on the two sides of a tile of all against all: 256 kB of scratch, which stay in the cache.
+# Rows on the two sides of a tile of all against all: 256 kB of scratch, which stays in the cache.
 TILE = (8, 4096)
 
-# Rows on the right of all against all by threads: with their distances they fit in the cache.
+# Rows on the right that a thread compares at once: with their distances they fit in the cache.
 COLUMNS = 4096
 
-# Nanoseconds of one step, measured with numpy 2.4 on one core. Only their ratios
-# matter, and only to which method is chosen.
+# Nanoseconds of one step, measured with numpy 2.4 on one core. Only their ratios matter, and
+# only to the choice of the method.
 NS_COMPARE = 1.2  # two rows in a tile, a word
 NS_COMPILED = 0.06  # the same by `kernels.near_pairs` on two cores
 NS_LOOK_UP = 12.0  # one row and one mask in a table
@@ -108,7 +110,7 @@ def iter_pairs(rows: Rows, k: int, *, progress: Progress = silent) -> Iterator[P
 def iter_pairs_between(
     left: Rows, right: Rows, k: int, *, progress: Progress = silent
 ) -> Iterator[Pairs]:
-    """Every pair of a left and a right row at most k bits apart, as `iter_pairs`.
+    """Every pair of a left and a right row at most k bits apart; see `iter_pairs`.
 
     Yields arrays (m, 3) of the index in `left`, the index in `right`, and distance.
     """
@@ -180,7 +182,7 @@ def _loaded_for(n: int, m: int, bits: int) -> bool:
 
 
 def _within_reach(k: int, rows: Rows, name: str = "rows") -> int:
-    """The distance to search within: `k`, or all bits where it is more than there are."""
+    """The distance k, checked; at most the number of bits."""
     check_whole(k, "k")
     check_rows(rows, name)
     if k < 0:
@@ -213,7 +215,7 @@ def pairs_within(rows: Rows, k: int, max_pairs: int = MAX_PAIRS) -> Pairs:
 def _original_pairs(
     distinct: DistinctRows, k: int, blocks: int, progress: Progress
 ) -> Iterator[Pairs]:
-    """Pairs of original rows within k, in chunks."""
+    """Yield the pairs of original rows within k, in chunks."""
     for pairs in _distinct_pairs(distinct, k, blocks, progress):
         yield from expanded(distinct, pairs)
 
@@ -221,7 +223,7 @@ def _original_pairs(
 def _distinct_pairs(
     distinct: DistinctRows, k: int, blocks: int, progress: Progress = silent
 ) -> Iterator[Pairs]:
-    """Pairs of distinct rows within k, and every repeated row as a pair with itself."""
+    """Yield the pairs of distinct rows within k, and each repeated row as a pair with itself."""
     yield _repeated(distinct)
     if blocks:
         yield from multi_index(distinct.rows, k, blocks, progress)
@@ -236,13 +238,13 @@ def _repeated(distinct: DistinctRows) -> Pairs:
 
 
 def _pair_counts(distinct: DistinctRows, pairs: Pairs) -> NDArray[np.int64]:
-    """How many pairs of original rows each pair of distinct rows stands for."""
+    """The number of pairs of original rows that each pair of distinct rows stands for."""
     left, right = distinct.sizes[pairs[:, 0]], distinct.sizes[pairs[:, 1]]
     return np.where(pairs[:, 0] == pairs[:, 1], left * (left - 1) // 2, left * right)
 
 
 def expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
-    """The pairs of original rows that pairs of distinct rows stand for, in chunks."""
+    """Yield the pairs of original rows that pairs of distinct rows stand for, in chunks."""
     widths = distinct.sizes[pairs[:, 1]]
     counts = distinct.sizes[pairs[:, 0]] * widths
     ends = np.cumsum(counts)
@@ -262,11 +264,10 @@ def expanded(distinct: DistinctRows, pairs: Pairs) -> Iterator[Pairs]:
 def plan(
     n: int, bits: int, k: int, sides: tuple[int, int] | None = None, *, is_compiled: bool = False
 ) -> int:
-    """How many blocks make multi-index hashing cheapest, or 0 for all against all.
+    """The number of blocks that makes multi-index hashing cheapest, or 0 for all against all.
 
-    A function of sizes alone: n**2 / 2 comparisons against, for every block, a table,
-    n look-ups a mask, and the n**2 / 2 pairs shared out over that table. Compiled
-    comparisons are that much cheaper, and of two `sides` only pairs across are compared.
+    A function of sizes alone. Comparing all takes n**2 / 2 comparisons, or of two `sides` their
+    product; every block takes a table, n look-ups for each mask, and its share of random pairs.
     """
     best, cost = 0, _all_pairs_cost(n, bits, sides, is_compiled=is_compiled)
     for blocks in range(1, min(bits, k + 1) + 1):
@@ -280,7 +281,7 @@ def plan(
 
 
 def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
-    """`plan` for these very rows: 0 also where too many of them share their blocks."""
+    """What `plan` says for these rows, but 0 also where too many of them share their blocks."""
     n, bits = len(rows), 8 * rows.shape[1]
     is_compiled = is_compiled_for(*(sides or (n, n)), bits)
     blocks, cost = plan(n, bits, k, sides, is_compiled=is_compiled), 0.0
@@ -291,20 +292,20 @@ def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
 
 
 def is_compiled_for(n: int, m: int, bits: int) -> bool:
-    """Whether compiled kernels would compare n rows with m."""
+    """Whether compiled kernels would compare n rows with m rows."""
     return loaded_kernels() is not None or kernels_pay(words=n * m * -(-bits // 64))
 
 
 def _all_pairs_cost(
     n: int, bits: int, sides: tuple[int, int] | None, *, is_compiled: bool
 ) -> float:
-    """Nanoseconds to compare all rows with all, or those of one side with those of the other."""
+    """Nanoseconds to compare all rows with all, or one side with the other."""
     pairs = sides[0] * sides[1] if sides else n * (n - 1) / 2
     return pairs * -(-bits // 64) * (NS_COMPILED if is_compiled else NS_COMPARE)
 
 
 def _block_cost(n: int, width: int, radius: int, sharing: float) -> float:
-    """Nanoseconds to search one block that `sharing` pairs of rows have in common."""
+    """Nanoseconds to search one block in which `sharing` pairs of rows are equal."""
     if radius < 0:
         return 0.0
     masks = sum(comb(width, flips) for flips in range(radius + 1))
@@ -312,7 +313,7 @@ def _block_cost(n: int, width: int, radius: int, sharing: float) -> float:
 
 
 def _layout(bits: int, k: int, blocks: int) -> list[tuple[int, int, int]]:
-    """Begin, width and radius of every block to be searched.
+    """The begin, width and radius of every block to search.
 
     >>> _layout(64, 3, 4)
     [(0, 16, 0), (16, 16, 0), (32, 16, 0), (48, 16, 0)]
@@ -333,14 +334,14 @@ def _layout(bits: int, k: int, blocks: int) -> list[tuple[int, int, int]]:
 
 
 def all_pairs(rows: Rows, k: int, progress: Progress = silent) -> Iterator[Pairs]:
-    """Every pair within k by comparing all with all, (m, 3) a yield, i < j."""
+    """Yield every pair within k bits by comparing all with all: arrays (m, 3), i < j."""
     return _all_pairs(rows, rows, k, progress, is_half=True)
 
 
 def _all_pairs(
     left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
 ) -> Iterator[Pairs]:
-    """Pairs of a left and a right row within k; with `is_half` these are the same, and i < j."""
+    """Yield the pairs of a left and a right row within k; `is_half`: one collection, and i < j."""
     load_kernels_if_worth(words=len(left) * len(right) * -(-left.shape[1] // 8))
     if loaded_kernels() is not None:
         reach = Reach(8 * left.shape[1], k)
@@ -400,26 +401,26 @@ def _kernel(
 
 
 def _taken(parts: deque[Part], most: int) -> Iterator[list[Part]]:
-    """The next parts, so many at a time, until none is left; more may be added meanwhile."""
+    """Yield `most` parts at a time until none is left; parts may be added meanwhile."""
     while parts:
         yield [parts.popleft() for _ in range(min(most, len(parts)))]
 
 
 def _newly_compared(taken: list[Part], n: int, *, is_half: bool) -> int:
-    """How many pairs parts have, but for those that are gone on with, which have counted before."""
+    """The number of pairs compared in these parts; continued parts were counted before."""
     fresh = ((low, high) for low, high, begin in taken if not begin)
     return sum(_compared(*part, n, is_half=is_half) for part in fresh)
 
 
 def _compared(begin: int, end: int, n: int, *, is_half: bool) -> int:
-    """How many pairs rows `begin` to `end` are in, with n others or those before each of them."""
+    """The number of pairs of rows `begin` to `end` with n others, or with the rows before each."""
     return (begin + end - 1) * (end - begin) // 2 if is_half else (end - begin) * n
 
 
 def _tiles(
     left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
 ) -> Iterator[tuple[int, int, NDArray[np.uint16]]]:
-    """Distances of some rows with some, and where these begin; only tiles with one within k.
+    """Yield where each tile begins and its distances, for tiles with a distance within k.
 
     With `is_half` tiles below the diagonal are left out.
     """
@@ -432,26 +433,18 @@ def _tiles(
     total = _compared(0, n, len(right), is_half=is_half)
     for top in progress(range(0, n, tall), "search", total, compared):
         for begin in range(top if is_half else 0, len(right), wide):
-            near = _tile(a[:, top : top + tall], b[:, begin : begin + wide])
+            near = word_distances(a[:, top : top + tall], b[:, begin : begin + wide])
             if near.min() <= k:
                 yield top, begin, near
 
 
-def _tile(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint16]:
-    """Distances between columns of words (w, rows): shape (rows of a, rows of b)."""
-    total = np.bitwise_count(a[0][:, None] ^ b[0]).astype(np.uint16)
-    for x, y in zip(a[1:], b[1:], strict=True):
-        total += np.bitwise_count(x[:, None] ^ y)
-    return total
-
-
 def multi_index(rows: Rows, k: int, blocks: int, progress: Progress = silent) -> Iterator[Pairs]:
-    """Every pair within k of distinct rows by multi-index hashing, (m, 3) a yield, i < j."""
+    """Yield every pair within k of distinct rows by multi-index hashing: arrays (m, 3), i < j."""
     columns = words(rows)
     keys: list[NDArray[np.uint32]] = []
     radii: list[int] = []
     layout, n = _layout(8 * rows.shape[1], k, blocks), len(rows)
-    # Each block decides of all pairs: it counts for the share of them that it costs.
+    # Every block searches all pairs: it counts for the share of them that it costs.
     costs = {begin: _block_cost(n, width, radius, 0) for begin, width, radius in layout}
     share = n * (n - 1) / 2 / sum(costs.values())
     shown = progress(layout, "search", n * (n - 1) / 2, lambda each: costs[each[0]] * share)
@@ -462,9 +455,57 @@ def multi_index(rows: Rows, k: int, blocks: int, progress: Progress = silent) ->
             near = np.flatnonzero(distance <= k)
             i, j, distance = i[near], j[near], distance[near]  # noqa: PLW2901
             new = np.ones(len(i), bool)
-            # A pair that an earlier block found as well was given there.
+            # Leave out pairs that an earlier block has given.
             for key, reach in zip(keys[:-1], radii, strict=True):
                 new &= np.bitwise_count(key[i] ^ key[j]) > reach
             pairs = np.column_stack((np.minimum(i, j), np.maximum(i, j), distance))
             yield pairs[new]
         radii.append(radius)
+
+
+def keys_of(rows: Rows, begin: int, width: int) -> NDArray[np.uint32]:
+    """The `width` bits from bit `begin` of each row as a number; `width` is at most 25."""
+    last = begin + width
+    key = np.zeros(len(rows), np.uint64)
+    for byte in range(begin // 8, -(-last // 8)):
+        key = key << np.uint64(8) | rows[:, byte]
+    key >>= np.uint64(-last % 8)
+    return (key & np.uint64((1 << width) - 1)).astype(np.uint32)
+
+
+def sharing(
+    keys: NDArray[np.uint32], width: int, radius: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield the pairs of rows whose keys differ in at most `radius` bits, each once, in chunks."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    starts = np.zeros((1 << width) + 1, np.int64)
+    np.cumsum(np.bincount(ordered, minlength=1 << width), out=starts[1:])
+    for flips in range(radius + 1):
+        for bits in combinations(range(width), flips):
+            mask = np.uint32(sum(1 << bit for bit in bits))
+            other = ordered ^ mask
+            # Rows with a lower key look up the higher one; equal keys, only the rows behind.
+            begins = starts[other] if flips else np.arange(1, len(keys) + 1)
+            counts = starts[other.astype(np.int64) + 1] - begins
+            if flips:
+                counts[other < ordered] = 0
+            for left, right in ranges(begins, counts):
+                yield order[left], order[right]
+
+
+def ranges(
+    begins: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield each index i with begins[i], begins[i] + 1, ..., counts[i] numbers, in chunks."""
+    busy = np.flatnonzero(counts)
+    begins, counts = begins[busy], counts[busy]
+    ends = np.cumsum(counts)
+    for low in range(0, int(ends[-1]) if len(ends) else 0, CHUNK):
+        high = min(low + CHUNK, int(ends[-1]))
+        first, last = np.searchsorted(ends, (low, high - 1), side="right")
+        part = slice(first, last + 1)
+        before = ends[part] - counts[part]
+        taken = np.minimum(ends[part], high) - np.maximum(before, low)
+        serial = np.arange(low, high) + np.repeat(begins[part] - before, taken)
+        yield np.repeat(busy[part], taken), serial

@@ -20,7 +20,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from simdup.compute.hashing import mix64
 from simdup.search.distinct import DistinctRows
 from simdup.search.hamming import paired_distances
-from simdup.search.multi_index import ranges
+from simdup.search.pairs import ranges
 from simdup.spark.arrow import (
     PAIRS,
     begins_of,

@@ -13,7 +13,6 @@ from simdup.match.candidates import (
     affordable_distance,
     recall,
     sample,
-    sample_between,
     search_distance,
     sieve_distance,
     sieve_recipe,
@@ -145,19 +144,19 @@ def test_samples_are_pairs_of_different_things_and_always_the_same():
 
 
 def test_samples_between_two_sides_stay_on_their_sides():
-    left, right, pairs = sample_between(2000, 700)
+    left, right, pairs = sample(2000, 700)
 
     assert np.unique(left).tolist() == list(range(2000))
     assert np.unique(right).tolist() == list(range(700))
     assert pairs == 1_400_000
-    assert [len(part) for n, m in ((0, 9), (9, 0)) for part in sample_between(n, m)[:2]] == [0] * 4
+    assert [len(part) for n, m in ((0, 9), (9, 0)) for part in sample(n, m)[:2]] == [0] * 4
 
 
 def test_pairs_are_sampled_where_there_are_more_than_the_budget(monkeypatch):
     for budget, size in ((45, 0), (44, candidates.SAMPLE)):
         monkeypatch.setattr(candidates, "BUDGET", budget)
 
-        assert [len(part) for part in (*sample(10)[:2], *sample_between(9, 5)[:2])] == [size] * 4
+        assert [len(part) for part in (*sample(10)[:2], *sample(9, 5)[:2])] == [size] * 4
 
 
 def test_fingerprints_are_widened_for_the_sieve_but_not_those_of_the_string_hash():

@@ -16,7 +16,7 @@ from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.match import candidates, match, rounds
 from simdup.match.distinct_texts import Items, distinct_texts
-from simdup.match.exclusions import Exclusions
+from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.progress import silent
 
 WORDS = [f"w{i}" for i in range(500)]
@@ -401,3 +401,26 @@ def test_an_ignored_pair_of_short_texts_counts_only_if_they_are_alike_too():
 
     assert matched(texts, Settings(k=128), excluded=[(0, 1)]).excluded == 1
     assert matched(texts, Settings(k=max(distance, 80)), excluded=[(0, 1)]).excluded == 0
+
+
+@pytest.mark.parametrize("is_two_sided", [False, True])
+def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(monkeypatch, is_two_sided):
+    monkeypatch.setattr(candidates, "BUDGET", 1)
+    monkeypatch.setattr(candidates, "SAMPLE", 1000)
+    settings = Settings(Recipe(bits=64))
+    made = fingerprint_texts(
+        [text(seed=seed) for seed in range(40)], candidates.sieve_recipe(settings.recipe)
+    )
+    sides = (np.arange(40) < 20) & is_two_sided
+    items = Items(made.rows, made.counts, made.digests, np.arange(40), sides)
+
+    def sampled(settings):
+        texts = distinct_texts(items, 64)
+        engine = match.LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
+        return engine.sampled_distances(engine.every_text(), 30)
+
+    distances, weight = sampled(Settings(settings.recipe, verified=False))
+    assert len(distances) == 1000
+    assert weight == (20 * 20 if is_two_sided else 40 * 39 // 2) / 1000
+    # The texts are unrelated, so their wide fingerprints are far apart.
+    assert len(sampled(settings)[0]) == 0
