@@ -14,11 +14,11 @@ import signal
 import threading
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import partial
 from importlib import import_module
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
+from operator import attrgetter
 from queue import SimpleQueue
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -113,13 +113,13 @@ class _Crew:
 
     def send(self, number: int, task: tuple[Any, ...]) -> None:
         """Send a task to the worker that has the fewest, as soon as one has room."""
-        worker = min(self._workers, key=_tasks_of, default=None)
+        worker = min(self._workers, key=attrgetter("tasks"), default=None)
         if (worker is None or worker.tasks) and len(self._workers) < self._jobs:
             worker = _Worker()
             self._workers.append(worker)
         while worker is None or worker.tasks == TASKS:
             self._receive()
-            worker = min(self._workers, key=_tasks_of)
+            worker = min(self._workers, key=attrgetter("tasks"))
         try:
             worker.connection.send((number, self._function, task))
         except OSError:
@@ -153,10 +153,6 @@ class _Crew:
                 worker.tasks -= 1
                 if number == NO_TASK:
                     self.result(NO_TASK)
-
-
-def _tasks_of(worker: _Worker) -> int:
-    return worker.tasks
 
 
 class _InWorkerError(Exception):
@@ -227,20 +223,16 @@ def _drain(connection: Connection) -> NoReturn:
     The parent would wait for ever to send a large task that nobody receives, and never see the
     error. A message received in part has no length any more, so single bytes are read.
     """
-    read = connection.recv_bytes if os.name == "nt" else partial(_bytes_from, connection)
     is_open = True
     while is_open:
         try:
-            is_open = bool(read())
+            is_nt = os.name == "nt"
+            is_open = bool(connection.recv_bytes() if is_nt else os.read(connection.fileno(), 4096))
         except MemoryError:
             continue  # the other thread will free some once it has sent the error
         except (EOFError, OSError):
             break
     os._exit(1)
-
-
-def _bytes_from(connection: Connection) -> bytes:
-    return os.read(connection.fileno(), 1 << 12)
 
 
 def _raising(error: Exception) -> NoReturn:

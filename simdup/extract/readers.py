@@ -109,8 +109,9 @@ class Readers:
         found = kind(data, path)
         if found is None or found not in self._formats:
             return None
-        if missing := _missing(found):
-            raise NotInstalled(f"needs {missing}: pip install 'simdup[docs]'")
+        package = _PACKAGES.get(found)
+        if package and not find_spec(package):
+            raise NotInstalled(f"needs {package}: pip install 'simdup[docs]'")
         if found in UNGUARDED and len(data) <= UNGUARDED_BYTES:
             return READERS[found](data), found.value
         return self._guard.text(found, data), found.value
@@ -138,9 +139,3 @@ def _members(data: bytes) -> Sequence[str]:
     from simdup.extract.zip_xml import members  # noqa: PLC0415  imports zipfile and expat
 
     return members(data)
-
-
-def _missing(found: Format) -> str | None:
-    """The package that a format needs and that is not installed."""
-    package = _PACKAGES.get(found)
-    return None if package is None or find_spec(package) else package
