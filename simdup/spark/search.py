@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from simdup.search.pairs import Reach
     from simdup.spark.arrow import Batches
 
-# With fewer rows comparing all with all is done before a join is shuffled.
+# With fewer rows, comparing all with all takes less time than shuffling a join.
 ROWS_WORTH_JOIN = 200_000
 
 
 def near_pairs(texts: DataFrame, reach: Reach) -> DataFrame:
-    """Every pair of near texts, each once, lazily: PAIRS. Takes number and fingerprint."""
+    """Every pair of texts within reach, each once, lazily: PAIRS.
+
+    `texts` has the number and fingerprint of each text.
+    """
     members = F.sort_array(F.collect_list("number")).alias("members")
     distinct = checkpointed(texts.groupBy("fingerprint").agg(members), "distinct fingerprints")
     repeated = distinct.where(F.size("members") > 1)
@@ -43,7 +46,7 @@ def near_pairs(texts: DataFrame, reach: Reach) -> DataFrame:
 
 
 def _copies(batches: Batches) -> Batches:
-    """Pairs of texts that have one fingerprint."""
+    """Yield the pairs of texts with the same fingerprint."""
     for each in batches:
         members, offsets = lists_of(each.column("members"))
         distinct = DistinctRows(rows_of(each.column("fingerprint")), members, offsets)
