@@ -5,7 +5,7 @@ PLAIN := .venv-plain
 SPARK := .venv-spark
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-plain coverage check lint types format spark accuracy bench fuzz mutants clean
+.PHONY: help demo test test-plain coverage quick check lint types format spark accuracy bench fuzz mutants clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,9 @@ spark: $(SPARK)/installed ## run the tests of Spark on two cores; without Java 1
 	.ci/java
 	$(SPARK)/bin/python -m pytest -n 2 tests/spark simdup/spark
 
+quick: lint types ## style, types and the fast tests: under a minute, for every commit
+	$(BIN)/python -m pytest -q -m "not slow"
+
 lint: $(VENV)/developing ## check style
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -81,6 +84,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/accuracy.py $(DATA)
 	$(BIN)/python tests/bench/choices.py $(DATA)
 	$(BIN)/python tests/bench/asking.py $(DATA)
+	$(BIN)/python tests/bench/startup.py
 	$(BIN)/python tests/bench/fingerprints.py
 	$(BIN)/python tests/bench/search.py
 	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100

@@ -31,7 +31,7 @@ MAX_STRING_HASH_BITS = 128
 
 
 def default_bits(hash_kind: str) -> int:
-    """The size of a fingerprint unless somebody says otherwise, in bits.
+    """The default size of a fingerprint with this hash, in bits.
 
     >>> default_bits("mix64"), default_bits("string")
     (256, 128)
@@ -40,7 +40,7 @@ def default_bits(hash_kind: str) -> int:
 
 
 class FeatureKind(str, Enum):
-    """What votes: see DESIGN and the README for when each is best."""
+    """What votes; the README says when each is best."""
 
     SHINGLES = "shingles"
     """n consecutive tokens; each distinct one weighs 1."""
@@ -49,7 +49,7 @@ class FeatureKind(str, Enum):
     KEYWORDS = "keywords"
     """The words with the highest TF-IDF as jieba extracts them, weighing that much."""
     TOKENS = "tokens"
-    """What stands between white space, as it stands; 1 an occurrence."""
+    """The text between white space, unchanged; each occurrence weighs 1."""
 
 
 class HashKind(str, Enum):
@@ -60,7 +60,7 @@ class HashKind(str, Enum):
     BLAKE2B = "blake2b"
     """BLAKE2b of the feature's UTF-8. Slower; for comparison, not for any key."""
     STRING = "string"
-    """The assignment's: Python 2's string hash, computed in as many bits as are asked for."""
+    """The assignment's: Python 2's string hash, computed in as many bits as the fingerprint has."""
 
 
 class WeightKind(str, Enum):
@@ -73,7 +73,7 @@ class WeightKind(str, Enum):
     INT10 = "int10"
     """The assignment's second way: the whole part of ten times the weight."""
     FLOAT = "float"
-    """The assignment's third way: not at all; sums of floats in the order of the keywords."""
+    """The assignment's third way: not rounded; floats are added in the order of the keywords."""
 
 
 Choice = TypeVar("Choice", bound=Enum)
@@ -103,9 +103,14 @@ class Recipe:
     """Words that do not vote, one a line."""
 
     def __post_init__(self) -> None:
-        """Turn names into choices and refuse what cannot be."""
+        """Turn names into choices. Raises ValueError for values that cannot be or go together."""
         for name, kind in (("features", FeatureKind), ("hash", HashKind), ("weights", WeightKind)):
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
+        self._check_numbers()
+        self._check_combination()
+
+    def _check_numbers(self) -> None:
+        """Sort `ngram`. Raises ValueError for what is no whole number, or out of range."""
         lengths = (self.ngram,) if isinstance(self.ngram, int) else tuple(sorted(set(self.ngram)))
         for name, numbers in (("bits", (self.bits,)), ("top", (self.top,)), ("ngram", lengths)):
             if not all(isinstance(number, int) for number in numbers):
@@ -120,9 +125,9 @@ class Recipe:
             raise BadValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {given}")
         if self.top < 1:
             raise BadValueError(f"top must be at least 1, not {self.top}")
-        self._check_combination()
 
     def _check_combination(self) -> None:
+        """Raise ValueError for options that do not go together."""
         if self.features is FeatureKind.SHINGLES and self.hash is not HashKind.MIX64:
             raise BadValueError(f"shingles take only hash 'mix64', not {self.hash.value!r}")
         if self.hash is HashKind.STRING and self.bits > MAX_STRING_HASH_BITS:

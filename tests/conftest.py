@@ -24,6 +24,33 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("simdup", deadline=None)
 settings.load_profile("simdup")
 
+# Files of which `make quick` runs nothing, and single slow tests of others (more than two seconds
+# on two busy cores): starts of the program, worker processes, memory, browsers, whole corpora.
+SLOW_FILES = (
+    *("cli/test_evaluate", "cli/test_output", "cli/test_query", "cli/test_report", "cli/test_scan"),
+    *("compute/test_kernels", "compute/test_memory", "compute/test_processes"),
+    *("corpus/test_scan", "extract/test_convert", "extract/test_sandbox"),
+    *("files/test_formats", "files/test_workers", "index/test_file", "index/test_index"),
+    *("report/test_page_in_browser", "storage/test_store", "test_difficult", "test_fixtures"),
+    *("test_fuzz", "test_invariance", "test_mutants", "test_platforms", "test_readme"),
+    "test_reliability",
+)
+SLOW_TESTS = (
+    "test_a_hundred_thousand_groups_one_after_another",
+    "test_a_picture_holds_any_number_of_recipes_and_sizes",
+    "test_intervals_hold_the_truth_as_often_as_they_say_and_single_pairs_would_not",
+    "test_processes_make_the_same_index",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark as slow what `make quick` leaves out."""
+    for item in items:
+        path = item.path.with_suffix("").as_posix()
+        if path.endswith(SLOW_FILES) or item.name.partition("[")[0] in SLOW_TESTS:
+            item.add_marker(pytest.mark.slow)
+
+
 ENGLISH = (
     "The harbour master kept two ledgers, one for the company and one for himself. In the first "
     "he wrote what had been landed: salted cod, tar, rope, now and then a crate of oranges that "

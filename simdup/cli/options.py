@@ -100,11 +100,6 @@ def _among(known: Collection[str], text: str) -> tuple[str, ...]:
     return names
 
 
-def some_of(kind: type[Enum]) -> ParsedValue:
-    """Return the type of an option that takes one or more members of an enumeration."""
-    return ParsedValue("name[,name...]", partial(_among, [each.value for each in kind]))
-
-
 def _formats(text: str) -> tuple[str, ...]:
     """Return the document formats to extract: names with commas, `text` for none, or `all`."""
     names = _among(("text", "all", *FORMATS), text)
@@ -150,6 +145,15 @@ def choice(name: str, choices: Iterable[str], text: str) -> Decorator:
     """Return an option that takes one of some names, the first unless it is given."""
     kind = click.Choice([getattr(each, "value", each) for each in choices])
     return option(name, text, type=kind, default=kind.choices[0])
+
+
+def several(name: str, kind: type[Enum], text: str) -> Decorator:
+    """Return an option that takes one or more members of an enumeration, the first by default."""
+    known = [each.value for each in kind]
+    parsed = ParsedValue("name[,name...]", partial(_among, known))
+    return option(
+        name, f"{text}: one or more of {', '.join(known)}.", type=parsed, default=known[0]
+    )
 
 
 def report_format(names: Iterable[str], default: str) -> Decorator:

@@ -1,11 +1,11 @@
-"""Bytes in, text out by a program that the user names: for what no reader here reads.
+"""Documents in, text out by a program that the user names, for formats without a reader here.
 
-The program is started without a shell, and gets the file's path in place of `{}`, or its
-bytes on standard input where the command has no `{}`. What it prints is the text.
+The program is started without a shell. It gets the file's path in place of `{}`, or the file's
+bytes on standard input if the command has no `{}`. The text is what it prints.
 
-It ends with this process, and with it whatever it started, even if this one is killed: a
-small process between the two waits for that. Windows has no such groups of processes; there
-only the program itself is ended, and only by a process that is not killed.
+The program, and whatever it started, ends with this process, even if this one is killed: a
+small process between the two, the keeper, waits for that. Windows has no such groups of
+processes; there only the program itself is ended, and not if this process is killed.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
     from simdup.settings import Converter
 
-# In a command, the place of the file's path.
+# Stands in a command for the file's path.
 PLACE = "{}"
 
-# Of what a program prints, at least this many bytes are one character.
+# A program may print this many bytes: no character has more than 4.
 MOST_BYTES = 4 * LONGEST_TEXT
 
-# Between this process and the program: it starts the program, ends with its exit code, and
-# ends the whole group when nobody is at the other end of the lifeline. It forks, which is safe
-# in a process without threads, as ours may not be. What it undoes is what Python does at its
-# start: the program is to find the signals as they were.
+# The keeper starts the program, ends with the program's exit code, and kills the whole group of
+# processes when the lifeline's other end is closed. It forks, which is safe in a process
+# without threads (ours may have some). It resets the signals that Python changes at its start,
+# so that the program finds the usual ones.
 _KEEPER = """
 import _thread, os, resource, signal, sys
 lifeline, seconds = int(sys.argv[1]), int(sys.argv[2])
@@ -72,7 +72,7 @@ def converter_for(path: str, converters: Sequence[Converter]) -> Converter | Non
 
 
 def converted(converter: Converter, data: bytes, path: str, seconds: float = SECONDS) -> str:
-    """What the converter's program prints for a file. Raises NotReadable."""
+    """The text that the converter's program prints for a file. Raises NotReadable."""
     from tempfile import TemporaryFile  # noqa: PLC0415  slow to import
 
     program = converter.command[0]
@@ -81,7 +81,9 @@ def converted(converter: Converter, data: bytes, path: str, seconds: float = SEC
             file.write(data)
             file.seek(0)
         try:
-            code, output = _run(_words(converter, path), file, complaints, seconds)
+            # Absolute, so that a name that begins with a dash is no option.
+            words = [word.replace(PLACE, os.path.abspath(path)) for word in converter.command]
+            code, output = _run(words, file, complaints, seconds)
         except OSError as error:
             raise ReaderFailed(f"cannot run {program!r}: {error.strerror or error}") from None
         if code != 0:
@@ -94,17 +96,12 @@ def converted(converter: Converter, data: bytes, path: str, seconds: float = SEC
 
 
 def edition(converter: Converter) -> str:
-    """Differs whenever the command does, or the program that it runs."""
+    """A string that changes whenever the command does, or the program that it runs."""
     program = shutil.which(converter.command[0])
     with suppress(OSError, TypeError):
         status = os.stat(program)  # type: ignore[arg-type]  # None: TypeError
         return f"{converter} ({program}, {status.st_size} bytes, {status.st_mtime_ns})"
     return str(converter)
-
-
-def _words(converter: Converter, path: str) -> list[str]:
-    # Absolute, so that a name that begins with a dash is no option.
-    return [word.replace(PLACE, os.path.abspath(path)) for word in converter.command]
 
 
 def _run(
@@ -114,24 +111,15 @@ def _run(
 
     Raises NotReadable if it prints too much, ReaderFailed if it takes too long.
     """
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        _kill(process)
-
-    with _started(command, source, complaints, seconds) as process:
-        timer = threading.Timer(PATIENCE * seconds, end)
-        timer.daemon = True
-        timer.start()
-        try:
-            output = process.stdout.read(MOST_BYTES + 1) if process.stdout else b""
-            if len(output) > MOST_BYTES:
-                raise NotReadable(f"{command[0]} printed more than {MOST_BYTES:,} bytes")
-            code = process.wait()
-        finally:
-            timer.cancel()
-    if late.is_set():
+    with (
+        _started(command, source, complaints, seconds) as process,
+        _killed_after(PATIENCE * seconds, process) as is_late,
+    ):
+        output = process.stdout.read(MOST_BYTES + 1) if process.stdout else b""
+        if len(output) > MOST_BYTES:
+            raise NotReadable(f"{command[0]} printed more than {MOST_BYTES:,} bytes")
+        code = process.wait()
+    if is_late.is_set():
         raise ReaderFailed(f"{command[0]} took longer than {PATIENCE * seconds:g} seconds")
     if hasattr(signal, "SIGXCPU") and code == 128 + signal.SIGXCPU:
         raise ReaderFailed(f"{command[0]} took more than {seconds:g} seconds of processor time")
@@ -139,10 +127,28 @@ def _run(
 
 
 @contextmanager
+def _killed_after(seconds: float, process: subprocess.Popen[bytes]) -> Iterator[threading.Event]:
+    """Kill a program if the block takes so many seconds; the event tells whether that happened."""
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        _kill(process)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()
+
+
+@contextmanager
 def _started(
     command: list[str], source: IO[bytes], complaints: IO[bytes], seconds: float
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A program that may use so many seconds of processor time; it ends with the block.
+    """Start a program that may use so many seconds of processor time; it ends with the block.
 
     Raises OSError, perhaps only at the end of the block, if it cannot be started.
     """
@@ -171,7 +177,7 @@ def _started(
 
 
 def _keeper(lifeline: int, seconds: float) -> list[str]:
-    """The command that a program's own is appended to; nothing where processes cannot fork."""
+    """The keeper's command, to which the program's is added; empty where processes cannot fork."""
     if not hasattr(os, "fork"):
         return []
     # Isolated: a module in the current folder is not imported. UTF-8: names stay as they are.
@@ -180,7 +186,7 @@ def _keeper(lifeline: int, seconds: float) -> list[str]:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End a program and whatever it started."""
+    """Kill a program and whatever it started."""
     with suppress(OSError):
         if hasattr(os, "killpg"):
             os.killpg(process.pid, signal.SIGKILL)
@@ -189,7 +195,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _last_line(complaints: bytes, code: int) -> str:
-    """What a program said last; its exit code if it said nothing."""
-    lines = complaints.decode("utf-8", "replace").split("\n")
-    said = [line.strip() for line in lines if line.strip()]
-    return said[-1][:200] if said else f"exit code {code}"
+    """The last line that a program printed as an error; its exit code if it printed none."""
+    lines = complaints.decode("utf-8", "replace").strip().split("\n")
+    return lines[-1].strip()[:200] or f"exit code {code}"

@@ -1,7 +1,7 @@
 """The text of a mail: its subject, and its body as plain text or else as HTML.
 
-Other headers, attachments and mails within the mail (forwarded or attached) are left out.
-Only a mail without a body of its own is read as the mails within it, below its subject.
+Other headers, attachments and mails within the mail (forwarded or attached) are left out. A
+mail without a body of its own has the text of the mails within it, below its subject.
 """
 
 from __future__ import annotations
@@ -13,23 +13,22 @@ from email.parser import BytesParser
 from typing import TYPE_CHECKING
 
 from simdup.extract import html as html_text
-from simdup.extract.cleanup import Gathered, NotReadable, unless_empty
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
 from simdup.text.encodings import Encoding, decode, detect, encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Lines that begin a part; each costs time in proportion to how deep it is. Real mails have
-# up to 60.
+# Lines that begin a part: each costs time in proportion to its depth. Real mails have up to 60.
 MOST_PARTS = 1000
 
-# Characters of a subject that are decoded, which takes time by their square.
+# Characters of a subject that are decoded: that takes time by their square.
 LONGEST_SUBJECT = 10_000
 
-# Parts that are a mail each (RFC 2046 and 6532); other kinds of `message` are for programs.
+# Types of a part that is a mail (RFC 2046 and 6532); other types `message/*` are for programs.
 _MAILS = {"message/rfc822", "message/global"}
 
-# What the parser raises for damaged mails, found by trying; it calls itself for nested parts.
+# What the parser raises for damaged mails, found by fuzzing; it recurses into nested parts.
 _TROUBLE = (errors.MessageError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
@@ -45,7 +44,7 @@ def text(data: bytes) -> str:
 
 
 def _subject_and_body(message: Message) -> str:
-    """What is read of a mail."""
+    """The subject line of a mail, and its body."""
     return f"{_subject(message)}\n{_body(message)}"
 
 
@@ -60,7 +59,7 @@ def _subject(message: Message) -> str:
 
 def _body(message: Message) -> str:
     """The parts that are plain text, else those that are HTML, else the mails within it."""
-    plain, html, mails = Gathered(), Gathered(), list[Message]()
+    plain, html, mails = TextBuilder(), TextBuilder(), list[Message]()
     for part in _parts(message):
         kind = part.get_content_type()
         if kind == "text/plain":
@@ -73,7 +72,7 @@ def _body(message: Message) -> str:
 
 
 def _parts(part: Message) -> Iterator[Message]:
-    """The parts without parts, but for attachments; a mail within the mail is one part."""
+    """The innermost parts, without attachments; a mail within the mail is one part."""
     if part.get_content_maintype() == "message":
         yield part
     elif part.get_content_disposition() == "attachment":
@@ -86,7 +85,7 @@ def _parts(part: Message) -> Iterator[Message]:
 
 
 def _inner(part: Message) -> list[Message]:
-    """The parts of a part, or the mail in it; none where its content is no part."""
+    """The parts of a part, or the mail in it; none if it has text."""
     content = part.get_payload()
     within = content if isinstance(content, list) else []
     return [each for each in within if isinstance(each, Message)]
@@ -94,7 +93,7 @@ def _inner(part: Message) -> list[Message]:
 
 def _joined(mails: Sequence[Message]) -> str:
     """The subjects and bodies of some mails."""
-    found = Gathered()
+    found = TextBuilder()
     for mail in mails:
         found.add(_subject_and_body(mail) + "\n")
     return str(found)

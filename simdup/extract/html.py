@@ -3,9 +3,9 @@
 The markup is cut as browsers cut it (HTML Living Standard, 13.2.5, its common states). Each
 character is looked at a bounded number of times, however broken the page, and no tag is matched
 with another, so that nesting costs nothing. (Python's own html.parser needs six seconds for
-40 KB of unclosed attributes, and cuts some pages otherwise from one release to the next.)
+40 KB of unclosed attributes, and different releases cut some pages differently.)
 
-What CSS or a script would hide or add is not known here. Alternative texts are left out.
+CSS and scripts, which may hide or add text, are not run. Alternative texts are left out.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from html import unescape
 from simdup.extract.cleanup import NotReadable, unless_empty, unwrapped
 from simdup.text.encodings import Encoding, NotText, decode, detect, encoding_named
 
-# Names and values in a tag; what comes after so many is taken for text. `re` keeps some
-# hundred bytes for each of them.
+# Names and values in a tag; whatever follows so many is taken for text, since `re` keeps some
+# hundred bytes for each.
 _PARTS = 1000
 
 # A comment, an element whose contents are no markup, a reading above characters, another
-# declaration, or a tag. What is not closed goes on to the end of the page: nothing that has
-# begun can fail, and be tried again further on. (`[^<>]*` stops where the next could begin.)
+# declaration, or a tag. If it is not closed it goes on to the end of the page: no alternative
+# fails once it has begun, to be tried again further on. (`[^<>]*` ends where the next may begin.)
 _MARKUP = re.compile(
     rf"""
     <!--(?:-?>|.*?(?:--!?>|\Z))
@@ -37,7 +37,7 @@ _MARKUP = re.compile(
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 
-# Of the raw elements only these are shown; a page is read as a browser with scripts shows it.
+# The raw elements whose contents a browser with scripts shows.
 _SHOWN = ("textarea", "xmp")
 
 # Elements that begin a new line, and the cells of a table; all others stand within a line.
@@ -50,7 +50,7 @@ _BLOCKS = (  # noqa: SIM905 (a hundred quotes)
 _LINE = "\v"  # a line break that is not one of the source
 _GAPS = {**dict.fromkeys(_BLOCKS, _LINE), "td": " ", "th": " "}
 
-# In this order, so that no blank is looked at twice.
+# Applied in this order, so that no blank is looked at twice.
 _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \n]*")
 # No character has more digits, and Python takes no number of more than 4,300.
 _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
@@ -72,7 +72,7 @@ def text(data: bytes) -> str:
 
 
 def decoded(data: bytes) -> str:
-    """The markup as characters. Raises NotReadable for what is no text."""
+    """The markup as characters. Raises NotReadable for bytes that are not text."""
     encoding = _encoding(data)
     if isinstance(encoding, NotText):
         raise NotReadable(f"not text: {encoding.detail}")
@@ -80,9 +80,9 @@ def decoded(data: bytes) -> str:
 
 
 def _encoding(data: bytes) -> Encoding | NotText:
-    """Whether a page is UTF-8 or UTF-16, its bytes say; which other encoding, it says itself.
+    """The encoding of a page: UTF-8 or UTF-16 if its bytes look so, else the one it declares.
 
-    A page saved anew in UTF-8 often keeps what it declared before.
+    The bytes come first since a page that was saved anew in UTF-8 often declares its old encoding.
     """
     found = detect(data)
     if isinstance(found, Encoding) and found.name.startswith("utf-") and not data.isascii():
@@ -91,7 +91,7 @@ def _encoding(data: bytes) -> Encoding | NotText:
 
 
 def _declared(data: bytes) -> Encoding | None:
-    """The encoding a page declares, unless it is UTF (which would show) or unknown."""
+    """The encoding a page declares; None if it is unknown or UTF, which the bytes would show."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return None
     head = _COMMENT.sub(b"", data[:_DECLARED_WITHIN])
@@ -104,7 +104,7 @@ def _declared(data: bytes) -> Encoding | None:
 
 
 def title_and_body(markup: str) -> tuple[str, str]:
-    """The title of a page and its visible text, both untidied."""
+    """The title of a page and its visible text, both still to be tidied."""
     title: str | None = None
     pieces: list[str] = []
     parts = iter(_MARKUP.split(markup.replace(_LINE, " ")))
@@ -121,6 +121,6 @@ def title_and_body(markup: str) -> tuple[str, str]:
 
 
 def _characters(source: str) -> str:
-    """The characters that source without markup stands for."""
+    """The text of source without markup: blanks joined, references replaced."""
     unbroken = unwrapped(_NEWLINES.sub("\n", _SPACES.sub(" ", source))).replace("\n", " ")
     return unescape(_ENDLESS_REFERENCE.sub("\ufffd", unbroken)).replace(_LINE, "\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from simdup.extract import html as html_text
-from simdup.extract.cleanup import Gathered, NotReadable, unless_empty
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
 from simdup.extract.zip_xml import Handler, Package, elements, inside
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def epub_text(data: bytes) -> str:
     ciphered = elements(package, _CIPHERED, "CipherReference")
     if {unquote(each.get("URI", "")) for _, each in ciphered}.intersection(chapters):
         raise NotReadable("encrypted")
-    text = Gathered()
+    text = TextBuilder()
     for name in chapters:
         markup = html_text.decoded(package.read(name))
         text.add(html_text.title_and_body(markup)[1] + "\n")
@@ -121,7 +121,7 @@ class _Flow(Handler):
     """Gathers what a vocabulary shows; counts how deep it is in each sort of element."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self.main, self.aside = Gathered(), Gathered()
+        self.main, self.aside = TextBuilder(), TextBuilder()
         self._vocabulary = vocabulary
         self._shown = self._hidden = self._asides = 0
 
@@ -198,7 +198,7 @@ class _Cells(_Values):
 
     def __init__(self, strings: list[str]) -> None:
         super().__init__()
-        self.text = Gathered()
+        self.text = TextBuilder()
         self._strings = strings
         self._type = ""
 

@@ -11,7 +11,7 @@ import codecs
 import re
 from dataclasses import dataclass, replace
 
-from simdup.extract.cleanup import Gathered, NotReadable, unless_empty
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
 from simdup.text.encodings import Encoding, decode, encoding_named
 
 _TOKEN = re.compile(
@@ -105,7 +105,7 @@ class _Reader:
         self._state, self._outer = _State(), list[_State]()
         self._ansi, self._encodings = encoding_named("cp1252"), dict[int | None, Encoding]()
         self._default_font: int | None = None
-        self._text, self._bytes = Gathered(), bytearray()
+        self._text, self._bytes = TextBuilder(), bytearray()
         self._fallback_left = 0
 
     def text(self) -> str:

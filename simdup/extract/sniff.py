@@ -1,7 +1,7 @@
-"""What kind of document a file is, by its first bytes; its name only breaks ties.
+"""The kind of document a file is, by its first bytes; its name only breaks ties.
 
-What is no document is plain text or binary, as `decode` finds: Markdown, source code
-and XML of unknown kinds stay text, tags and all.
+Every other file is plain text or binary, which `text.encodings` finds out: Markdown, source
+code and XML of unknown kinds are read as text, tags and all.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ _TYPES = {
     _OPEN_DOCUMENT + b"spreadsheet": Format.ODS,
     _OPEN_DOCUMENT + b"presentation": Format.ODP,
 }
-# Of a zip file the name and the bytes of the first member come within this many bytes.
+# The name and the contents of a zip file's first member lie within this many bytes.
 _FIRST_MEMBER = 256
 
-# PDF readers look for its mark in this many bytes; we do only if the name agrees.
+# PDF readers look for the mark in this many bytes; we do so only if the name agrees.
 _PDF_MARK, _PDF_HEAD = b"%PDF-", 1024
 
 _SKIPPED = re.compile(r"\s+|<!--.*?-->|<\?xml\b[^>]*>", re.DOTALL | re.IGNORECASE)
 _HTML = re.compile(r"<!doctype\s+html\b|<(?:html|head|body|meta)[\s/>]", re.IGNORECASE)
 _ANY_TAG = re.compile(r"<!?[a-z]", re.IGNORECASE)
 
-# Mail begins with header lines. MIME-Version is written by programs alone; without it the
-# name must say that it is mail, so that notes which begin with "From: ..." stay text.
+# Mail begins with header lines. Only programs write MIME-Version; without it the name must
+# say that the file is mail, so that notes that begin with "From: ..." stay text.
 _HEADERS = re.compile(rb"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+\r?(?:\n|\Z)")
 _FROM = re.compile(rb"^From:", re.IGNORECASE | re.MULTILINE)
 _MIME = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
@@ -74,10 +74,10 @@ _MBOX = re.compile(rb"From [^\n]*\n")
 def format_of(
     head: bytes, name: str, members: Callable[[], Sequence[str]] | None = None
 ) -> Format | None:
-    """The kind of document that begins with `head` (64 KiB will do); None: none of these.
+    """The kind of the document that begins with `head` (64 KiB will do); None if it is none.
 
-    `members` lists the names in a zip file, none if it is damaged; it is asked only
-    where `head` does not tell.
+    `members` lists the names in a zip file, none if it is damaged; it is called only if `head`
+    does not decide.
 
     >>> format_of(b"%PDF-1.7 ...", "paper.txt"), format_of(b"# About <html>", "readme.md")
     (<Format.PDF: 'pdf'>, None)
@@ -99,25 +99,28 @@ def format_of(
 def _zipped(
     head: bytes, named: Format | None, members: Callable[[], Sequence[str]] | None
 ) -> Format | None:
-    """What a zip file is, by its first member or by the names of all."""
+    """The kind of document in a zip file, by its first member or by the names of all."""
     first = head[:_FIRST_MEMBER]
     for sign, found in _TYPES.items():
         if b"mimetype" + sign in first:
             return found
-    names = members() if members else ()
-    if not names:
-        return named if named not in {Format.HTML, Format.PDF, Format.RTF, Format.EML} else None
+    if names := members() if members else ():
+        return _with_members(names, named)
+    return named if named not in {Format.HTML, Format.PDF, Format.RTF, Format.EML} else None
+
+
+def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
+    """The kind of document in a zip file that has members of these names."""
     if any(name.endswith("META-INF/container.xml") for name in names):
         return Format.EPUB  # some lie in a folder of the zip file
     if "content.xml" in names:
         return named if named in _TYPES.values() else None
     if "[Content_Types].xml" not in names:
         return None
-    return next((_OFFICE[each] for each in _OFFICE if _has_folder(names, each)), None)
-
-
-def _has_folder(names: Sequence[str], folder: str) -> bool:
-    return any(name.startswith(folder) for name in names)
+    for folder, found in _OFFICE.items():
+        if any(name.startswith(folder) for name in names):
+            return found
+    return None
 
 
 def _is_pdf(head: bytes, named: Format | None) -> bool:
@@ -125,7 +128,7 @@ def _is_pdf(head: bytes, named: Format | None) -> bool:
 
 
 def _is_html(head: bytes, named: Format | None) -> bool:
-    """Whether the first thing that is no comment is a tag of a page, or any tag if so named."""
+    """Whether a page's tag comes first, after comments; of a file named as a page, any tag."""
     text = _ascii(head)
     position = 0
     while found := _SKIPPED.match(text, position):

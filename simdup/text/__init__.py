@@ -2,5 +2,6 @@
 
 Read `encodings` first: it finds the encoding of some bytes and decodes them, and
 `east_asian` decides between GBK, Big5 and their relatives. `unicode` folds text to code
-points, `jieba_words` cuts Chinese into words, and `chunking` splits long texts.
+points, `jieba_words` cuts Chinese into words, and `chunking` batches short texts and cuts
+long ones.
 """

@@ -1,7 +1,7 @@
-"""Texts of any length in, texts of a handy length out.
+"""Texts of any length in, batches and pieces of about PIECE characters out.
 
-Short texts go through the arrays together, in batches; a long one goes in pieces, cut
-only where it makes no difference.
+Short texts are handled together, in batches. A long text is cut into pieces, and only where
+that changes no token.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from simdup.text.unicode import code_points, tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# Characters that go through the arrays at once: more fall out of the cache (one
-# million: 3 times slower), fewer pay numpy's overhead. Changes speed only.
+# Characters that numpy handles at once: more fall out of the cache (one million: 3 times
+# slower), fewer pay numpy's overhead. Changes speed only.
 PIECE = 200_000
 
-# Texts in a batch at most: the table of votes of a batch (texts x 256 counts) is to
-# stay in the cache. Changes speed only.
+# At most this many texts are in a batch, so that its table of votes (texts x 256 counts)
+# stays in the cache. Changes speed only.
 BATCH = 512
 
-# Texts without a separator for this many characters are cut there, so that a file of one
+# A text without a separator for this many characters is cut there, so that a file of one
 # endless word needs bounded memory. More than PIECE. Part of the recipe.
 LONGEST_WORD = 1 << 18
 
 
 def is_long(text: str) -> bool:
-    """Whether a text goes in pieces."""
+    """Whether a text has to be cut into pieces."""
     return len(text) > PIECE
 
 
 def batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Consecutive texts that are handled together: PIECE characters, or one longer text."""
+    """Batches of consecutive texts: at most PIECE characters each, or one longer text."""
     batch: list[str] = []
     size = 0
     for text in texts:
@@ -54,7 +54,7 @@ def chunks_of(text: str) -> Iterator[str]:
 
 
 def pieces(chunks: Iterable[str], recipe: Recipe) -> Iterator[str]:
-    """Cut a text into pieces, only where no token, Han run or composition goes across."""
+    """Cut a text into pieces, but never within a token, a run of Han or a composed character."""
     carry = ""
     for chunk in chunks:
         carry += chunk
@@ -70,12 +70,12 @@ def pieces(chunks: Iterable[str], recipe: Recipe) -> Iterator[str]:
 
 
 def _last_break(text: str, recipe: Recipe, window: int = 4096) -> int:
-    """The last place at which a text may be cut; 0 if there is none but its beginning."""
+    """The last place where cutting the text changes no token; 0 if there is none."""
     for begin in range((len(text) - 1) // window * window, -1, -window):
         codes, _ = code_points([text[begin : begin + window]])
         table = tables(codes)
-        may = table.space if recipe.features is FeatureKind.TOKENS else table.breaks
-        found = np.flatnonzero(may[codes[:-1]])
+        is_break = table.space if recipe.features is FeatureKind.TOKENS else table.breaks
+        found = np.flatnonzero(is_break[codes[:-1]])
         if len(found):
             return begin + int(found[-1])
     return 0

@@ -1,13 +1,13 @@
 """Bytes into the name of an East Asian encoding, by the everyday characters they would spell.
 
-Read in its own encoding, a text has mostly everyday characters; read in another one, rare
-characters and bytes that mean nothing. So each reading gets points, about the natural logarithm
-of how much likelier it makes the bytes. `clear` names the encoding where they leave no doubt,
-`likeliest` where somebody else's guess is weak.
+Decoded by its own encoding, a text has mostly everyday characters; decoded by another one, it
+has rare characters and bytes that mean nothing. So each encoding gets points, about the natural
+logarithm of how much likelier it makes the bytes. `clear_encoding` names an encoding if the
+points leave no doubt; `likelier_encoding` corrects a weak guess of chardet's.
 
-Every character counts once: what a language repeats is no more evidence than one, and a pair of
-letters that happens to spell an everyday character, as in Polish, weighs little. What cannot be
-read counts each time.
+Every character counts once, since a language repeats its characters, and so that a pair of
+letters that happens to spell an everyday character, as in Polish, weighs little. Bytes that
+cannot be decoded count each time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import codecs
 from math import exp, inf
 
-# Commonest first: 600 by the frequencies of jieba's dictionary, and some of talk and letters.
+# Commonest first: 600 by the frequencies in jieba's dictionary, and some from talk and letters.
 _HAN = (
     "一是人了不在有大中国和为这上他个地年来我会以到时要出的生学说道民家子也成行下们于后就发自之"
     "对得主长可过天作分方用多你着部能市等业全里工公经本都而高政法面门动日进区事代那去心小同北定"
@@ -33,7 +33,7 @@ _HAN = (
     "案批切斗富乡另倒若按查故突责严您吗呢吧啊谁妈爸爷奶姐妹错写买卖钱饭午晚昨坐睡拿喝茶换读页例"
     "注曰输"
 )
-# Those of them that are written otherwise in Taiwan and Hong Kong.
+# The traditional forms of _HAN, where Taiwan and Hong Kong write other ones.
 _TRADITIONAL = (
     "國為這個來會時學說們發對長過著業經門動進區開產軍還現當兩實關從內沒將員東頭間無見戰點場數樣"
     "問級應資務漢總電聲設義統處馬領隊計別權話報給變書華議稱決張導術結師達題條規縣風運組濟論強黃"
@@ -41,7 +41,7 @@ _TRADITIONAL = (
     "觀魚辦遠隨勢熱語鐵斷愛紀況證編滿覺雙樂標織項飛節龍響藥輕擊請顯羅營視護創興雖費試寶識維宮環"
     "鄉責嚴於麼錯檔輸訊寫買賣錢飯媽爺妳後裡隻係準臺幾種機體萬與氣並黨極價構嗎誰"
 )
-# And in Japan, with some that are everyday only there.
+# The Japanese forms of _HAN, with some characters that are everyday only there.
 _JAPANESE = "気駅円売読聞発図実変対応関黒様帰楽歩毎込働残権済験単広険検総続転黙鉄県予雑択私僕彼処終"
 # Syllables by code, 95 % of Korean. With half of them, 90 % of it, more short texts are misread.
 _HANGUL = (
@@ -64,8 +64,8 @@ _CHINESE = frozenset(_HAN + _TRADITIONAL + _PUNCTUATION)
 _OF_JAPAN = frozenset(_HAN + _TRADITIONAL + _JAPANESE + _KANA + _PUNCTUATION)
 _OF_KOREA = frozenset(_HANGUL + _PUNCTUATION)
 
-#: Python's codec -> what is everyday in its languages. Kana are in all five, and no sign of
-#: Chinese. The commonest encoding first: a long text is often told by this one alone.
+#: Python's codec -> everyday characters of its languages. All five encode kana, which therefore
+#: say nothing for Chinese. The commonest is first: it alone often decides a long text.
 EVERYDAY = {
     "gb18030": _CHINESE,
     "big5hkscs": _CHINESE,
@@ -78,22 +78,22 @@ _LOST = "\ufffd"
 _ASCII_AND_LOST = frozenset((*map(chr, range(0x80)), _LOST))
 
 # Of 330,000 beginnings of European, Russian, Arabic and Thai messages, 8 to 1,000 bytes long,
-# none has so many points and such a lead, 22 have 6 or 7. Of 29,000 East Asian ones, three have
-# them for an encoding that is not theirs.
+# none has so many points and such a lead, and 22 have 6 or 7 points. Of 29,000 East Asian
+# beginnings, three reach both for a wrong encoding.
 _LEAST_POINTS, _LEAST_LEAD = 8, 2
-# No encoding that was not theirs had more than 16.
+# No wrong encoding had more than 16.
 _BEYOND_DOUBT = 30
-# No Chinese is below. Of other files most are: Russian after 256 bytes, French after 1,024.
+# No Chinese text is below, and most others are: Russian after 256 bytes, French after 1,024.
 _HOPELESS = -10
 
 # Bytes. At these sizes 94 and 97 % of East Asian files have 20 points or more.
 _FEW, _MORE = 1 << 8, 1 << 10
 
 
-def clear(data: bytes) -> tuple[str, float] | None:
-    """The encoding that the points leave no doubt of, and how sure it is, below 1.
+def clear_encoding(data: bytes) -> tuple[str, float] | None:
+    """The encoding that leads beyond doubt, and its confidence below 1; None if none does.
 
-    Looks no further than it must: most texts are told by their first line or two.
+    Reads no further than it must: the first line or two decide most texts.
     """
     for size in (_FEW, _MORE, len(data)):
         scores = points(data[:size], _BEYOND_DOUBT)
@@ -107,10 +107,10 @@ def clear(data: bytes) -> tuple[str, float] | None:
     return None
 
 
-def likeliest(data: bytes, guess: str | None) -> str | None:
-    """The encoding with clearly more points than the guess, or the guess if there is none.
+def likelier_encoding(data: bytes, guess: str | None) -> str | None:
+    """The encoding that has clearly more points than the guess; the guess itself if none has.
 
-    A guess of no encoding, or of one that is not East Asian, has no points.
+    None, and an encoding that is not East Asian, have no points.
     """
     scores = points(data)
     best = max(scores, key=scores.__getitem__)
@@ -118,14 +118,14 @@ def likeliest(data: bytes, guess: str | None) -> str | None:
 
 
 def points(data: bytes, enough: float = inf) -> dict[str, int]:
-    """The points of each encoding; of none after the first that has `enough`.
+    """The points of each encoding, up to the first that has `enough`.
 
     >>> points("今年的鱼比去年少了三成".encode("gbk"))["gb18030"]
     20
     """
     scores = {}
     for name, everyday in EVERYDAY.items():
-        # A decoder that is told of no end keeps back a character that is cut there.
+        # An incremental decoder waits for the rest of a character that is cut at the end.
         text = codecs.getincrementaldecoder(name)("replace").decode(data)
         scores[name] = _points(text, everyday)
         if scores[name] >= enough:
@@ -134,10 +134,10 @@ def points(data: bytes, enough: float = inf) -> dict[str, int]:
 
 
 def _points(text: str, everyday: frozenset[str]) -> int:
-    """2 for each everyday character, -1 for each other one beyond ASCII, -3 for each lost.
+    """2 for each everyday character, -1 for each other one beyond ASCII, -3 for each lost one.
 
     In 1,000 bytes of real texts, 40 to 100 % of the distinct characters are everyday ones if
-    read in their own encoding, half of the texts have over 72 %; in another one 0 to 38 %.
+    decoded by the right encoding (half of the texts: over 72 %), and 0 to 38 % by a wrong one.
     """
     characters = set(text) - _ASCII_AND_LOST
     found = len(characters & everyday)

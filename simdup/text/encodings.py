@@ -5,10 +5,9 @@ asks in turn, the surest sign first: byte order mark, strict UTF-8, UTF-16
 without a mark, signs of binary, damaged UTF-8, everyday East Asian characters, and last
 chardet's statistics for the encodings of one country. Each stage answers None for "not mine".
 
-`decode` and `decode_chunks` give the same text for the same bytes, however
-these are cut. Decoding never fails: what cannot be read becomes U+FFFD, and
-`count_lost` counts them. NULs at the very end are padding and no part of the text; one
-elsewhere is a byte that cannot be read.
+`decode` and `decode_chunks` give the same text for the same bytes, however these are cut.
+Decoding never fails: what cannot be read becomes U+FFFD, and `count_lost` counts these. NULs
+at the very end are padding and no part of the text; a NUL elsewhere cannot be read.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING
 
 from simdup.errors import BadValueError
-from simdup.text.east_asian import EVERYDAY, clear, likeliest
+from simdup.text.east_asian import EVERYDAY, clear_encoding, likelier_encoding
 from simdup.versions import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: Raised whenever the same bytes begin to be taken for another encoding or text.
+#: Raised with every change that gives the same bytes another encoding or text.
 EDITION = 2
 
 LOST = "\ufffd"  # what Unicode puts in place of a character that could not be read
@@ -42,7 +41,7 @@ _MARKS = (
     (_BOM.encode("gb18030"), "gb18030"),
 )
 
-# Python's name of a codec -> ours. The first four are subsets of what is named.
+# Python's name of a codec -> ours. The first four are subsets of ours.
 _NAMES = {
     "ascii": "utf-8",
     "gb2312": "gb18030",
@@ -58,7 +57,7 @@ _NAMES = {
     **{f"iso8859-{part}": f"iso-8859-{part}" for part in range(2, 17)},
 }
 
-# Our name -> the codec that reads it, where another reads all of it and more.
+# Our name -> the codec that decodes it, where that is a larger one.
 # Of the 13,706 characters of Python's big5, cp950 returns all but 11 rare signs
 # and big5hkscs all but 249, kana and Cyrillic among them.
 _CODECS = {
@@ -69,33 +68,34 @@ _CODECS = {
     "euc-jp": "euc_jis_2004",
 }
 
-# Bytes of a character at least, where these are more than one.
+# The least number of bytes of a character, where it is not 1.
 _UNITS = {"utf-16-le": 2, "utf-16-be": 2, "utf-32-le": 4, "utf-32-be": 4}
 
-# Not for files: escapes that can spell lone surrogates, and names of hosts. Nor is
-# ISO-2022, whose decoders in Python raise on damaged bytes though told to replace.
+# Not for files: escapes that can spell lone surrogates, and host names. ISO-2022 is refused
+# too, since Python's decoders of it raise on damaged bytes though told to replace them.
 _REFUSED = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode"}
 
-# What chardet chooses from, by Python's names. All of its 80 encodings take 4
-# times as long for the same answers on GBK and Big5, at every length from 20 bytes.
+# The candidates chardet chooses from, by Python's names. Choosing from all of its 80 takes 4
+# times as long and gives the same answers on GBK and Big5, at every length from 20 bytes.
 _COMMON = (*EVERYDAY, "cp1252", "cp1251", "koi8-r")
-# Only for more than `_SHORT` bytes: offered these, chardet takes 100 letters of
-# French for Polish 1 time in 6. On its own test files they raise 239 of 424 to 370.
+# More candidates for samples longer than `_SHORT`: with them chardet takes 100 letters of
+# French for Polish 1 time in 6, but gets 370 of its own 424 test files right instead of 239.
 _RARE = (
     *("cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp866", "cp874"),
     *("iso8859-2", "iso8859-5", "iso8859-7", "mac-cyrillic"),
 )
 
-# Bytes for chardet; in up to `_SHORT` it is to see common encodings alone.
+# Bytes: samples of up to `_SHORT` have the common candidates alone; none is longer than `_LONG`.
 _SHORT, _LONG = 1 << 10, 1 << 16
-# How sure an encoding is that chardet does not see; its own weak guesses have less.
+# The confidence of an encoding where chardet has no answer; its weak guesses have less.
 _UNSURE = 0.1
-# What windows-1252 has: an accented letter beside a plain one, or alone. Without any, it is more
-# likely Chinese between spaces and signs.
+# Text in windows-1252 has accented letters beside a plain one, or alone. Bytes without any are
+# more likely Chinese between spaces and signs.
 _ACCENT = re.compile(
     rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]|(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])"
 )
-# ASCII taken along before the first other byte: letters that show what an accent belongs to.
+# How much ASCII before the first other byte belongs to the sample: it shows what words an
+# accent is in.
 _CONTEXT = 64
 
 # Not counted: TAB, LF, VT, FF, CR, ESC (colours), BS (overstruck man pages).
@@ -114,7 +114,7 @@ _UTF16_SAMPLE = 1 << 10
 # NULs within a text, as a share of its bytes: random bytes have 0.4 %. A run as long as this is
 # no stray byte but the layout of a format; a tar archive of texts has one of 100 in each header.
 _MOST_NULS, _LONG_RUN = 0.001, 8
-# NULs that are handed on together where many stand before the end of a file.
+# A long run of NULs within a file is yielded in pieces of this many bytes.
 _NULS_AT_ONCE = 1 << 16
 
 # Share of characters lost, in UTF-8 that was damaged.
@@ -182,7 +182,7 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
 
 
 def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
-    """The encoding of what has no mark and no NULs, or why it is no text."""
+    """The encoding of bytes without a mark and without NULs, or why they are not text."""
     return (
         _as_utf8(head, complete=complete)
         or _unless_controls(head, _MOST_CONTROLS)
@@ -194,11 +194,15 @@ def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
 
 
 def _by_signature(head: bytes) -> NotText | None:
+    """The binary format whose signature the file begins with."""
     return next((NotText(name) for sign, name in _SIGNATURES if head.startswith(sign)), None)
 
 
 def edition(known: str | None) -> str:
-    """Differs whenever the same bytes may give another text; `known` is an encoding forced."""
+    """A string that changes whenever the same bytes may give another text.
+
+    `known` is the encoding that the user names; None: it is detected.
+    """
     by = f"chardet {version('chardet')}" if known is None else encoding_named(known).name
     return f"edition {EDITION}, {by}"
 
@@ -223,12 +227,12 @@ def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
 
 
 def count_lost(text: str) -> int:
-    """Number of characters lost, by us or before us."""
+    """Number of characters that could not be read, now or when the file was written."""
     return text.count(LOST)
 
 
 def encoding_named(name: str) -> Encoding:
-    """The encoding the user names, whatever the bytes look like.
+    """The encoding that somebody names, whatever the bytes look like.
 
     GBK and GB2312 are read as GB18030, ISO-8859-1 as windows-1252. Raises
     ValueError for a name Python does not know or that cannot mean a text file.
@@ -246,14 +250,14 @@ def encoding_named(name: str) -> Encoding:
 
 
 def _decoder(name: str) -> codecs.IncrementalDecoder:
-    """Decodes piece by piece and never raises."""
+    """A decoder that takes bytes piece by piece and never raises."""
     return codecs.getincrementaldecoder(_CODECS.get(name, name))("replace")
 
 
 def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
-    """Drop the NULs at the end of chunks, but for those within the last `unit` of bytes.
+    """Drop the NULs at the end of a file, except those that complete its last `unit` of bytes.
 
-    NULs that may turn out to be at the end are counted and not kept, however many they are.
+    NULs that may turn out to be at the end are counted, not stored, so many cost no memory.
     """
     size = held = 0
     for chunk in chunks:
@@ -267,13 +271,13 @@ def _unpadded(chunks: Iterable[bytes], unit: int) -> Iterator[bytes]:
 
 
 def _nuls(count: int) -> Iterator[bytes]:
-    """So many NULs, in pieces."""
+    """Yield so many NULs, in pieces of bounded size."""
     for begin in range(0, count, _NULS_AT_ONCE):
         yield bytes(min(_NULS_AT_ONCE, count - begin))
 
 
 def _pieces(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder) -> Iterator[str]:
-    """Decoded chunks with newlines unified and no NULs; the last piece is what was held back."""
+    """Decode chunks, unify newlines and mark NULs as lost; the decoder's rest comes last."""
     newlines = IncrementalNewlineDecoder(decoder, translate=True)
     for chunk in chunks:
         yield newlines.decode(chunk).replace("\0", LOST)
@@ -281,7 +285,7 @@ def _pieces(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder) -> Iter
 
 
 def _by_mark(head: bytes) -> Encoding | NotText | None:
-    """The encoding of a byte order mark, if what follows has no more NULs than a text may."""
+    """The encoding of a byte order mark; NotText if more NULs follow than a text may have."""
     name = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if name is None:
         return None
@@ -291,7 +295,7 @@ def _by_mark(head: bytes) -> Encoding | NotText | None:
 
 
 def _as_utf8(head: bytes, *, complete: bool) -> Encoding | NotText | None:
-    """UTF-8 if every byte agrees; a character cut at the end does not count."""
+    """UTF-8 if every byte is valid; a character that is cut at the end does no harm."""
     if b"\0" in head:
         return None
     try:
@@ -306,8 +310,8 @@ def _as_utf8(head: bytes, *, complete: bool) -> Encoding | NotText | None:
 def _as_utf16(head: bytes) -> Encoding | None:
     """UTF-16 without a mark, in the byte order that gives everyday characters.
 
-    Every second byte of English is NUL, every twentieth of Chinese a control:
-    without those it is another encoding. (GBK read as UTF-16 is everyday Korean.)
+    In UTF-16 every second byte of English is NUL and every twentieth of Chinese a control
+    byte; without these it is another encoding. (GBK read as UTF-16 is everyday Korean.)
     """
     if _count(head, _CONTROLS) <= _MOST_CONTROLS * len(head):
         return None
@@ -321,14 +325,14 @@ def _as_utf16(head: bytes) -> Encoding | None:
 
 
 def _everyday(text: str) -> float:
-    """Share of characters within the one everyday set that holds most of them."""
+    """The largest share of characters that one of the everyday sets holds."""
     clean = _CONTROL_CHARACTERS.sub("", text)
     kept = (clean.encode(codec, "ignore").decode(codec, "ignore") for codec in _EVERYDAY)
     return max(map(len, kept)) / max(len(text), 1)
 
 
 def _unless_nuls(unpadded: bytes) -> NotText | None:
-    """Binary if there are more NULs than damage leaves in a text, many at once, or no others."""
+    """NotText if NULs are more than damage leaves in a text, or in a long run, or all there is."""
     is_stray = unpadded.count(b"\0") <= _MOST_NULS * len(unpadded)
     if unpadded and is_stray and bytes(_LONG_RUN) not in unpadded:
         return None
@@ -343,7 +347,7 @@ def _has_nuls(text: str) -> bool:
 
 
 def _unless_controls(head: bytes, most: float) -> NotText | None:
-    """Binary if the share of control bytes is over `most`; one is always allowed."""
+    """NotText if the share of control bytes is over `most`; one byte is always allowed."""
     controls = _count(head, _CONTROLS)
     if controls <= max(1, most * len(head)):
         return None
@@ -360,18 +364,18 @@ def _as_damaged_utf8(head: bytes) -> Encoding | None:
 
 
 def _as_east_asian(head: bytes) -> Encoding | None:
-    """The encoding in which its characters are clearly everyday ones."""
-    found = clear(_sample(head, _LONG))
+    """The East Asian encoding in which the characters are clearly everyday ones."""
+    found = clear_encoding(_sample(head, _LONG))
     return _reported(head, Encoding(*found)) if found else None
 
 
 def _count(data: bytes, what: bytes) -> int:
-    """Number of bytes that are among these."""
+    """Number of bytes of `data` that are among `what`."""
     return len(data) - len(data.translate(None, what))
 
 
 def _lost(data: bytes, name: str) -> float:
-    """Characters lost, as a share of those beyond ASCII; a cut last one is no character."""
+    """Share of the characters beyond ASCII that cannot be read, but for one cut at the end."""
     text = _decoder(name).decode(data)
     beyond = _beyond_ascii(text)
     return count_lost(text) / beyond if beyond else 1.0
@@ -382,10 +386,10 @@ def _beyond_ascii(text: str) -> int:
 
 
 def _sample(head: bytes, size: int) -> bytes:
-    """Up to `size` bytes that tell encodings apart: from the first that is not ASCII.
+    """About `size` bytes that tell encodings apart: from the first that is not ASCII.
 
-    Whatever the encoding, a character begins there. Controls are left out, as
-    chardet answers None if there are more than 1 %; they are part of no character.
+    Whatever the encoding, a character begins there. Control bytes, which belong to no
+    character, are left out, since chardet gives no answer if there are more than 1 %.
     """
     try:
         first = len(head.decode("ascii"))
@@ -397,21 +401,21 @@ def _sample(head: bytes, size: int) -> bytes:
 def _by_statistics(head: bytes) -> Encoding | None:
     """The encoding whose letters and pairs of letters look most like a language.
 
-    chardet tells alphabets well, East Asian encodings worse: there the everyday characters
-    are asked once more, however few.
+    chardet tells alphabets apart well and East Asian encodings less well, so that their
+    everyday characters decide once more, however few they are.
     """
     sample = _sample(head, _LONG)
     guess = _chardet(sample, _COMMON if len(sample) <= _SHORT else _COMMON + _RARE)
     if guess and _is_alphabet(sample, guess.name):
         return _reported(head, guess)
-    name = likeliest(sample, guess.name if guess else None)
+    name = likelier_encoding(sample, guess.name if guess else None)
     if name is None or not (name in EVERYDAY or _is_of_letters(sample, name)):
         return None
     return _reported(head, Encoding(name, guess.confidence if guess else _UNSURE))
 
 
 def _chardet(sample: bytes, candidates: tuple[str, ...]) -> Encoding | None:
-    """Whichever candidate chardet chooses, by Python's name."""
+    """The candidate that chardet chooses, by Python's name; None if it has no answer."""
     from chardet import detect as chardet_detect  # noqa: PLC0415 slow to load, seldom needed
 
     answer = chardet_detect(sample, include_encodings=candidates, compat_names=False)
@@ -431,14 +435,14 @@ def _reported(head: bytes, guess: Encoding) -> Encoding:
 
 
 def _is_alphabet(sample: bytes, name: str) -> bool:
-    """Whether this is an encoding of single bytes, and gives what looks like words."""
+    """Whether this is an encoding of single bytes, and the sample looks like words in it."""
     if name in EVERYDAY or (name == "cp1252" and not _ACCENT.search(sample)):
         return False
     return _is_of_letters(sample, name)
 
 
 def _is_of_letters(sample: bytes, name: str) -> bool:
-    """Whether most characters beyond ASCII are letters.
+    """Whether few characters are signs beyond ASCII.
 
     Single-byte encodings accept almost any bytes, so chardet's word is not enough.
     """

@@ -1,8 +1,7 @@
-"""Chinese words and how much they tell: jieba, or rjieba where it is installed.
+"""Chinese words and their IDF, by jieba, or by rjieba where it is installed.
 
-rjieba cuts runs of Han as jieba does, some ten times faster; a user's own
-dictionary needs jieba itself. Neither is imported before it is needed: jieba's
-dictionary takes most of a second to load.
+rjieba cuts runs of Han as jieba does, some ten times faster; a user's own dictionary needs
+jieba itself. Both are imported only when needed: jieba's dictionary takes most of a second.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4)
 def cutter(package: str, user_dict: str | None = None) -> Callable[[str], Iterable[str]]:
-    """A function from text to its words in order, which together are the text again.
+    """A function that cuts a text into its words, in order and without losing a character.
 
     `package` is "jieba" or "rjieba" (which takes no `user_dict`). Raises
     InputError when the dictionary cannot be read.
@@ -40,10 +39,10 @@ def keywords(
 ) -> Callable[[str, int], list[tuple[str, float]]]:
     """A function from (text, how many) to its keywords and their TF-IDF, highest first.
 
-    As the assignment's program finds them: the text is cut into words, these are joined
-    by "|", and `jieba.analyse.extract_tags` cuts and weighs the result, so that a word
-    that jieba only guessed from its neighbours falls apart again. Equal weights stand in
-    the order of first occurrence. Raises InputError for a file that cannot be read.
+    It works like the assignment's program: the text is cut into words, "|" joins them, and
+    `jieba.analyse.extract_tags` cuts and weighs the result, so that a word that jieba only
+    guessed from its neighbours falls apart again. Of equal weights the first to occur comes
+    first. Raises InputError for a file that cannot be read.
     """
     tokenizer = _tokenizer(user_dict)
     with warnings.catch_warnings():
@@ -64,7 +63,7 @@ def keywords(
 
 @lru_cache(maxsize=1)
 def idf() -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """The words of jieba's IDF table, and their values, in the table's order."""
+    """The words of jieba's IDF table and their values, in the table's order."""
     from importlib.resources import files  # noqa: PLC0415  slow to import
 
     lines = files("jieba").joinpath("analyse/idf.txt").read_text("utf-8").split()
@@ -72,7 +71,7 @@ def idf() -> tuple[tuple[str, ...], tuple[float, ...]]:
 
 
 def read_stop_words(path: str | None) -> list[str]:
-    """The lines of a UTF-8 file, or nothing for None. Raises InputError."""
+    """The lines of a UTF-8 file; none if the path is None. Raises InputError."""
     if path is None:
         return []
     try:
@@ -89,8 +88,8 @@ def _tokenizer(user_dict: str | None) -> Any:  # noqa: ANN401  (jieba has no typ
         warnings.simplefilter("ignore")  # jieba 0.42.1 on new Pythons and with old setuptools
         import jieba  # noqa: PLC0415
     tokenizer = jieba.Tokenizer()
-    # jieba would keep the dictionary in a world-writable folder as marshalled code
-    # data and read back whatever lies there; parsing its text costs 0.6 s instead.
+    # jieba would cache the dictionary in a world-writable folder, and unmarshal whatever lies
+    # there; parsing the dictionary's text costs 0.6 s instead.
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
     if user_dict is not None:
@@ -104,5 +103,5 @@ def _load_user_dict(tokenizer: Any, path: str) -> None:  # noqa: ANN401
             tokenizer.load_userdict(file)
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None
-    except ValueError as error:  # which is what jieba raises for text that is not UTF-8, too
+    except ValueError as error:  # jieba raises it for text that is not UTF-8, too
         raise InputError(f"{path!r}: not a dictionary for jieba: {error}") from None

@@ -1,8 +1,8 @@
 """Unicode as tables over code points: folding and token classes without a Python loop.
 
-Folding is NFKC, then case folding: "ＡＢＣ", "Abc" and "abc" become one text. A
-text is a uint32 array of code points, so both questions about a character are
-one gather. The tables come from `unicodedata`, so they are as new as Python's.
+Folding is NFKC, then case folding: "ＡＢＣ", "Abc" and "abc" become one text. A text is a
+uint32 array of code points, so that one gather looks up all its characters in a table. The
+tables come from `unicodedata`, so they are as new as Python's.
 Method: Unicode Standard Annex 15 (normalization forms), sections 9 and 13.
 """
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 #: What a folded character is to the tokeniser.
 SEPARATOR, WORD, SINGLE, HAN, MARK = range(5)
 
-#: What else stands where a packed entry has a kind: a character that folds to several, and
-#: one that may compose or change places.
+#: Stand in a packed entry in place of a kind: the character folds to several, or it may
+#: compose or change places.
 SEVERAL, JOINS = 5, 6
 KIND_SHIFT = 24
 
-#: Every character that jieba's dictionary and model know; the rest of Han is SINGLE.
+#: Holds every character that jieba's dictionary and model know; other Han is SINGLE.
 HAN_RANGE = (0x4E00, 0x9FD5)
 
 # Characters that are tokens by themselves: Han outside HAN_RANGE, kana, and the
@@ -79,26 +79,26 @@ LONGEST_MARK_RUN = 1024
 
 
 class Tables(NamedTuple):
-    """What is known of each code point below `len(kind)`, all arrays by code point."""
+    """Facts about each code point below `len(kind)`; arrays by code point, but for `folded`."""
 
     kind: NDArray[np.uint8]
-    """SEPARATOR, WORD, SINGLE, HAN or MARK of a character that is already folded."""
+    """SEPARATOR, WORD, SINGLE, HAN or MARK: what the character is, if already folded."""
     length: NDArray[np.uint8]
     """How many characters it folds to: 1 to 18."""
     start: NDArray[np.uint32]
-    """Where these stand in `folded`."""
+    """Where its folded form begins in `folded`."""
     folded: CodePoints
-    """The folded forms of all characters, end to end; not by code point."""
+    """The folded forms of all characters, end to end."""
     joins: NDArray[np.bool_]
-    """It may compose or change places with what precedes it: the tables do not apply."""
+    """Whether it may compose or change places with what precedes it, which no table can fold."""
     breaks: NDArray[np.bool_]
-    """It folds to separators only, and never joins: a text may be cut in front of it."""
+    """Whether a text may be cut in front of it: it folds to separators only, and never joins."""
     space: NDArray[np.bool_]
-    """White space, as `str.split` sees it."""
+    """Whether it is white space to `str.split`."""
     folded_kind: NDArray[np.uint8]
-    """The kinds of the characters in `folded`."""
+    """The kinds of the characters in `folded`, in their order."""
     packed: NDArray[np.uint32]
-    """The folded form and, from bit KIND_SHIFT on, its kind; or SEVERAL, or JOINS."""
+    """The folded character, and from bit KIND_SHIFT on its kind, or SEVERAL, or JOINS."""
 
 
 def tables(codes: CodePoints) -> Tables:
@@ -147,7 +147,7 @@ def fold(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
 
 
 def fold_exactly(text: str) -> str:
-    """One text as `fold` gives it, whatever it holds."""
+    """One folded text, even if its characters compose or reorder."""
     codes, _ = code_points([text])
     return _fold_exactly(text, tables(codes).joins[codes])
 
@@ -155,7 +155,7 @@ def fold_exactly(text: str) -> str:
 def _fold_each(
     codes: CodePoints, offsets: NDArray[np.int64], lengths: NDArray[np.uint8], table: Tables
 ) -> tuple[CodePoints, NDArray[np.int64]]:
-    """Every code point replaced by its folded form; one of length 0 stays as it is."""
+    """Replace every code point by its folded form; one whose length is 0 stays as it is."""
     starts = table.start[codes]
     folded = table.folded[starts]
     if not lengths.all():
@@ -163,7 +163,7 @@ def _fold_each(
     longer = np.flatnonzero(lengths > 1)
     if not len(longer):
         return folded, offsets
-    # The first character of each form is in place; the further ones are put behind it.
+    # The first character of each form is in place; its others are inserted behind it.
     more = lengths[longer].astype(np.int64) - 1
     before = np.concatenate((np.zeros(1, np.int64), np.cumsum(more)))
     further = np.arange(before[-1]) + np.repeat(starts[longer] + 1 - before[:-1], more)
@@ -185,29 +185,36 @@ def _fold_exactly(text: str, joins: NDArray[np.bool_]) -> str:
 
 @lru_cache(maxsize=len(_SIZES))
 def _tables(size: int) -> Tables:
-    length, kind = np.ones(size, np.uint8), np.zeros(size, np.uint8)
-    joins, space = np.zeros(size, bool), np.zeros(size, bool)
-    start, folded = np.arange(size, dtype=np.uint32), [np.arange(size, dtype=np.uint32)]
-    end = size
+    """The tables of all code points below `size`."""
+    kind, joins, space = np.zeros(size, np.uint8), np.zeros(size, bool), np.zeros(size, bool)
+    changed: dict[int, str] = {}
     for plane in (plane for plane in _PLANES if plane << 16 < size):
         here = slice(plane << 16, min((plane + 1) << 16, size))
         characters = list(map(chr, range(here.start, here.stop)))
         kind[here], joins[here] = _kinds(characters), _joins(characters)
         space[here] = np.frombuffer(bytes(map(str.isspace, characters)), bool)
         forms = _folded_forms(characters)
-        changed = list(compress(count(), map(ne, characters, forms)))
-        lengths = np.array([len(forms[i]) for i in changed], np.int64)
-        length[here][changed] = lengths
-        start[here][changed] = end + np.cumsum(lengths) - lengths
-        folded.append(code_points(["".join(forms[i] for i in changed)])[0][:-1])
-        end += int(lengths.sum())
-    every = np.concatenate(folded)
-    folded_kind = kind[np.minimum(every, size - 1)]
-    folded_kind[every >= size] = _kinds(list(map(chr, every[every >= size].tolist())))
+        numbered = zip(count(here.start), forms, strict=False)
+        changed.update(compress(numbered, map(ne, characters, forms)))
+    length, start, folded = _laid_out(size, changed)
+    folded_kind = kind[np.minimum(folded, size - 1)]
+    folded_kind[folded >= size] = _kinds(list(map(chr, folded[folded >= size].tolist())))
     breaks = _breaks(folded_kind, length, start, joins)
     several = np.where(joins, JOINS, np.where(length > 1, SEVERAL, folded_kind[start]))
-    packed = every[start] | several.astype(np.uint32) << np.uint32(KIND_SHIFT)
-    return Tables(kind, length, start, every, joins, breaks, space, folded_kind, packed)
+    packed = folded[start] | several.astype(np.uint32) << np.uint32(KIND_SHIFT)
+    return Tables(kind, length, start, folded, joins, breaks, space, folded_kind, packed)
+
+
+def _laid_out(
+    size: int, changed: dict[int, str]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint32], CodePoints]:
+    """`length`, `start` and `folded` of Tables: the unchanged characters, then other forms."""
+    codes = np.fromiter(changed, np.int64, len(changed))
+    lengths = np.fromiter(map(len, changed.values()), np.int64, len(changed))
+    length, start = np.ones(size, np.uint8), np.arange(size, dtype=np.uint32)
+    length[codes], start[codes] = lengths, size + np.cumsum(lengths) - lengths
+    forms = code_points(["".join(changed.values())])[0][:-1]
+    return length, start, np.concatenate((np.arange(size, dtype=np.uint32), forms))
 
 
 def _breaks(

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.text.east_asian import clear, likeliest, points
+from simdup.text import encodings
+from simdup.text.east_asian import clear_encoding, likelier_encoding, points
 from simdup.text.encodings import (
     EDITION,
     Encoding,
@@ -122,7 +123,7 @@ def test_what_is_repeated_is_no_more_evidence():
     once, often = ("plików ".encode("iso8859-2") * count for count in (1, 20))
 
     assert points(once)["gb18030"] == points(often)["gb18030"] > 0
-    assert clear(often) is None
+    assert clear_encoding(often) is None
 
 
 @pytest.mark.parametrize(
@@ -135,15 +136,15 @@ def test_what_is_repeated_is_no_more_evidence():
 def test_a_paragraph_leaves_no_doubt(text, codec):
     data = text.encode(codec)
 
-    found, confidence = clear(data)
+    found, confidence = clear_encoding(data)
 
-    assert found == codec == likeliest(data, None) == likeliest(data, "cp1252")
+    assert found == codec == likelier_encoding(data, None) == likelier_encoding(data, "cp1252")
     assert 0.9 < confidence < 1
 
 
 def test_a_guess_stands_if_the_points_know_no_better():
-    assert likeliest(FRENCH.encode("cp1252"), "cp1252") == "cp1252"
-    assert likeliest(b"", None) is None
+    assert likelier_encoding(FRENCH.encode("cp1252"), "cp1252") == "cp1252"
+    assert likelier_encoding(b"", None) is None
 
 
 @pytest.mark.parametrize(
@@ -493,6 +494,23 @@ def test_an_edition_names_what_decides_about_an_encoding():
 def test_a_forced_encoding_says_its_byte_order():
     with pytest.raises(ValueError, match="'utf-16' leaves the byte order open: say utf-16-le or"):
         encoding_named("utf-16")
+
+
+def test_confidence_is_that_of_chardet_also_where_everyday_characters_decide():
+    found = detect("的".encode("big5"))
+
+    assert found.name == "big5"
+    assert found.confidence > 0.9
+
+
+def test_everyday_characters_decide_alone_where_chardet_has_no_answer(monkeypatch):
+    monkeypatch.setattr(encodings, "_chardet", lambda *_: None)
+
+    assert detect("的".encode("big5")) == Encoding("big5", 0.1)
+
+
+def test_two_accented_letters_without_a_plain_one_are_windows_1252():
+    assert detect("ßà".encode("cp1252")).name == "windows-1252"
 
 
 def test_chardet_is_not_loaded_for_utf8():
