@@ -5,7 +5,7 @@ PLAIN := .venv-plain
 SPARK := .venv-spark
 BIN := $(VENV)/bin
 
-.PHONY: help demo test test-plain coverage check lint types format spark accuracy bench fuzz mutants clean
+.PHONY: help demo test test-plain coverage quick check lint types format spark accuracy bench fuzz mutants clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,14 +49,19 @@ coverage: $(VENV)/developing ## run the tests with all extras and say what of si
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-# Without what takes long and asks for no extra.
-test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those of files)
+# Without what takes long and is the same whether extras are installed or not.
+test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those that extras do not change)
 	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py --ignore=tests/storage \
-		--ignore=tests/index --ignore=tests/corpus
+		--ignore=tests/index --ignore=tests/corpus --ignore=tests/evaluation --ignore=tests/report \
+		--ignore=tests/test_readme.py --ignore=tests/test_platforms.py \
+		--ignore=tests/test_fixtures.py --ignore=tests/test_mutants.py --ignore=tests/test_fuzz.py
 
 spark: $(SPARK)/installed ## run the tests of Spark on two cores; without Java 17, install it if that can be
 	.ci/java
 	$(SPARK)/bin/python -m pytest -n 2 tests/spark simdup/spark
+
+quick: lint types ## style, types and the fast tests: under a minute, for every commit
+	$(BIN)/python -m pytest -q -m "not slow"
 
 lint: $(VENV)/developing ## check style
 	$(BIN)/ruff check
@@ -81,6 +86,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/accuracy.py $(DATA)
 	$(BIN)/python tests/bench/choices.py $(DATA)
 	$(BIN)/python tests/bench/asking.py $(DATA)
+	$(BIN)/python tests/bench/startup.py
 	$(BIN)/python tests/bench/fingerprints.py
 	$(BIN)/python tests/bench/search.py
 	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100

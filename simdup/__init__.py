@@ -84,7 +84,7 @@ __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  (the names of the table)
 
 
 def __getattr__(name: str) -> typing.Any:  # noqa: ANN401  (classes and functions alike)
-    """Import a public name when it is first asked for."""
+    """Import the module of a public name when the name is first used, and return its value."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'simdup' has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)
@@ -93,5 +93,5 @@ def __getattr__(name: str) -> typing.Any:  # noqa: ANN401  (classes and function
 
 
 def __dir__() -> list[str]:
-    """Return the public names too, before any of them was used."""
+    """Return the names of the module, and the public ones that nobody has used yet."""
     return sorted({*globals(), *__all__})

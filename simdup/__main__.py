@@ -1,4 +1,4 @@
-"""`python -m simdup`."""
+"""Run the program: `python -m simdup`."""
 
 from simdup.cli import main
 

@@ -24,6 +24,47 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("simdup", deadline=None)
 settings.load_profile("simdup")
 
+# Files of which `make quick` runs nothing, and slow tests of other files, by measured durations:
+# starts of the program, worker processes, memory, browsers, whole corpora, many random examples.
+SLOW_FILES = (
+    *("cli/test_evaluate", "cli/test_output", "cli/test_query", "cli/test_report", "cli/test_scan"),
+    *("compute/test_kernels", "compute/test_memory", "compute/test_processes"),
+    *("corpus/test_scan", "evaluation/test_evaluate", "extract/test_convert", "extract/test_html"),
+    *("extract/test_roundtrips", "extract/test_sandbox", "files/test_formats"),
+    *("files/test_ignored", "files/test_scan", "files/test_workers", "index/test_file"),
+    *("index/test_index", "index/test_segments", "match/test_verify", "report/test_accuracy"),
+    *("report/test_load", "report/test_page_in_browser", "storage/test_store"),
+    *("text/test_jieba_words", "text/test_unicode", "test_difficult", "test_fixtures"),
+    *("test_fuzz", "test_invariance", "test_mutants", "test_platforms", "test_readme"),
+    "test_reliability",
+)
+SLOW_TESTS = (
+    "test_a_hundred_thousand_groups_one_after_another",
+    "test_a_million_different_grams_have_different_hashes",
+    "test_a_phase_whose_end_is_not_known_counts",
+    "test_a_scan_shows_its_phases_one_after_the_other",
+    "test_a_user_dictionary_decides_what_a_word_is",
+    "test_adding_at_the_same_time_loses_no_pair",
+    "test_bash_completes",
+    "test_components_are_what_is_connected",
+    "test_fingerprints_match_the_oracle",
+    "test_intervals_hold_the_truth_as_often_as_they_say_and_single_pairs_would_not",
+    "test_no_text_and_empty_texts_have_no_features",
+    "test_nuls_are_damage_within_a_text_and_nothing_at_its_end",
+    "test_probabilities_match_the_binomial_in_fractions",
+    "test_processes_make_the_same_index",
+    "test_the_chance_distance_is_the_last_that_is_reached_no_oftener",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark as slow what `make quick` leaves out."""
+    for item in items:
+        path = item.path.with_suffix("").as_posix()
+        if path.endswith(SLOW_FILES) or item.name.partition("[")[0] in SLOW_TESTS:
+            item.add_marker(pytest.mark.slow)
+
+
 ENGLISH = (
     "The harbour master kept two ledgers, one for the company and one for himself. In the first "
     "he wrote what had been landed: salted cod, tar, rope, now and then a crate of oranges that "

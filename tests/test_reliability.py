@@ -1142,7 +1142,7 @@ def eight(write):
 
 PHASES = {
     "walk": ("simdup.files.walk:_status:4", 0),
-    "the first folder": ("simdup.files.walk:_Run._entries:1", 0),
+    "the first folder": ("simdup.files.walk:_Walk._entries:1", 0),
     "read": ("simdup.files.workers:fingerprint_sources:2", 2),
     "keep": ("simdup.storage.cached:RecipeCache._insert:2", 2),
     "search": ("simdup.match.match:iter_near_pairs:1", 8),

@@ -1,4 +1,4 @@
-"""The command line: the only prints, the only exits. One module a command.
+"""The command line: nothing else prints or exits. Each command has a module of its own.
 
 Results go to stdout; progress, warnings and the summary to stderr.
 """
@@ -130,9 +130,10 @@ def _run(arguments: list[str]) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """Give streams that the caller closed the null device, before a file takes their number.
+    """Open the null device for each standard stream that the caller closed.
 
-    Input and results the wrong way round, so that using them is an error and not silence.
+    A file opened later would else take its number. Input is opened for writing and output for
+    reading, so that using them is an error instead of silence.
     """
     for name, mode in (("stdin", "w"), ("stdout", "r"), ("stderr", "w")):
         if getattr(sys, name) is None:

@@ -1,4 +1,4 @@
-"""Progress on a terminal."""
+"""Bars on a terminal that show how far a run is; apart, because tqdm is slow to import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-# What is counted in a phase.
+# What a phase counts.
 _UNITS = {
     "walk": "files",
     "compile": "kernels",
@@ -25,17 +25,17 @@ _UNITS = {
     "evaluate": "rows",
 }
 
-# A phase whose end is not known, and one whose end is.
+# The line of a phase whose end is unknown, and of one whose end is known.
 _COUNT = "{desc:<9}{done} {counted}{speed}"
 _SHARE = "{desc:<8}{percentage:4.0f} % {bar} {done} of {end} {counted}{speed}, {remaining} left"
 
 
 class _Bar(tqdm):  # type: ignore[type-arg]
-    """A bar that writes numbers as reports do."""
+    """A bar that writes numbers as reports do, and short ones where they are huge."""
 
     @property
     def format_dict(self) -> dict[str, Any]:
-        """What a line is made of, and what ours says besides."""
+        """Return the values that a line may show: those of tqdm, and ours."""
         known = dict(super().format_dict)
         done, total, elapsed = known["n"], known["total"] or 0, known["elapsed"]
         rate = known["rate"] or (done / elapsed if elapsed else 0)
@@ -49,7 +49,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
 
 
 def _short(number: float) -> str:
-    """A number of at most seven digits, or of three and a letter: there are billions of pairs.
+    """Write a number with at most seven digits, or with three and a letter: pairs may be billions.
 
     >>> _short(7.25), _short(20000), _short(49_950_000_000)
     ('7.2', '20,000', '50.0G')
@@ -65,7 +65,7 @@ def bar(
     total: float | None,
     amount: Callable[[Item], float] | None = None,
 ) -> Iterable[Item]:
-    """The items, with a bar on stderr that says how many of them have been taken."""
+    """Return the items, which show on stderr how many of them have been taken."""
     if total == 0:
         return items
     shown = _Bar(
@@ -81,7 +81,7 @@ def bar(
 
 
 def _counted(bar: _Bar, items: Iterable[Item], amount: Callable[[Item], float]) -> Iterable[Item]:
-    """The items, each counted as what it amounts to when it is done with."""
+    """Yield the items; when the next one is asked for, count what the last one amounts to."""
     with bar:
         for item in items:
             yield item

@@ -1,4 +1,4 @@
-"""`simdup completion`: what makes a shell complete commands, options and their values."""
+"""`simdup completion`: scripts that make a shell complete commands, options and their values."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def completion_command(context: click.Context, shell: str) -> int:
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"this version of click has no completion for {shell}")
-    # The base class: that of bash would start a bash, to ask for its version.
+    # Of the base class: the one for bash would start a bash to ask for its version.
     script = ShellComplete.source(kind(context.find_root().command, {}, "simdup", VARIABLE))
     click.echo(script, nl=False)
     return 0
 
 
 def asked() -> str | None:
-    """What a completion script asks for, if this run is for one."""
+    """Return what a completion script asks for; None if no script started this run."""
     return os.environ.get(VARIABLE) or None
 
 
 def answer(commands: Command, instruction: str) -> int:
-    """Print the completions that a script asked for, and the exit code of doing so.
+    """Print the completions that a script asked for and return the exit code.
 
-    Raises UsageError where no script of ours can have asked.
+    Raises UsageError if the request cannot come from a script of ours.
     """
     shell, _, action = instruction.partition("_")
     try:

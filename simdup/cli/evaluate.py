@@ -47,20 +47,8 @@ DEFAULT_PRECISION = 0.99
     type=options.LENGTHS,
     default=",".join(map(str, SIZES)),
 )
-@options.option(
-    "--features",
-    "What fingerprints are made of: one or more of"
-    f" {', '.join(each.value for each in FeatureKind)}.",
-    type=options.some_of(FeatureKind),
-    default=Recipe().features.value,
-)
-@options.option(
-    "--hash",
-    "hashes",
-    f"The hash functions: one or more of {', '.join(each.value for each in HashKind)}.",
-    type=options.some_of(HashKind),
-    default=Recipe().hash.value,
-)
+@options.several("--features", FeatureKind, "What fingerprints are made of")
+@options.several("--hash", HashKind, "The hash functions")
 @options.option(
     "-s",
     "--similarity",
@@ -170,7 +158,7 @@ def _recipes(given: dict[str, Any], k: int | None) -> tuple[list[int], list[Reci
     """
     sizes = [size for size in given["bits"] if k is None or k <= size] or given["bits"]
     recipes, left_out = list[Recipe](), list[str]()
-    for kind, name in product(given["features"], given["hashes"]):
+    for kind, name in product(given["features"], given["hash"]):
         most = MAX_STRING_HASH_BITS if name == HashKind.STRING.value else max(sizes)
         if problem := _problem(kind, name, given["draws"]):
             left_out.append(f"{kind} with hash {name!r}{problem}")

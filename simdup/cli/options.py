@@ -100,11 +100,6 @@ def _among(known: Collection[str], text: str) -> tuple[str, ...]:
     return names
 
 
-def some_of(kind: type[Enum]) -> ParsedValue:
-    """Return the type of an option that takes one or more members of an enumeration."""
-    return ParsedValue("name[,name...]", partial(_among, [each.value for each in kind]))
-
-
 def _formats(text: str) -> tuple[str, ...]:
     """Return the document formats to extract: names with commas, `text` for none, or `all`."""
     names = _among(("text", "all", *FORMATS), text)
@@ -150,6 +145,15 @@ def choice(name: str, choices: Iterable[str], text: str) -> Decorator:
     """Return an option that takes one of some names, the first unless it is given."""
     kind = click.Choice([getattr(each, "value", each) for each in choices])
     return option(name, text, type=kind, default=kind.choices[0])
+
+
+def several(name: str, kind: type[Enum], text: str) -> Decorator:
+    """Return an option that takes one or more members of an enumeration, the first by default."""
+    known = [each.value for each in kind]
+    parsed = ParsedValue("name[,name...]", partial(_among, known))
+    return option(
+        name, f"{text}: one or more of {', '.join(known)}.", type=parsed, default=known[0]
+    )
 
 
 def report_format(names: Iterable[str], default: str) -> Decorator:
@@ -325,16 +329,19 @@ def is_given(name: str) -> bool:
     return source is ParameterSource.COMMANDLINE
 
 
+def spelled(name: str) -> str:
+    """Return the name of an option as it is typed: `user_dict` is `--user-dict`."""
+    return f"--{name.replace('_', '-')}"
+
+
 def refuse_idle_options(features: Collection[str]) -> None:
     """Raise UsageError for a detail that was given and that none of the features has."""
     values = click.get_current_context().params
     for name, its_features in _FEATURES_OF.items():
         has_effect = values[name] != WeightKind.EXACT.value
         if has_effect and is_given(name) and not set(its_features) & set(features):
-            option, wanted = f"--{name.replace('_', '-')}", " or ".join(its_features)
-            raise click.UsageError(
-                f"{option} goes with --features {wanted}, not {', '.join(features)}"
-            )
+            wanted, others = " or ".join(its_features), ", ".join(features)
+            raise click.UsageError(f"{spelled(name)} goes with --features {wanted}, not {others}")
 
 
 def details_of(features: str, given: dict[str, Any]) -> dict[str, Any]:

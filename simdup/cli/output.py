@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,8 @@ def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write
         raise InputError(f"{path!r}: a folder; name a file")
     if _is_stream(path):
         return lambda lines: _append(path, lines)
+    import tempfile  # noqa: PLC0415  slow to import
+
     target = os.path.realpath(path)
     try:
         tempfile.TemporaryFile(dir=os.path.dirname(target)).close()
@@ -95,6 +96,8 @@ def _append(path: str, lines: Lines) -> None:
 
 def _replace(path: str, lines: Lines, mode: int | None) -> None:
     """Write a temporary file beside the target and give it the target's name and mode."""
+    import tempfile  # noqa: PLC0415  slow to import
+
     folder, name = os.path.split(path)
     try:
         descriptor, temporary = tempfile.mkstemp(

@@ -19,7 +19,6 @@ from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
 from simdup.errors import InputError, InterruptedScan
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
-from simdup.index.index import Index
 from simdup.report import json_csv as data
 from simdup.report import text
 from simdup.report.wording import count
@@ -233,17 +232,18 @@ def _refuse_beside_index(paths: tuple[str, ...]) -> None:
     """Raise UsageError for what says which files to read, or how: an index has its own."""
     filters = (each.name for each in fields(Filters))
     names = ("files_from", "against", "cache", "encoding", "formats", *filters)
-    wrong = next(
-        (f"--{name.replace('_', '-')}" for name in names if options.is_given(name)), "PATH..."
-    )
-    if paths or wrong != "PATH...":
-        raise click.UsageError(f"--index groups what is in the index; leave out {wrong}")
+    wrong = [options.spelled(name) for name in names if options.is_given(name)]
+    if paths or wrong:
+        what = wrong[0] if wrong else "PATH..."
+        raise click.UsageError(f"--index groups what is in the index; leave out {what}")
 
 
 def _features_of(file: str, given: dict[str, Any]) -> str:
     """Return the features that the user gave, or those that the index was built with."""
     if options.is_given("features"):
         return str(given["features"])
+    from simdup.index.index import Index  # noqa: PLC0415  slow to import
+
     with Index(file) as index:
         return str(index.info().about["recipe"].get("features"))
 
@@ -252,6 +252,8 @@ def _scan_index(
     file: str, settings: Settings, ignored: Iterable[tuple[bytes, bytes]], progress: Progress
 ) -> ScanResult:
     """Group the documents of an index by its fingerprints. Raises InputError for other ones."""
+    from simdup.index.index import Index  # noqa: PLC0415  slow to import
+
     with Index(file, settings) as index:
         own = index.settings.recipe
         for name in ("features", "ngram", "top", "weights", "hash"):

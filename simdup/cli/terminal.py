@@ -1,4 +1,4 @@
-"""What a person sees: progress on a terminal only, warnings, and what a report looks like there."""
+"""What a person sees at a terminal: bars, warnings, and whether a report is coloured."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLOR = ("auto", "always", "never")
 
 
 def look(color: str, target: str | None = None) -> TerminalStyle:
-    """How a report for people looks that goes to stdout, or to a file.
+    """Return how a text report looks that goes to stdout, or to the file `target`.
 
     `color` is one of COLOR. Only on a terminal are lines fitted to its width, which the
     variable COLUMNS overrules.
@@ -45,7 +45,7 @@ def look(color: str, target: str | None = None) -> TerminalStyle:
 
 
 def progress(*, quiet: bool) -> Progress:
-    """Bars on stderr, if it is a terminal and they are wanted."""
+    """Return what draws bars on stderr; nothing is drawn if `quiet`, or where it is no terminal."""
     if quiet or not sys.stderr.isatty():
         return silent
     from simdup.cli.bars import bar  # noqa: PLC0415  slow to import
@@ -54,7 +54,7 @@ def progress(*, quiet: bool) -> Progress:
 
 
 def warn_of(skipped: tuple[Skipped, ...]) -> None:
-    """A line for each file that could not be read; of very many, the number."""
+    """Print a line for each file that could not be read; after the first ten only their number."""
     trouble = [each for each in skipped if each.reason.is_trouble]
     for each in trouble[:MOST_WARNINGS]:
         detail = f" ({printable(each.detail)})" if each.detail else ""
@@ -64,6 +64,6 @@ def warn_of(skipped: tuple[Skipped, ...]) -> None:
 
 
 def tell(line: str) -> None:
-    """A line on stderr, if anybody is there to read it."""
+    """Print a line on stderr, unless that is closed."""
     with suppress(OSError):
         click.echo(line, err=True)

@@ -1,4 +1,4 @@
-"""`simdup --version`: what runs here, and with `--verbose` what it runs on."""
+"""`simdup --version`: the version, and with `--verbose` the packages that simdup runs on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import platform
 
 from simdup.versions import version
 
-# Optional package -> the extra that installs it, and what does its work without it.
+# Optional package -> the extra that installs it, and what simdup does without it.
 _OPTIONAL = {
     "numba": ("fast", "kernels by numpy"),
     "rjieba": ("fast", "Chinese words by jieba"),
@@ -21,7 +21,7 @@ _REQUIRED = ("numpy", "jieba", "chardet", "click", "tqdm")
 
 
 def version_lines(*, is_verbose: bool) -> list[str]:
-    """The version; then the interpreter, which kernels are used, and the packages."""
+    """Return the version; if verbose also the interpreter, the kernels in use and the packages."""
     lines = [f"simdup, version {version('simdup')}"]
     if not is_verbose:
         return lines

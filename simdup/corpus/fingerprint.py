@@ -109,7 +109,7 @@ def fingerprint_tables(
     Raises InputError for a file that changes meanwhile, SimdupError when a worker dies.
     """
     size = sum(table.size for table in tables)
-    # Every bit takes its time, and the limit is meant for 128 of them.
+    # The limit is meant for 128 bits; more bits take longer.
     load_kernels_if_worth(characters=size * max(1, recipe.bits // 128), progress=progress)
     if jobs is None:
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1

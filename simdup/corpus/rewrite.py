@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.arguments import check_type
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import PACKINGS, changed, check_packing
 from simdup.corpus.stay import check_keep, dropped
@@ -37,15 +38,15 @@ def check_target(tables: Sequence[Table], target: str) -> None:
     first, (form, packing) = tables[0], form_of(target)
     for table in tables[1:]:
         if table.form != first.form:
-            raise _apart(table, first, "format")
+            raise _mismatch(table, first, "format")
         if table.columns != first.columns:
-            raise _apart(table, first, "columns")
+            raise _mismatch(table, first, "columns")
     if form not in {None, first.form} or (first.form == "parquet" and packing):
         raise InputError(f"{target!r}: the rows are {first.form}, and are written as such")
     check_packing(target, packing)
 
 
-def _apart(table: Table, first: Table, what: str) -> InputError:
+def _mismatch(table: Table, first: Table, what: str) -> InputError:
     return InputError(f"{table.path!r} has another {what} than {first.path!r}: not one file")
 
 
@@ -59,6 +60,7 @@ def rewritten(result: CorpusResult, keep: str, target: str = "") -> Iterator[byt
     cannot go into one file of that name, or a file is not what it was.
     """
     check_keep(keep)
+    check_type(target, "target", str)
     if result.rows.tables:
         check_target(result.rows.tables, target)
     return _rewritten(result, keep, target)

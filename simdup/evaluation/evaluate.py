@@ -121,7 +121,7 @@ def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
 
 
 def _by_features(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
-    """The recipe at each size that it can have; a list has sizes with the same features.
+    """The recipe at each size that it can have; each list has recipes with equal features.
 
     With the hash 'string' a feature votes differently at each size, so each stands alone.
     """
@@ -148,7 +148,7 @@ def _check(settings: Sequence[Sequence[Settings]], draws: int, precision: float 
 
 
 class _Evaluator:
-    """The labels, prepared once, and the figures of each recipe on them."""
+    """Labels that are prepared once, to measure each recipe on them."""
 
     def __init__(self, labels: Labels, draws: int, precision: float | None) -> None:
         self.labels, self.draws, self.precision = labels, draws, precision
@@ -172,20 +172,19 @@ class _Evaluator:
 
     def rows(self, settings: Sequence[Settings]) -> Iterator[Evaluated]:
         """The figures for each of the settings, which differ in the size of fingerprints only."""
-        recipe, widest = settings[0].recipe, max(each.recipe.bits for each in settings)
-        features = all_features(self.labels.texts, recipe)
-        i, j = self.labels.pairs.T
+        widest = max((each.recipe for each in settings), key=lambda recipe: recipe.bits)
+        features, (i, j) = all_features(self.labels.texts, widest), self.labels.pairs.T
         similarities = cosines(features, i, j)
         is_empty = features.counts == 0
         # A text without features is never found: it counts as far from all, whatever its bits.
         is_unlike = is_empty[i] | is_empty[j]
         p = np.where(is_unlike, 1, np.arccos(np.clip(similarities, -1, 1)) / pi)
-        wide = simhash(features, replace(recipe, bits=self.draws * widest)).rows
+        wide = simhash(features, replace(widest, bits=self.draws * widest.bits)).rows
         parts = np.split(wide, self.draws, axis=1)
         for each in settings:
             size = each.recipe.bits
-            draws = [part[:, : size // 8] for part in parts]
-            distances = np.array([paired_distances(rows, i, j) for rows in draws], np.int64)
+            draws = (paired_distances(part[:, : size // 8], i, j) for part in parts)
+            distances = np.array(list(draws), np.int64)
             distances[:, is_unlike] = size
             yield self._row(each, distances, similarities, p, int(is_empty.sum()))
 
@@ -197,7 +196,10 @@ class _Evaluator:
         p: Numbers,
         without: int,
     ) -> Evaluated:
-        """The figures of distances (draws, m), if each bit differs with probability p (m,)."""
+        """All figures for one size, from the distances (draws, m) of the pairs.
+
+        A bit of a pair differs with probability `p` (m,); `without` texts have no feature.
+        """
         bits, judged = settings.recipe.bits, self.is_judged
         is_candidate = distances <= search_distance(settings.similarity, bits)
         is_alike = is_candidate & (similarities >= settings.similarity)

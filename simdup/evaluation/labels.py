@@ -127,7 +127,7 @@ def _pairs(read: _Table) -> Labels:
 
 
 def _labels_of_pairs(read: _Table) -> tuple[dict[tuple[int, int], tuple[int, str, int]], int]:
-    """By pair of files its label, its kind and its line; and how many lines repeat a pair."""
+    """The label, kind and line of each pair of files, and how many lines repeat a pair."""
     seen: dict[tuple[int, int], tuple[int, str, int]] = {}
     repeated = 0
     for line, row in read.rows(("left", "right", "duplicate")):
@@ -149,9 +149,10 @@ def _labels_of_pairs(read: _Table) -> tuple[dict[tuple[int, int], tuple[int, str
 
 
 def _connected(labelled: Labels) -> Labels:
-    """All pairs of the files of labelled pairs, by the clusters that duplicates connect.
+    """All pairs of the files in labelled pairs; files that duplicates connect are a cluster.
 
-    Two clusters with an unjudged pair between them, and none labelled 0, are unjudged.
+    If clusters have an unjudged pair between them and none labelled 0, all their pairs are
+    unjudged.
     """
     table, paths, pairs = labelled.table, labelled.paths, labelled.pairs
     _check_number(table, len(paths))
@@ -166,9 +167,10 @@ def _connected(labelled: Labels) -> Labels:
     unjudged, others = (numbers[labelled.labels == each] for each in (UNJUDGED, OTHER))
     every = np.sort(clusters[made.pairs], axis=1) @ [len(paths), 1]
     is_unjudged = np.isin(every, np.setdiff1d(unjudged, others)) & (made.labels == OTHER)
-    if (is_unjudged | (made.labels == DUPLICATE)).all():
+    labels = np.where(is_unjudged, UNJUDGED, made.labels).astype(np.int8)
+    if OTHER not in labels:
         raise InputError(f"{table!r}: no pair is left that is known to be of different clusters")
-    return replace(made, labels=np.where(is_unjudged, UNJUDGED, made.labels).astype(np.int8))
+    return replace(made, labels=labels)
 
 
 def _check_number(table: str, files: int) -> None:
@@ -206,7 +208,7 @@ class _Table:
         self._rows = rows
 
     def rows(self, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-        """The rows with the line where each ends. Raises InputError unless it has the columns."""
+        """The rows, each with the line where it ends. Raises InputError if a column is missing."""
         for line, cells in self._rows:
             if len(cells) != len(self.header):
                 number = f"there must be {len(self.header)} columns, not {len(cells)}"

@@ -129,7 +129,7 @@ def roc_area(duplicates: Numbers, others: Numbers) -> Numbers:
 
 
 def predicted(p: Numbers, labels: NDArray[np.bool_], bits: int) -> Numbers:
-    """The `measures` that theory predicts at every threshold; (4, bits + 1).
+    """Precision, recall, F1 and accuracy that theory predicts at each threshold; (4, bits + 1).
 
     `p` (m,) is the probability that a bit of each pair differs, `labels` (m,) says which pairs
     are duplicates. Figures are computed from the expected numbers of pairs found.

@@ -9,9 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,10 +17,11 @@ import numpy as np
 from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.search.distinct import diameter
-from simdup.storage.home import home
+from simdup.storage.home import usual_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from simdup.records import Group, ScanResult
 
@@ -57,15 +56,8 @@ def default_place() -> Path:
 
     Raises NoHomeError.
     """
-    if named := os.environ.get("SIMDUP_IGNORED"):
-        return Path(named)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or home() / ".local" / "share")
-    return base / "simdup" / "ignored.jsonl"
+    folders = {"mac": "Application Support", "xdg": "XDG_DATA_HOME", "unix": ".local/share"}
+    return usual_place("SIMDUP_IGNORED", "ignored.jsonl", **folders)
 
 
 def is_place_named() -> bool:

@@ -104,7 +104,7 @@ class Filters:
     """
 
     def __post_init__(self) -> None:
-        """Refuse values of a wrong type, by name."""
+        """Raise TypeError for a value of a wrong type, by its name."""
         for name in ("include", "exclude"):
             object.__setattr__(self, name, tuple_of(getattr(self, name), name, str))
         for name in ("hidden", "noise", "gitignore", "follow_symlinks", "one_file_system"):
@@ -132,7 +132,7 @@ def walk(
     root that cannot be used and ExtraMissingError for `gitignore` without pathspec, both before
     the walk begins.
     """
-    run = _Run(filters)
+    run = _Walk(filters)
     marked, plain = [_usable(root) for root in references], [_usable(root) for root in roots]
     as_plain = (found for root in plain for found in run.under(root))
     as_marked = (_marked(found) for root in marked for found in run.under(root))
@@ -152,7 +152,7 @@ def listed(
     A path that is missing or a folder is a Skipped and no error: lists are made by programs, and
     may be out of date.
     """
-    run = _Run(filters)
+    run = _Walk(filters)
     marked = [_usable(root) for root in references]
     as_marked = (_marked(found) for root in marked for found in run.under(root))
     return chain(as_marked, (run.listed(os.fsdecode(path)) for path in paths))
@@ -199,7 +199,7 @@ class _Folder:
     """Rules of the .gitignore files from the root down to here."""
 
 
-class _Run:
+class _Walk:
     """One walk: its filters, and the files and folders seen so far under any root."""
 
     def __init__(self, filters: Filters) -> None:

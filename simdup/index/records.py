@@ -1,4 +1,4 @@
-"""What an index answers, and what it says of itself and of its changes."""
+"""Records of an index: its answers, its contents, its changes."""
 
 from __future__ import annotations
 
@@ -12,65 +12,66 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A document of an index that is like a question."""
+    """A document of an index that is like a query."""
 
     document: Document
     kind: Kind
     distance: int
     similarity: float
     is_exact: bool
-    """Whether `similarity` was computed from the texts; else it is what the distance stands for."""
+    """Whether `similarity` was computed from the texts; if not, `distance` is all it says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an index has that is like one question."""
+    """The documents of an index that are like one query."""
 
     question: str
-    """The path of a file, or what else was asked for."""
+    """The path of a file, the place of a text, or a fingerprint in hexadecimal."""
     matches: tuple[Match, ...]
     """Most similar first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """How an index was searched for what is like some questions."""
+    """How an index was searched for some queries."""
 
     settings: Settings
     documents: int
-    """How many the index has."""
+    """The number that the index has."""
     top: int | None
-    """So many of each answer were kept at most; None: all."""
+    """The most matches kept for each query; None: all."""
     k: int | None
-    """Documents within so many bits were looked at; None: the nearest, however far."""
+    """The distance within which documents were looked at; None: the nearest, however far."""
     wanted: int | None = None
-    """The distance that `similarity` asks for, with its margin; more than `k` if chance would
-    have brought too many. None where nothing verifies."""
+    """The distance that `similarity` asks for, with its margin; None where nothing verifies.
+
+    More than `k` if so many documents lie within it by chance that it was cut."""
     recall: float | None = None
     """The probability that a document just at the threshold was looked at, by theory."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """What is in an index."""
+    """The contents of an index."""
 
     path: str
     bytes: int
     documents: int
     batches: int
     places: tuple[str, ...]
-    """What was added, and is looked at again by an update."""
+    """The paths that were added, and that an update walks again."""
     left_out: tuple[str, ...]
-    """What was taken out of these places."""
+    """The paths that were taken out of these places."""
     filters: tuple[dict[str, Any], ...]
-    """Of each of `places`: see `files.walk.Filters`."""
+    """The fields of `files.walk.Filters` for each of `places`."""
     about: dict[str, Any]
     """How it was made: see `index.file.metadata`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a change of an index did, in documents."""
+    """How many documents a change of an index added, replaced and so on."""
 
     added: int = 0
     replaced: int = 0
@@ -78,5 +79,4 @@ class Changes:
     unchanged: int = 0
     skipped: tuple[Skipped, ...] = ()
     refiltered: tuple[str, ...] = ()
-    """What had been added before with other filters, of which an update drops what these leave
-    out."""
+    """Paths added before with other filters; the next update drops what the new ones leave out."""

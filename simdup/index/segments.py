@@ -1,14 +1,14 @@
-"""The fingerprints of an index, packed: which of them are within k bits of a question.
+"""Packed fingerprints of an index, and the search for those within k bits of a query.
 
-Rows lie in segments, and within one by columns of 64-bit words, so that a question is a
+Rows lie in segments, and within one by columns of 64-bit words, so that a query is a
 handful of vector operations on arrays that fit in the cache, or one call of a compiled loop.
-Many questions at once go to `search`, which picks its method by their number.
+Many queries at once go to the room `search`, which picks its method by their number.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 #: Rows in a full segment: 1 MB of 128 bits.
 SIZE = 1 << 16
 
-# From this many questions on, they are one search of pairs: a pass for each would take longer.
-QUESTIONS_WORTH_A_SEARCH = 24
+# From this many queries on, one search of pairs is faster than a pass for each.
+QUERIES_WORTH_A_SEARCH = 24
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
-    """Up to SIZE fingerprints and whose they are."""
+    """Up to SIZE fingerprints and the numbers of their documents."""
 
     batch: int
     """The batch that wrote it last."""
@@ -47,7 +47,7 @@ class Segment:
 
 
 def segment(batch: int, rows: Rows, documents: Numbers) -> Segment:
-    """The segment of some fingerprints."""
+    """Lay fingerprints out as a segment."""
     # Copied also where that changes nothing: what is read-only would be compiled for again.
     return Segment(batch, rows, np.array(words(rows).T, order="C"), documents)
 
@@ -59,96 +59,97 @@ def cut(segments: Sequence[Segment], bits: int) -> list[Segment]:
     return [segment(each.batch, each.rows[:, : bits // 8], each.documents) for each in segments]
 
 
-def within(segments: Sequence[Segment], questions: Rows, k: int) -> Numbers:
-    """Every fingerprint at most k bits from a question; (m, 3).
+def within(segments: Sequence[Segment], queries: Rows, k: int) -> Numbers:
+    """Return every fingerprint at most k bits from a query; (m, 3).
 
-    The index of the question, the number of the document, their distance; in the order of
-    questions, distances, documents.
+    Columns are the query's index, the document's number, and their distance; rows are ordered
+    by query, distance, document.
     """
     n = sum(len(each.documents) for each in segments)
-    load_kernels_if_worth(words=len(questions) * n * -(-questions.shape[1] // 8))
-    if len(questions) >= QUESTIONS_WORTH_A_SEARCH:
-        found = _searched(segments, questions, k)
+    load_kernels_if_worth(words=len(queries) * n * -(-queries.shape[1] // 8))
+    if len(queries) >= QUERIES_WORTH_A_SEARCH:
+        found = _searched(segments, queries, k)
     else:
         compared = _compared_by_kernel if loaded_kernels() else _compared
-        found = compared(segments, questions, k)
+        found = compared(segments, queries, k)
     return in_order(np.concatenate([np.empty((0, 3), np.int64), *found]))
 
 
-def _searched(segments: Sequence[Segment], questions: Rows, k: int) -> Iterator[Numbers]:
-    """What is within k of many questions, in no order."""
+def _searched(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
+    """Yield what is within k of many queries, in no order."""
     for each in segments:
-        for pairs in iter_pairs_between(questions, each.rows, k):
+        for pairs in iter_pairs_between(queries, each.rows, k):
             yield np.column_stack((pairs[:, 0], each.documents[pairs[:, 1]], pairs[:, 2]))
 
 
-def _compared(segments: Sequence[Segment], questions: Rows, k: int) -> Iterator[Numbers]:
-    """What is within k of a few questions, in no order."""
-    for index, distances in _passes(segments, questions):
+def _compared(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
+    """Yield what is within k of a few queries, in no order."""
+    for index, distances in _passes(segments, queries):
         for each, part in zip(segments, distances, strict=True):
             if part.min() <= k:
                 near = np.flatnonzero(part <= k)
-                same = np.full(len(near), index)
-                yield np.column_stack((same, each.documents[near], part[near]))
+                yield _hits(index, each.documents[near], part[near])
 
 
-def _compared_by_kernel(segments: Sequence[Segment], questions: Rows, k: int) -> Iterator[Numbers]:
-    """`_compared` by `kernels.near_pairs`."""
-    columns, k = np.array(words(questions)[:, :, None]), min(k, 8 * questions.shape[1])
+def _compared_by_kernel(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
+    """Yield what `_compared` does, computed by a compiled loop."""
+    columns, k = np.array(words(queries)[:, :, None]), min(k, 8 * queries.shape[1])
     found, near_pairs, is_half = np.empty((SIZE, 3), np.int64), loaded_kernels().near_pairs, False
-    for index, question in enumerate(columns):
+    for index, query in enumerate(columns):
         for each in segments:
-            whole = 0, len(each.documents)
-            _, count = near_pairs(question, each.columns, whole, 0, is_half, k, found)
+            all_rows = 0, len(each.documents)
+            _, count = near_pairs(query, each.columns, all_rows, 0, is_half, k, found)
             if count:
-                same, near = np.full(count, index), found[:count]
-                yield np.column_stack((same, each.documents[near[:, 1]], near[:, 2]))
+                yield _hits(index, each.documents[found[:count, 1]], found[:count, 2])
 
 
-def nearest(segments: Sequence[Segment], questions: Rows, count: int) -> Numbers:
-    """The `count` nearest fingerprints to each question, as `within`; of equally near the first.
+def nearest(segments: Sequence[Segment], queries: Rows, count: int) -> Numbers:
+    """Return the `count` nearest fingerprints to each query, ordered as by `within`.
 
-    All that are at no distance stay, however many: which of them are the same text is not to be
-    seen here.
+    Of equally near ones the lowest documents come first. Fingerprints at distance 0 are all
+    kept, since only the caller can tell which of them have the same text.
     """
     found = [np.empty((0, 3), np.int64)]
     documents = np.concatenate([np.empty(0, np.int64), *(each.documents for each in segments)])
-    for index, parts in _passes(segments, questions):
+    for index, parts in _passes(segments, queries):
         distances = np.concatenate([np.empty(0, np.uint16), *parts])
         last = min(count, len(distances)) - 1
         if last < 0:
             continue
         near = np.flatnonzero(distances <= np.partition(distances, last)[last])
-        same = np.full(len(near), index)
-        rows = np.column_stack((same, documents[near], distances[near]))
-        found.append(in_order(rows)[: max(count, np.count_nonzero(rows[:, 2] == 0))])
+        rows = in_order(_hits(index, documents[near], distances[near]))
+        found.append(rows[: max(count, np.count_nonzero(rows[:, 2] == 0))])
     return np.concatenate(found)
 
 
+def _hits(query: int, documents: Numbers, distances: NDArray[Any]) -> Numbers:
+    return np.column_stack((np.full(len(documents), query), documents, distances))
+
+
 def in_order(found: Numbers) -> Numbers:
-    """Rows of question, document and distance: by question, then nearest first."""
+    """Sort rows of query, document and distance by query, then nearest first."""
     return found[np.lexsort((found[:, 1], found[:, 2], found[:, 0]))]
 
 
 def _passes(
-    segments: Sequence[Segment], questions: Rows
+    segments: Sequence[Segment], queries: Rows
 ) -> Iterator[tuple[int, Iterator[NDArray[np.uint16]]]]:
-    """For each question its distances to the fingerprints of every segment, as they come."""
+    """Yield each query's index, and its distances to the fingerprints of every segment."""
     scratch = np.empty(SIZE, np.uint64)  # one for all: fresh memory is half of the time
-    for index, question in enumerate(words(questions)):
-        yield index, (_distances(each.columns, question, scratch) for each in segments)
+    for index, query in enumerate(words(queries)):
+        yield index, (_distances(each.columns, query, scratch) for each in segments)
 
 
 def _distances(
-    columns: NDArray[np.uint64], question: NDArray[np.uint64], scratch: NDArray[np.uint64]
+    columns: NDArray[np.uint64], query: NDArray[np.uint64], scratch: NDArray[np.uint64]
 ) -> NDArray[np.uint16]:
-    """Differing bits between one fingerprint and each of a segment; (n,)."""
+    """Return how many bits differ between a query and each fingerprint of a segment; (n,)."""
     scratch = scratch[: columns.shape[1]]
-    total = np.bitwise_count(np.bitwise_xor(columns[0], question[0], out=scratch))
+    total = np.bitwise_count(np.bitwise_xor(columns[0], query[0], out=scratch))
     if len(columns) > 1:
         # Of less than 256 bits a byte holds the sum.
         total = total.astype(np.uint8 if len(columns) < 4 else np.uint16)
-        for column, word in zip(columns[1:], question[1:], strict=True):
+        for column, word in zip(columns[1:], query[1:], strict=True):
             np.bitwise_xor(column, word, out=scratch)
             total += np.bitwise_count(scratch)
     return total

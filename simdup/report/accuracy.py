@@ -245,7 +245,7 @@ def _scores(scores: GroupScores) -> dict[str, float]:
 
 
 def _flat(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields of JSON as columns of CSV: an interval becomes three of them."""
+    """JSON fields as CSV columns; an interval becomes three columns, other objects are dropped."""
     flat = {}
     for key, value in fields.items():
         if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Results for programs: how every report writes JSON, JSON Lines and CSV, and that of a scan."""
+"""How every report writes JSON, JSON Lines and CSV, and the reports of scans in these formats."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
 
 
 def document_fields(document: Document) -> dict[str, Any]:
-    """All that is known of a document but its fingerprint."""
+    """All that is known of a document except its fingerprint."""
     return path_fields(document.path) | {
         "size": document.source.size,
         "mtime": document.source.mtime_ns / 1e9,

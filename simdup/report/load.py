@@ -50,7 +50,7 @@ class _WrongError(Exception):
 
 
 def load(data: bytes, name: str) -> ScanResult:
-    """The result of a scan from what `simdup scan --format json` or `jsonl` printed.
+    """The result of a scan, from the report that `--format json` or `jsonl` printed.
 
     Raises InputError, whose message begins with `name`, if `data` is anything else.
     """
@@ -61,7 +61,7 @@ def load(data: bytes, name: str) -> ScanResult:
 
 
 class _Fields:
-    """A JSON object; each method returns one field, or raises _WrongError if it cannot be."""
+    """A JSON object. Its methods return a checked field, or raise _WrongError."""
 
     def __init__(self, value: object, where: str = "") -> None:
         if not isinstance(value, dict):
@@ -76,7 +76,7 @@ class _Fields:
         return value
 
     def wrong(self, key: str, what: str) -> _WrongError:
-        """The error to raise about a field."""
+        """The error to raise about this field."""
         return _WrongError(f"{self._place(key)} {what}")
 
     def _place(self, key: str) -> str:
@@ -87,18 +87,18 @@ class _Fields:
         return self.value.get(key) is not None
 
     def text(self, key: str) -> str:
-        """A string of valid Unicode."""
+        """The field, which must be a string of valid Unicode."""
         value: str = self._of(key, "a text", str)
         if any("\ud800" <= character <= "\udfff" for character in value):
             raise self.wrong(key, "must be valid Unicode")
         return value
 
     def truth(self, key: str) -> bool:
-        """True or False."""
+        """The field, which must be true or false."""
         return bool(self._of(key, "true or false", bool))
 
     def count(self, key: str, most: int = 2**63 - 1) -> int:
-        """A whole number from 0 to `most`; 1.0 is one, since some programs write it so."""
+        """The field, a whole number from 0 to `most`; some programs write 1 as 1.0."""
         value = self._of(key, "a whole number", int, float)
         if not _is_whole(value):
             raise self.wrong(key, "must be a whole number")
@@ -107,41 +107,41 @@ class _Fields:
         return int(value)
 
     def number(self, key: str, least: float, most: float) -> float:
-        """A number within limits."""
+        """The field, which must be a number within these limits."""
         value = self._of(key, "a number", int, float)
         if not least <= value <= most:
             raise self.wrong(key, f"must be from {least:g} to {most:g}")
         return float(value)
 
     def numbers(self, key: str) -> tuple[int, ...]:
-        """A list of whole numbers."""
+        """The field, which must be a list of whole numbers."""
         values = self._of(key, "a list", list)
         if not all(map(_is_whole, values)):
             raise self.wrong(key, "must be whole numbers")
         return tuple(map(int, values))
 
     def share(self, key: str) -> float:
-        """A number from 0 to 1; what rounding has made of 1 is 1."""
+        """The field, a number from 0 to 1; one that rounding put just above 1 counts as 1."""
         return min(1.0, self.number(key, 0, 1 + 1e-6))
 
     def choice(self, key: str, kind: type[Name]) -> Name:
-        """A member of an enumeration, given by its value."""
+        """The field as a member of an enumeration, whose value it must be."""
         try:
             return kind(self.text(key))
         except ValueError:
             raise self.wrong(key, f"is unknown: {self.value[key]!r}") from None
 
     def inner(self, key: str) -> _Fields:
-        """An object."""
+        """The field, which must be an object."""
         return _Fields(self._of(key, "an object", dict), self._place(key))
 
     def each(self, key: str) -> Iterator[_Fields]:
-        """The objects of a list."""
+        """The objects in the field, which must be a list of them."""
         for index, value in enumerate(self._of(key, "a list", list)):
             yield _Fields(value, f"{self._place(key)}[{index}]")
 
     def encoding(self, key: str) -> str:
-        """The name of a text encoding; Python's other codecs, such as zlib, are refused."""
+        """The field, which must name a text encoding; other codecs, such as zlib, are refused."""
         name = self.text(key)
         try:
             encoding_named(name)
@@ -150,7 +150,7 @@ class _Fields:
         return name
 
     def path(self) -> str:
-        """A path, from the exact bytes of its name if the report has them."""
+        """The path in this object, from the exact bytes of its name if the report has them."""
         if not self.has("path_base64"):
             return self.text("path")
         try:
@@ -177,9 +177,8 @@ def _report(data: bytes) -> _Fields:
         raise header.wrong("tool", "must be 'simdup'")
     version = header.count("schema_version")
     if version > SCHEMA_VERSION:
-        raise _WrongError(
-            f"schema_version {version} is of a newer simdup, {SCHEMA_VERSION} is the newest known"
-        )
+        newest = f"{SCHEMA_VERSION} is the newest known"
+        raise header.wrong("schema_version", f"{version} is of a newer simdup, {newest}")
     return _Fields(first | _lists(others)) if is_lines else header
 
 

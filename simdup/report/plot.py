@@ -149,19 +149,17 @@ def _draw_distances(axis: Axes, row: Evaluated) -> None:
 
 def _draw_thresholds(axis: Axes, row: Evaluated) -> None:
     """Precision and recall at every threshold, and as theory predicts them."""
-    bits = row.settings.recipe.bits
-    k = np.arange(bits + 1)
-    for place, (measure, colour, style) in enumerate(
-        (("precision", PRECISION, "-"), ("recall", DUPLICATES, "-."))
-    ):
+    k = np.arange(row.settings.recipe.bits + 1)
+    curves = (("precision", PRECISION, "-"), ("recall", DUPLICATES, "-."))
+    for place, (measure, colour, style) in enumerate(curves):
         intervals = [getattr(accuracy, measure) for accuracy in row.curve]
         axis.plot(k, [each.value for each in intervals], style, color=colour, label=measure)
-        low, high = ([getattr(each, end) for each in intervals] for end in ("low", "high"))
+        low, high = [each.low for each in intervals], [each.high for each in intervals]
         axis.fill_between(k, low, high, color=colour, alpha=0.25, lw=0)
-        label = "by theory" if place == 0 else None
-        axis.plot(k, row.predicted[place], ":", color="black", lw=0.8, label=label)
+        theory = None if place else "by theory"
+        axis.plot(k, row.predicted[place], ":", color="black", lw=0.8, label=theory)
     axis.axvline(row.k + 0.5, color="black", lw=1, ls="--")
-    axis.set_xlim(0, bits * 0.75)
+    axis.set_xlim(0, row.settings.recipe.bits * 0.75)
     axis.set_ylim(0, 1.02)
     axis.grid(alpha=0.3)
     axis.locator_params(axis="x", integer=True)

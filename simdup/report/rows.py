@@ -101,7 +101,6 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
 
 def group_fields(named: NamedGroup) -> dict[str, Any]:
     """A group as fields of JSON."""
-    group = named.group
     members = [
         {
             "id": id_as_json(name),
@@ -115,8 +114,8 @@ def group_fields(named: NamedGroup) -> dict[str, Any]:
         for name, path, row, kind, similarity, distance in named.members()
     ]
     members[0]["representative"] = True
-    first = members[0]["id"]
-    return {"id": group.id, "kind": group.kind.value, "representative": first, "members": members}
+    about = {"id": named.group.id, "kind": named.group.kind.value}
+    return about | {"representative": members[0]["id"], "members": members}
 
 
 def csv_rows(named: NamedGroup) -> Iterator[tuple[object, ...]]:

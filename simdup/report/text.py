@@ -39,7 +39,7 @@ def _group(group: Group, bits: int, look: TerminalStyle) -> Iterator[str]:
 def document_line(
     document: Document, kind: Kind, alike: str, distance: int, look: TerminalStyle
 ) -> str:
-    """The line of a document that is `alike` and `distance` bits away; "" for the first one."""
+    """The line of a document; `alike` is its similarity, or "" for a representative."""
     remarks = _remarks(document)
     how, close = f"{alike:>7}", f"{closeness(kind, distance) if alike else '':<8}"
     what = f"{document.written_in:<12} {size(document.source.size):>8}"
@@ -59,7 +59,7 @@ def likeness(similarity: float | None, distance: int, bits: int) -> str:
 
 
 def closeness(kind: Kind, distance: int) -> str:
-    """What is identical, "bytes" or "text", or else the distance in bits."""
+    """The word "bytes" or "text" for what is identical, or else the distance in bits."""
     if distance or kind is Kind.NEAR:
         return count(distance, "bit")
     return kind.value.removeprefix("identical ")

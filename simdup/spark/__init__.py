@@ -1,10 +1,11 @@
-"""simdup on Spark: the recipe, kernels and groups of `simdup.scan`, for rows of a DataFrame.
+"""simdup on Spark: DataFrames in, the groups that the local engine finds out.
 
     kept = simdup.spark.deduplicate(df, text="body", id="url")
 
-`fingerprints` is lazy from end to end. The others count and checkpoint in between: fingerprints
-are made, pairs found and components connected when they are called. Read the rooms in the
-order of a run: texts, search (tiles, blocks), verify, linkage, match, frames.
+`fingerprints` is lazy. The other functions count and checkpoint: they make the fingerprints, find
+the pairs and connect the groups when they are called. Read the modules in the order of a run:
+dataframes, fingerprints, distinct_texts, match, search, verify, linkage, stay; then, for
+`simdup corpus scan --engine spark`, command, session, files, readers, corpus.
 """
 
 from simdup.errors import ExtraMissingError

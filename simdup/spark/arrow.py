@@ -1,10 +1,11 @@
 """Arrow columns in, numpy arrays out, and back: what Spark hands to a task and takes from it.
 
-Everything here and in the functions made for `mapInArrow` runs in Spark's Python workers.
+These functions, and all that are made for `mapInArrow`, run in Spark's Python workers.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from simdup.search.pairs import expanded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from numpy.typing import NDArray
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Pairs: TypeAlias = NDArray[np.int64]
     Batches: TypeAlias = Iterator[pa.RecordBatch]
-    #: What `mapInArrow` takes: the batches of one partition in, batches out.
+    #: What `mapInArrow` takes: a function from the batches of one partition to batches.
     Task: TypeAlias = Callable[[Batches], Batches]
 
 #: The columns of every frame of pairs of texts: their numbers, the lower one first, and bits.
@@ -33,81 +34,73 @@ PAIRS = "a long, b long, distance long"
 def binary(rows: Rows) -> pa.Array:
     """A binary column of rows (n, width)."""
     n, width = rows.shape
-    offsets = np.arange(n + 1, dtype=np.int64) * width
     data = pa.py_buffer(np.ascontiguousarray(rows))
-    # Rows of one batch stay far below the 2 GB that 32 bits of offsets can tell.
-    return pa.Array.from_buffers(
-        pa.binary(), n, [None, pa.py_buffer(offsets.astype(np.int32)), data]
-    )
+    return pa.Array.from_buffers(pa.binary(width), n, [None, data]).cast(pa.binary())
 
 
-def rows_of(column: pa.Array) -> Rows:
+def rows_of(column: pa.Array | pa.ChunkedArray) -> Rows:
     """The rows of a binary column without nulls, all of one width: (n, width)."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
     n = len(column)
     if n == 0:
         return np.empty((0, 0), np.uint8)
-    wide = column.type == pa.large_binary()
-    _, places, data = column.buffers()
-    offsets = np.frombuffer(places, np.int64 if wide else np.int32)[column.offset :]
+    is_large = column.type == pa.large_binary()
+    _, positions, data = column.buffers()
+    offsets = np.frombuffer(positions, np.int64 if is_large else np.int32)[column.offset :]
     return np.frombuffer(data, np.uint8)[offsets[0] : offsets[n]].reshape(n, -1)
 
 
-def numbers(column: pa.Array) -> NDArray[np.int64]:
-    """The whole numbers of a column without nulls: (n,)."""
+def numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
+    """The integers of a column without nulls: (n,)."""
     return column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
 
 
-def lists_of(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The values of a column of lists of whole numbers, end to end, and where each begins."""
-    sizes = numbers(column.value_lengths())
-    return numbers(column.flatten()), np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+def lists_of(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The values of a column of lists of integers, end to end, and where each list begins."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    return numbers(column.flatten()), np.append(0, np.cumsum(numbers(column.value_lengths())))
 
 
-def batch(**columns: object) -> pa.RecordBatch:
-    """A batch of named columns."""
-    return pa.RecordBatch.from_pydict(columns)
+def strings(values: Iterable[str | None]) -> pa.Array:
+    """A column of strings, in which halves of surrogate pairs are escaped."""
+    encoded = [
+        None if each is None else each.encode("utf-8", "backslashreplace") for each in values
+    ]
+    return pa.array(encoded, pa.binary()).cast(pa.string())
 
 
-def runs(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[tuple[int, pa.Table]]:
-    """The rows of each value of a sorted column, one value after the other."""
-    waiting: list[pa.RecordBatch] = []
-    last = -1
-    for each in batches:
-        values = numbers(each.column(key))
-        begins = np.flatnonzero(np.diff(values, prepend=values[:1] - 1))
-        ends = np.append(begins[1:], len(values))
-        for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-            if waiting and values[begin] != last:
-                yield last, pa.Table.from_batches(waiting)
-                waiting = []
-            last = int(values[begin])
-            waiting.append(each.slice(begin, end - begin))
-    if waiting:
-        yield last, pa.Table.from_batches(waiting)
+def runs(batches: Iterable[pa.RecordBatch], key: str) -> Iterator[tuple[Any, pa.Table]]:
+    """Each value of a sorted column, with the table of its rows."""
+    for table in whole_runs(batches, (key,), 1):
+        for begin, end in pairwise([*begins_of(table, (key,)).tolist(), len(table)]):
+            yield table[key][begin].as_py(), table.slice(begin, end - begin)
 
 
 def whole_runs(
     batches: Iterable[pa.RecordBatch], keys: Sequence[str], at_once: int
 ) -> Iterator[pa.Table]:
-    """Some `at_once` rows each of sorted columns, none with the values of a row of another one."""
-    waiting, enough = list[pa.RecordBatch](), at_once
-    for each in batches:
+    """Tables of at least `at_once` rows, as far as there are so many.
+
+    Rows must be sorted by the keys. Rows with equal keys are in one table.
+    """
+    waiting, size = list[pa.RecordBatch](), 0
+    for each in filter(len, batches):
         waiting.append(each)
-        if sum(map(len, waiting)) < enough:
+        size += len(each)
+        if size < at_once or all(waiting[0][key][0] == each[key][-1] for key in keys):
             continue
-        table, enough = pa.Table.from_batches(waiting), at_once
+        table = pa.Table.from_batches(waiting)
         last = int(begins_of(table, keys)[-1])
-        if last:
-            yield table.slice(0, last)
-            waiting = table.slice(last).to_batches()
-        else:
-            enough = 2 * len(table)
+        yield table.slice(0, last)
+        waiting, size = table.slice(last).to_batches(), len(table) - last
     if waiting:
         yield pa.Table.from_batches(waiting)
 
 
 def begins_of(table: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:
-    """Where rows begin that have other values than the row before."""
+    """The indices of the rows that differ in a key from the row before, and of the first row."""
     is_new = np.zeros(len(table), bool)
     is_new[:1] = True
     for key in keys:

@@ -1,4 +1,4 @@
-"""A whole run on Spark: a session, files, the report or the rows that stay."""
+"""A whole run on Spark: a session, files, and the report or the rows that stay."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ if TYPE_CHECKING:
 
     from simdup.corpus.records import Balance
     from simdup.settings import Settings
+    from simdup.spark.corpus import Scanned
 
-# How a name begins that says on what system it is; of one letter it is a folder's, perhaps.
+# The beginning of an address. One letter and a colon may also be a folder's name.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
-# What Spark calls it that there is something already.
-TAKEN = "PATH_ALREADY_EXISTS"
-
-# What stands for other names than its own.
+# Characters that make Spark take a name for a pattern.
 PATTERN = set("*?[]{}\\")
+
+# Spark's name of the error that a folder is there already.
+TAKEN = "PATH_ALREADY_EXISTS"
 
 
 def run(  # noqa: PLR0913  (one argument an option)
@@ -49,16 +50,14 @@ def run(  # noqa: PLR0913  (one argument an option)
     target: str | None,
     write: Callable[[Iterable[str]], None],
 ) -> Balance:
-    """What became of the rows; the report, or with `keep` the rows that stay, are written.
+    """Write the report or, with `keep`, the rows that stay; return what became of the rows.
 
-    To the folder `target`, or for None by `write`. Raises InputError for whatever Spark
-    cannot do.
+    `target` is the folder to write to; None hands the lines of the report to `write`. Raises
+    InputError for whatever Spark cannot do.
     """
     session = start(master or (None if is_submitted() else "local[*]"), conf)
     try:
-        place = None if target is None else _located(session, target)
-        if place is not None:
-            _check_target(session, place, target)
+        folder = None if target is None else _new_folder(session, target)
         located = {_located(session, path): path for path in files}
         if len(located) < len(files):
             raise InputError("a file is named twice")
@@ -66,54 +65,66 @@ def run(  # noqa: PLR0913  (one argument an option)
         if keep is not None:
             opened.check_one_form()
         scanned = scan(opened, settings)
-        if place is None:
-            write(line["value"] for line in report(scanned, form).toLocalIterator())
-        else:
-            with _whole_or_nothing(session, place):
-                balance = scanned.balance
-                if keep is not None:
-                    balance = write_kept(scanned, keep, place)
-                else:
-                    report(scanned, form).write.text(place)
-                _name_parts(session, place, form if keep is None else opened.form)
-                return balance
+        if folder is not None:
+            return _written(session, folder, scanned, form, keep)
+        write(line["value"] for line in report(scanned, form).toLocalIterator())
     except (PySparkException, Py4JError) as error:
         raise InputError(reason(error)) from None
     return scanned.balance
 
 
+def _written(
+    session: SparkSession, folder: str, scanned: Scanned, form: str, keep: str | None
+) -> Balance:
+    """Write the report or the rows that stay to a new folder; return what became of the rows."""
+    balance = scanned.balance
+    with _removed_on_failure(session, folder):
+        if keep is None:
+            report(scanned, form).write.text(folder)
+        else:
+            balance, form = write_kept(scanned, keep, folder), scanned.files.form
+        if form in {"jsonl", "csv"}:
+            _rename_parts(session, folder, form)
+    return balance
+
+
 def _located(session: SparkSession, path: str) -> str:
-    """The path as Spark finds it: on one machine what is relative is so to where we are.
+    """The path as Spark finds it: on one machine, a relative path starts at the current folder.
 
     Raises InputError for a name that Spark would take for another one.
     """
     if any("\ud800" <= character <= "\udfff" for character in path):
         raise InputError(f"{path!r}: Spark takes only names in UTF-8")
-    is_one_machine = session.sparkContext.master.startswith("local")
-    is_here = is_one_machine and (ADDRESS.match(path) is None or os.path.exists(path))
-    if is_here and ":" in os.path.basename(path):
+    if not session.sparkContext.master.startswith("local"):
+        return path
+    exists = os.path.exists(path)
+    if ADDRESS.match(path) and not exists:
+        return path
+    if ":" in os.path.basename(path):
         raise InputError(f"{path!r}: Spark takes no names with a colon; rename the file")
-    if is_here and set(path) & PATTERN and os.path.exists(path):
+    if exists and set(path) & PATTERN:
         raise InputError(f"{path!r}: Spark takes this name for a pattern; rename the file")
-    return os.path.abspath(path) if is_here else path
+    return os.path.abspath(path)
 
 
-def _check_target(session: SparkSession, place: str, target: str | None) -> None:
-    """Raise InputError if there is something already: Spark would say so after the work."""
-    path, system = _opened(session, place)
+def _new_folder(session: SparkSession, target: str) -> str:
+    """The path of a folder that can be made.
+
+    Raises InputError if it exists, which Spark would say only after the work is done.
+    """
+    folder = _located(session, target)
+    path, system = _opened(session, folder)
     if system.exists(path):
         raise InputError(f"{target!r} is there already; name a new folder")
     if not system.mkdirs(path.getParent()):
         raise InputError(f"{target!r}: nothing can be written there")
+    return folder
 
 
 @contextmanager
-def _whole_or_nothing(session: SparkSession, place: str) -> Iterator[None]:
-    """Remove the folder, which was not there, where writing it does not come to its end.
-
-    One that somebody else has made meanwhile stays.
-    """
-    path, system = _opened(session, place)
+def _removed_on_failure(session: SparkSession, folder: str) -> Iterator[None]:
+    """Remove a new folder if writing it fails, unless somebody else has made it meanwhile."""
+    path, system = _opened(session, folder)
     try:
         yield
     except BaseException as error:
@@ -125,41 +136,39 @@ def _whole_or_nothing(session: SparkSession, place: str) -> Iterator[None]:
         raise
 
 
-def _name_parts(session: SparkSession, place: str, form: str) -> None:
-    """Give files of JSON Lines and CSV their ending: Spark calls all that it writes as lines .txt.
+def _rename_parts(session: SparkSession, folder: str, form: str) -> None:
+    """Give files of lines the ending of their format: Spark ends them all in .txt.
 
     Raises InputError where one cannot be renamed.
     """
-    if form not in {"jsonl", "csv"}:
-        return
-    path, system = _opened(session, place)
+    path, system = _opened(session, folder)
     for status in system.listStatus(path):
         name = status.getPath().getName()
         if name.startswith("part-"):
-            renamed, _ = _opened(session, f"{place}/{name.replace('.txt', f'.{form}', 1)}")
+            renamed, _ = _opened(session, f"{folder}/{name.replace('.txt', f'.{form}', 1)}")
             if not system.rename(status.getPath(), renamed):
-                raise InputError(f"{place!r}: {name} cannot be renamed there")
+                raise InputError(f"{folder!r}: {name} cannot be renamed there")
 
 
 def _stop(session: SparkSession) -> None:
-    """End all work: tasks would go on and write."""
+    """Stop all tasks, which would go on writing."""
     with warnings.catch_warnings():
-        # That Java was asked something else just then, and did not stop cleanly.
+        # PySpark warns if Java was busy with another question and did not stop cleanly.
         warnings.simplefilter("ignore")
         session.stop()
 
 
 def _remove(path: Any, system: Any) -> None:  # noqa: ANN401  (Java's)
-    """Remove a folder, again while a task that is being ended still writes to it."""
-    away = 0
+    """Remove a folder, again and again while a task that is being stopped still writes to it."""
+    times_gone = 0
     for _ in range(50):
-        away = 0 if system.delete(path, True) else away + 1  # noqa: FBT003  (Java takes no names)
-        if away == 5:
+        times_gone = 0 if system.delete(path, True) else times_gone + 1  # noqa: FBT003  (Java's)
+        if times_gone == 5:
             return
         time.sleep(0.1)
 
 
 def _opened(session: SparkSession, place: str) -> tuple[Any, Any]:
-    """A path and its file system, as Hadoop has them."""
+    """Hadoop's path and file system for a path."""
     path = session._jvm.org.apache.hadoop.fs.Path(place)  # noqa: SLF001  (there is no other way)
     return path, path.getFileSystem(session._jsc.hadoopConfiguration())  # noqa: SLF001

@@ -1,6 +1,6 @@
-"""Files in, a report or the rows that stay out: `simdup corpus scan` on Spark.
+"""`simdup corpus scan` on Spark: rows of files in, a report or the rows that stay out.
 
-The report is what the local engine would print, line by line.
+Each line of the report is the one that the local engine would print.
 """
 
 from __future__ import annotations
@@ -22,20 +22,13 @@ from simdup.corpus.records import Balance, RowGroup
 from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.report.json_csv import as_jsonl, csv_line, json_line
-from simdup.report.rows import (
-    COLUMNS,
-    NamedGroup,
-    csv_rows,
-    group_fields,
-    text_lines,
-)
+from simdup.report.rows import COLUMNS, NamedGroup, csv_rows, group_fields, text_lines
 from simdup.report.rows import report as corpus_report
-from simdup.spark.arrow import runs
-from simdup.spark.dataframes import Found, dropped, found
+from simdup.spark.arrow import runs, strings
+from simdup.spark.dataframes import GroupedRows, grouped
 from simdup.spark.distinct_texts import checkpointed, numbered
-from simdup.spark.files import packing
-from simdup.spark.readers import strings
-from simdup.spark.stay import STAYING
+from simdup.spark.files import codec
+from simdup.spark.stay import STAYING, dropped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -44,76 +37,75 @@ if TYPE_CHECKING:
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.files import Files
 
-# Lines that are handed on together.
+# Lines of the report in a batch.
 LINES = 1 << 14
 
-# A line of Spark's has 2 GB at most, and a row of a group takes some 200 bytes of JSON.
+# The most members of a group in JSON Lines: Spark's lines have at most 2 GB, and a member takes
+# some 200 bytes of JSON.
 MOST_MEMBERS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What a scan of files found out."""
+    """The result of scanning files."""
 
     files: Files
-    found: Found
-    """Its groups are checkpointed."""
+    grouped: GroupedRows
+    """The rows; their groups are checkpointed."""
     balance: Balance
 
 
 def scan(files: Files, settings: Settings) -> Scanned:
     """The groups of the rows of some files, and what became of the rows."""
     began = perf_counter()
-    made = found(files.source, settings)
-    made = replace(made, groups=checkpointed(made.groups, "groups of rows"))
-    verdicts = made.rows.groupBy(_verdict())
+    found = grouped(files.source, settings)
+    found = replace(found, groups=checkpointed(found.groups, "groups of rows"))
+    verdicts = found.rows.groupBy(_verdict())
     counts = verdicts.agg(F.count("*").alias("rows"), F.min("id").alias("first")).collect()
-    compared = sum(each["rows"] for each in counts if each["verdict"] is None)
     faults = [each for each in counts if each["verdict"] is not None]
     faults.sort(key=lambda each: (-each["rows"], each["first"]))
-    sums = made.groups.agg(F.countDistinct("representative"), F.count("*"))
+    sums = found.groups.agg(F.countDistinct("representative"), F.count("*"))
     groups, members = sums.collect()[0]
     balance = Balance(
         settings,
         files.paths,
-        compared,
+        sum(each["rows"] for each in counts if each["verdict"] is None),
         groups,
         members,
         members - groups,
         {Fault(each["verdict"]): each["rows"] for each in faults},
-        _faulty(made.rows, files.names) if faults else (),
-        made.candidates,
+        _faulty(found.rows, files.names) if faults else (),
+        found.candidates,
         perf_counter() - began,
     )
-    return Scanned(files, made, balance)
+    return Scanned(files, found, balance)
 
 
 def _verdict() -> Column:
-    """Why a row is not compared: what its file has wrong, or what its text lacks."""
+    """Why a row is not compared, because of its file or its text; null if it is compared."""
     return F.coalesce("fault", "reason").alias("verdict")
 
 
 def _faulty(rows: DataFrame, names: tuple[str, ...]) -> tuple[Faulty, ...]:
-    """The first rows of each fault, in order."""
+    """The first rows with each fault, in the order of rows."""
     empty = F.when(F.col("reason") == Fault.EMPTY.value, "no letter or digit").otherwise("")
     detail = F.when(F.col("fault").isNull(), empty).otherwise(F.col("detail"))
+    place = F.row_number().over(Window.partitionBy("verdict").orderBy("id")).alias("place")
     wrong = rows.select("id", "file", "position", detail.alias("detail"), _verdict())
-    place = F.row_number().over(Window.partitionBy("verdict").orderBy("id"))
-    first = wrong.where("verdict is not null").withColumn("place", place)
-    every = first.where(F.col("place") <= MOST_FAULTY).orderBy("id").collect()
+    first = wrong.where("verdict is not null").select("*", place)
     return tuple(
-        Faulty(
-            names[each["file"]],
-            Flaw(each["position"], 1, Fault(each["verdict"]), each["detail"]),
-        )
-        for each in every
+        Faulty(names[row["file"]], Flaw(row["position"], 1, Fault(row["verdict"]), row["detail"]))
+        for row in first.where(F.col("place") <= MOST_FAULTY).orderBy("id").collect()
     )
 
 
 def report(scanned: Scanned, form: str) -> DataFrame:
-    """The report as lines, `value`, partition after partition: "jsonl", "csv" or "text"."""
-    session = scanned.found.groups.sparkSession
-    head, tail = _around(scanned.balance, form)
+    """The lines of a report, `value`, in order: "jsonl", "csv" or "text"."""
+    session, balance = scanned.grouped.groups.sparkSession, scanned.balance
+    head, tail = [csv_line(COLUMNS)] if form == "csv" else [], list[str]()
+    if form == "jsonl":
+        first, *tail = as_jsonl(corpus_report(balance, (), balance.faulty))
+        head = [first]
     groups = _ordered(scanned).mapInArrow(_rendering(scanned, form), "value string")
     before, after = (
         session.createDataFrame([(line,) for line in lines], "value string").coalesce(1)
@@ -122,17 +114,9 @@ def report(scanned: Scanned, form: str) -> DataFrame:
     return before.unionAll(groups).unionAll(after)
 
 
-def _around(balance: Balance, form: str) -> tuple[list[str], list[str]]:
-    """The lines before and after the groups."""
-    if form == "jsonl":
-        head, *tail = as_jsonl(corpus_report(balance, (), balance.faulty))
-        return [head], tail
-    return [csv_line(COLUMNS)] if form == "csv" else [], []
-
-
 def _ordered(scanned: Scanned) -> DataFrame:
-    """The rows of groups with the number of their group, in the order of reports."""
-    groups, rows = scanned.found.groups, scanned.found.rows
+    """The members of groups, with the number of their group, in the order of reports."""
+    groups, rows = scanned.grouped.groups, scanned.grouped.rows
     alike = F.coalesce("similarity", F.lit(0.0))
     is_near = F.col("kind") == Kind.NEAR.value
     sums = groups.groupBy("representative").agg(
@@ -153,7 +137,7 @@ def _ordered(scanned: Scanned) -> DataFrame:
 
 
 def _rendering(scanned: Scanned, form: str) -> Task:
-    """The lines of each group."""
+    """Render the members of each group as lines."""
     names, bits = scanned.files.names, scanned.balance.settings.recipe.bits
 
     def rendering(batches: Batches) -> Batches:
@@ -162,11 +146,12 @@ def _rendering(scanned: Scanned, form: str) -> Task:
                 many = f"group {group} has {len(table):,} rows"
                 raise InputError(f"{many}, too many for a line of JSON; take --format csv")
             named = _named(group, table, names)
-            if form == "jsonl":
-                lines = iter([json_line("group", group_fields(named))])
+            if form == "text":
+                lines = text_lines(named, bits)
+            elif form == "csv":
+                lines = map(csv_line, csv_rows(named))
             else:
-                is_csv = form == "csv"
-                lines = map(csv_line, csv_rows(named)) if is_csv else text_lines(named, bits)
+                lines = iter([json_line("group", group_fields(named))])
             while part := list(islice(lines, LINES)):
                 yield pa.RecordBatch.from_pydict({"value": strings(part)})
 
@@ -174,40 +159,39 @@ def _rendering(scanned: Scanned, form: str) -> Task:
 
 
 def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
-    columns = {name: table.column(name).to_pylist() for name in table.column_names}
+    """A group, by the table of its members and the names of the files."""
+    columns = table.to_pydict()
     kinds = [Kind(kind) for kind in columns["kind"]]
     weakest = Kind.NEAR if Kind.NEAR in kinds else Kind.IDENTICAL_TEXT
     paths = [names[file] for file in columns["file"]]
     places = list(zip(paths, columns["position"], strict=True))
-    called = [
+    ids = [
         f"{path}:{number}" if name is None else json.loads(name)
         for (path, number), name in zip(places, columns["name"], strict=True)
     ]
     alike, distances = columns["similarity"], columns["distance"]
-    made = RowGroup(group, weakest, columns["id"], kinds, alike, distances)
-    return NamedGroup(made, places, called)
+    return NamedGroup(RowGroup(group, weakest, columns["id"], kinds, alike, distances), places, ids)
 
 
 def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
-    """Write the rows that stay to a folder, in the form of the input; what became of all.
+    """Write the rows that stay to a folder, in the form of the input; what became of all rows.
 
-    `keep` says which rows of a group are preferred, as in `frames.deduplicate`. Raises
-    InputError if other rows are written than were to stay.
+    `keep` says which rows of a group are preferred, as in `deduplicate`. Raises InputError if
+    the number of rows written is not the number that should stay.
     """
+    files, rows = scanned.files, scanned.grouped.rows
     refused = [fault.value for fault in Fault if fault.is_refused]
-    broken = scanned.found.rows.where(_verdict().isin(refused)).select("id")
-    goes = checkpointed(dropped(scanned.found, keep), STAYING)
+    goes = checkpointed(dropped(scanned.grouped.groups, scanned.grouped.matching, keep), STAYING)
     balance = replace(scanned.balance, dropped=goes.count())
-    left_out = goes.unionAll(broken)
-    stays = scanned.files.whole().join(left_out, "id", "left_anti")
+    left_out = goes.unionAll(rows.where(_verdict().isin(refused)).select("id"))
+    stays = files.rows.join(left_out, "id", "left_anti")
     seen = Observation("kept")
     records = stays.observe(seen, F.count("*").alias("rows")).select("record.*")
-    if scanned.files.form == "parquet":
-        records.write.parquet(target, compression=packing(scanned.files.frame))
-    elif scanned.files.form == "csv":
-        headed = records.mapInArrow(_with_header(scanned.files.header), "value string")
-        headed.write.text(target)
+    if files.form == "parquet":
+        records.write.parquet(target, compression=codec(files.rows))
     else:
+        if files.form == "csv":
+            records = records.mapInArrow(_with_header(files.header), "value string")
         records.write.text(target)
     if seen.get["rows"] != balance.kept:
         raise InputError("files changed while they were read")
@@ -215,12 +199,13 @@ def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
 
 
 def _with_header(header: str) -> Task:
-    """Lines with a header before those of each partition."""
+    """Put a header before the lines of each partition that has any."""
 
     def heading(batches: Batches) -> Batches:
-        for place, each in enumerate(batch for batch in batches if len(batch)):
-            if not place:
-                yield pa.RecordBatch.from_pydict({"value": [header]})
-            yield each
+        filled = filter(len, batches)
+        for first in filled:
+            yield pa.RecordBatch.from_pydict({"value": [header]})
+            yield first
+            yield from filled
 
     return heading

@@ -12,13 +12,13 @@ from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
 from simdup.corpus.records import KEEPS
 from simdup.records import Kind
-from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
-from simdup.spark import stay
 from simdup.spark.arrow import rows_of
 from simdup.spark.distinct_texts import distinct_texts
-from simdup.spark.fingerprints import Strings, TextFrame, column, fingerprinted
+from simdup.spark.fingerprints import TextFrame, column, fingerprinted
 from simdup.spark.match import Matching
+from simdup.spark.readers import STRINGS
+from simdup.spark.stay import dropped
 from simdup.spark.verify import Originals
 
 if TYPE_CHECKING:
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from simdup.spark.arrow import Batches
     from simdup.spark.distinct_texts import NumberedTexts
 
-# What is known of the texts of groups.
-KEPT = ("digest", "representative", "first_digest", "similarity")
+# The columns of a text in a group that come before its distance.
+MEMBER = ("digest", "representative", "first_digest", "similarity")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What grouping the rows of a DataFrame gave."""
+class GroupedRows:
+    """The rows of a DataFrame, and their groups."""
 
     rows: DataFrame
-    """A row for each: id, length in characters, reason or null, and what else its source has."""
+    """Each row: id, length in characters, reason or null, and what else its source has."""
     groups: DataFrame
-    """As `groups` returns them, lazily."""
+    """What `groups` returns, lazily."""
     matching: Matching
-    """What can compare its texts again."""
+    """Compares the texts again."""
     candidates: Candidates | None
-    """How pairs were found; None when nothing was verified."""
+    """How pairs were found; None if none were verified."""
 
 
 def fingerprints(
@@ -55,12 +55,12 @@ def fingerprints(
 ) -> DataFrame:
     """For each row id, fingerprint (binary), features and reason, lazily.
 
-    The fingerprint is null where there can be none, and `reason` says why: no id, no text,
-    nothing in it to compare, or features that cancel out. Raises ValueError for columns
-    that are not there or hold no text.
+    A row without an id or without anything to compare has a null fingerprint and a `reason`, and
+    so has one whose features cancel out. Raises ValueError for a column that does not exist or
+    does not hold strings.
     """
     recipe = (settings or Settings()).recipe
-    made = fingerprinted(_source(df, text, id), recipe, recipe.bits)
+    made = fingerprinted(_text_frame(df, text, id), recipe, recipe.bits)
     return made.select("id", "fingerprint", "features", "reason")
 
 
@@ -72,12 +72,13 @@ def pairs(
 ) -> DataFrame:
     """Every pair of near-duplicate rows: id_a, id_b, distance, similarity.
 
-    The lower id is id_a; the similarity is null where distances decide. Equal rows are pairs
-    too, m of them m (m - 1) / 2. Fingerprints are made now, and what is found is kept while
-    the frame is. Raises InputError for an id of several rows, ValueError as `fingerprints`.
+    id_a is the lower id. The similarity is null where distances decide. Rows of equal text are
+    pairs too: m of them make m (m - 1) / 2. Fingerprints and pairs are made now, and are kept as
+    long as the frame is. Raises InputError for an id that several rows have, and ValueError as
+    `fingerprints` does.
     """
     settings = settings or Settings()
-    texts, matching = prepared(_source(df, text, id), settings)
+    texts, matching = prepared(_text_frame(df, text, id), settings)
     numbered = texts.frame.select("number", "digest")
     ids = texts.rows.where("reason is null").join(numbered, "digest").select("number", "id")
     near = matching.pairs()
@@ -99,14 +100,14 @@ def groups(
     id: str = "id",  # noqa: A002
     settings: Settings | None = None,
 ) -> DataFrame:
-    """For each row that is in a group id, representative, kind, similarity and distance.
+    """For each row that is in a group: id, representative, kind, similarity and distance.
 
-    `representative` is the id that a group has in common, and is in it itself. The others are
-    to it: whether the text is the very same ("identical text") or near, and how much; the
-    similarity is null where distances decide. No row is in two groups. Everything is found
-    out now but the last joins. Raises as `pairs`.
+    `representative` is the id of the row that stands for the group, which is a member too. Kind
+    ("identical text" or "near"), similarity and distance compare a row with its representative;
+    the similarity is null where distances decide. No row is in two groups. All but the last
+    joins is computed now. Raises what `pairs` raises.
     """
-    return found(_source(df, text, id), settings or Settings()).groups
+    return grouped(_text_frame(df, text, id), settings or Settings()).groups
 
 
 def deduplicate(
@@ -116,44 +117,44 @@ def deduplicate(
     settings: Settings | None = None,
     keep: str = "first",
 ) -> DataFrame:
-    """The rows of the DataFrame without those that are near-duplicates of a row that is left.
+    """The rows of the DataFrame without the near-duplicates of rows that are kept.
 
     `keep` says which rows of a group are preferred: those with the lowest ids ("first"), those
-    with the most characters, of several the lowest id ("longest"), or the "representative" and
-    rows that are most like it. In that order a row goes if it is alike to one that stays, and
-    stays otherwise. Rows without a fingerprint stay. The frame is computed more than once, and must
-    give the same ids each time. Raises as `pairs`.
+    with the most characters and then the lowest ids ("longest"), or the representative and the
+    rows most similar to it ("representative"). Taken in that order, a row is dropped if it is
+    alike to a row that is kept already. Rows without a fingerprint are kept. The DataFrame is
+    computed more than once, and must give the same ids each time. Raises what `pairs` raises.
     """
     if keep not in KEEPS:
         raise ValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
-    matched = found(_source(df, text, id), settings or Settings())
-    ids, rows = dropped(matched, keep), _by_place(df)
+    found = grouped(_text_frame(df, text, id), settings or Settings())
     own = column(str(df.columns.index(id)))
-    return rows.join(ids, own == F.col("id"), "left_anti").toDF(*df.columns)
+    kept = _by_place(df).join(
+        dropped(found.groups, found.matching, keep), own == F.col("id"), "left_anti"
+    )
+    return kept.toDF(*df.columns)
 
 
-def found(source: TextFrame, settings: Settings) -> Found:
-    """The groups of some rows with what else is to be said of them. Raises as `pairs`."""
+def grouped(source: TextFrame, settings: Settings) -> GroupedRows:
+    """The groups of rows. Raises what `pairs` raises."""
     texts, matching = prepared(source, settings)
     led, candidates = matching.match()
-    leading = _leading(texts, matching.to_leaders(led), settings)
+    members = _members(texts, matching.to_leaders(led), settings)
     rows = texts.rows.where("reason is null").select("id", "digest", "text_digest")
     same = F.col("text_digest") == F.col("first_digest")
     kind = F.when(same, Kind.IDENTICAL_TEXT.value).otherwise(Kind.NEAR.value).alias("kind")
-    grouped = rows.join(leading, "digest").select(
+    groups = rows.join(members, "digest").select(
         "id", "representative", kind, "similarity", "distance"
     )
     columns = ("id", "length", "reason", *source.reader.extras, *source.carried)
-    return Found(texts.rows.select(*columns), grouped, matching, candidates)
+    return GroupedRows(texts.rows.select(*columns), groups, matching, candidates)
 
 
-def dropped(found: Found, keep: str) -> DataFrame:
-    """The ids of the rows of groups that go: each is alike to one that stays."""
-    return stay.dropped(found.groups, found.matching.texts, found.matching, keep)
+def _text_frame(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
+    """The texts and ids of a DataFrame.
 
-
-def _source(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
-    """The rows of a DataFrame. Raises ValueError unless it has these columns, and text in one."""
+    Raises ValueError unless it has these columns, and strings in `text`.
+    """
     for name in (text, id):
         if df.columns.count(name) != 1:
             what = "more than one" if name in df.columns else "no"
@@ -161,34 +162,27 @@ def _source(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
     kind = df.schema[text].dataType.simpleString()
     if kind != "string":
         raise ValueError(f"column {text!r} must hold strings, not {kind}")
-    own, words = (column(str(df.columns.index(name))) for name in (id, text))
-    return TextFrame(_by_place(df).select(own.alias("id"), words.alias("text")), Strings())
+    ids, texts = (column(str(df.columns.index(name))) for name in (id, text))
+    return TextFrame(_by_place(df).select(ids.alias("id"), texts.alias("text")), STRINGS)
 
 
 def _by_place(df: DataFrame) -> DataFrame:
-    """The frame with columns called 0, 1, ...: for Spark names may differ in case alone."""
+    """The frame with columns named 0, 1, ...: Spark may not tell names apart by case."""
     return df.toDF(*map(str, range(len(df.columns))))
 
 
 def prepared(source: TextFrame, settings: Settings) -> tuple[NumberedTexts, Matching]:
-    """The distinct texts of some rows, and what is to match them. Raises as `pairs`."""
+    """The distinct texts of rows, and what matches them. Raises what `pairs` raises."""
     kind = source.frame.schema["id"].dataType
     if not _has_order(kind):
-        raise ValueError(f"ids are {kind.simpleString()}, of which none is the lowest; give others")
+        raise ValueError(f"ids are {kind.simpleString()}, which cannot be ordered; give others")
     texts = distinct_texts(source, settings)
-    originals = Originals(
-        texts.frame.select("number", "id", "text_digest"),
-        source.frame.select("id", *source.reader.inputs),
-        source.reader,
-        texts.count,
-        texts.features,
-        settings.recipe,
-    )
+    originals = Originals(texts, source, settings.recipe)
     return texts, Matching(texts, originals, settings)
 
 
 def _has_order(kind: DataType) -> bool:
-    """Whether Spark can tell which of two such values is the lower one."""
+    """Whether Spark can order values of a type."""
     if isinstance(kind, StructType):
         return all(_has_order(each.dataType) for each in kind.fields)
     if isinstance(kind, ArrayType):
@@ -196,8 +190,8 @@ def _has_order(kind: DataType) -> bool:
     return not isinstance(kind, (MapType, VariantType))
 
 
-def _leading(texts: NumberedTexts, led: DataFrame, settings: Settings) -> DataFrame:
-    """For each text of a group its digest, representative, distance and similarity."""
+def _members(texts: NumberedTexts, led: DataFrame, settings: Settings) -> DataFrame:
+    """For each text of a group the columns MEMBER, and its distance to the representative."""
     alike = F.lit(1.0 if settings.verified else None).cast("double")
     bits = F.substring("fingerprint", 1, settings.recipe.bits // 8).alias("own")
     each = texts.frame.select("number", "id", "digest", "text_digest", "copies", bits)
@@ -207,18 +201,17 @@ def _leading(texts: NumberedTexts, led: DataFrame, settings: Settings) -> DataFr
             "leader": F.coalesce("leader", "number"),
         }
     )
-    rows = members.groupBy("leader").agg(F.sum("copies").alias("rows")).where("rows > 1")
+    sizes = members.groupBy("leader").agg(F.sum("copies").alias("rows")).where("rows > 1")
     firsts = each.select("number", "id", "own", "text_digest")
     firsts = firsts.toDF("leader", "representative", "first", "first_digest")
-    chosen = members.join(rows, "leader").join(firsts, "leader").select(*KEPT, "own", "first")
-    schema = chosen.select(*KEPT).schema.add("distance", "long")
+    chosen = members.join(sizes, "leader").join(firsts, "leader").select(*MEMBER, "own", "first")
+    schema = chosen.select(*MEMBER).schema.add("distance", "long")
     return chosen.mapInArrow(_with_distances, schema)
 
 
 def _with_distances(batches: Batches) -> Batches:
+    """Append the distance between two fingerprints, `own` and `first`, to the columns MEMBER."""
     for each in batches:
-        both = np.concatenate([rows_of(each.column(name)) for name in ("own", "first")])
-        own = np.arange(len(each))
-        distance = paired_distances(both, own, own + len(each)).astype(np.int64)
-        columns = {name: each.column(name) for name in KEPT}
-        yield pa.RecordBatch.from_pydict(columns | {"distance": distance})
+        own, first = (rows_of(each.column(name)) for name in ("own", "first"))
+        distance = np.bitwise_count(own ^ first).sum(axis=1, dtype=np.int64)
+        yield each.select(list(MEMBER)).append_column("distance", pa.array(distance))

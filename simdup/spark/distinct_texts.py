@@ -1,8 +1,8 @@
-"""Rows in, distinct texts out, numbered.
+"""Rows in, distinct texts out, numbered, with their fingerprints.
 
-Rows with equal features are one text, as in `simdup.match.distinct_texts`. Texts are
-numbered in the order of the ids that stand for them. So a lower number is a lower rank, and
-nothing depends on how the rows were partitioned.
+Rows with equal features are one text, as in `simdup.match.distinct_texts`. Texts are numbered in
+the order of the lowest ids of their rows. So a lower number is a higher rank, and how the rows
+were partitioned changes nothing.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     from simdup.settings import Settings
     from simdup.spark.fingerprints import TextFrame
 
-# How many ids that stand in several rows are named.
-NAMED = 3
+# How many of the ids that several rows have are shown.
+MOST_SHOWN = 3
 
-# What Spark calls a job by.
+# The property by which Spark describes a job.
 DESCRIPTION = "spark.job.description"
 
-# Spark's own number of a row has its partition above this bit.
+# In Spark's own number of a row, the bits from this one on are the partition.
 PARTITION_BIT = 33
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedTexts:
-    """What is known of rows once they are fingerprinted; both frames are checkpointed."""
+    """Fingerprinted rows and their distinct texts; both frames are checkpointed."""
 
     rows: DataFrame
-    """A row for each: as `fingerprinted`."""
+    """Each row, as `fingerprinted` returns it."""
     frame: DataFrame
-    """A row for each distinct text: number, id and text_digest of its first row, digest,
-    fingerprint, features, and copies, the rows that have it."""
+    """Each distinct text: number, id and text_digest of its first row, digest, fingerprint,
+    features, and copies (the number of rows that have it)."""
     count: int
-    """Distinct texts: numbers are below."""
+    """The number of distinct texts; their numbers are lower than this."""
     features: int
-    """Of all texts together."""
+    """The features of all distinct texts, added up."""
     bits: int
-    """Of the fingerprints in `frame`; more than are compared where there is a sieve."""
+    """The width of the fingerprints in `frame`; with a sieve, more bits than are compared."""
 
 
 @contextmanager
 def job_description(session: SparkSession, what: str) -> Iterator[None]:
-    """What Spark runs meanwhile is shown by that name."""
+    """Describe the jobs that Spark runs meanwhile."""
     context = session.sparkContext
     before = context.getLocalProperty(DESCRIPTION)
     context.setLocalProperty(DESCRIPTION, f"simdup: {what}")
@@ -66,11 +66,10 @@ def job_description(session: SparkSession, what: str) -> Iterator[None]:
 
 
 def checkpointed(frame: DataFrame, what: str) -> DataFrame:
-    """Compute the rows of a frame now, and keep them.
+    """Compute the rows of a frame now, and keep them; `what` describes the job.
 
-    In the checkpoint directory of the session if it has one, where they stay; else with the
-    executors for as long as somebody holds the frame, and lost if one of these is. `what` is
-    what it is shown by.
+    They are written to the checkpoint directory of the session, where they stay. Without such a
+    directory the executors keep them as long as the frame is used, and lose them if they end.
     """
     has_place = frame.sparkSession.sparkContext.getCheckpointDir() is not None
     with job_description(frame.sparkSession, what):
@@ -78,10 +77,10 @@ def checkpointed(frame: DataFrame, what: str) -> DataFrame:
 
 
 def distinct_texts(source: TextFrame, settings: Settings) -> NumberedTexts:
-    """The distinct texts of some rows. Raises InputError for an id that stands twice.
+    """The distinct texts of rows. Raises InputError for an id that several rows have.
 
-    Fingerprints have the bits that sort out chance candidates where a scan of as many files
-    would give them these.
+    Fingerprints have the extra bits of the sieve, which sorts out chance candidates, if a scan of
+    as many files would make these bits too.
     """
     bits = settings.recipe.bits
     recipe = sieve_recipe(settings.recipe) if settings.verified else settings.recipe
@@ -104,21 +103,21 @@ def distinct_texts(source: TextFrame, settings: Settings) -> NumberedTexts:
 
 
 def _check_ids(rows: DataFrame) -> None:
+    """Raise InputError for an id that several rows have."""
     counts = rows.where("id is not null").groupBy("id").count().where("count > 1")
-    found = counts.orderBy("id").limit(NAMED).collect()
+    found = counts.orderBy("id").limit(MOST_SHOWN).collect()
     if found:
-        named = ", ".join(f"{each['id']!r} ({each['count']} times)" for each in found)
-        raise InputError(f"{counts.count()} ids stand in several rows: {named}; give unique ones")
+        shown = ", ".join(f"{each['id']!r} ({each['count']} times)" for each in found)
+        raise InputError(f"{counts.count()} ids stand in several rows: {shown}; give unique ones")
 
 
 def numbered(frame: DataFrame, by: str) -> tuple[DataFrame, int]:
-    """The frame checkpointed, with `number` from 0 on in the order of a column; and the count."""
-    at = F.monotonically_increasing_id()
-    placed = checkpointed(frame.sort(by).withColumn("number", at), "texts, numbered")
+    """The checkpointed frame with `number`, from 0 on in the order of a column; and the count."""
+    serial = F.monotonically_increasing_id()
+    placed = checkpointed(frame.sort(by).withColumn("number", serial), "texts, numbered")
     partition = F.shiftright("number", PARTITION_BIT)
-    sizes = placed.groupBy(partition.alias("partition")).count().collect()
-    by_partition = {each["partition"]: each["count"] for each in sizes}
-    counts = [by_partition.get(each, 0) for each in range(max(by_partition, default=-1) + 1)]
+    sizes = dict[int, int](placed.groupBy(partition).count().collect())
+    counts = (sizes.get(each, 0) for each in range(max(sizes, default=-1) + 1))
     begins = [0, *accumulate(counts)]
     inside = F.col("number").bitwiseAND((1 << PARTITION_BIT) - 1)
     begin = F.element_at(F.lit(begins), (partition + 1).cast("int"))

@@ -1,9 +1,9 @@
-"""Rows in, their fingerprints out: Arrow batches into the very functions of the local engine."""
+"""Rows in, their fingerprints out, made by the functions of the local engine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,18 +18,17 @@ from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
 from simdup.spark.arrow import binary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame
 
     from simdup.recipe import Recipe
     from simdup.spark.arrow import Batches, Task
+    from simdup.spark.readers import Reader
 
-#: Why a row is not compared that has all else; the other reasons are values of `Fault`.
+#: The reason of a row that lacks nothing but an id; other reasons are values of `Fault`.
 NO_ID = "no id"
 
-# What is found out about a row.
+# The columns that fingerprinting adds to a row.
 COLUMNS = {
     "fingerprint": "binary",
     "features": "long",
@@ -40,82 +39,43 @@ COLUMNS = {
 }
 
 
-class Reader(Protocol):
-    """Where in a batch the texts are. Sent to workers."""
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The columns that it takes."""
-
-    @property
-    def extras(self) -> Mapping[str, str]:
-        """The columns that it makes besides, with their types."""
-
-    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
-        """The text of each row, None where there is none."""
-
-    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """Return the text of each row, and the further columns that the reader makes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Strings:
-    """The reader of a column of strings, `text`."""
-
-    inputs: tuple[str, ...] = ("text",)
-
-    @property
-    def extras(self) -> Mapping[str, str]:
-        """None."""
-        return {}
-
-    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
-        """The strings."""
-        return batch.column("text").to_pylist()
-
-    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """Return the text of each row, and no further columns."""
-        return self.texts(batch), {}
-
-
 @dataclass(frozen=True, slots=True)
 class TextFrame:
-    """Rows that are to be compared."""
+    """Rows to compare, and how to find their texts."""
 
     frame: DataFrame
-    """Has `id`, what the reader takes, and what is carried."""
+    """Has `id`, the inputs of the reader, and the columns that are carried."""
     reader: Reader
     carried: tuple[str, ...] = ()
-    """Columns that are to be there when a row has its fingerprint, too."""
+    """Columns that a row keeps when it gets its fingerprint."""
 
 
 def column(name: str) -> Column:
-    """The column of this very name, whatever stands in it."""
-    return F.col(quoted(name))
-
-
-def quoted(name: str) -> str:
-    """A name as Spark takes it for that of a column, whatever stands in it."""
-    return "`" + name.replace("`", "``") + "`"
+    """The column with exactly this name, whatever characters are in it."""
+    return F.col("`" + name.replace("`", "``") + "`")
 
 
 def fingerprinted(source: TextFrame, recipe: Recipe, bits: int) -> DataFrame:
-    """For each row id, fingerprint, features and their digest, text_digest, length, lazily.
+    """Each row: id, the columns that are carried, COLUMNS, and the extras of the reader; lazily.
 
-    And `reason`, which says why a row has no fingerprint and is null where there is one; all
-    of the first `bits` bits equal, for example. The length is in characters. Then what the
-    reader makes and what is carried.
+    `digest` stands for the features; the length is in characters. `reason` says why a row has no
+    fingerprint (for example because its first `bits` bits are all equal), and is null if it has
+    one.
     """
     reader, kept = source.reader, ("id", *source.carried)
     schema = source.frame.select(*kept).schema
-    for name, kind in (COLUMNS | dict(reader.extras)).items():
+    for name, kind in (COLUMNS | reader.extras).items():
         schema = schema.add(name, kind)
     chosen = source.frame.select(*dict.fromkeys((*kept, *reader.inputs)))
-    return chosen.mapInArrow(_printing(reader, kept, recipe, recipe.key(), bits), schema)
+    return chosen.mapInArrow(_fingerprinting(reader, kept, recipe, recipe.key(), bits), schema)
 
 
-def _printing(reader: Reader, kept: tuple[str, ...], recipe: Recipe, key: str, bits: int) -> Task:
-    def printing(batches: Batches) -> Batches:
+def _fingerprinting(
+    reader: Reader, kept: tuple[str, ...], recipe: Recipe, key: str, bits: int
+) -> Task:
+    """Fingerprint rows. Raises InputError in a worker for which the recipe has another key."""
+
+    def fingerprinting(batches: Batches) -> Batches:
         if recipe.key() != key:  # another version of Unicode's tables or of jieba, say
             raise InputError(f"a worker makes other fingerprints: {recipe.key()}, not {key}")
         characters = 0
@@ -123,19 +83,22 @@ def _printing(reader: Reader, kept: tuple[str, ...], recipe: Recipe, key: str, b
             texts, extras = reader.read(each)
             characters += sum(len(text) for text in texts if text is not None)
             load_kernels_if_worth(characters=characters)
-            made = _made(each.column("id"), texts, recipe, bits)
+            made = _columns(each.column("id"), texts, recipe, bits)
             taken = {name: each.column(name) for name in kept}
             yield pa.RecordBatch.from_pydict(taken | made | extras)
 
-    return printing
+    return fingerprinting
 
 
-def _made(ids: pa.Array, texts: list[str | None], recipe: Recipe, bits: int) -> dict[str, pa.Array]:
+def _columns(
+    ids: pa.Array, texts: list[str | None], recipe: Recipe, bits: int
+) -> dict[str, pa.Array]:
+    """COLUMNS, for the texts of a batch."""
     there = [text or "" for text in texts]
     made = fingerprint_texts(there, recipe)
     reasons = np.full(len(texts), None, object)
+    # If there are several reasons, the last one is given.
     reasons[are_degenerate(made.rows, bits)] = Fault.DEGENERATE.value
-    # What is said last holds.
     reasons[made.counts == 0] = Fault.EMPTY.value
     reasons[ids.is_null().to_numpy(zero_copy_only=False)] = NO_ID
     reason, nothing = pa.array(reasons, pa.string()), pa.scalar(None, pa.binary())
@@ -150,4 +113,5 @@ def _made(ids: pa.Array, texts: list[str | None], recipe: Recipe, bits: int) -> 
 
 
 def _digests(digests: NDArray[np.uint64]) -> pa.Array:
+    """Digests of two words each as a binary column."""
     return binary(np.ascontiguousarray(digests).view(np.uint8).reshape(-1, 16))

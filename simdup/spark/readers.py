@@ -1,124 +1,195 @@
-"""Batches of rows of files in, texts out; of rows that have none, why."""
+"""How Spark's workers find the text of each row of a file: batches in, texts out.
+
+A row that has no text says why. CSV is read in whole files, by one task each, for only parsing
+from the beginning tells where a record ends.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
 from simdup.corpus.flaws import Fault, RowError
+from simdup.corpus.formats.csv import ROWS, header_of, records, with_line_end
 from simdup.corpus.formats.jsonl import row_in, text_of
-from simdup.corpus.formats.streams import LONGEST_ROW, too_long
+from simdup.corpus.formats.open import form_of
+from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long, unpacked
+from simdup.errors import InputError
 from simdup.report.json_csv import to_json
 from simdup.report.rows import id_as_json
+from simdup.spark.arrow import strings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
-#: What these readers make: why a row is not compared, and its id as JSON.
-EXTRAS = {"fault": "string", "detail": "string", "name": "string"}
+    from simdup.corpus.formats.csv import Record
+    from simdup.spark.arrow import Batches
+
+#: What the rows of files have besides a text: why one is not compared, and its id as JSON.
+FAULTS = {"fault": "string", "detail": "string", "name": "string"}
+
+#: A row for each file of CSV: where it is, its rows, its columns and its header.
+COUNTS = (
+    "split_path string, split_block long, first long, count long,"
+    " columns array<string>, header string"
+)
+
+_RECORD = pa.schema(
+    {
+        "split_path": pa.string(),
+        **dict.fromkeys(("split_block", "split_at", "position"), pa.int64()),
+        **dict.fromkeys(("text", "name", "fault", "detail", "value"), pa.string()),
+    }
+)
+
+#: A row for each record of CSV: where it stands, its RowText, and the record as it is written.
+RECORDS = ", ".join(
+    f"{each.name} {'long' if each.type == pa.int64() else 'string'}" for each in _RECORD
+)
 
 _BOM = b"\xef\xbb\xbf"
 
 
-class _Row(NamedTuple):
+class RowText(NamedTuple):
+    """The text of a row, or why it has none."""
+
     text: str | None
-    called: str | None
-    fault: Fault | None = None
+    name: str | None = None
+    """The id of the row as JSON."""
+    fault: str | None = None
+    """The value of a Fault."""
     detail: str = ""
 
 
-class _Reader(ABC):
-    """What all readers do that look into each row."""
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a worker finds the texts of a batch of rows."""
 
-    __slots__ = ()
+    inputs: tuple[str, ...]
+    """The columns that it needs."""
+    row: Callable[..., RowText]
+    """What gives the text of a row, by its inputs."""
+    has_faults: bool = True
+    """Whether rows have ids and may lack a text: then `read` makes the columns FAULTS."""
 
     @property
-    @abstractmethod
-    def inputs(self) -> tuple[str, ...]:
-        """The columns that it takes."""
+    def extras(self) -> dict[str, str]:
+        """The columns that it makes besides the text, with their types."""
+        return FAULTS if self.has_faults else {}
 
-    @property
-    def extras(self) -> Mapping[str, str]:
-        """EXTRAS."""
-        return EXTRAS
-
-    def texts(self, batch: pa.RecordBatch | pa.Table) -> list[str | None]:
-        """The texts; None for rows that have none."""
-        return [row.text for row in self._rows(batch)]
-
-    def read(self, batch: pa.RecordBatch) -> tuple[list[str | None], dict[str, pa.Array]]:
-        """Return the text of each row, and columns of faults and ids."""
-        rows = self._rows(batch)
-        return [row.text for row in rows], _extras(rows)
-
-    def _rows(self, batch: pa.RecordBatch | pa.Table) -> list[_Row]:
+    def read(
+        self, batch: pa.RecordBatch | pa.Table
+    ) -> tuple[list[str | None], dict[str, pa.Array]]:
+        """Return the text of each row, and the columns `extras`."""
         columns = (batch.column(name).to_pylist() for name in self.inputs)
-        return [self._row(*each) for each in zip(*columns, strict=True)]
+        rows = [self.row(*each) for each in zip(*columns, strict=True)]
+        extras = {name: strings([getattr(row, name) for row in rows]) for name in self.extras}
+        return [row.text for row in rows], extras
 
-    @abstractmethod
-    def _row(self, *values: Any) -> _Row:  # noqa: ANN401  (what columns hold)
-        """A row, of the values of its inputs."""
+
+#: The reader of a column of strings, `text`.
+STRINGS = Reader(("text",), RowText, has_faults=False)
+
+#: The reader of the records that `CsvFiles` makes.
+CSV_RECORDS = Reader(RowText._fields, RowText)
+
+
+def json_text(line: bytes, number: int, *, field: str, name: str | None) -> RowText:
+    """The text on a line of JSON, by its number; the field `name` has the id of the row."""
+    if len(line) > LONGEST_ROW:
+        flaw = too_long(number)
+        return RowText(None, None, flaw.fault.value, flaw.detail)
+    id_ = None
+    try:
+        row = row_in(line.removeprefix(_BOM) if number == 1 else line)
+        if name is not None:
+            id_ = to_json(id_as_json(row.get(name)))
+        return RowText(text_of(row, field), id_)
+    except RowError as error:
+        return RowText(None, id_, error.fault.value, error.detail)
+
+
+def column_text(text: str | None, id_: object, *, is_named: bool) -> RowText:
+    """The text of a row of columns; null has none."""
+    name = to_json(id_as_json(id_)) if is_named else None
+    return RowText(text, name, *(() if text is not None else (Fault.EMPTY.value, "null")))
+
+
+class _File(NamedTuple):
+    path: str
+    name: str
+    columns: tuple[str, ...]
+    header: bytes
+    records: Iterator[Record]
 
 
 @dataclass(frozen=True, slots=True)
-class JsonLines(_Reader):
-    """The reader of lines of JSON."""
+class CsvFiles:
+    """Tasks that read whole files of CSV, given as `path` and `content`."""
 
     field: str
+    """The column of the text."""
     name: str | None
+    """The column of the ids."""
+    called: Callable[[str], str]
+    """What a file is called in messages, by the path that Spark gives."""
 
-    inputs: ClassVar[tuple[str, ...]] = ("line", "position")
+    def counted(self, batches: Batches) -> Batches:
+        """COUNTS. Raises InputError for a file without a column that is asked for."""
+        for file in self._files(batches):
+            columns = {
+                "split_path": [file.path],
+                "split_block": [0],
+                "first": [0],
+                "count": [sum(1 for _ in file.records)],
+                "columns": [list(file.columns)],
+                "header": [file.header.decode().removesuffix("\n")],
+            }
+            yield pa.RecordBatch.from_pydict(columns)
 
-    def _row(self, line: bytes, number: int) -> _Row:
-        called = None
-        if len(line) > LONGEST_ROW:
-            flaw = too_long(number)
-            return _Row(None, None, flaw.fault, flaw.detail)
-        try:
-            row = row_in(line.removeprefix(_BOM) if number == 1 else line)
-            if self.name is not None:
-                called = to_json(id_as_json(row.get(self.name)))
-            return _Row(text_of(row, self.field), called)
-        except RowError as error:
-            return _Row(None, called, error.fault, error.detail)
+    def parsed(self, batches: Batches) -> Batches:
+        """RECORDS."""
+        for file in self._files(batches):
+            rows, size = list[tuple[object, ...]](), 0
+            for index, record in enumerate(file.records):
+                rows.append((file.path, 0, index, record.number, *self._row(file, record)))
+                size += len(record.raw)
+                if size > BLOCK or len(rows) == ROWS:
+                    yield _batch(rows)
+                    rows, size = [], 0
+            yield _batch(rows)
 
+    def _files(self, batches: Batches) -> Iterator[_File]:
+        for each in batches:
+            for path, content in zip(each.column("path"), each.column("content"), strict=True):
+                name = self.called(path.as_py())
+                blocks = unpacked(pa.BufferReader(content.as_buffer()), form_of(name)[1])
+                every = records(lines_of(blocks))
+                columns, header = header_of(name, every, self.field, self.name)
+                yield _File(path.as_py(), name, columns, header, _checked(name, every))
 
-@dataclass(frozen=True, slots=True)
-class Columns(_Reader):
-    """The reader of columns: the text, and what the row is called."""
-
-    is_named: bool
-
-    inputs: ClassVar[tuple[str, ...]] = ("text", "called")
-
-    def _row(self, text: str | None, name: object) -> _Row:
-        called = to_json(id_as_json(name)) if self.is_named else None
-        return _Row(text, called, *(() if text is not None else (Fault.EMPTY, "null")))
-
-
-@dataclass(frozen=True, slots=True)
-class Records(_Reader):
-    """The reader of what `whole` has made of files."""
-
-    inputs: ClassVar[tuple[str, ...]] = ("text", "called", "fault", "detail")
-
-    def _row(self, text: str | None, called: str | None, fault: str | None, detail: str) -> _Row:
-        return _Row(text, called, None if fault is None else Fault(fault), detail)
-
-
-def _extras(rows: Sequence[_Row]) -> dict[str, pa.Array]:
-    """The columns of EXTRAS."""
-    return {
-        "fault": pa.array([row.fault and row.fault.value for row in rows], pa.string()),
-        "detail": strings([row.detail for row in rows]),
-        "name": strings([row.called for row in rows]),
-    }
+    def _row(self, file: _File, record: Record) -> tuple[object, ...]:
+        """The RowText of a record, and the record as it is written."""
+        fields = record.fields
+        if isinstance(fields, RowError):
+            return *RowText(None, None, fields.fault.value, fields.detail), None
+        row = dict(zip(file.columns, fields, strict=True))
+        name = None if self.name is None else to_json(id_as_json(row[self.name]))
+        value = with_line_end(record.raw, file.header).decode().removesuffix("\n")
+        return *RowText(row[self.field], name), value
 
 
-def strings(values: Sequence[str | None]) -> pa.Array:
-    """A column; what UTF-8 has no place for is escaped."""
-    plain = [None if each is None else each.encode("utf-8", "backslashreplace") for each in values]
-    return pa.array(plain, pa.binary()).cast(pa.string())
+def _checked(name: str, every: Iterator[Record]) -> Iterator[Record]:
+    """The records of a file. Raises InputError where the rest cannot be unpacked."""
+    for record in every:
+        lost = record.fields
+        if isinstance(lost, RowError) and lost.fault in {Fault.CUT_SHORT, Fault.JUNK}:
+            raise InputError(f"{name!r}: {lost.fault.value.removeprefix('file ')} ({lost.detail})")
+        yield record
+
+
+def _batch(rows: list[tuple[object, ...]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True) if rows else ((),) * len(_RECORD)
+    return pa.RecordBatch.from_pydict(dict(zip(_RECORD.names, columns, strict=True)), _RECORD)

@@ -1,31 +1,89 @@
-"""Texts with fingerprints in, pairs of near ones out: the distributed `simdup.search.pairs`."""
+"""Texts with fingerprints in, pairs of near ones out: the distributed `simdup.search.pairs`.
+
+There are two ways to find the near pairs of distinct fingerprints. All are compared with all:
+fingerprints are cut into chunks by a hash of their bits, and each two chunks make a tile, which is
+one task. A chunk is sent to every tile that it is part of. Tiles are numbered as a triangle: 0-0,
+0-1, 1-1, 0-2, ...
+
+Or they are joined on blocks, for distances so small that few fingerprints share a block. They are
+cut into m blocks. Two within k bits differ in at most k blocks, so at least m - k blocks are
+equal. Each choice of m - k blocks is a table, in which fingerprints meet whose bits are equal
+there. A pair is reported by the first table that it shares only.
+Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations, count
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
+from simdup.compute.hashing import mix64
 from simdup.match.candidates import SIEVE_BITS
 from simdup.search.distinct import DistinctRows
-from simdup.spark.arrow import PAIRS, emitted, lists_of, rows_of
-from simdup.spark.blocks import MOST_CANDIDATES, candidates_of, joined_pairs, keyed, layout_for
+from simdup.search.hamming import paired_distances, words
+from simdup.search.pairs import iter_near_pairs, iter_near_pairs_between, ranges
+from simdup.spark.arrow import (
+    PAIRS,
+    begins_of,
+    emitted,
+    lists_of,
+    numbers,
+    rows_of,
+    runs,
+    whole_runs,
+)
 from simdup.spark.distinct_texts import checkpointed
-from simdup.spark.tiles import chunks_for, tiled_pairs
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+    from pyspark.sql import Column, DataFrame
+
+    from simdup.search.hamming import Rows
     from simdup.search.pairs import Reach
-    from simdup.spark.arrow import Batches
+    from simdup.spark.arrow import Batches, Task
 
-# With fewer rows comparing all with all is done before a join is shuffled.
+    Indices = NDArray[np.int64]
+
+# The least number of distinct fingerprints that are joined; fewer are compared with all others
+# sooner than a join is shuffled.
 ROWS_WORTH_JOIN = 200_000
+
+# The most rows in a chunk, and the most bytes of fingerprints. A task holds two chunks.
+CHUNK_ROWS, CHUNK_BYTES = 1 << 22, 1 << 29
+
+# Tasks for each slot of the cluster, so that all slots end at about the same time.
+TASKS_A_SLOT = 4
+
+# Comparisons that are worth a task: less than a second of work.
+COMPARISONS_WORTH = 1 << 28
+
+# Where the rows of a part stand in a cell.
+LEFT, RIGHT, DIAGONAL = range(3)
+
+# Candidates for each row from which comparing all with all costs no more than shuffling.
+MOST_CANDIDATES = 100
+
+# The most tables, and so the most copies of a row that are shuffled.
+MOST_TABLES = 40
+
+# Rows with equal bits in a table that one task compares; more are split over several tasks.
+HOT = 4096
+
+# Rows that a task of the join holds at once.
+ROWS_AT_ONCE = 1 << 16
 
 
 def near_pairs(texts: DataFrame, reach: Reach) -> DataFrame:
-    """Every pair of near texts, each once, lazily: PAIRS. Takes number and fingerprint."""
+    """Every pair of near texts, each once, lazily: PAIRS. `texts` have number and fingerprint."""
     members = F.sort_array(F.collect_list("number")).alias("members")
     distinct = checkpointed(texts.groupBy("fingerprint").agg(members), "distinct fingerprints")
     repeated = distinct.where(F.size("members") > 1)
@@ -43,9 +101,246 @@ def near_pairs(texts: DataFrame, reach: Reach) -> DataFrame:
 
 
 def _copies(batches: Batches) -> Batches:
-    """Pairs of texts that have one fingerprint."""
+    """The pairs of texts with the same fingerprint: PAIRS."""
     for each in batches:
-        members, offsets = lists_of(each.column("members"))
-        distinct = DistinctRows(rows_of(each.column("fingerprint")), members, offsets)
+        distinct = _distinct(each)
         own = np.arange(len(each))
         yield from emitted(distinct, [np.column_stack((own, own, 0 * own))])
+
+
+def _distinct(table: pa.RecordBatch | pa.Table) -> DistinctRows:
+    """The fingerprints of a batch, and the texts that have them."""
+    return DistinctRows(rows_of(table["fingerprint"]), *lists_of(table["members"]))
+
+
+def chunks_for(n: int, width: int, slots: int) -> int:
+    """The number of chunks for n rows of `width` bytes where `slots` tasks run at a time.
+
+    >>> [chunks_for(n, 64, 2) for n in (1000, 100_000, 1_000_000, 1_000_000_000)]
+    [1, 4, 4, 239]
+    """
+    rows = min(CHUNK_ROWS, CHUNK_BYTES // width)
+    return max(parts_for(n * n // 2 // COMPARISONS_WORTH, slots), -(-n // rows))
+
+
+def parts_for(tasks: int, slots: int) -> int:
+    """The number of parts whose pairs give `tasks` tasks, or TASKS_A_SLOT tasks for each slot."""
+    wanted = min(tasks, TASKS_A_SLOT * slots)
+    return next(parts for parts in count(1) if parts * (parts + 1) // 2 >= wanted)
+
+
+def cell_of(a: Column, b: Column) -> Column:
+    """The number of the cell of parts a and b, which lie in a triangle: 0-0, 0-1, 1-1, 0-2, ..."""
+    high, low = F.greatest(a, b), F.least(a, b)
+    return (high * (high + 1) / 2).cast("long") + low
+
+
+def in_cells(frame: DataFrame, number: Column, parts: Column) -> DataFrame:
+    """Each row once for every cell of its part, `number` modulo `parts`, with `cell` and `side`.
+
+    Each two parts have a cell, and so has each part with itself: two rows meet in one cell only.
+    """
+    own, other = F.col("part"), F.col("other")
+    every = F.sequence(F.lit(0).cast("long"), parts.cast("long") - 1)
+    frame = frame.withColumn("part", F.pmod(number.cast("long"), parts.cast("long")))
+    frame = frame.withColumn("other", F.explode(every))
+    side = F.when(own == other, DIAGONAL).when(own < other, LEFT).otherwise(RIGHT)
+    return frame.withColumns({"cell": cell_of(own, other), "side": side}).drop("part", "other")
+
+
+def tiled_pairs(distinct: DataFrame, reach: Reach, chunks: int) -> DataFrame:
+    """Near pairs of texts with different fingerprints, each once, by comparing all: PAIRS.
+
+    `distinct` has a row for each fingerprint, with the numbers of its texts as members.
+    """
+    packed = distinct.select("fingerprint", "members").mapInArrow(
+        _packing(chunks), "chunk long, rows binary, members binary, counts binary"
+    )
+    sent = in_cells(packed, F.col("chunk"), F.lit(chunks)).drop("chunk")
+    tiles = chunks * (chunks + 1) // 2
+    if hasattr(sent, "repartitionById"):  # since Spark 4.1; no two tiles in one partition
+        placed = sent.repartitionById(tiles, F.col("cell").cast("int"))
+    else:
+        placed = sent.repartition(tiles, "cell")
+    return placed.sortWithinPartitions("cell").mapInArrow(_comparing(reach), PAIRS)
+
+
+def _packing(chunks: int) -> Task:
+    """Pack the fingerprints of a batch that belong to one chunk into one row."""
+
+    def packing(batches: Batches) -> Batches:
+        for each in batches:
+            distinct = _distinct(each)
+            chunk = (hashed(distinct.rows) % np.uint64(chunks)).astype(np.int64)
+            owner, parts = np.repeat(chunk, distinct.sizes), np.unique(chunk)
+            columns = {
+                "chunk": parts,
+                "rows": [distinct.rows[chunk == part].tobytes() for part in parts],
+                "members": [distinct.members[owner == part].tobytes() for part in parts],
+                "counts": [distinct.sizes[chunk == part].tobytes() for part in parts],
+            }
+            yield pa.RecordBatch.from_pydict(columns)
+
+    return packing
+
+
+def hashed(rows: Rows) -> NDArray[np.uint64]:
+    """A hash of each row: (n,)."""
+    mixed = np.zeros(len(rows), np.uint64)
+    for word in words(rows).T:
+        mixed = mix64(mixed ^ word)
+    return mixed
+
+
+def _comparing(reach: Reach) -> Task:
+    """Compare the fingerprints of each tile: PAIRS."""
+
+    def comparing(batches: Batches) -> Batches:
+        for _, table in runs(batches, "cell"):
+            ordered = table.sort_by("side")
+            both, side = _unpacked(ordered), ordered.column("side")
+            if side[0].as_py() == DIAGONAL:
+                pairs = iter_near_pairs(both.rows, reach)
+            else:
+                lengths = pc.binary_length(ordered.column("counts")).filter(pc.equal(side, LEFT))
+                left = sum(lengths.to_pylist()) // both.offsets.itemsize
+                across = iter_near_pairs_between(both.rows[:left], both.rows[left:], reach)
+                pairs = (each + np.array([0, left, 0]) for each in across)
+            yield from emitted(both, pairs)
+
+    return comparing
+
+
+def _unpacked(table: pa.Table) -> DistinctRows:
+    """The fingerprints that were packed into the rows of a table, one after the other."""
+    # A bytearray can be written to; for read-only arrays the kernels would be compiled again.
+    rows, members, counts = (
+        bytearray().join(table.column(name).to_pylist()) for name in ("rows", "members", "counts")
+    )
+    ends = np.cumsum(np.frombuffer(counts, np.int64))
+    return DistinctRows(
+        np.frombuffer(rows, np.uint8).reshape(len(ends), -1),
+        np.frombuffer(members, np.int64),
+        np.append(0, ends),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How fingerprints are cut into blocks, and which blocks must be equal."""
+
+    bits: int
+    blocks: int
+    equal: int
+    """The number of blocks in a table."""
+
+    @property
+    def tables(self) -> NDArray[np.bool_]:
+        """Which blocks are in each table: (tables, blocks), the first blocks first."""
+        chosen = combinations(range(self.blocks), self.equal)
+        return np.array([np.isin(range(self.blocks), each) for each in chosen])
+
+    @property
+    def masks(self) -> Rows:
+        """The bits of each block: (blocks, bits // 8)."""
+        bounds = np.linspace(0, self.bits, self.blocks + 1).astype(np.int64)
+        place = np.arange(self.bits)
+        return np.packbits((bounds[:-1, None] <= place) & (place < bounds[1:, None]), axis=1)
+
+
+def layout_for(n: int, bits: int, k: int) -> Layout | None:
+    """The layout with the fewest tables in which n random fingerprints meet few others.
+
+    None if every layout needs more than MOST_TABLES tables or gives a fingerprint
+    MOST_CANDIDATES or more.
+
+    >>> [layout_for(n, 64, 3).blocks for n in (1_000_000, 10**8, 10**9)], layout_for(10**6, 64, 13)
+    ([4, 5, 6], None)
+    """
+    for blocks in range(k + 1, bits + 1):
+        tables, width = comb(blocks, k), bits * (blocks - k) // blocks
+        if tables > MOST_TABLES:
+            return None
+        if tables * n / 2**width < MOST_CANDIDATES:
+            return Layout(bits, blocks, blocks - k)
+    return None
+
+
+def keyed(distinct: DataFrame, reach: Reach, layout: Layout) -> DataFrame:
+    """Every fingerprint once for each table, with a key that stands for its bits there."""
+
+    def keying(batches: Batches) -> Batches:
+        for each in batches:
+            rows = reach.compared(rows_of(each.column("fingerprint")))
+            for place, in_table in enumerate(layout.tables):
+                kept = np.bitwise_or.reduce(layout.masks[in_table])
+                columns = {
+                    "key": mix64(hashed(rows & kept) + np.uint64(place)).view(np.int64),
+                    "place": np.full(len(rows), place, np.int32),
+                    "fingerprint": each.column("fingerprint"),
+                    "members": each.column("members"),
+                }
+                yield pa.RecordBatch.from_pydict(columns)
+
+    schema = "key long, place int, fingerprint binary, members array<long>"
+    return distinct.select("fingerprint", "members").mapInArrow(keying, schema)
+
+
+def candidates_of(keys: DataFrame) -> tuple[int, int]:
+    """The number of pairs of rows with equal keys, and the most rows with one key."""
+    counts = keys.groupBy("key").count()
+    pairs = F.sum(F.expr("cast(count as double) * (count - 1) / 2"))
+    found = counts.agg(pairs.alias("pairs"), F.max("count").alias("most")).collect()[0]
+    return int(found["pairs"] or 0), found["most"] or 0
+
+
+def joined_pairs(keys: DataFrame, reach: Reach, layout: Layout, most: int) -> DataFrame:
+    """Near pairs of texts with different fingerprints, each once, by joining on keys: PAIRS.
+
+    `most` is the greatest number of rows with one key (`candidates_of`).
+    """
+    parts = F.lit(1)
+    if most > HOT:
+        counts = keys.groupBy("key").count().where(F.col("count") > HOT)
+        hot = counts.select("key", F.ceil(F.col("count") / HOT).alias("parts"))
+        keys = keys.join(F.broadcast(hot), "key", "left").fillna(1, ["parts"])
+        parts = F.col("parts")
+    # The rows of a hot key are cut into parts, each two of which are compared in their own cell.
+    placed = in_cells(keys, F.xxhash64("fingerprint"), parts)
+    together = placed.repartition("key", "cell").sortWithinPartitions("key", "cell")
+    return together.mapInArrow(_meeting(reach, layout), PAIRS)
+
+
+def _meeting(reach: Reach, layout: Layout) -> Task:
+    """Compare the fingerprints that have a key and a cell in common: PAIRS."""
+
+    def meeting(batches: Batches) -> Batches:
+        for table in whole_runs(batches, ("key", "cell"), ROWS_AT_ONCE):
+            distinct = _distinct(table)
+            yield from emitted(distinct, _met(table, distinct.rows, reach, layout))
+
+    return meeting
+
+
+def _met(table: pa.Table, rows: Rows, reach: Reach, layout: Layout) -> Iterator[Indices]:
+    """Near pairs among rows for which this is the first common table: (m, 3), with distances."""
+    side, place = (numbers(table.column(name)) for name in ("side", "place"))
+    compared, begins = reach.compared(rows), begins_of(table, ("key", "cell"))
+    ends = np.repeat(np.append(begins[1:], len(rows)), np.diff(begins, append=len(rows)))
+    after = np.arange(1, len(rows) + 1)
+    for left, right in ranges(after, ends - after):
+        distance = paired_distances(compared, left, right)
+        kept = (distance <= reach.k) & (place[left] == place[right])
+        kept &= (side[left] == DIAGONAL) | (side[left] != side[right])
+        i, j, distance = left[kept], right[kept], distance[kept]
+        counts = _is_first_table(compared[i] ^ compared[j], place[i], layout)
+        counts &= reach.passes(rows, i, j)
+        yield np.column_stack((i, j, distance))[counts]
+
+
+def _is_first_table(differing: Rows, place: Indices, layout: Layout) -> NDArray[np.bool_]:
+    """Whether rows that differ in these bits meet in no table before their table `place`: (m,)."""
+    equal = np.array([~(differing & mask).any(axis=1) for mask in layout.masks]).T
+    # Tables are in the order of their blocks, so the first one has the first equal blocks.
+    first = equal & (np.cumsum(equal, axis=1) <= layout.equal)
+    return (first == layout.tables[place]).all(axis=1)

@@ -1,4 +1,4 @@
-"""A session of Spark's to work in, or one line that says what is missing."""
+"""Start Spark, and say in one line what went wrong or what is missing."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from simdup.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# What Spark 4 runs on.
+# The oldest Java that Spark 4 runs on.
 JAVA = 17
 
-# What holds unless somebody has set it, so that the rows that stay are what they were: times are
-# not written as 96 bits without a zone, values in names of folders stay strings (01 is not 1), and
-# `text` and `Text` are two columns.
+# Settings that hold unless the user has set them, so that rows are written as they were: times
+# are not written as 96 bits without a zone, values in names of folders stay strings (01 is not 1),
+# and `text` and `Text` are two columns.
 DEFAULTS = {
     "spark.sql.caseSensitive": "true",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
@@ -41,45 +41,51 @@ ADVICE = f"install it (Debian: apt-get install openjdk-{JAVA}-jre-headless) or s
 
 
 def start(master: str | None, conf: Mapping[str, str]) -> SparkSession:
-    """A session on that master, with these settings of Spark's; or the one that there is.
+    """A session on `master`, with Spark's settings `conf`; or the session that there is already.
 
-    None takes the master that spark-submit gave. What Java says on stderr goes nowhere.
-    Raises InputError without Java and where Spark does not start.
+    None takes the master that spark-submit gave. What Java writes to stderr is not shown.
+    Raises InputError if Java is missing or Spark does not start.
     """
-    # It logs every call that fails, with a traceback.
+    # py4j logs every call that fails, with a traceback.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     problem = java_problem()
     if problem and not is_submitted():
         raise InputError(problem)
     builder = SparkSession.builder.appName("simdup")
+    builder = builder.config(map={"spark.ui.showConsoleProgress": "false", **conf})
     if master is not None:
         builder = builder.master(master)
         if master.startswith("local"):
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    for name, value in ({"spark.ui.showConsoleProgress": "false"} | dict(conf)).items():
-        builder = builder.config(name, value)
-    with TemporaryFile() as told:
-        try:
-            with _stderr_to(told.fileno()), _no_java_left():
-                session = builder.getOrCreate()
-        except (PySparkException, Py4JError) as error:
-            told.seek(0)
-            why = _problem(told.read().decode("utf-8", "replace"))
-            if why is None or isinstance(error, Py4JError):  # Java runs, and says it itself
-                why = reason(error)
-            raise InputError(f"Spark does not start on {master!r}: {why}") from None
+    session = _started(builder, master)
     for name, value in DEFAULTS.items():
         if session.conf.get(name, None) is None:
             session.conf.set(name, value)
-    _leave_interrupts()
+    _restore_interrupts()
     return session
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C is KeyboardInterrupt and nothing else, as before there was a session.
+def _started(builder: SparkSession.Builder, master: str | None) -> SparkSession:
+    """The session that `builder` describes. Raises InputError if Spark does not start."""
+    with TemporaryFile() as stderr:
+        try:
+            with _stderr_to(stderr.fileno()), _no_java_left():
+                return builder.getOrCreate()
+        except (PySparkException, Py4JError) as error:
+            stderr.seek(0)
+            found = re.search(rb"(?im)^.*(?:error|exception).*$", stderr.read())
+            if found is None or isinstance(error, Py4JError):  # Java runs, and says it itself
+                why = reason(error)
+            else:
+                why = found[0].decode("utf-8", "replace").strip()
+            raise InputError(f"Spark does not start on {master!r}: {why}") from None
 
-    PySpark's own handler asks Java in the middle of another question, which fails, and py4j
-    tells that to the root logger, which prints where it has no handler.
+
+def _restore_interrupts() -> None:
+    """Make Ctrl-C raise KeyboardInterrupt and do nothing else, as before the session started.
+
+    PySpark's own handler asks Java something in the middle of another question, which fails, and
+    py4j tells that to the root logger, which prints it if it has no handler.
     """
     logging.getLogger().addHandler(logging.NullHandler())
     if threading.current_thread() is threading.main_thread():
@@ -88,9 +94,9 @@ def _leave_interrupts() -> None:
 
 @contextmanager
 def _no_java_left() -> Iterator[None]:
-    """An interrupt ends the Java that is just being started too.
+    """On an interrupt, kill the Java that is just being started.
 
-    It looks for whoever started it in a folder that PySpark has removed by then, and stays.
+    It would stay: it looks for its parent in a folder that PySpark has removed by then.
     """
     begun: list[subprocess.Popen[bytes]] = []
 
@@ -111,7 +117,7 @@ def _no_java_left() -> Iterator[None]:
 
 @contextmanager
 def _stderr_to(descriptor: int) -> Iterator[None]:
-    """Processes that are started meanwhile write their stderr there."""
+    """Send the stderr of processes that are started meanwhile to a file."""
     kept = os.dup(2)
     try:
         os.dup2(descriptor, 2)
@@ -121,43 +127,40 @@ def _stderr_to(descriptor: int) -> Iterator[None]:
         os.close(kept)
 
 
-def _problem(told: str) -> str | None:
-    """The first line that looks like what went wrong."""
-    lines = (line.strip() for line in told.splitlines())
-    return next(
-        (line for line in lines if re.search(r"error|exception", line, re.IGNORECASE)), None
-    )
-
-
 def is_submitted() -> bool:
     """Whether spark-submit has started this program."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def reason(error: Exception) -> str:
-    """What an error of Spark's says, in one line; of one in a worker what that raised."""
+    """What an error of Spark's says, in one line; for an error in a worker, what that raised."""
     text = str(error)
     own = re.findall(r"^simdup\.errors\.\w+: (.*)$", text, re.MULTILINE)
+    if own:
+        return own[-1]
     lines = (line.removeprefix(": ").strip() for line in text.splitlines())
-    # What py4j says first is which of its calls failed.
+    # The first line of py4j's only says which of its calls failed.
     said = (line for line in lines if line and not line.startswith("An error occurred while"))
-    first = _to_state(text, next(said, type(error).__name__))
+    first = _up_to_sqlstate(text, next(said, type(error).__name__))
     causes = re.findall(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception): .+)$", text, re.MULTILINE)
     if causes and (first.endswith(":") or "NO_HINT" in first):
-        first = f"{first} {causes[-1]}"
-    return own[-1] if own else first
+        return f"{first} {causes[-1]}"
+    return first
 
 
-def _to_state(text: str, first: str) -> str:
-    """What Spark says beginning with that line, to its SQLSTATE, in one: names may have more."""
-    whole = re.compile(r".*?SQLSTATE: \w{5}", re.DOTALL).match(text, max(0, text.find(first)))
-    if whole is None or "\n\tat " in whole[0] or "[" not in first:
+def _up_to_sqlstate(text: str, first: str) -> str:
+    """The message that begins with the line `first`, up to its SQLSTATE, in one line.
+
+    Names of columns may make it several lines.
+    """
+    message = re.compile(r".*?SQLSTATE: \w{5}", re.DOTALL).match(text, max(0, text.find(first)))
+    if message is None or "\n\tat " in message[0] or "[" not in first or "SQLSTATE" in first:
         return first
-    return " ".join(whole[0].split()) if "SQLSTATE" not in first else first
+    return " ".join(message[0].split())
 
 
 def java_problem() -> str | None:
-    """Why Spark would find no Java that it can run on; None where it does."""
+    """Why Spark finds no Java that it can run on; None if it finds one."""
     home = os.environ.get("JAVA_HOME")
     java = os.path.join(home, "bin", "java") if home else shutil.which("java")
     if java is None:

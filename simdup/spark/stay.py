@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from simdup.spark.distinct_texts import NumberedTexts
     from simdup.spark.match import Matching
 
-# Rows that are looked at in one task, however many groups they are.
+# Rows that one task holds at once, however many groups they are.
 ROWS_AT_ONCE = 1 << 20
 
-# What of the later text of a pair is to be known.
+# The columns of the later text of a pair.
 LATER = ("number", "place", "is_centre")
 
-# What Spark calls these jobs by.
+# The description of these jobs.
 STAYING = "rows that stay"
 
 
-def dropped(groups: DataFrame, texts: NumberedTexts, matching: Matching, keep: str) -> DataFrame:
-    """The ids of the rows that go: what the local engine drops. `keep` is one of its KEEPS.
+def dropped(groups: DataFrame, matching: Matching, keep: str) -> DataFrame:
+    """The ids of the rows to drop, which the local engine drops too: each is alike to one kept.
 
-    `groups` are those that `simdup.spark.linkage` returns, of these texts.
+    `groups` are what `simdup.spark.groups` returns for the texts of `matching`; `keep` is one
+    of KEEPS.
     """
     is_star = matching.settings.linkage == "star"
     if is_star and keep == "representative":
         return groups.where("id != representative").select("id")
-    ordered = checkpointed(_ordered(groups, texts, keep, is_star=is_star), STAYING)
-    stays = _Rounds(ordered, matching).stays()
+    ordered = checkpointed(_ordered(groups, matching.texts, keep, is_star=is_star), STAYING)
+    stays = _staying(ordered, matching)
     return groups.join(ordered.join(stays, "number").select("id"), "id", "left_anti").select("id")
 
 
 def _ordered(groups: DataFrame, texts: NumberedTexts, keep: str, *, is_star: bool) -> DataFrame:
-    """For each text of a group number, group, place, is_centre, and the id that stands for it.
+    """Each text of a group: number, group, place, is_centre, and the id of its preferred row.
 
-    Preferred texts have lower places; a group goes by the number of its
-    representative's text.
+    Preferred texts have lower places. A group goes by the number of its representative's text.
     """
     rows = texts.rows.where("reason is null").select("id", "digest", "length")
     numbered = rows.join(texts.frame.select("number", "digest"), "digest").drop("digest")
@@ -70,7 +70,7 @@ def _ordered(groups: DataFrame, texts: NumberedTexts, keep: str, *, is_star: boo
 
 
 def _preference(keep: str) -> tuple[Column, ...]:
-    """Columns by which a preferred row comes first; of equal rows the lowest id does."""
+    """The columns that sort preferred rows first; among equal rows the lowest id decides."""
     if keep == "first":
         return ()
     if keep == "longest":
@@ -83,71 +83,67 @@ def _preference(keep: str) -> tuple[Column, ...]:
     )
 
 
-class _Rounds:
-    """The rounds of `groups.staying`, where this is explained."""
+def _staying(ordered: DataFrame, matching: Matching) -> DataFrame:
+    """The number of each text that stays, found in rounds as in `groups.staying`."""
+    left, size = ordered, 1
+    stays = ordered.limit(0)
+    while not left.isEmpty():
+        decided = checkpointed(_decided(left, size, matching), STAYING)
+        chosen = left.join(decided.where("stays").select("number"), "number")
+        stays = checkpointed(stays.unionByName(chosen), STAYING)
+        left = left.join(decided.select("number"), "number", "left_anti")
+        left = checkpointed(left.join(_over(stays, ordered), "group", "left_anti"), STAYING)
+        size *= 2
+    return _limited(stays, ordered)
 
-    def __init__(self, ordered: DataFrame, matching: Matching) -> None:
-        self.ordered, self.matching = ordered, matching
 
-    def stays(self) -> DataFrame:
-        """The number of each text that stays."""
-        left, size = self.ordered, 1
-        stays = self.ordered.limit(0)
-        while not left.isEmpty():
-            decided = checkpointed(self._decided(left, size), STAYING)
-            chosen = left.join(decided.where("stays").select("number"), "number")
-            stays = checkpointed(stays.unionByName(chosen), STAYING)
-            left = left.join(decided.select("number"), "number", "left_anti")
-            left = checkpointed(left.join(self._over(stays), "group", "left_anti"), STAYING)
-            size *= 2
-        return self._limited(stays)
+def _decided(left: DataFrame, size: int, matching: Matching) -> DataFrame:
+    """Whether texts stay: the first `size` texts of each group, and all texts alike to one."""
+    rank = F.row_number().over(Window.partitionBy("group").orderBy("place"))
+    first = left.withColumn("rank", rank).where(F.col("rank") <= size)
+    first = checkpointed(first.select("number", "group", "place", "is_centre"), STAYING)
+    later = left.select("group", *(F.col(name).alias(f"later_{name}") for name in LATER))
+    both = first.join(later, "group").where("place < later_place")
+    centred = F.col("is_centre") | F.col("later_is_centre")
+    pair = F.col("number").alias("a"), F.col("later_number").alias("b")
+    pairs = checkpointed(both.select(*pair, centred.alias("centred")), STAYING)
+    asked = pairs.where("not centred").select("a", "b")
+    alike = matching.alike(asked, asked.count()).select("a", "b")
+    alike = alike.unionByName(pairs.where("centred").select("a", "b"))
+    places = first.select(F.col("number").alias("a"), "group", "place")
+    both = places.join(alike, "a").unionByName(places, allowMissingColumns=True)
+    together = both.repartition("group").sortWithinPartitions("group", "place")
+    return together.mapInArrow(_choosing, "number long, stays boolean")
 
-    def _decided(self, left: DataFrame, size: int) -> DataFrame:
-        """Whether texts stay, of those left the first ones of each group and all like these."""
-        rank = F.row_number().over(Window.partitionBy("group").orderBy("place"))
-        first = left.withColumn("rank", rank).where(F.col("rank") <= size)
-        first = checkpointed(first.select("number", "group", "place", "is_centre"), STAYING)
-        later = left.select("group", *(F.col(name).alias(f"later_{name}") for name in LATER))
-        both = first.join(later, "group").where("place < later_place")
-        centred = F.col("is_centre") | F.col("later_is_centre")
-        pair = F.col("number").alias("a"), F.col("later_number").alias("b")
-        pairs = checkpointed(both.select(*pair, centred.alias("centred")), STAYING)
-        asked = pairs.where("not centred").select("a", "b")
-        like = self.matching.alike(asked, asked.count()).select("a", "b")
-        like = like.unionByName(pairs.where("centred").select("a", "b"))
-        places = first.select(F.col("number").alias("a"), "group", "place")
-        both = places.join(like, "a").unionByName(places, allowMissingColumns=True)
-        together = both.repartition("group").sortWithinPartitions("group", "place")
-        return together.mapInArrow(_choosing, "number long, stays boolean")
 
-    def _over(self, stays: DataFrame) -> DataFrame:
-        """The groups with a centre in which too many texts stay."""
-        counts = stays.groupBy("group").count().where(F.col("count") > MOST_STAYING)
-        centres = self.ordered.where("is_centre").select("group")
-        return counts.select("group").join(centres, "group")
+def _over(stays: DataFrame, ordered: DataFrame) -> DataFrame:
+    """The groups with a centre in which too many texts stay."""
+    counts = stays.groupBy("group").count().where(F.col("count") > MOST_STAYING)
+    centres = ordered.where("is_centre").select("group")
+    return counts.select("group").join(centres, "group")
 
-    def _limited(self, stays: DataFrame) -> DataFrame:
-        """As `groups.limited`: of groups with too many the first ones, and the centre."""
-        over = self._over(stays)
-        place = F.row_number().over(Window.partitionBy("group").orderBy("place"))
-        ranked = stays.withColumn("rank", place)
-        few = ranked.where(F.col("rank") <= MOST_STAYING).unionByName(
-            ranked.join(over, "group", "left_anti").where(F.col("rank") > MOST_STAYING)
-        )
-        centres = over.select(F.col("group").alias("number"))
-        return few.select("number").unionByName(centres).distinct()
+
+def _limited(stays: DataFrame, ordered: DataFrame) -> DataFrame:
+    """The texts that stay; of groups with too many, the first ones and the centre."""
+    over = _over(stays, ordered)
+    place = F.row_number().over(Window.partitionBy("group").orderBy("place"))
+    ranked = stays.withColumn("rank", place)
+    few = ranked.where(F.col("rank") <= MOST_STAYING).unionByName(
+        ranked.join(over, "group", "left_anti").where(F.col("rank") > MOST_STAYING)
+    )
+    centres = over.select(F.col("group").alias("number"))
+    return few.select("number").unionByName(centres).distinct()
 
 
 def _choosing(batches: Batches) -> Batches:
-    """Which texts of whole groups stay, and those that are alike to these: number, stays.
+    """Decide which texts of whole groups stay, and which are alike to these: number, stays.
 
-    Takes the texts, a, in their order, and each with those that it is alike to, b.
+    A row has a text, a, in the order of places, and a text that it is alike to, b, or null.
     """
     for table in whole_runs(batches, ("group",), ROWS_AT_ONCE):
-        pairs = table.filter(pc.is_valid(table.column("b")))
-        texts = table.filter(pc.is_null(table.column("b"))).column("a")
-        a, b = (numbers(pairs.column(name).combine_chunks()) for name in ("a", "b"))
-        first = numbers(texts.combine_chunks())
-        chosen, covered = unlike(first, np.column_stack((a, b)))
-        number = np.union1d(first, covered)
+        pairs = table.filter(pc.is_valid(table["b"]))
+        texts = numbers(table.filter(pc.is_null(table["b"]))["a"])
+        alike = np.column_stack([numbers(pairs[name]) for name in ("a", "b")])
+        chosen, covered = unlike(texts, alike)
+        number = np.union1d(texts, covered)
         yield pa.RecordBatch.from_pydict({"number": number, "stays": np.isin(number, chosen)})

@@ -1,7 +1,7 @@
-"""Pairs of texts in, their exact similarities out, from texts that are joined to them.
+"""Pairs of texts in, their exact similarities out, by joining the texts to the pairs.
 
-Texts are in parts by their number, pairs in cells of two parts. A cell gets each text that
-one of its pairs needs, once, and computes features and cosines as `simdup.match.verify` does.
+Texts are cut into parts by their number, and pairs are put into cells of two parts. A cell gets
+each text that one of its pairs needs once, and `simdup.match.verify` computes the cosines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from simdup.corpus.fingerprint import text_digests
 from simdup.errors import InputError
 from simdup.match.verify import FEATURES_AT_ONCE, exact_similarities
 from simdup.spark.arrow import numbers, runs
-from simdup.spark.tiles import parts_for
+from simdup.spark.search import cell_of, parts_for
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from simdup.recipe import Recipe
     from simdup.spark.arrow import Batches, Task
-    from simdup.spark.fingerprints import Reader
+    from simdup.spark.distinct_texts import NumberedTexts
+    from simdup.spark.fingerprints import TextFrame
+    from simdup.spark.readers import Reader
 
     Indices = NDArray[np.int64]
 
@@ -37,76 +39,68 @@ PAIRS_WORTH = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """Where texts are to be had again."""
+    """What is needed to read texts again and compute their features."""
 
-    ids: DataFrame
-    """number, id and text_digest of each text"""
-    rows: DataFrame
-    """id of each row, and what the reader takes"""
-    reader: Reader
-    count: int
-    """Texts."""
-    features: int
-    """Of all of them together."""
+    texts: NumberedTexts
+    source: TextFrame
     recipe: Recipe
 
 
 def with_similarities(pairs: DataFrame, count: int, originals: Originals) -> DataFrame:
-    """So many pairs, a and b, with the exact similarity of each, and distance if they have one.
+    """`count` pairs of texts, a and b, with their exact similarities; a distance is kept.
 
-    Lazily; a row that is no longer there then raises InputError.
+    Lazily. When it runs, a row that no longer has its text raises InputError.
     """
     if count == 0:
         return pairs.withColumn("similarity", F.lit(None).cast("double"))
+    texts, source = originals.texts, originals.source
     columns = [name for name in pairs.columns if name in {"a", "b", "distance"}]
-    parts = F.lit(_parts(count, originals))
-    a, b = F.pmod("a", parts), F.pmod("b", parts)
-    high, low = F.greatest(a, b), F.least(a, b)
-    cell = (high * (high + 1) / 2).cast("long") + low
+    parts = F.lit(_parts(count, texts))
+    cell = cell_of(F.pmod("a", parts), F.pmod("b", parts))
     placed = pairs.select(cell.alias("cell"), *columns)
     needed = placed.select("cell", F.explode(F.array("a", "b")).alias("number")).distinct()
-    brought = needed.join(originals.ids, "number").join(originals.rows, "id").drop("id")
+    ids = texts.frame.select("number", "id", "text_digest")
+    rows = source.frame.select("id", *source.reader.inputs)
+    brought = needed.join(ids, "number").join(rows, "id").drop("id")
     both = placed.unionByName(brought.withColumnRenamed("number", "a"), allowMissingColumns=True)
     together = both.repartition("cell").sortWithinPartitions("cell")
     schema = pairs.select(*columns).schema.add("similarity", "double")
-    return together.mapInArrow(_deciding(originals.reader, originals.recipe, columns), schema)
+    return together.mapInArrow(_computing(source.reader, originals.recipe, columns), schema)
 
 
-def _parts(pairs: int, originals: Originals) -> int:
-    """In how many parts texts are cut, so that those of two parts fit in memory."""
-    involved = min(1.0, 2 * pairs / max(originals.count, 1))
-    for_memory = -(-2 * int(originals.features * involved) // FEATURES_AT_ONCE)
-    slots = originals.ids.sparkSession.sparkContext.defaultParallelism
+def _parts(pairs: int, texts: NumberedTexts) -> int:
+    """The number of parts into which texts are cut, so that two parts fit in memory."""
+    involved = min(1.0, 2 * pairs / max(texts.count, 1))
+    for_memory = -(-2 * int(texts.features * involved) // FEATURES_AT_ONCE)
+    slots = texts.frame.sparkSession.sparkContext.defaultParallelism
     return max(for_memory, parts_for(pairs // PAIRS_WORTH, slots))
 
 
-def _deciding(reader: Reader, recipe: Recipe, columns: list[str]) -> Task:
-    def deciding(batches: Batches) -> Batches:
+def _computing(reader: Reader, recipe: Recipe, columns: list[str]) -> Task:
+    """Compute the similarities of the pairs of each cell, from the texts that are in it too."""
+
+    def computing(batches: Batches) -> Batches:
         characters = 0
         for _, table in runs(batches, "cell"):
             is_text = table.column("text_digest").is_valid()
             pairs, given = table.filter(pc.invert(is_text)), table.filter(is_text)
-            texts = [text or "" for text in reader.texts(given)]
+            texts = [text or "" for text in reader.read(given)[0]]
             characters += sum(map(len, texts))
             load_kernels_if_worth(characters=characters)
             i, j = _places(pairs, given, texts)
             similarity = pa.array(exact_similarities(texts, i, j, recipe))
-            decided = pairs.select(columns).append_column("similarity", similarity)
-            yield from decided.to_batches()
+            yield from pairs.select(columns).append_column("similarity", similarity).to_batches()
 
-    return deciding
+    return computing
 
 
 def _places(pairs: pa.Table, given: pa.Table, texts: list[str]) -> tuple[Indices, Indices]:
-    """Where the two texts of each pair are among those given. Raises InputError if not there."""
-    a, b, numbered = (
-        numbers(column.combine_chunks())
-        for column in (pairs.column("a"), pairs.column("b"), given.column("a"))
-    )
+    """The indices of the two texts of each pair. Raises InputError for a text that has changed."""
+    a, b, number = map(numbers, (pairs["a"], pairs["b"], given["a"]))
     digests = b"".join(given.column("text_digest").to_pylist())
-    is_gone = len(np.setdiff1d(np.append(a, b), numbered)) > 0
+    is_gone = len(np.setdiff1d(np.append(a, b), number)) > 0
     if is_gone or text_digests(texts).tobytes() != digests:
         raise InputError("rows changed while they were compared")
-    order = np.argsort(numbered)
-    ordered = numbered[order]
-    return order[np.searchsorted(ordered, a)], order[np.searchsorted(ordered, b)]
+    order = np.argsort(number)
+    i, j = (order[np.searchsorted(number, each, sorter=order)] for each in (a, b))
+    return i, j

@@ -45,9 +45,8 @@ def default_place() -> Path:
 
     Raises NoHomeError.
     """
-    return usual_place(
-        "SIMDUP_CACHE", "store.sqlite3", mac="Caches", xdg="XDG_CACHE_HOME", unix=".cache"
-    )
+    folders = {"mac": "Caches", "xdg": "XDG_CACHE_HOME", "unix": ".cache"}
+    return usual_place("SIMDUP_CACHE", "store.sqlite3", **folders)
 
 
 def is_place_named() -> bool:

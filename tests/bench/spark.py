@@ -133,7 +133,7 @@ def by_spark(bits: int, k: int | None, path: str, master: str, conf: dict[str, s
         began = perf_counter()
         opened = files.read(on, {path: path}, None, "text", None)
         scanned = corpus.scan(opened, simdup.Settings(simdup.Recipe(bits=bits), k=k))
-        groups = scanned.found.groups.select("id", "representative").toArrow().to_pydict()
+        groups = scanned.grouped.groups.select("id", "representative").toArrow().to_pydict()
         seconds = perf_counter() - began
         watch.stopped.set()
         on.stop()

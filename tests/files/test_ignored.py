@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from simdup import Settings, scan
 from simdup.errors import InputError
-from simdup.files import ignored
 from simdup.files.ignored import (
     IgnoredPair,
     default_place,
@@ -105,13 +104,13 @@ def test_any_bytes_are_read_as_pairs_or_refused(tmp_path, data):
 
 def test_the_list_is_kept_among_data_and_not_in_the_cache(monkeypatch):
     monkeypatch.delenv("SIMDUP_IGNORED")
-    monkeypatch.setattr(ignored.sys, "platform", "linux")
+    monkeypatch.setattr("simdup.storage.home.sys.platform", "linux")
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
     assert default_place() == Path("/data/simdup/ignored.jsonl")
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", "/home/me")
     assert default_place() == Path("/home/me/.local/share/simdup/ignored.jsonl")
-    monkeypatch.setattr(ignored.sys, "platform", "darwin")
+    monkeypatch.setattr("simdup.storage.home.sys.platform", "darwin")
     assert default_place() == Path("/home/me/Library/Application Support/simdup/ignored.jsonl")
     monkeypatch.setenv("SIMDUP_IGNORED", "mine")
     assert default_place() == Path("mine")

@@ -81,15 +81,15 @@ def storing(data: bytes) -> None:
         place = Path(folder, "store.sqlite3")
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
         store = Store(place, _unheard)
-        shelf = RecipeCache(store, "key", 8)
+        cache = RecipeCache(store, "key", 8)
         store.execute("INSERT INTO folders VALUES (1, ?, 0)", os.fsencode(os.path.abspath("a")))
         store.execute("INSERT INTO files VALUES (1, 1, 'b.txt', ?, 7)", data)
-        ((_, outcome, row),) = shelf.recall([source])
+        ((_, outcome, row),) = cache.recall([source])
         assert (outcome, row) == (None, None)
         digests = np.frombuffer(data[:16].ljust(16, b"\0"), np.uint64)[None]
-        assert np.isnan(shelf.similarities(digests, digests)).all()
-        shelf.keep_similarities(digests, digests, np.array([0.5]))
-        assert shelf.similarities(digests, digests).tolist() == [0.5]
+        assert np.isnan(cache.similarities(digests, digests)).all()
+        cache.keep_similarities(digests, digests, np.array([0.5]))
+        assert cache.similarities(digests, digests).tolist() == [0.5]
         store.close()
 
 
@@ -100,10 +100,10 @@ def opening(data: bytes) -> None:
         place.write_bytes(data)
         store = Store(place, _unheard)
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
-        shelf = RecipeCache(store, "key", 8)
-        recalled = shelf.recall([source, replace(source, inode=9)])
+        cache = RecipeCache(store, "key", 8)
+        recalled = cache.recall([source, replace(source, inode=9)])
         assert [outcome for _, outcome, _ in recalled] == [None, None]
-        shelf.finish(["a"])
+        cache.finish(["a"])
         store.info()
         store.close()
 

@@ -56,7 +56,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Segments of five rows, pieces of blocks of three."""
+    """Limit segments to five rows and pieces of blocks to three."""
     monkeypatch.setattr(changes, "SIZE", 5)
     monkeypatch.setattr(blocks, "MOST_IN_PIECE", 3)
 
@@ -95,14 +95,14 @@ def drop(connection, numbers):
 
 
 def held(connection):
-    """What is in the segments: by path the fingerprint."""
+    """Return the fingerprint of each path, from the segments."""
     known, rows = everything(connection, list(segments(connection, {}).values()))
     values = [int.from_bytes(row.tobytes(), "big") for row in rows]
     return {each.path: value for each, value in zip(known, values, strict=True)}
 
 
 def everyone(connection):
-    """All documents, in the order of their numbers."""
+    """Return all documents by ascending number."""
     return list(dict(sorted(documents(connection, every_number(connection)).items())).values())
 
 
@@ -122,7 +122,7 @@ def by_sql(place, sql, *parameters):
 # Documents in and out
 
 
-def test_what_was_put_is_there(place):
+def test_put_documents_are_read_back(place):
     with made(place) as connection:
         assert keep(connection, ["/in/a", "/in/b", "name", "/c"], [1, 2, 3, 4]) == 0
 
@@ -145,7 +145,7 @@ def test_a_document_of_the_same_path_is_replaced(place):
         assert whole(connection)
 
 
-def test_of_several_of_one_path_in_a_batch_the_last_stays(place):
+def test_the_last_document_of_a_path_in_a_batch_is_kept(place):
     with made(place) as connection:
         assert keep(connection, ["x", "/a", "/a", "x", "/a"], [1, 2, 3, 4, 5]) == 0
         assert held(connection) == {"x": 4, "/a": 5}
@@ -155,7 +155,7 @@ def test_of_several_of_one_path_in_a_batch_the_last_stays(place):
         assert whole(connection)
 
 
-def test_a_name_in_one_folder_is_not_that_in_another(place):
+def test_equal_names_in_two_folders_are_two_documents(place):
     with made(place) as connection:
         keep(connection, ["/in/a", "/in/in/a", "/a", "a", "in/a"], [1, 2, 3, 4, 5])
 
@@ -197,7 +197,7 @@ def test_documents_are_taken_out_of_every_segment_and_their_room_is_used_again(p
 
 
 @pytest.mark.usefixtures("small")
-def test_a_collection_that_is_taken_out_leaves_nothing(place):
+def test_removing_all_documents_leaves_empty_tables(place):
     with made(place) as connection:
         keep(connection, [f"/{i % 3}/{i}" for i in range(17)], range(17))
         drop(connection, range(1, 18))
@@ -242,7 +242,7 @@ def test_nothing_put_in_and_nothing_taken_out_is_a_batch_that_changes_nothing(pl
         max_size=6,
     )
 )
-def test_a_catalogue_holds_what_a_dictionary_would(tmp_path_factory, steps):
+def test_an_index_file_holds_what_a_dictionary_would(tmp_path_factory, steps):
     place, expected = str(tmp_path_factory.mktemp("catalogue") / "index"), {}
     with made(place) as connection:
         for new, old in steps:
@@ -297,7 +297,7 @@ def test_any_name_comes_back(tmp_path_factory, name):
             assert path in {each.path for each in documents(connection, numbers).values()}
 
 
-def test_what_is_at_or_under_a_path(place):
+def test_at_or_under_finds_a_document_and_all_in_a_folder(place):
     paths = ["/in", "/in/a", "/in/b/c", "/in/b/d/e", "in/a"]
     paths += ["/in0/a", "/in-/a", "/i/a", "/in\xff/a"]
     with made(place) as connection:
@@ -315,7 +315,7 @@ def test_what_is_at_or_under_a_path(place):
         assert found(b"/in/gone") == found(b"a") == found(b"") == []
 
 
-def test_places_are_those_that_were_set_last(place):
+def test_set_places_replaces_all_places(place):
     with made(place) as connection:
         with connection.writing():
             set_places(connection, {b"/in": "{}", b"/in/\xff": None})
@@ -342,7 +342,7 @@ def test_a_batch_that_fails_half_way_leaves_nothing(place):
         assert whole(connection)
 
 
-def test_who_reads_sees_the_last_whole_batch_and_only_that(place):
+def test_a_reader_sees_the_last_complete_batch(place):
     with made(place) as writer, opened(place, to_write=False) as reader:
         keep(writer, ["/a"], [1])
         with reader.reading():
@@ -369,7 +369,7 @@ def test_segments_that_did_not_change_are_not_read_again(place, monkeypatch):
         assert [third[number] is second[number] for number in second] == [False, True, True]
 
 
-def test_a_second_writer_is_told_to_come_again(place, monkeypatch):
+def test_a_second_writer_is_told_to_try_again(place, monkeypatch):
     monkeypatch.setattr("simdup.storage.sqlite.PATIENCE", 0)
     with made(place) as first, opened(place) as second:
         with first.writing(), pytest.raises(InputError) as refused:
@@ -492,7 +492,7 @@ def filled(place, monkeypatch):
 
 
 def asked_for_everything(place):
-    """What every way to look into the file gives, or the message of the error."""
+    """Return what every way to read the file gives, or the message of its error."""
     answers = []
     with opened(place, to_write=False) as connection:
         for look in (
@@ -508,7 +508,7 @@ def asked_for_everything(place):
 
 
 def assert_found_and_harmless(place, expected):
-    """The damage is found, and what is answered all the same is right."""
+    """Assert that the damage is found, and that every answer given in spite of it is right."""
     for answer, right in zip(asked_for_everything(place), expected, strict=True):
         assert answer == right or (isinstance(answer, str) and answer.startswith(f"{place!r}: "))
     with opened(place, to_write=False) as connection:
@@ -589,7 +589,7 @@ def test_a_piece_that_is_lost_or_wrong_in_a_table_of_blocks_is_found(filled, blo
         "UPDATE about SET value = 3 WHERE name = 'next'",
     ],
 )
-def test_what_does_not_fit_together_is_found(filled, change):
+def test_tables_that_disagree_are_reported(filled, change):
     by_sql(filled, change)
 
     with opened(filled, to_write=False) as connection:
@@ -623,8 +623,8 @@ def test_a_document_that_cannot_be_taken_out_whole_is_left_as_it_was(filled, cha
         *(f"block_{block}.{name}" for block in (0, 3) for name in ("entries", "checksum")),
     ],
 )
-def test_a_value_of_a_wrong_kind_is_an_error_that_names_the_file(filled, column, value):
-    """As a flipped bit in the header of a row makes it."""
+def test_a_value_of_a_wrong_type_is_an_error_that_names_the_file(filled, column, value):
+    """A flipped bit in the header of a row does this."""
     with opened(filled) as connection, connection.writing():
         set_places(connection, {b"/a": "{}"})
     expected = asked_for_everything(filled)
@@ -676,7 +676,7 @@ def test_damaged_bytes_are_an_error_or_a_right_answer(filled, damage, seed):
 
 
 class Failing:
-    """A connection that answers some statements and then fails at every one."""
+    """A connection that runs some statements and then fails at every one."""
 
     def __init__(self, connection, left):
         self.connection, self.left = connection, left
@@ -698,7 +698,7 @@ class Failing:
         return self.connection.executemany(sql, rows)
 
 
-def test_a_batch_may_fail_at_any_statement_and_is_then_not_there(filled):
+def test_a_batch_that_fails_at_any_statement_changes_nothing(filled):
     for left in count():
         with opened(filled) as connection:
             before, inner = held(connection), connection.connection
@@ -772,7 +772,7 @@ def beginning_of_an_index(place):
     ids=lambda value: getattr(value, "__name__", None),
 )
 @pytest.mark.parametrize("to_write", [False, True])
-def test_what_is_no_index_is_refused_by_name_and_left_as_it_was(place, make, problem, to_write):
+def test_a_file_that_is_no_index_is_refused_by_name_and_unchanged(place, make, problem, to_write):
     make(place)
     before = [(each, os.lstat(each)) for each in files_beside(place)]
     content = Path(place).read_bytes() if os.path.isfile(place) else b""
@@ -940,7 +940,7 @@ def in_circles(place, table, levels=8):
     [("documents", every_number), ("segments", lambda connection: segments(connection, {}))],
     ids=["documents", "segments"],
 )
-def test_a_table_without_an_end_is_an_error(filled, table, ask):
+def test_a_table_whose_pages_form_a_circle_is_an_error(filled, table, ask):
     in_circles(filled, table)
 
     with opened(filled, to_write=False) as connection, pytest.raises(InputError) as refused:
@@ -1045,7 +1045,7 @@ def test_the_last_to_close_leaves_one_file_in_one_piece(filled, last):
 
 @pytest.mark.parametrize("path", ["plain", "in/../link"])
 def test_opening_an_index_takes_no_lock_away(place, tmp_path, path):
-    """POSIX takes all locks of a process on a file away when it closes that file."""
+    """POSIX drops all locks of a process on a file when the process closes that file."""
     os.mkdir(tmp_path / "in")
     (tmp_path / "link").symlink_to(place)
     with made(place), opened(place, to_write=False) as reader, reader.reading():
@@ -1061,7 +1061,7 @@ def test_opening_an_index_takes_no_lock_away(place, tmp_path, path):
 # How it was made
 
 
-def test_what_was_written_down_is_read_again():
+def test_settings_survive_being_noted_and_read():
     recipe = Recipe(features="keywords", top=9, weights="int10", hash="string", bits=128)
     converters = (Converter.of("doc=cat {}"),)
     settings = Settings(recipe, encoding="gbk", formats=("html", "pdf"), converters=converters)
@@ -1071,7 +1071,7 @@ def test_what_was_written_down_is_read_again():
     assert found == Settings(recipe, encoding="gbk", formats=("html", "pdf"), converters=converters)
 
 
-def test_dictionaries_are_known_by_what_is_in_them(tmp_path):
+def test_dictionaries_are_compared_by_content(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_text("the\n")
     second.write_text("the\n")
@@ -1150,7 +1150,7 @@ def test_fewer_bits_are_the_first_where_the_hash_allows_it():
     ],
     ids=str,
 )
-def test_what_was_written_down_by_somebody_else_may_be_anything(wrong):
+def test_any_wrong_metadata_is_an_error(wrong):
     written = about(Settings(Recipe(bits=64))) | wrong
 
     with pytest.raises(InputError) as refused:

@@ -53,7 +53,7 @@ def words(seed, *, count=60, edits=0):
 
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch):
-    """A file is known however new it is."""
+    """Let the index trust the times of a file however new it is."""
     monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
 
 
@@ -77,7 +77,7 @@ def narrow(place):
 
 @pytest.fixture
 def untouchable(monkeypatch):
-    """`untouchable(path)`: from now on it cannot be opened, nor anything in it."""
+    """Return `untouchable(path)`, which lets opening the path, or anything in it, fail."""
     real, paths = os.open, []
 
     def opening(path, *arguments, **options):
@@ -94,7 +94,7 @@ def at(name):
 
 
 def inside(index):
-    """What is in it: paths below the current folder, and names of texts."""
+    """Return what an index holds: paths below the current folder, and names of texts."""
     paths, _ = index.pairs(0)
     return sorted(os.path.relpath(path) if os.path.isabs(path) else path for path in paths)
 
@@ -397,7 +397,7 @@ def test_an_index_answers_as_a_dictionary_would():
 # What is added
 
 
-def test_what_was_added_is_found_most_similar_first(index, write):
+def test_query_returns_added_files_most_similar_first(index, write):
     write("in/copy", FIRST)
     write("in/edited", words(1, edits=4))
     write("in/lines", FIRST.replace(" ", "\r\n"))
@@ -414,7 +414,7 @@ def test_what_was_added_is_found_most_similar_first(index, write):
     assert 0.8 < matches[2].similarity < 1
 
 
-def test_what_has_no_text_is_told_and_not_in_the_index(index, write):
+def test_files_without_text_are_reported_and_not_indexed(index, write):
     write("in/text", FIRST)
     write("in/empty", "")
     write("in/binary", bytes(99))
@@ -431,7 +431,7 @@ def test_what_has_no_text_is_told_and_not_in_the_index(index, write):
     assert inside(index) == ["in/text"]
 
 
-def test_a_file_that_loses_its_text_is_taken_out(index, write):
+def test_a_file_that_becomes_empty_is_removed(index, write):
     write("in/a", FIRST)
     write("in/b", FIRST)
     index.add(["in"])
@@ -443,7 +443,7 @@ def test_a_file_that_loses_its_text_is_taken_out(index, write):
     assert (changes.removed, changes.unchanged, len(index)) == (2, 0, 0)
 
 
-def test_only_what_changed_is_read_again(index, write, monkeypatch):
+def test_update_reads_only_changed_files(index, write, monkeypatch):
     for name in "abc":
         write(f"in/{name}", words(ord(name)))
     index.add(["in"])
@@ -462,7 +462,7 @@ def test_only_what_changed_is_read_again(index, write, monkeypatch):
     assert found(index.query(words(5))) == ["in/b"]
 
 
-def test_what_other_readers_have_read_is_read_again(index, write, monkeypatch):
+def test_update_reads_every_file_when_the_readers_have_changed(index, write, monkeypatch):
     for name in "abc":
         write(f"in/{name}", words(ord(name)))
     index.add(["in"])
@@ -482,7 +482,9 @@ def test_what_other_readers_have_read_is_read_again(index, write, monkeypatch):
 
 
 @pytest.mark.parametrize("is_met", [True, False])
-def test_what_could_not_be_read_again_is_read_by_the_next_update(index, write, monkeypatch, is_met):
+def test_a_file_that_could_not_be_reread_is_read_by_the_next_update(
+    index, write, monkeypatch, is_met
+):
     def without(reading, *, path):
         def some(first, *rest):
             for each in reading(first, *rest):
@@ -515,7 +517,7 @@ def test_what_could_not_be_read_again_is_read_by_the_next_update(index, write, m
     assert index.update().unchanged == 3
 
 
-def test_reading_all_again_goes_on_where_it_was_interrupted(index, write, monkeypatch):
+def test_an_interrupted_reread_is_resumed(index, write, monkeypatch):
     monkeypatch.setattr(ingest, "BATCH_DOCUMENTS", 1)
     monkeypatch.setattr(local, "TASK_FILES", 1)
     for name in "abc":
@@ -538,7 +540,7 @@ def test_reading_all_again_goes_on_where_it_was_interrupted(index, write, monkey
     assert (changes.replaced, changes.unchanged) == (2, 1)
 
 
-def test_who_read_an_index_of_old_is_not_known(index, write):
+def test_an_index_that_notes_no_readers_is_outdated(index, write):
     write("in/a", FIRST)
     index.add(["in"])
     with closing(sqlite3.connect(index.path)) as file, file:
@@ -553,7 +555,7 @@ def test_who_read_an_index_of_old_is_not_known(index, write):
 
 
 @pytest.mark.parametrize("later_ns", [-1, 0])
-def test_a_file_that_changed_just_before_is_read_again(index, write, monkeypatch, later_ns):
+def test_a_file_modified_just_before_it_was_read_is_read_again(index, write, monkeypatch, later_ns):
     monkeypatch.setattr(codec, "SETTLED_NS", 2_000_000_000)
     write("in/a", FIRST)
     status = os.stat("in/a")
@@ -568,7 +570,7 @@ def test_a_file_that_changed_just_before_is_read_again(index, write, monkeypatch
     assert (changes.replaced, changes.unchanged) == ((0, 1) if later_ns else (1, 0))
 
 
-def test_the_files_of_the_index_are_not_in_it(folder, write):
+def test_the_index_does_not_contain_its_own_files(folder, write):
     write("in/text", FIRST)
     with Index.create("in/index") as index:
         first = index.add([folder])
@@ -580,7 +582,7 @@ def test_the_files_of_the_index_are_not_in_it(folder, write):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_batches_are_of_as_many_documents_as_are_said(index, write, monkeypatch, jobs):
+def test_a_batch_has_batch_documents_documents(index, write, monkeypatch, jobs):
     monkeypatch.setattr(local, "TASK_FILES", 2)
     monkeypatch.setattr(ingest, "BATCH_DOCUMENTS", 4)
     monkeypatch.setattr(ingest, "BATCH_SECONDS", 1e9)  # a busy machine starts processes slowly
@@ -607,7 +609,7 @@ def test_a_slow_batch_is_written_after_some_seconds(index, write, monkeypatch):
 # Where it looks again
 
 
-def test_each_file_has_the_filters_of_the_place_that_is_nearest(index, write):
+def test_the_filters_of_the_nearest_added_path_apply_to_a_file(index, write):
     for name in ("in/a.txt", "in/a.md", "in/b/a.txt", "in/b/a.md", "in/b/c/a.txt", "in/b/c/a.md"):
         write(name, words(hash(name)))
     index.add(["in"], Filters(include=("*.txt",)))
@@ -621,7 +623,7 @@ def test_each_file_has_the_filters_of_the_place_that_is_nearest(index, write):
     assert index.info().places == tuple(map(at, ("in", "in/b", "in/b/c")))
 
 
-def test_what_was_added_again_has_its_new_filters(index, write):
+def test_adding_a_path_again_replaces_its_filters(index, write):
     write("in/a.txt", words(1))
     write("in/b/a.md", words(2))
     index.add(["in/b"], Filters(include=("*.md",)))
@@ -633,7 +635,7 @@ def test_what_was_added_again_has_its_new_filters(index, write):
     assert index.info().places == (at("in"),)
 
 
-def test_what_was_taken_out_stays_out_until_it_is_added(index, write):
+def test_removed_files_stay_out_until_they_are_added_again(index, write):
     for name in ("in/a", "in/b/c", "in/b/d"):
         write(name, words(hash(name)))
     index.add(["in"])
@@ -654,7 +656,7 @@ def test_what_was_taken_out_stays_out_until_it_is_added(index, write):
     assert index.info().left_out == ()
 
 
-def test_a_place_that_was_taken_out_is_not_looked_at_again(index, write):
+def test_a_removed_path_is_not_walked_again(index, write):
     write("in/a", FIRST)
     write("out/b", words(2))
     index.add(["in", "out"])
@@ -666,7 +668,7 @@ def test_a_place_that_was_taken_out_is_not_looked_at_again(index, write):
     assert (index.info().places, index.info().left_out) == ((at("out"),), ())
 
 
-def test_a_text_that_is_taken_out_takes_no_file_of_its_name_with_it(index, write):
+def test_removing_a_text_keeps_a_file_of_the_same_name(index, write):
     write("in/a", FIRST)
     index.add(["."])
     index.add_texts(["b"], [words(2)])
@@ -678,7 +680,7 @@ def test_a_text_that_is_taken_out_takes_no_file_of_its_name_with_it(index, write
     assert inside(index) == ["b", "in/a"]
 
 
-def test_what_is_gone_is_dropped_by_an_update_and_not_by_adding(index, write):
+def test_deleted_files_are_dropped_by_update_and_not_by_add(index, write):
     for name in ("in/a", "in/b/c"):
         write(name, words(hash(name)))
     index.add(["in"])
@@ -691,8 +693,8 @@ def test_what_is_gone_is_dropped_by_an_update_and_not_by_adding(index, write):
     assert by_sql(index.path, "SELECT count(*) FROM folders") == [(1,)]
 
 
-def test_a_place_that_vanished_is_skipped_and_drops_nothing(index, write):
-    """It may be a drive that is not there today."""
+def test_a_missing_path_is_skipped_and_its_documents_stay(index, write):
+    """The path may be on a drive that is not mounted."""
     write("in/a", FIRST)
     write("drive/b", words(2))
     index.add(["in"])
@@ -724,7 +726,7 @@ def test_a_file_added_by_itself_is_dropped_when_it_is_gone_and_comes_back(index,
     assert inside(index) == ["in/a", "in/b"]
 
 
-def test_what_cannot_be_looked_at_keeps_its_documents(index, write, monkeypatch):
+def test_an_unreadable_folder_keeps_its_documents(index, write, monkeypatch):
     for name in ("in/a", "in/b/c", "in/b/d/e", "in/bc"):
         write(name, words(hash(name)))
     index.add(["in"])
@@ -771,7 +773,7 @@ def test_an_empty_path_is_not_the_current_folder(index, write):
     assert (inside(index), index.info().places) == (["in/a"], (at("in"),))
 
 
-def test_what_is_not_in_it_cannot_be_taken_out(index, write):
+def test_removing_a_path_that_is_not_indexed_is_an_error(index, write):
     write("in/a", FIRST)
     index.add(["in"])
 
@@ -784,13 +786,13 @@ def test_what_is_not_in_it_cannot_be_taken_out(index, write):
 
 @pytest.fixture
 def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
-    """`meanwhile(name)`: once, when that function has answered, another process adds `other`."""
+    """Return `meanwhile`: once that function has returned, another process adds `other`."""
 
     def arranging(module, name):
         real, is_done = getattr(module, name), []
 
-        def answering(catalogue):
-            found = real(catalogue)
+        def answering(file):
+            found = real(file)
             if not is_done:
                 is_done.append(True)
                 with Index(place) as another:
@@ -806,7 +808,7 @@ def meanwhile(index, place, monkeypatch):  # noqa: ARG001 (the index is there)
 
 
 @pytest.mark.parametrize(("module", "name"), [(places, "places"), (ingest, "every_number")])
-def test_what_another_process_adds_during_a_change_stays(index, write, meanwhile, module, name):
+def test_documents_another_process_adds_meanwhile_stay(index, write, meanwhile, module, name):
     write("in/a", FIRST)
     write("other/b", words(2))
     index.add(["in"])
@@ -819,7 +821,7 @@ def test_what_another_process_adds_during_a_change_stays(index, write, meanwhile
     assert index.update().unchanged == 3
 
 
-def test_places_that_two_processes_note_at_once_are_both_kept(index, write, meanwhile):
+def test_paths_that_two_processes_add_at_once_are_both_kept(index, write, meanwhile):
     write("in/a", FIRST)
     write("other/b", words(2))
     meanwhile(places, "places")
@@ -830,7 +832,7 @@ def test_places_that_two_processes_note_at_once_are_both_kept(index, write, mean
     assert index.update().unchanged == 2
 
 
-def test_what_another_process_removes_during_an_update_stays_out(index, write, monkeypatch):
+def test_paths_another_process_removes_during_an_update_stay_out(index, write, monkeypatch):
     for name in ("in/a", "in/out/b", "in/out/c"):
         write(name, words(ord(name[-1])))
     index.add(["in"])
@@ -851,7 +853,7 @@ def test_what_another_process_removes_during_an_update_stays_out(index, write, m
     assert inside(index) == ["in/a", "in/d"]
 
 
-def test_an_index_that_takes_the_place_of_another_is_asked_from_then_on(index, place):
+def test_an_index_that_replaces_another_file_is_queried_from_then_on(index, place):
     index.add_texts(["a", "b"], [words(1), words(2)])
     assert found(index.query(words(1))) == ["a"]
     with Index.create(f"{place}-2") as other:
@@ -883,7 +885,7 @@ def test_an_index_that_takes_the_place_of_another_is_asked_from_then_on(index, p
         json.dumps({"hidden": 1}),
     ],
 )
-def test_filters_of_somebody_else_may_be_anything(index, write, filters):
+def test_any_wrong_filters_in_the_file_are_an_error(index, write, filters):
     write("in/a", FIRST)
     index.add(["in"])
     usual = json.dumps(asdict(DEFAULTS) | json.loads(filters)) if ":" in filters else filters
@@ -897,7 +899,7 @@ def test_filters_of_somebody_else_may_be_anything(index, write, filters):
     assert problem.startswith(f"{index.path!r}: damaged (filters ")
 
 
-def test_a_file_in_two_places_of_other_filters_is_one_document(index, write):
+def test_a_file_under_two_paths_with_different_filters_is_one_document(index, write):
     write("in/a", FIRST)
     os.mkdir("other")
     os.link("in/a", "other/b")
@@ -910,7 +912,7 @@ def test_a_file_in_two_places_of_other_filters_is_one_document(index, write):
     assert [each.reason for each in changes.skipped] == [Reason.SAME_FILE]
 
 
-def test_a_way_up_from_a_link_is_that_of_the_file_system(index, write):
+def test_dot_dot_after_a_link_leads_out_of_its_target(index, write):
     write("real/x", FIRST)
     write("real/sub/y", words(2))
     write("x", words(3))
@@ -921,7 +923,7 @@ def test_a_way_up_from_a_link_is_that_of_the_file_system(index, write):
     assert inside(index) == ["real/x", "x"]
 
 
-def test_a_text_of_the_name_of_a_folder_is_removed_alone(index, write):
+def test_removing_a_text_named_like_a_folder_keeps_the_folder(index, write):
     write("in/a", FIRST)
     index.add(["in"])
     index.add_texts(["in"], [words(2)])
@@ -931,7 +933,7 @@ def test_a_text_of_the_name_of_a_folder_is_removed_alone(index, write):
     assert index.remove(["in"]).removed == 1
 
 
-def test_what_is_added_again_with_other_filters_is_told(index, write):
+def test_add_reports_paths_added_before_with_other_filters(index, write):
     write("in/a", FIRST)
     index.add(["in"])
 
@@ -967,7 +969,7 @@ def test_a_text_of_the_same_name_is_replaced(index):
 
 
 @pytest.mark.parametrize("name", ["", "/etc/passwd", "\ud800"], ids=repr)
-def test_a_name_that_cannot_be_is_refused(index, name):
+def test_an_impossible_name_is_refused(index, name):
     with pytest.raises(ValueError, match=r"name|surrogates"):
         index.add_texts(["good", name], [FIRST, FIRST])
 
@@ -988,7 +990,7 @@ def test_no_file_is_opened_for_a_text_of_its_name(index, write, untouchable, nam
     assert index.query("one two three five", top=2)
 
 
-def test_texts_are_left_alone_by_an_update(index, write):
+def test_update_keeps_texts(index, write):
     write("in/a", FIRST)
     index.add(["in"])
     index.add_texts(["in/a", "b"], [words(2), words(3)])
@@ -998,7 +1000,7 @@ def test_texts_are_left_alone_by_an_update(index, write):
     assert inside(index) == ["b", "in/a"]
 
 
-def test_texts_whose_fingerprint_says_nothing_are_refused(place):
+def test_texts_with_degenerate_fingerprints_are_refused(place):
     """Weights cut to whole numbers turn long texts into nothing, all the same nothing."""
     recipe = Recipe(features="keywords", weights="int", hash="string", bits=64)
     texts = [" ".join(f"word{i}{seed}" for i in range(400)) for seed in "ab"]
@@ -1010,7 +1012,7 @@ def test_texts_whose_fingerprint_says_nothing_are_refused(place):
         assert index.query(texts[1]) == ()
 
 
-def test_rows_of_another_size_are_no_fingerprints_of_it(index):
+def test_put_refuses_rows_of_another_size(index):
     with pytest.raises(ValueError, match="rows of"):
         index.put([], np.empty((1, 32), np.uint8))
     with pytest.raises(ValueError, match="64 bits where 256 are asked for"):
@@ -1021,7 +1023,7 @@ def test_rows_of_another_size_are_no_fingerprints_of_it(index):
 
 
 @pytest.mark.parametrize("is_verified", [True, False])
-def test_a_copy_is_one_for_certain_if_it_is_still_what_it_was(index, write, is_verified):
+def test_a_copy_is_exact_only_while_the_file_is_unchanged(index, write, is_verified):
     write("in/a", FIRST)
     index.add(["in"])
 
@@ -1036,9 +1038,7 @@ def test_a_copy_is_one_for_certain_if_it_is_still_what_it_was(index, write, is_v
     assert asked() == (Kind.IDENTICAL_BYTES, 1, False)
 
 
-def test_an_exact_similarity_is_that_of_a_scan_and_an_estimate_what_the_distance_stands_for(
-    index, write
-):
+def test_exact_similarities_equal_those_of_a_scan_and_estimates_follow_distance(index, write):
     write("in/a", FIRST)
     write("in/b", words(1, edits=10))
     index.add(["in"])
@@ -1058,7 +1058,7 @@ def test_an_exact_similarity_is_that_of_a_scan_and_an_estimate_what_the_distance
         assert (match.similarity, match.is_exact) == (similarity_at(match.distance, 256), False)
 
 
-def test_a_copy_that_is_other_bytes_of_the_same_size_and_time_is_none_for_certain(index, write):
+def test_a_replaced_file_of_equal_size_and_time_is_no_exact_copy(index, write):
     write("in/a", FIRST)
     index.add(["in"])
     times = os.stat("in/a").st_atime_ns, os.stat("in/a").st_mtime_ns
@@ -1074,7 +1074,7 @@ def test_a_copy_that_is_other_bytes_of_the_same_size_and_time_is_none_for_certai
     assert [each.reason for each in index.scan().skipped] == [Reason.CHANGED]
 
 
-def test_an_estimate_decides_no_further_than_a_bare_scan(narrow, write):
+def test_estimates_reach_no_further_than_an_unverified_scan(narrow, write):
     bare, far = replace(NARROW, k=None, verified=False).distance, Settings(Recipe(bits=64))
     first = fingerprint_texts([FIRST], far.recipe).rows[0]
     for edits in range(60):
@@ -1092,12 +1092,12 @@ def test_an_estimate_decides_no_further_than_a_bare_scan(narrow, write):
 
 
 @pytest.mark.parametrize("top", [0, -1])
-def test_the_least_number_of_answers_is_one(index, top):
+def test_top_must_be_at_least_one(index, top):
     with pytest.raises(ValueError, match=f"^top must be at least 1, not {top}$"):
         index.query(FIRST, top=top)
 
 
-def test_a_file_that_was_read_otherwise_before_is_compared_with_all_others_exactly(index, write):
+def test_a_file_read_differently_before_is_still_compared_exactly(index, write):
     write("in/a", words(1, edits=3))
     write("in/b", words(1, edits=6))
     index.add(["in"])
@@ -1109,7 +1109,7 @@ def test_a_file_that_was_read_otherwise_before_is_compared_with_all_others_exact
     assert exact == {"in/a": False, "in/b": True}
 
 
-def test_a_question_that_changes_while_it_is_asked_has_estimates(index, write, monkeypatch):
+def test_a_query_file_that_changes_meanwhile_gets_estimates(index, write, monkeypatch):
     write("in/a", words(1, edits=3))
     write("q", FIRST)
     index.add(["in"])
@@ -1125,7 +1125,7 @@ def test_a_question_that_changes_while_it_is_asked_has_estimates(index, write, m
     assert [m.is_exact for m in answer.matches] == [False]
 
 
-def test_a_file_may_be_asked_for_twice(index, write):
+def test_a_file_queried_twice_is_answered_twice(index, write):
     write("in/a", FIRST)
     index.add(["in"])
     os.link("in/a", "again")
@@ -1140,7 +1140,7 @@ def test_a_file_may_be_asked_for_twice(index, write):
     ]
 
 
-def test_files_in_any_encoding_are_asked_for(index, write, simplified):
+def test_files_in_any_encoding_can_be_queried(index, write, simplified):
     write("in/a", simplified)
     index.add(["in"])
     write("q", simplified.encode("gbk"))
@@ -1161,7 +1161,7 @@ def test_top_keeps_the_most_similar(index, write, top):
 
 
 @pytest.mark.parametrize("settings", [None, Settings(verified=False), Settings(Recipe(bits=64))])
-def test_the_nearest_are_found_however_little_they_are_alike(index, write, settings, untouchable):
+def test_top_without_settings_gives_the_nearest_however_unlike(index, write, settings, untouchable):
     write("in/1", words(1, edits=9))
     write("in/2", words(2))
     index.add(["in"])
@@ -1177,7 +1177,7 @@ def test_the_nearest_are_found_however_little_they_are_alike(index, write, setti
         index.query(FIRST, is_any_alike=True)
 
 
-def test_a_text_without_a_letter_is_like_nothing(index):
+def test_a_text_without_a_letter_matches_nothing(index):
     index.add_texts(["a"], [FIRST])
 
     answers = index.query_many(["...", FIRST, ""])
@@ -1187,7 +1187,7 @@ def test_a_text_without_a_letter_is_like_nothing(index):
 
 @pytest.mark.parametrize("asked", [1, 23, 24, 65])
 @pytest.mark.parametrize("k", [0, 3, 9])
-def test_many_questions_are_answered_as_each_alone(narrow, asked, k):
+def test_many_queries_are_answered_as_each_alone(narrow, asked, k):
     texts = [words(seed, edits=edits) for seed in range(20) for edits in (0, 1, 2)]
     narrow.add_texts([str(number) for number in range(60)], texts)
     questions = (texts * 2)[:asked]
@@ -1199,7 +1199,7 @@ def test_many_questions_are_answered_as_each_alone(narrow, asked, k):
         assert answer.matches == narrow.query(text, settings) != ()
 
 
-def test_a_fingerprint_is_asked_for_by_distance_alone(index, write, untouchable):
+def test_fingerprints_are_matched_by_distance_alone(index, write, untouchable):
     write("in/a", FIRST)
     index.add(["in"])
     untouchable("in")
@@ -1224,7 +1224,7 @@ def test_fewer_bits_are_the_first_ones(index):
     assert index.pairs(64, bits=64)[1].tolist() == [[0, 1, distance]]
 
 
-def test_more_bits_than_it_has_are_refused_by_name(narrow, place):
+def test_more_bits_than_the_index_has_are_refused_by_name(narrow, place):
     with pytest.raises(InputError) as refused:
         narrow.query(FIRST, Settings(Recipe(bits=128)))
 
@@ -1232,7 +1232,7 @@ def test_more_bits_than_it_has_are_refused_by_name(narrow, place):
 
 
 def rewritten(place, part, name, value):
-    """The same index, as if it were made in another way."""
+    """Return the index with other metadata."""
     ((written,),) = by_sql(place, "SELECT value FROM about WHERE name = 'about'")
     about = json.loads(written)
     about[part][name] = value
@@ -1272,7 +1272,7 @@ def test_an_index_of_another_recipe_is_refused_by_name(place, name, there, here)
 @pytest.mark.parametrize(
     "chosen", [{}, {"k": 40}, {"verified": False}, {"similarity": 0.8}, {"recipe": NARROW.recipe}]
 )
-def test_the_groups_are_those_of_a_scan(index, write, chosen, linkage, simplified):
+def test_index_scan_finds_the_groups_of_a_scan(index, write, chosen, linkage, simplified):
     for number in range(30):
         write(f"in/{number % 3}/{number}", words(number // 4, edits=number % 4 * 5))
     write("in/gbk", simplified.encode("gbk"))
@@ -1301,7 +1301,7 @@ def shown_of(member):
 
 
 @pytest.mark.parametrize("is_near", [True, False], ids=["look-alikes", "copies"])
-def test_a_scan_leaves_out_what_is_not_as_it_was(index, write, is_near):
+def test_index_scan_skips_changed_files(index, write, is_near):
     for name in "abcd":
         write(f"in/{name}", words(1, edits=(ord(name) - 97) * is_near))
     index.add(["in"])
@@ -1321,7 +1321,7 @@ def test_a_scan_leaves_out_what_is_not_as_it_was(index, write, is_near):
     }
 
 
-def test_a_bare_scan_opens_no_file(index, write, untouchable):
+def test_an_unverified_index_scan_opens_no_file(index, write, untouchable):
     for name in "abcd":
         write(f"in/{name}", words(1, edits=ord(name) - 97))
     index.add(["in"])
@@ -1352,7 +1352,7 @@ def test_pairs_are_every_pair_within_k(narrow):
 # Several at once
 
 
-def test_an_index_may_be_asked_by_threads_while_one_changes_it(narrow):
+def test_threads_may_query_while_another_changes_the_index(narrow):
     """Each batch adds nine equal texts: a count that is no multiple of nine is half a batch."""
     problems, counts, is_done = [], [[] for _ in range(4)], threading.Event()
 
@@ -1385,7 +1385,7 @@ def test_an_index_may_be_asked_by_threads_while_one_changes_it(narrow):
     assert whole(narrow)
 
 
-def test_connections_are_as_many_as_ask_at_once(narrow, monkeypatch):
+def test_connections_are_reused_between_threads(narrow, monkeypatch):
     narrow.add_texts(["a"], [FIRST])
     opened, real = [], snapshot.IndexFile
     monkeypatch.setattr(snapshot, "IndexFile", lambda path: opened.append(path) or real(path))
@@ -1398,7 +1398,7 @@ def test_connections_are_as_many_as_ask_at_once(narrow, monkeypatch):
     assert len(opened) <= 2
 
 
-def test_a_closed_index_opens_again_when_it_is_asked(index, place):
+def test_a_closed_index_reopens_when_it_is_queried(index, place):
     index.add_texts(["a"], [FIRST])
     index.close()
     index.close()
@@ -1408,7 +1408,7 @@ def test_a_closed_index_opens_again_when_it_is_asked(index, place):
     assert os.listdir(os.path.dirname(place)) == ["index"]
 
 
-def test_an_index_that_fails_is_not_left_in_the_middle(index, monkeypatch):
+def test_a_failed_query_leaves_no_open_transaction(index, monkeypatch):
     index.add_texts(["a"], [FIRST])
 
     def failing(*_):
@@ -1422,7 +1422,7 @@ def test_an_index_that_fails_is_not_left_in_the_middle(index, monkeypatch):
     assert found(index.query(FIRST)) == ["a"]
 
 
-def test_another_index_sees_what_was_changed(index, place):
+def test_another_index_object_sees_changes(index, place):
     with Index(place) as other:
         assert other.query(FIRST) == ()
         index.add_texts(["a"], [FIRST])
@@ -1434,7 +1434,7 @@ def test_another_index_sees_what_was_changed(index, place):
 # What is in it
 
 
-def test_info_says_what_is_in_it_and_how_it_was_made(index, place, write):
+def test_info_gives_contents_and_recipe(index, place, write):
     write("in/a", FIRST)
     write("in/b/c", words(2))
     index.add(["in"])

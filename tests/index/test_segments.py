@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup.index.segments import (
-    QUESTIONS_WORTH_A_SEARCH,
+    QUERIES_WORTH_A_SEARCH,
     cut,
     in_order,
     nearest,
@@ -86,7 +86,7 @@ def the_first(segments, questions, count):
 
 
 @given(collections(), st.integers(0, 520))
-def test_within_is_every_document_that_near_by_distance_and_number(collection, k):
+def test_within_gives_all_near_documents_by_distance_and_number(collection, k):
     segments, questions = collection
 
     assert within(segments, questions, k).tolist() == all_within(segments, questions, k)
@@ -99,14 +99,14 @@ def test_nearest_are_the_first_by_distance_and_number_and_all_equals(collection,
     assert nearest(segments, questions, count).tolist() == the_first(segments, questions, count)
 
 
-@given(collections(most_questions=3 * QUESTIONS_WORTH_A_SEARCH), st.integers(0, 300))
-def test_many_questions_get_the_answers_that_each_gets_alone(collection, k):
+@given(collections(most_questions=3 * QUERIES_WORTH_A_SEARCH), st.integers(0, 300))
+def test_many_queries_at_once_get_the_answers_of_each_alone(collection, k):
     segments, questions = collection
 
     assert within(segments, questions, k).tolist() == all_within(segments, questions, k)
 
 
-@pytest.mark.parametrize("number", [QUESTIONS_WORTH_A_SEARCH - 1, QUESTIONS_WORTH_A_SEARCH])
+@pytest.mark.parametrize("number", [QUERIES_WORTH_A_SEARCH - 1, QUERIES_WORTH_A_SEARCH])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("bits", "k"), [(64, 3), (64, 20), (128, 16), (512, 200)])
 def test_thousands_of_rows_lose_none(bits, k, shape, number):
@@ -125,7 +125,7 @@ def test_thousands_of_rows_lose_none(bits, k, shape, number):
     assert len(found) >= number
 
 
-def test_of_many_that_are_equally_near_the_lowest_numbers_are_the_nearest():
+def test_among_equally_near_documents_the_lowest_numbers_come_first():
     rows = np.full((9, 8), 1, np.uint8)
     rows[3] = 255
     numbers = np.array([90, 30, 70, 1, 20, 60, 50, 10, 40])
@@ -149,7 +149,7 @@ def test_texts_as_unlike_as_can_be_are_all_bits_apart(bits):
     assert within(segments, ~rows[:1], bits - 1).size == 0
 
 
-def test_nothing_is_near_where_nothing_is():
+def test_an_empty_index_has_nothing_near():
     questions = np.zeros((2, 8), np.uint8)
 
     for found in (within([], questions, 64), nearest([], questions, 3)):

@@ -1,25 +1,14 @@
-"""simdup.spark: what the local engine finds, however the rows are partitioned."""
+"""simdup.spark finds what the local engine finds, however the rows are partitioned."""
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
 import random
-import re
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-from patience import LONG
 
 from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within, scan_rows
-from simdup.cli import submit
-from simdup.corpus.records import KEEPS
 from simdup.corpus.scan import group_texts
 from simdup.corpus.stay import dropped
 from simdup.evaluation.labels import labelled_pairs, own_table
@@ -38,21 +27,12 @@ pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not instal
 pa = pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-from pyspark.errors import PySparkException
 
 from simdup import spark
 from simdup.spark import (
-    blocks,
-    corpus,
-    files,
-    readers,
     search,
     session,
     stay,
-    tiles,
-)
-from simdup.spark import (
-    dataframes as frames,
 )
 from simdup.spark.linkage import led_texts, rooted
 
@@ -62,27 +42,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),  # of pyspark, pandas and py4j
 ]
 
-# Little is to be done by many small jobs, so that compiling them well does not pay.
-CONF = {
-    "spark.driver.memory": "1g",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.shuffle.partitions": "3",
-    "spark.ui.enabled": "false",
-}
 PARTITIONINGS = (2, 5)
-
-
-@pytest.fixture(scope="module")
-def on_spark():
-    """A session on two cores."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("PYSPARK_PYTHON", raising=False)
-        made = session.start("local[2]", CONF)
-        yield made
-        made.stop()
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +93,7 @@ def skewed():
 
 
 def local_groups(texts, settings):
-    """For each text of a group its representative, kind, similarity and distance."""
+    """The representative, kind, similarity and distance of each text that is in a group."""
     return {
         row: (group.rows[0], kind.value, similarity, distance)
         for group in group_texts(texts, settings)
@@ -154,14 +114,14 @@ def spark_groups(frame, settings):
 
 
 def table_of(frame, *columns):
-    """The columns of a frame as one array, a row each, sorted."""
+    """The columns of a frame as an array with its rows sorted."""
     found = frame.select(*columns).toArrow()
     values = np.column_stack([found[name].to_numpy() for name in columns])
     return values[np.lexsort(values.T[::-1])]
 
 
 def local_pairs(texts, settings):
-    """Every pair of texts: i, j, distance, and similarity where that decides."""
+    """Every near pair of texts: i, j, distance, and similarity if that decides."""
     recipe, k = settings.recipe, settings.distance
     made = simhash.fingerprint_texts(texts, recipe)
     there = np.flatnonzero(made.counts)
@@ -188,7 +148,7 @@ def local_pairs(texts, settings):
     ],
     ids=lambda recipe: f"{recipe.features.value}-{recipe.bits}",
 )
-def test_fingerprints_are_the_local_ones(frame_of, fixture_texts, recipe):
+def test_fingerprints_equal_those_of_the_local_engine(frame_of, fixture_texts, recipe):
     expected = simhash.fingerprint_texts(fixture_texts, recipe)
 
     for partitions in PARTITIONINGS:
@@ -215,7 +175,9 @@ def test_fingerprints_are_the_local_ones(frame_of, fixture_texts, recipe):
     ],
     ids=["verified", "k=3", "components", "bare"],
 )
-def test_groups_of_the_fixtures_are_the_local_ones(frame_of, fixture_texts, settings, partitions):
+def test_groups_of_the_fixtures_equal_those_of_the_local_engine(
+    frame_of, fixture_texts, settings, partitions
+):
     texts = [*fixture_texts, *fixture_texts[:40], "", "two words"]
 
     found = spark_groups(frame_of(texts, partitions), settings)
@@ -227,7 +189,7 @@ def test_groups_of_the_fixtures_are_the_local_ones(frame_of, fixture_texts, sett
     "settings", [Settings(Recipe(bits=128), similarity=0.5), Settings(Recipe(bits=64), k=9)],
     ids=["verified", "bare"],
 )  # fmt: skip
-def test_pairs_of_the_fixtures_are_the_local_ones(frame_of, fixture_texts, settings):
+def test_pairs_of_the_fixtures_equal_those_of_the_local_engine(frame_of, fixture_texts, settings):
     texts = [*fixture_texts, *fixture_texts[:40], "", "two words"]
     columns = ("id_a", "id_b", "distance", "similarity")[: 3 + settings.verified]
 
@@ -238,7 +200,7 @@ def test_pairs_of_the_fixtures_are_the_local_ones(frame_of, fixture_texts, setti
         assert found.tolist() == expected.tolist()
 
 
-def test_fingerprints_and_pairs_of_skewed_rows_are_the_local_ones(frame_of, skewed):
+def test_fingerprints_and_pairs_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
     settings = Settings(Recipe(bits=64), k=3)
 
     expected = local_pairs(skewed, settings)
@@ -252,7 +214,7 @@ def test_fingerprints_and_pairs_of_skewed_rows_are_the_local_ones(frame_of, skew
         assert (found == expected).all()
 
 
-def test_groups_of_skewed_rows_are_the_local_ones(frame_of, skewed):
+def test_groups_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
     settings = Settings(Recipe(bits=128))
 
     # So many versions of one text are searched for in rounds.
@@ -263,7 +225,9 @@ def test_groups_of_skewed_rows_are_the_local_ones(frame_of, skewed):
 
 
 @pytest.mark.parametrize("linkage", ["star", "components"])
-def test_groups_that_are_found_in_rounds_are_the_local_ones(frame_of, monkeypatch, linkage):
+def test_groups_found_in_several_rounds_equal_those_of_the_local_engine(
+    frame_of, monkeypatch, linkage
+):
     def affordable(distances, weight, _, k):
         within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
         narrow.append(max(0, int(np.searchsorted(within, 1000, side="right")) - 1))
@@ -289,8 +253,7 @@ def test_groups_that_are_found_in_rounds_are_the_local_ones(frame_of, monkeypatc
 
 
 def random_rows(n=3000, width=8, seed=0):
-    """Fingerprints of which a third share a block, many are a few bits from another one, and
-    some are equal."""
+    """Fingerprints: a third share a block, many are a few bits from another, some are equal."""
     made = np.random.default_rng(seed)
     rows = made.integers(0, 256, (n, width), np.uint8)
     rows[: n // 3, :2] = 7
@@ -303,7 +266,7 @@ def random_rows(n=3000, width=8, seed=0):
 
 @pytest.fixture
 def frame_of_rows(on_spark):
-    """`frame_of_rows(rows, partitions)`: texts by number with their fingerprints."""
+    """`frame_of_rows(rows, partitions)`: a frame of numbers and fingerprints."""
 
     def framing(rows, partitions):
         every = [(number, bytearray(row)) for number, row in enumerate(rows.tolist())]
@@ -321,8 +284,8 @@ def both_near(rows, reach):
 
 
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(32, 4, 6)], ids=["k=3", "sieved"])
-def test_tiles_have_every_pair_once(frame_of_rows, monkeypatch, reach):
-    monkeypatch.setattr(tiles, "COMPARISONS_WORTH", 1)
+def test_comparing_in_tiles_finds_every_pair_once(frame_of_rows, monkeypatch, reach):
+    monkeypatch.setattr(search, "COMPARISONS_WORTH", 1)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -332,11 +295,11 @@ def test_tiles_have_every_pair_once(frame_of_rows, monkeypatch, reach):
 
 @pytest.mark.parametrize("hot", [50, 100_000], ids=["split", "whole"])
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(56, 2, 3)], ids=["k=3", "sieved"])
-def test_a_join_on_blocks_has_every_pair_once(frame_of_rows, monkeypatch, reach, hot):
+def test_joining_on_blocks_finds_every_pair_once(frame_of_rows, monkeypatch, reach, hot):
     monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
     monkeypatch.setattr(search, "tiled_pairs", None)
-    monkeypatch.setattr(blocks, "HOT", hot)
+    monkeypatch.setattr(search, "HOT", hot)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -344,7 +307,7 @@ def test_a_join_on_blocks_has_every_pair_once(frame_of_rows, monkeypatch, reach,
         assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
 
 
-def test_rows_that_would_meet_too_many_others_are_not_joined(frame_of_rows, monkeypatch):
+def test_rows_with_too_many_candidates_are_not_joined(frame_of_rows, monkeypatch):
     monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
     monkeypatch.setattr(search, "joined_pairs", None)
     rows = random_rows()
@@ -412,7 +375,7 @@ def odd_rows(on_spark):
     return on_spark.createDataFrame(ROWS, "id string, text string")
 
 
-def test_rows_without_a_fingerprint_say_why(odd_rows):
+def test_rows_without_a_fingerprint_have_a_reason(odd_rows):
     found = spark.fingerprints(odd_rows).collect()
 
     assert {(row["id"], row["reason"]) for row in found if row["fingerprint"] is None} == {
@@ -423,7 +386,7 @@ def test_rows_without_a_fingerprint_say_why(odd_rows):
     assert len(found) == len(ROWS)
 
 
-def test_deduplicating_keeps_one_of_each_group_and_all_rows_that_are_not_compared(odd_rows):
+def test_deduplicate_keeps_one_row_of_a_group_and_all_rows_without_a_fingerprint(odd_rows):
     first = spark.deduplicate(odd_rows)
     longest = spark.deduplicate(odd_rows, keep="longest")
 
@@ -436,7 +399,7 @@ def test_deduplicating_keeps_one_of_each_group_and_all_rows_that_are_not_compare
         spark.deduplicate(odd_rows, keep="last")
 
 
-def test_the_longest_of_a_group_is_kept(on_spark):
+def test_keep_longest_keeps_the_longest_row_of_a_group(on_spark):
     rows = [(1, "one two three four five"), (2, "one, two, three, four, five")]
     frame = on_spark.createDataFrame(rows, "id int, text string")
 
@@ -444,7 +407,7 @@ def test_the_longest_of_a_group_is_kept(on_spark):
     assert [row["id"] for row in spark.deduplicate(frame, keep="longest").collect()] == [2]
 
 
-def test_the_representative_of_a_group_may_be_neither_the_first_nor_the_longest(on_spark):
+def test_keep_representative_may_keep_neither_the_first_nor_the_longest_row(on_spark):
     words = [f"w{place}" for place in range(40)]
     texts = [[*words[:24], *"abcdefghijkl"], words, [*words[16:], *["of another text"] * 12]]
     rows = [(place, " ".join(text)) for place, text in enumerate(texts)]
@@ -457,7 +420,7 @@ def test_the_representative_of_a_group_may_be_neither_the_first_nor_the_longest(
 
 
 def wide_texts():
-    """Chains, texts with a common half that are otherwise unlike, copies and short ones."""
+    """Chains, texts that share one half only, copies, and short texts."""
     random_, words = random.Random(5), [f"w{i}" for i in range(3000)]
     rows = []
     for _ in range(4):
@@ -489,7 +452,9 @@ BY_DISTANCE = Settings(Recipe(bits=64), k=16, linkage="components")
     ],
     ids=["stars-first", "stars-longest", "stars-representative", "chains", "distance"],
 )
-def test_rows_go_that_the_local_engine_drops(frame_of, write, monkeypatch, choice, keep):
+def test_deduplicate_drops_the_rows_that_the_local_engine_drops(
+    frame_of, write, monkeypatch, choice, keep
+):
     monkeypatch.setattr(groups, "MOST_STAYING", 6)
     monkeypatch.setattr(stay, "MOST_STAYING", 6)
     texts = wide_texts()
@@ -503,7 +468,7 @@ def test_rows_go_that_the_local_engine_drops(frame_of, write, monkeypatch, choic
     assert (len(gone) < one_of_each) == ((choice.linkage, keep) != ("star", "representative"))
 
 
-def test_ids_that_stand_twice_are_named(on_spark):
+def test_ids_of_several_rows_are_named_in_the_error(on_spark):
     rows = [(1, "a b c"), (1, "d e f"), (2, "g h i"), (None, "x"), (None, "y")]
     frame = on_spark.createDataFrame(rows, "key long, words string")
 
@@ -511,26 +476,18 @@ def test_ids_that_stand_twice_are_named(on_spark):
         spark.groups(frame, "words", "key")
 
 
-def test_ids_without_an_order_are_refused(on_spark):
+def test_ids_that_cannot_be_ordered_are_refused(on_spark):
     frame = on_spark.createDataFrame(
         [([{"a": 1}], "a b c")], "id array<map<string,int>>, text string"
     )
 
     with pytest.raises(
-        ValueError, match="ids are array<map<string,int>>, of which none is the low"
+        ValueError, match="ids are array<map<string,int>>, which cannot be ordered; give others"
     ):
         spark.groups(frame)
 
 
-def test_what_spark_says_is_one_line_however_columns_are_called(on_spark):
-    with pytest.raises(PySparkException) as raised:
-        on_spark.range(1).select("`of two\nlines`")
-    said = session.reason(raised.value)
-    assert "`of two lines`" in said
-    assert re.search(r" SQLSTATE: \w{5}$", said)
-
-
-def test_columns_may_have_any_name(on_spark):
+def test_column_names_may_hold_dots_spaces_and_backticks(on_spark):
     rows = [("a.b", "one two three"), ("c", "one two three")]
     frame = on_spark.createDataFrame(rows, "`the id.` string, `a``text` string")
 
@@ -539,7 +496,7 @@ def test_columns_may_have_any_name(on_spark):
 
 
 @pytest.mark.parametrize("is_sensitive", ["false", "true"])
-def test_names_of_columns_may_differ_in_case_alone(on_spark, is_sensitive):
+def test_column_names_may_differ_only_in_case(on_spark, is_sensitive):
     before = on_spark.conf.get("spark.sql.caseSensitive")
     rows = [(1, 7, "a b c", "x"), (2, 7, "a b c", "y")]
     frame = on_spark.createDataFrame(rows, "id int, ID int, Text string, text string")
@@ -556,18 +513,7 @@ def test_names_of_columns_may_differ_in_case_alone(on_spark, is_sensitive):
         spark.fingerprints(frame.select("id", "id", "text"))
 
 
-def test_columns_of_parquet_may_differ_in_case_alone(run, folder):
-    same = ["one two three four"] * 2
-    parquet.write_table(pa.table({"text": same, "Text": ["a", "b"]}), folder / "a.parquet")
-
-    assert run("corpus", "scan", "a.parquet", "--text-field", "Text", *SPARK).out.count(b"\n") == 1
-    options = ("--keep", "first", "--output", "out")
-    assert run("corpus", "scan", "a.parquet", *options, *SPARK).code == 0
-    kept = parquet.read_table(folder / "out")
-    assert kept.to_pylist() == [{"text": same[0], "Text": "a"}]
-
-
-def test_wrong_columns_are_named(frame_of):
+def test_missing_columns_and_columns_without_strings_are_refused(frame_of):
     frame = frame_of(["a"])
 
     with pytest.raises(ValueError, match="there is no column 'body' among id, text"):
@@ -576,12 +522,12 @@ def test_wrong_columns_are_named(frame_of):
         spark.fingerprints(frame, "id")
 
 
-def test_no_rows_are_no_groups(frame_of):
+def test_an_empty_frame_has_no_groups_and_no_pairs(frame_of):
     assert spark.groups(frame_of([])).collect() == []
     assert spark.pairs(frame_of([])).collect() == []
 
 
-def test_making_fingerprints_runs_nothing(on_spark, frame_of):
+def test_fingerprints_is_lazy(on_spark, frame_of):
     context = on_spark.sparkContext
     context.setJobGroup("lazy", "nothing is to run")
 
@@ -590,7 +536,7 @@ def test_making_fingerprints_runs_nothing(on_spark, frame_of):
     context.setJobGroup("", "")
 
 
-def test_a_worker_that_would_make_other_fingerprints_is_refused(frame_of, monkeypatch):
+def test_a_worker_with_another_recipe_key_is_refused(frame_of, monkeypatch):
     monkeypatch.setattr(Recipe, "key", lambda _: "of another version of Unicode")
 
     with pytest.raises(Exception, match="a worker makes other fingerprints") as raised:
@@ -598,373 +544,7 @@ def test_a_worker_that_would_make_other_fingerprints_is_refused(frame_of, monkey
     assert session.reason(raised.value).startswith("a worker makes other fingerprints: {")
 
 
-def notices(count=60, seed=4):
-    """Rows of JSON Lines: copies, edited copies, and rows with something wrong."""
-    random_, words = random.Random(seed), [f"w{i}" for i in range(400)]
-    originals = [random_.choices(words, k=40) for _ in range(count // 3)]
-    rows = []
-    for number in range(count):
-        text = [*random_.choice(originals)]
-        for _ in range(random_.randrange(4)):
-            text[random_.randrange(40)] = random_.choice(words)
-        rows.append(json.dumps({"key": f"n{number}", "text": " ".join(text), "more": [number]}))
-    rows[7:7] = ['{"key": 7, "text": nothing}', "", '{"key": [8], "text": null}', '{"key": 9}']
-    rows[20:20] = ['{"key": 20, "text": "\\ud800 is half of a character, alone"}', "[1]", " "]
-    rows[30:30] = ['{"key": ["\\ud800"], "text": "of which there are two"}'] * 2
-    return [row.encode() for row in rows]
-
-
-@pytest.fixture
-def two_files(write):
-    """Two files of rows, of which the first begins with a byte-order mark; in that order."""
-    rows = notices()
-    write("b.jsonl", b"\xef\xbb\xbf" + b"\n".join(rows[:40]) + b"\n\xff{}")
-    write("a b.jsonl", b"\r\n".join(rows[40:]))
-    return ("b.jsonl", "a b.jsonl")
-
-
-@pytest.fixture
-def in_parts(on_spark):
-    """Spark reads files in parts of a kilobyte."""
-    names = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
-    for name, value in zip(names, ("1000", "0"), strict=True):
-        on_spark.conf.set(name, value)
-    yield
-    for name in names:
-        on_spark.conf.unset(name)
-
-
-def without_seconds(out):
-    return re.sub(rb'("seconds": |in )[\d.]+', b"", out)
-
-
-def parts_of(folder, suffix):
-    """What Spark has written there."""
-    return [path.read_bytes() for path in sorted(folder.glob(f"part-*{suffix}"))]
-
-
-SPARK = ("--engine", "spark", "--master", "local[2]")
-
-
-@pytest.mark.usefixtures("in_parts")
-@pytest.mark.parametrize("form", ["jsonl", "csv", "text"])
-def test_the_command_reports_what_the_local_engine_reports(run, two_files, folder, form):
-    options = ("corpus", "scan", *two_files, "--format", form, "--bits", "128")
-    options += ("--id-field", "key") if form != "csv" else ()
-
-    local = run(*options)
-    there = run(*options, *SPARK)
-    assert local.code == there.code == 3
-    assert without_seconds(there.out) == without_seconds(local.out)
-    assert without_seconds(there.err) == without_seconds(local.err)
-    written = run(*options, *SPARK, "--output", "out", "--quiet")
-    assert (written.code, written.out, written.err) == (3, b"", b"")
-    parts = parts_of(folder / "out", ".txt" if form == "text" else f".{form}")
-    assert without_seconds(b"".join(parts)) == without_seconds(local.out)
-    assert len(parts) == len(parts_of(folder / "out", ""))
-
-
-@pytest.mark.usefixtures("in_parts")
-@pytest.mark.parametrize("keep", KEEPS)
-def test_the_rows_that_stay_are_those_that_the_local_engine_keeps(run, two_files, folder, keep):
-    options = ("corpus", "scan", *two_files, "--keep", keep)
-
-    local = run(*options, "--output", "local.jsonl")
-    there = run(*options, *SPARK, "--output", "out")
-    assert without_seconds(there.err) == without_seconds(local.err)
-    kept = [line for part in parts_of(folder / "out", ".jsonl") for line in part.splitlines()]
-    expected = (folder / "local.jsonl").read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
-    assert sorted(line.removeprefix(b"\xef\xbb\xbf") for line in kept) == sorted(expected)
-
-
-@pytest.fixture
-def gzipped(on_spark):
-    """Hadoop is told to pack what is written as lines."""
-    output = "mapreduce.output.fileoutputformat.compress"
-    conf = {output: "true", f"{output}.codec": "org.apache.hadoop.io.compress.GzipCodec"}
-    for name, value in conf.items():
-        on_spark.conf.set(name, value)
-    yield
-    for name in conf:
-        on_spark.conf.unset(name)
-
-
-@pytest.mark.usefixtures("gzipped")
-def test_parts_that_are_packed_are_named_for_both(run, write, folder):
-    write("rows.jsonl", '{"text": "one two three"}\n{"text": "one two three"}\n')
-
-    assert (
-        run("corpus", "scan", "rows.jsonl", "--keep", "first", *SPARK, "--output", "out").code == 0
-    )
-    written = [gzip.decompress(part) for part in parts_of(folder / "out", ".jsonl.gz")]
-    assert b"".join(written) == b'{"text": "one two three"}\n'
-    assert len(written) == len(parts_of(folder / "out", ""))
-
-
-TABLE = [
-    ("a", "the first text, with a comma and\na second line, is long enough to be compared", "1"),
-    ("b", 'another text says "nothing" of what the first one said, and it has no copy', "2"),
-    ("c", "The first text with a comma and a second line is long enough to be compared!", "3"),
-    ("d", None, "4"),
-]
-
-
-CSV = (
-    b"\xef\xbb\xbfid,text,id.`2\r\n"
-    b'a,"the first text, with a comma and\r\na second line, is long enough to be compared", 1 \r\n'
-    b'b,"another text says ""nothing"" of what the first one said, and it has no copy",2\r\n'
-    b"\r\n"
-    b',"  The first text with a comma and a second line is long enough to be compared!  ",3\r\n'
-    b'd,"",4\r\n'
-    b"e,too few\r\n"
-    b'f,"a quotation mark "inside" a field",6\r\n'
-    b"g,not UTF-8 \xe9,7\r\n"
-    b'h,"...",8\r\n'
-    b'i,"this one never ends,9\r\n'
-)
-
-
-@pytest.fixture(params=["rows.csv", "rows.csv.gz"])
-def csv_files(request, write):
-    """Two files of CSV, perhaps packed."""
-    packed = gzip.compress if request.param.endswith(".gz") else bytes
-    write(request.param, packed(CSV))
-    write("more.csv", b"id,text,id.`2\nj,of all rows the last one,10")
-    return (request.param, "more.csv")
-
-
-@pytest.mark.parametrize("form", ["jsonl", "text"])
-def test_csv_is_reported_as_by_the_local_engine(run, csv_files, form):
-    options = ("corpus", "scan", *csv_files, "--format", form, "--id-field", "id")
-
-    local, there = run(*options), run(*options, *SPARK)
-    assert local.code == there.code == 3
-    assert without_seconds(there.out) == without_seconds(local.out) != b""
-    assert without_seconds(there.err) == without_seconds(local.err)
-
-
-def test_records_of_csv_stay_as_they_are(run, csv_files, folder):
-    options = ("corpus", "scan", *csv_files, "--keep", "longest")
-
-    local = run(*options, "--output", "local.csv")
-    there = run(*options, *SPARK, "--output", "out")
-    assert without_seconds(there.err) == without_seconds(local.err)
-    header = b"id,text,id.`2"
-    written = parts_of(folder / "out", ".csv")
-    assert all(not part or part.startswith(header + b"\r\n") for part in written)
-    kept = sorted(line for part in written for line in part.splitlines() if line != header)
-    expected = (folder / "local.csv").read_bytes().splitlines()
-    assert kept == sorted(line for line in expected if line != header)
-
-
-def test_files_of_csv_with_other_columns_are_not_one_file(run, write):
-    write("a.csv", "id,text\n1,one two three\n")
-    write("b.csv", "text,id\none two three,2\n")
-
-    assert run("corpus", "scan", "a.csv", "b.csv", *SPARK).out.count(b'"member') == 1
-    ended = run("corpus", "scan", "a.csv", "b.csv", "--keep", "first", *SPARK, "--output", "out")
-    assert ended.code == 2
-    assert b"has another columns than" in ended.err
-
-
-def test_columns_of_parquet_stay_as_they_are(run, folder, on_spark):
-    frame = on_spark.createDataFrame(TABLE, "`the id` string, body string, n string")
-    frame.coalesce(1).write.parquet(str(folder / "in"))
-
-    ended = run(
-        *("corpus", "scan", "in", "--input-format", "parquet", "--text-field", "body"),
-        *("--keep", "longest", *SPARK, "--output", "out"),
-    )
-    assert ended.code == 0
-    kept = on_spark.read.parquet(str(folder / "out"))
-    assert kept.schema == frame.schema
-    assert sorted(map(tuple, kept.collect())) == [row for row in TABLE if row[0] != "c"]
-
-
-def test_rows_of_parquet_keep_their_times_folders_and_packing(run, folder):
-    texts = ["one two three four five six"] * 2 + ["of another row"]
-    at = pa.array([1_700_000_000_000_001] * 3, pa.timestamp("us", tz="UTC"))
-    (folder / "a b" / "lang=01").mkdir(parents=True)
-    table = pa.table({"text": texts, "at": at})
-    parquet.write_table(table, folder / "a b" / "lang=01" / "a.parquet", compression="zstd")
-
-    options = ("corpus", "scan", "a b", "--input-format", "parquet", "--keep", "first")
-    assert run(*options, *SPARK, "--output", "out").code == 0
-    (written,) = (folder / "out").glob("part-*.parquet")
-    kept = parquet.ParquetFile(written)
-    assert kept.schema_arrow.field("at").type == at.type
-    assert kept.metadata.row_group(0).column(0).compression == "ZSTD"
-    assert kept.read().column("at")[0] == at[0]
-    assert kept.read().column("lang").to_pylist() == ["01", "01"]
-
-
-def test_folders_may_be_named_for_what_their_rows_have(run, write):
-    for place in ("in/lang=01/a.jsonl", "in/lang=02/more/b.jsonl", "in/_below/c.jsonl"):
-        write(place, '{"text": "one two"}\n')
-
-    ended = run("corpus", "scan", "in", "--input-format", "jsonl", *SPARK)
-    assert ended.code == 0
-    assert ended.err.endswith(b"\n2 rows in = 1 kept + 1 dropped + 0 refused\n")
-
-
-@pytest.mark.parametrize(
-    ("taken", "lost"),
-    [("in/a.jsonl", "in/more/b.jsonl"), ("in/lang=1/a.jsonl", "in/b.jsonl")],
-)
-def test_a_file_that_spark_passes_over_in_a_folder_is_named(run, write, taken, lost):
-    for place in (taken, lost):
-        write(place, '{"text": "one two"}\n')
-
-    ended = run("corpus", "scan", "in", "--input-format", "jsonl", *SPARK)
-    assert (ended.code, ended.out, ended.err.count(b"\n")) == (2, b"", 1)
-    assert f"{lost}': Spark passes over it".encode() in ended.err
-
-
-def test_files_of_parquet_may_have_other_columns_and_rows_no_id(run, folder, on_spark):
-    text = "the same text in both of the files"
-    for name, kind in (("a", "text string, id string"), ("b", "text string, url string")):
-        frame = on_spark.createDataFrame([(text, None)], kind)
-        frame.coalesce(1).write.parquet(str(folder / name))
-
-    options = ("corpus", "scan", "a", "b", "--input-format", "parquet", "--id-field", "id")
-    group = json.loads(run(*options, *SPARK).out.splitlines()[1])
-    assert [member["id"] for member in group["members"]] == [None, None]
-    assert run(*options, "--keep", "first", *SPARK, "--output", "out").code == 0
-    assert {*on_spark.read.parquet(str(folder / "out")).columns} == {"text", "id", "url"}
-
-
-def test_a_column_may_be_called_as_ours_are(on_spark):
+def test_a_column_may_have_a_name_that_simdup_uses_itself(on_spark):
     frame = on_spark.createDataFrame([("a b c", 1), ("a b c", 2)], "text string, dropped int")
 
     assert spark.deduplicate(frame, id="dropped").collect() == [("a b c", 1)]
-
-
-def test_rows_that_are_too_long_are_refused_as_by_the_local_engine(monkeypatch):
-    monkeypatch.setattr(readers, "LONGEST_ROW", 30)
-    batch = pa.RecordBatch.from_pydict({"line": [b'{"text": "' + b"a" * 30], "position": [7]})
-
-    texts, extras = readers.JsonLines("text", None).read(batch)
-    assert (texts, extras["fault"].to_pylist()) == ([None], ["too long"])
-
-
-def test_a_group_too_large_for_a_line_of_json_is_told(run, write, monkeypatch):
-    write("rows.jsonl", '{"text": "one two"}\n' * 3)
-    monkeypatch.setattr(corpus, "MOST_MEMBERS", 2)
-
-    ended = run("corpus", "scan", "rows.jsonl", *SPARK)
-    assert ended.code == 2
-    assert b"group 1 has 3 rows, too many for a line of JSON; take --format csv" in ended.err
-    assert run("corpus", "scan", "rows.jsonl", "--format", "csv", *SPARK).out.count(b"\n") == 4
-
-
-def test_a_master_that_is_none_is_one_line(simdup, write):
-    """A Spark of its own: the first one that starts tells."""
-    write("rows.jsonl", '{"text": "one two"}\n')
-
-    ended = simdup("corpus", "scan", "rows.jsonl", "--engine", "spark", "--master", "local[x]")
-    assert (ended.returncode, ended.stdout) == (2, b"")
-    assert ended.stderr.startswith(b"simdup: Spark does not start on 'local[x]': ")
-    assert ended.stderr.count(b"\n") == 1
-
-
-def test_an_interrupt_is_one_line_and_leaves_no_folder(write, folder):
-    """A Spark of its own, which Ctrl-C stops while it writes."""
-    rows = (json.dumps({"text": f"{place} {place * place} of so many"}) for place in range(150_000))
-    write("rows.jsonl", "\n".join(rows))
-    options = ("--bits", "64", "-k", "0", "--no-verify", "--keep", "first", "--output", "out")
-    program = (sys.executable, "-m", "simdup", "corpus", "scan", "rows.jsonl", *SPARK, *options)
-
-    process = subprocess.Popen(program, cwd=folder, stderr=subprocess.PIPE, start_new_session=True)
-    patience = time.monotonic() + LONG
-    while not (folder / "out" / "_temporary").exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < patience
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=LONG)
-    assert (process.returncode, err) == (130, b"simdup: interrupted\n")
-    assert not (folder / "out").exists()
-
-
-def test_an_interrupt_while_java_starts_leaves_no_java(write, folder):
-    write("rows.jsonl", '{"text": "one two"}\n')
-    program = (sys.executable, "-m", "simdup", "corpus", "scan", "rows.jsonl", *SPARK)
-
-    process = subprocess.Popen(program, cwd=folder, stderr=subprocess.PIPE, start_new_session=True)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    if not children.exists():
-        process.kill()
-        pytest.skip("this system does not say who is whose child")
-    while not children.read_text():
-        time.sleep(0.01)
-    time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
-
-    # Whoever is left holds the pipe.
-    _, err = process.communicate(timeout=LONG)
-    assert (process.returncode, err) == (130, b"simdup: interrupted\n")
-
-
-@pytest.mark.usefixtures("on_spark")
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("_rows.jsonl",), b"'_rows.jsonl': Spark passes over names that begin with _ or ."),
-        (("two.jsonl", "./two.jsonl"), b"a file is named twice"),
-        (("two.jsonl", "t*.jsonl"), b"two.jsonl': named twice"),
-        (("r[1].jsonl",), b"'r[1].jsonl': Spark takes this name for a pattern; rename the file"),
-        (("x/ab:c.jsonl",), b"'x/ab:c.jsonl': Spark takes no names with a colon; rename the file"),
-        (("d:ef/gone.jsonl",), b"/d:ef/gone.jsonl"),
-        ((b"\xff.jsonl",), b"Spark takes only names in UTF-8"),
-        (("cut.csv.gz",), b"'cut.csv.gz': cut short"),
-        (("gone.jsonl",), b"gone.jsonl"),
-        (("two.jsonl", "rows.csv"), b"'two.jsonl' is jsonl and 'rows.csv' csv: not one corpus"),
-        (("folder",), b"'folder': its name does not say what it is; give --input-format"),
-        (("empty.csv", "rows.csv", "--text-field", "body"), b"simdup: 'empty.csv': no header of"),
-        (("rows.csv",), b"'rows.csv': no column 'text'; there are: body, id"),
-        (("two.jsonl", "--output", "folder"), b"'folder' is there already; name a new folder"),
-        (("two.jsonl", "--output", "xy:/z"), b"No FileSystem for scheme"),
-    ],
-)
-def test_what_cannot_be_done_is_one_line(run, write, arguments, said):
-    write("two.jsonl", '{"text": "one two"}\n{"text": "one two"}\n')
-    write("rows.csv", "id,body\n1,one two\n")
-    write("empty.csv", "")
-    write("cut.csv.gz", gzip.compress(b"id,text\n" + b"1,one two\n" * 9)[:-4])
-    passed_over = ("folder/rows.jsonl", "_rows.jsonl", "r[1].jsonl")
-    for name in (*passed_over, "r1.jsonl", "x/ab:c.jsonl", b"\xff.jsonl"):
-        write(name, "{}")
-
-    ended = run("corpus", "scan", *arguments, *SPARK)
-    assert (ended.code, ended.out) == (2, b"")
-    assert said in ended.err
-    assert ended.err.count(b"\n") == 1
-
-
-def test_rows_that_change_meanwhile_are_told(on_spark, folder, write):
-    texts = ["one two three four five six", "one two three four five seven"]
-    write("rows.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
-    opened = files.read(on_spark, {str(folder / "rows.jsonl"): "rows.jsonl"}, None, "text", None)
-    _, matching = frames.prepared(opened.source, Settings())
-    write("rows.jsonl", (folder / "rows.jsonl").read_text("utf-8").replace("six", "ten"))
-
-    with pytest.raises(PySparkException) as raised:
-        matching.pairs().collect()
-    assert session.reason(raised.value) == "rows changed while they were compared"
-
-
-def test_spark_submit_takes_the_arguments_of_the_command(run, two_files, folder):
-    """A Spark of its own: as somebody would call it."""
-    expected = run("corpus", "scan", *two_files).out
-    conf = [f"--conf={name}={value}" for name, value in CONF.items() if "driver.memory" not in name]
-    program = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-
-    ended = subprocess.run(
-        [program, "--master", "local[2]", *conf, submit.__file__, *two_files, "--quiet"],
-        cwd=folder,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        check=False,
-    )
-    assert ended.returncode == 3
-    assert without_seconds(ended.stdout) == without_seconds(expected)

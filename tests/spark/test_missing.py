@@ -1,4 +1,4 @@
-"""simdup.spark and `--engine spark` where something that they need is missing."""
+"""simdup.spark and `--engine spark` without pyspark or Java."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 WITHOUT = "import sys; sys.modules['pyspark'] = None; "
 
-# Without any extra pyarrow is missing too.
+# Without any extra, pyarrow is missing as well.
 ADVISED = (
     rb"simdup\.spark \((pyspark|pyarrow) is missing\) needs an optional package:"
     rb" pip install 'simdup\[spark\]'"
@@ -30,7 +30,7 @@ def test_without_pyspark_one_line_says_what_to_install(simdup, write):
     assert re.fullmatch(rb"simdup: " + ADVISED + rb"\n", ended.stderr)
 
 
-def test_importing_the_room_says_the_same():
+def test_importing_simdup_spark_without_pyspark_says_what_to_install():
     program = WITHOUT + "import simdup.spark"
 
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
@@ -66,7 +66,7 @@ def session():
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    """A place for Java, so far without one."""
+    """A JAVA_HOME without a Java in it."""
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "bin").mkdir()
@@ -76,7 +76,7 @@ def home(tmp_path, monkeypatch):
 ADVICE = ": install it (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
 
 
-def test_no_java_is_told_with_what_to_install(session, home, monkeypatch):
+def test_a_missing_java_is_reported_with_what_to_install(session, home, monkeypatch):
     java = str(home / "bin" / "java")
     needs = "Spark needs Java 17 or newer"
 
@@ -91,7 +91,7 @@ def test_no_java_is_told_with_what_to_install(session, home, monkeypatch):
     ("version", "problem"),
     [("17.0.15", None), ("21", None), ("1.8.0_292", "1"), ("11.0.2", "11")],
 )
-def test_java_is_to_be_new_enough(session, home, version, problem):
+def test_an_old_java_is_reported_with_its_version(session, home, version, problem):
     java = home / "bin" / "java"
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2025' >&2\n")
     java.chmod(0o755)
@@ -101,7 +101,7 @@ def test_java_is_to_be_new_enough(session, home, version, problem):
 
 
 @pytest.mark.usefixtures("session", "home")
-def test_without_java_the_command_is_one_line(run, write):
+def test_without_java_the_command_prints_one_line(run, write):
     write("rows.jsonl", '{"text": "a b c"}\n')
 
     ended = run("corpus", "scan", "rows.jsonl", "--engine", "spark")

@@ -53,7 +53,7 @@ def filled(path):
 
 
 @pytest.mark.parametrize("has_links", [True, False])
-def test_a_file_appears_whole_and_private(folder, monkeypatch, has_links):
+def test_a_new_file_appears_complete_and_private(folder, monkeypatch, has_links):
     if not has_links:
         monkeypatch.setattr(os, "link", refusing)
 
@@ -70,7 +70,7 @@ def refusing(*_):
 
 @pytest.mark.parametrize("has_links", [True, False])
 @pytest.mark.parametrize("is_there_before", [True, False])
-def test_a_file_takes_the_name_of_no_other(folder, monkeypatch, has_links, is_there_before):
+def test_a_new_file_never_replaces_another(folder, monkeypatch, has_links, is_there_before):
     if not has_links:
         monkeypatch.setattr(os, "link", refusing)
     if is_there_before:

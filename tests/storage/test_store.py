@@ -38,7 +38,7 @@ from simdup.files.walk import DEFAULTS, Filters
 from simdup.recipe import Recipe
 from simdup.records import Document, Reason, Skipped, Source
 from simdup.settings import Settings
-from simdup.storage import cached as shelves
+from simdup.storage import cached
 from simdup.storage import codec as entries
 from simdup.storage import store as room
 from simdup.storage.cached import RecipeCache
@@ -57,7 +57,7 @@ SHARED_FOLDER = settings(
 
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch):
-    """A file is remembered however new it is."""
+    """Let the store keep a file however new it is."""
     monkeypatch.setattr(entries, "SETTLED_NS", -(10**18))
 
 
@@ -99,7 +99,7 @@ def keep(place, *outcomes, key="recipe", **fields):
 
 
 def recalled(place, *sources, key="recipe", is_list=False):
-    """What is known of each source: the outcome and the row."""
+    """Return the outcome and the row that the store has for each source."""
     with opened(place) as store:
         found = list(RecipeCache(store, key, WIDTH).recall(sources, is_list=is_list))
     assert [each for each, _, _ in found] == list(sources)
@@ -138,7 +138,7 @@ def tree(write, english, simplified):
 # What is known
 
 
-def test_what_was_kept_is_known(place):
+def test_a_kept_file_is_recalled(place):
     first, second = document("in/a", 3), document("in/b", 4)
     empty = Skipped("in/c", Reason.EMPTY, "no letter or digit")
     keep(place, first, empty, second)
@@ -148,7 +148,7 @@ def test_what_was_kept_is_known(place):
     assert found == [(first, row(3)), (second, row(4)), (empty, None), UNKNOWN]
 
 
-def test_what_was_kept_again_is_what_is_known(place):
+def test_the_record_kept_last_is_recalled(place):
     keep(place, document(number=1))
     keep(place, document(number=2))
 
@@ -160,27 +160,27 @@ def test_what_was_kept_again_is_what_is_known(place):
     [{"size": 11}, {"mtime_ns": 1_001}, {"ctime_ns": 1_999}, {"inode": 78}, {"path": "in/A"}],
     ids=lambda change: next(iter(change)),
 )
-def test_any_change_of_a_file_makes_it_unknown(place, change):
+def test_a_file_that_changed_in_any_way_is_not_recalled(place, change):
     keep(place, document())
 
     assert recalled(place, source(**change)) == [UNKNOWN]
     assert recalled(place, source()) == [(document(), row())]
 
 
-def test_a_file_is_known_in_its_own_folder_only(place):
+def test_a_file_is_recalled_in_its_own_folder_only(place):
     keep(place, document("in/a"))
 
     assert recalled(place, source("other/a"), source("in/in/a"), source("a")) == [UNKNOWN] * 3
 
 
-def test_a_file_is_known_however_its_path_is_written(place, folder):
+def test_a_file_is_recalled_however_its_path_is_written(place, folder):
     keep(place, document("in/a"))
 
     for path in ("./in/a", "in//a", "in/./a", f"{folder}/in/a"):
         assert recalled(place, source(path)) == [(document(path), row())]
 
 
-def test_a_file_is_known_as_a_reference_too(place):
+def test_a_reference_file_is_recalled_too(place):
     keep(place, document())
 
     ((found, _),) = recalled(place, source(is_reference=True))
@@ -188,7 +188,7 @@ def test_a_file_is_known_as_a_reference_too(place):
     assert found.source.is_reference
 
 
-def test_recipes_do_not_know_of_each_other(place):
+def test_a_record_is_recalled_for_its_own_recipe_only(place):
     keep(place, document(number=1), key="one")
     assert recalled(place, source(), key="two") == [UNKNOWN]
 
@@ -218,7 +218,7 @@ def test_numbers_that_file_systems_give_are_kept(place, fields):
     .filter(lambda name: not {*b"\0/"} & {*name})
     .map(os.fsdecode)
 )
-def test_any_name_is_known(tmp_path_factory, name):
+def test_a_file_of_any_name_is_recalled(tmp_path_factory, name):
     place = tmp_path_factory.mktemp("store") / "s"
     keep(place, document(f"in/{name}"))
 
@@ -228,7 +228,7 @@ def test_any_name_is_known(tmp_path_factory, name):
 
 @pytest.mark.parametrize("reason", LASTING)
 @pytest.mark.parametrize("detail", ["", "31 % control bytes", "two\nlines"])
-def test_why_a_file_has_no_text_is_known(place, reason, detail):
+def test_the_reason_a_file_has_no_text_is_recalled(place, reason, detail):
     skipped = Skipped("in/a", reason, detail)
     keep(place, skipped)
 
@@ -236,7 +236,7 @@ def test_why_a_file_has_no_text_is_known(place, reason, detail):
 
 
 @pytest.mark.parametrize("reason", [each for each in Reason if each not in LASTING])
-def test_trouble_is_never_remembered(place, reason):
+def test_files_that_could_not_be_read_are_not_kept(place, reason):
     keep(place, Skipped("in/a", reason, "it happens"))
 
     assert recalled(place, source()) == [UNKNOWN]
@@ -245,14 +245,14 @@ def test_trouble_is_never_remembered(place, reason):
 
 @pytest.mark.parametrize("time", ["mtime_ns", "ctime_ns"])
 @pytest.mark.parametrize(("later_ns", "is_known"), [(-1, True), (0, False), (10**12, False)])
-def test_a_file_that_changed_just_before_the_scan_is_not_remembered(
+def test_a_file_modified_just_before_the_scan_is_not_kept(
     place, monkeypatch, time, later_ns, is_known
 ):
     monkeypatch.setattr(entries, "SETTLED_NS", 2_000_000_000)
     with opened(place) as store:
-        shelf = RecipeCache(store, "recipe", WIDTH)
-        made = document(**{time: shelf.began - 2_000_000_000 + later_ns})
-        shelf.keep([made.source], [made], np.array([list(row())], np.uint8))
+        cache = RecipeCache(store, "recipe", WIDTH)
+        made = document(**{time: cache.began - 2_000_000_000 + later_ns})
+        cache.keep([made.source], [made], np.array([list(row())], np.uint8))
 
     assert recalled(place, made.source) == [(made, row()) if is_known else UNKNOWN]
 
@@ -275,7 +275,7 @@ def digests(*numbers):
     return np.array([[number, number + 1] for number in numbers], np.uint64)
 
 
-def test_similarities_are_known_whatever_the_order_of_a_pair(place):
+def test_similarities_are_recalled_for_either_order_of_a_pair(place):
     values = np.array([0.0, 0.5, 1.0])
     with opened(place) as store:
         RecipeCache(store, "recipe", WIDTH).keep_similarities(
@@ -283,18 +283,18 @@ def test_similarities_are_known_whatever_the_order_of_a_pair(place):
         )
 
     with opened(place) as store:
-        shelf = RecipeCache(store, "recipe", WIDTH)
-        assert shelf.similarities(digests(1, 2, 3), digests(4, 5, 6)).tolist() == [0, 0.5, 1]
-        assert shelf.similarities(digests(5, 6, 4), digests(2, 3, 1)).tolist() == [0.5, 1, 0]
+        cache = RecipeCache(store, "recipe", WIDTH)
+        assert cache.similarities(digests(1, 2, 3), digests(4, 5, 6)).tolist() == [0, 0.5, 1]
+        assert cache.similarities(digests(5, 6, 4), digests(2, 3, 1)).tolist() == [0.5, 1, 0]
 
 
-def test_a_similarity_that_is_not_known_is_nan(place):
+def test_an_unknown_similarity_is_nan(place):
     with opened(place) as store:
-        shelf = RecipeCache(store, "recipe", WIDTH)
-        assert np.isnan(shelf.similarities(digests(1), digests(2))).all()
+        cache = RecipeCache(store, "recipe", WIDTH)
+        assert np.isnan(cache.similarities(digests(1), digests(2))).all()
 
-        shelf.keep_similarities(digests(1), digests(2), np.array([0.5]))
-        found = shelf.similarities(digests(1, 1, 2), digests(2, 3, 2))
+        cache.keep_similarities(digests(1), digests(2), np.array([0.5]))
+        found = cache.similarities(digests(1, 1, 2), digests(2, 3, 2))
 
     assert found[0] == 0.5
     assert np.isnan(found[1:]).all()
@@ -302,17 +302,17 @@ def test_a_similarity_that_is_not_known_is_nan(place):
 
 def test_no_pairs_have_no_similarities(place):
     with opened(place) as store:
-        shelf = RecipeCache(store, "recipe", WIDTH)
-        shelf.keep_similarities(
+        cache = RecipeCache(store, "recipe", WIDTH)
+        cache.keep_similarities(
             digests()[:0].reshape(0, 2), digests()[:0].reshape(0, 2), np.empty(0)
         )
 
         assert (
-            shelf.similarities(np.empty((0, 2), np.uint64), np.empty((0, 2), np.uint64)).size == 0
+            cache.similarities(np.empty((0, 2), np.uint64), np.empty((0, 2), np.uint64)).size == 0
         )
 
 
-def test_a_similarity_of_another_recipe_is_not_known(place):
+def test_a_similarity_is_recalled_for_its_own_recipe_only(place):
     with opened(place) as store:
         RecipeCache(store, "one", WIDTH).keep_similarities(digests(1), digests(2), np.array([0.5]))
 
@@ -331,19 +331,19 @@ def test_similarities_are_those_of_a_dictionary(tmp_path_factory, kept):
     left = digests(*map(min, kept)).reshape(-1, 2)
     right = digests(*map(max, kept)).reshape(-1, 2)
     with opened(tmp_path_factory.mktemp("store") / "s") as store:
-        shelf = RecipeCache(store, "recipe", WIDTH)
-        shelf.keep_similarities(left, right, np.array(list(kept.values()), np.float64))
+        cache = RecipeCache(store, "recipe", WIDTH)
+        cache.keep_similarities(left, right, np.array(list(kept.values()), np.float64))
 
-        assert shelf.similarities(right, left).tolist() == list(kept.values())
+        assert cache.similarities(right, left).tolist() == list(kept.values())
 
 
-def test_more_pairs_than_are_asked_for_at_once_are_all_found(place, monkeypatch):
-    monkeypatch.setattr(shelves, "KEYS_AT_ONCE", 7)
+def test_pairs_beyond_one_lookup_are_all_recalled(place, monkeypatch):
+    monkeypatch.setattr(cached, "KEYS_AT_ONCE", 7)
     left, values = digests(*range(100)), np.linspace(0, 1, 100)
     with opened(place) as store:
-        shelf = RecipeCache(store, "recipe", WIDTH)
-        shelf.keep_similarities(left[::2], left[::2] + np.uint64(500), values[::2])
-        found = shelf.similarities(left, left + np.uint64(500))
+        cache = RecipeCache(store, "recipe", WIDTH)
+        cache.keep_similarities(left[::2], left[::2] + np.uint64(500), values[::2])
+        found = cache.similarities(left, left + np.uint64(500))
 
     assert found[::2].tolist() == values[::2].tolist()
     assert np.isnan(found[1::2]).all()
@@ -386,8 +386,8 @@ class StoreAndDictionary(RuleBasedStateMachine):
             else Skipped(now.path, Reason.EMPTY if number == 3 else Reason.UNREADABLE, "why")
         )
         rows = [list(row(number))] if number < 3 else []
-        shelf = RecipeCache(self.store, key, WIDTH)
-        shelf.keep([now], [made], np.array(rows, np.uint8).reshape(-1, WIDTH))
+        cache = RecipeCache(self.store, key, WIDTH)
+        cache.keep([now], [made], np.array(rows, np.uint8).reshape(-1, WIDTH))
         if number < 4:
             self.kept[key, name] = (now, made, bytes(rows[0]) if rows else None)
 
@@ -400,9 +400,9 @@ class StoreAndDictionary(RuleBasedStateMachine):
         Path(self.at(name)).unlink(missing_ok=True)
         there = [each for each in self.now.values() if os.path.exists(each.path)]
         for key in self.KEYS:
-            shelf = RecipeCache(self.store, key, WIDTH)
-            assert len(list(shelf.recall(there))) == len(there)
-            shelf.finish([self.folder.name])
+            cache = RecipeCache(self.store, key, WIDTH)
+            assert len(list(cache.recall(there))) == len(there)
+            cache.finish([self.folder.name])
         self.kept = {of: kept for of, kept in self.kept.items() if of[1] != name}
 
     @rule()
@@ -414,8 +414,8 @@ class StoreAndDictionary(RuleBasedStateMachine):
     def both_know_the_same(self):
         for key in self.KEYS:
             for is_list in (False, True):
-                shelf = RecipeCache(self.store, key, WIDTH)
-                for now, made, kept in shelf.recall(self.now.values(), is_list=is_list):
+                cache = RecipeCache(self.store, key, WIDTH)
+                for now, made, kept in cache.recall(self.now.values(), is_list=is_list):
                     name = os.path.relpath(now.path, self.folder.name)
                     then, *known = self.kept.get((key, name), (None, None, None))
                     assert [made, kept] == (known if then == now else [None, None])
@@ -425,7 +425,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-def test_a_store_knows_what_a_dictionary_would():
+def test_a_store_recalls_what_a_dictionary_would():
     run_state_machine_as_test(
         StoreAndDictionary, settings=settings(max_examples=40, stateful_step_count=20)
     )
@@ -438,7 +438,7 @@ def interrupted(*_, **__):
     raise KeyboardInterrupt
 
 
-def test_a_file_that_is_gone_is_forgotten(place, tree):
+def test_a_deleted_file_is_forgotten(place, tree):
     scanned(place, tree)
     Path("in/e0").unlink()
     Path("in/deep/deeper/empty").unlink()
@@ -448,7 +448,7 @@ def test_a_file_that_is_gone_is_forgotten(place, tree):
     assert known_files(place) == 8
 
 
-def test_a_folder_that_is_gone_is_forgotten_with_all_below(place, tree):
+def test_a_deleted_folder_is_forgotten_with_all_below(place, tree):
     scanned(place, tree)
     shutil.rmtree("in/deep")
 
@@ -469,7 +469,7 @@ def test_a_folder_that_is_gone_is_forgotten_with_all_below(place, tree):
     ],
     ids=["exclude", "include", "max_depth", "min_size", "max_size"],
 )
-def test_what_a_filter_leaves_out_is_not_forgotten(place, tree, filters):
+def test_files_a_filter_leaves_out_are_not_forgotten(place, tree, filters):
     scanned(place, tree)
 
     scanned(place, tree, filters=filters)
@@ -478,7 +478,7 @@ def test_what_a_filter_leaves_out_is_not_forgotten(place, tree, filters):
     assert scanned(place, tree).stats.from_store == 10
 
 
-def test_what_is_under_a_root_that_is_away_itself_is_not_forgotten(place, tree):
+def test_files_under_a_missing_root_are_not_forgotten(place, tree):
     scanned(place, tree)
     os.rename(tree, "unplugged")
 
@@ -523,7 +523,7 @@ def test_an_interrupted_scan_forgets_nothing(place, tree, monkeypatch):
 
 
 @pytest.mark.parametrize("code", [EACCES, EIO, ENOTDIR])
-def test_what_cannot_be_looked_at_is_not_forgotten(place, tree, monkeypatch, code):
+def test_files_in_an_unreadable_folder_are_not_forgotten(place, tree, monkeypatch, code):
     scanned(place, tree)
     shutil.rmtree("in/deep")
     Path("in/e0").unlink()
@@ -565,7 +565,7 @@ def test_info_counts_what_is_there(place, tree):
     assert first.stats.from_store == 0
 
 
-def test_info_says_what_the_last_scan_had_of_the_store(place, tree):
+def test_info_counts_what_the_last_scan_found_in_the_store(place, tree):
     scanned(place, tree)
     scanned(place, "in/deep")
 
@@ -587,7 +587,7 @@ def emptied(place):
     ] == [0] * 5
 
 
-def test_clear_forgets_everything_and_gives_the_room_back(place, write):
+def test_clear_forgets_everything_and_shrinks_the_file(place, write):
     for number in range(300):
         write(f"in/{number:>060}", f"the same words and one more {number}")
     scanned(place, "in")
@@ -616,7 +616,7 @@ def test_clear_forgets_what_an_interrupted_scan_kept(place, tree, monkeypatch):
 AGE = ("UPDATE folders SET used = used - ?", "UPDATE similarities SET made = made - ?")
 
 
-def test_clear_forgets_what_was_not_used_for_so_many_days(place, tree, write):
+def test_clear_forgets_records_unused_for_some_days(place, tree, write):
     scanned(place, tree)
     for sql in AGE:
         changed_by_sql(place, sql, 30)
@@ -634,7 +634,7 @@ def test_clear_forgets_what_was_not_used_for_so_many_days(place, tree, write):
     assert scanned(place, "new").stats.from_store == 1
 
 
-def test_what_is_used_again_does_not_grow_old(place, tree):
+def test_records_that_are_used_again_are_not_cleared_by_age(place, tree):
     scanned(place, tree)
     for sql in (*AGE, "UPDATE recipes SET used = used - ?"):
         changed_by_sql(place, sql, 30)
@@ -714,12 +714,12 @@ def test_a_record_in_the_place_of_another_is_not_believed(place, sql):
 def test_no_flipped_bit_of_a_similarity_is_believed(place, column):
     for bit in range(63):
         with opened(place) as store:
-            shelf = RecipeCache(store, "recipe", WIDTH)
-            shelf.keep_similarities(digests(1), digests(2), np.array([0.5]))
+            cache = RecipeCache(store, "recipe", WIDTH)
+            cache.keep_similarities(digests(1), digests(2), np.array([0.5]))
             flip = f"UPDATE similarities SET {column} = ({column} | ?1) - ({column} & ?1)"
             store.execute(flip, 1 << bit)
 
-            assert np.isnan(shelf.similarities(digests(1), digests(2))).all()
+            assert np.isnan(cache.similarities(digests(1), digests(2))).all()
             store.execute("DELETE FROM similarities")
 
 
@@ -732,8 +732,8 @@ def test_no_flipped_bit_of_a_similarity_is_believed(place, column):
         *("files.checksum", "folders.used", "recipes.used"),
     ],
 )
-def test_a_value_of_a_wrong_kind_changes_no_answer(place, tree, column, value):
-    """As a flipped bit in the header of a row makes it."""
+def test_a_value_of_a_wrong_type_changes_no_answer(place, tree, column, value):
+    """A flipped bit in the header of a row does this."""
     expected = scanned(place, tree)
     table, name = column.split(".")
     with suppress(sqlite3.IntegrityError):
@@ -748,7 +748,7 @@ def test_a_value_of_a_wrong_kind_changes_no_answer(place, tree, column, value):
 
 @pytest.mark.parametrize("value", ["NULL", "'text'", "x'ff'", "1e300"])
 @pytest.mark.parametrize("column", ["recipes.key", "scans.value", "scans.name"])
-def test_a_value_of_a_wrong_kind_is_no_crash_of_info(place, tree, run, column, value):
+def test_a_value_of_a_wrong_type_does_not_crash_info(place, tree, run, column, value):
     scanned(place, tree)
     table, name = column.split(".")
     changed_by_sql(place, f"UPDATE OR IGNORE {table} SET {name} = {value}")
@@ -776,7 +776,7 @@ def test_a_damaged_schema_is_moved_aside(place, tree):
 
 
 class Failing:
-    """A connection that answers some statements and then fails at every one."""
+    """A connection that runs some statements and then fails at every one."""
 
     def __init__(self, connection, error, left):
         self.connection, self.error, self.left = connection, error, left
@@ -807,7 +807,7 @@ ERRORS = [
 @pytest.mark.parametrize("error", ERRORS, ids=str)
 @pytest.mark.parametrize("is_filled", [False, True])
 def test_a_store_may_fail_at_any_statement(place, tree, is_filled, error):
-    """One warning, and the answer of a scan without a store."""
+    """There is one warning, and the answer is that of a scan without a store."""
     expected = scan([tree])
     if is_filled:
         scanned(place, tree)
@@ -828,7 +828,7 @@ def test_a_store_may_fail_at_any_statement(place, tree, is_filled, error):
     assert left > 10
 
 
-def test_a_store_that_fails_says_so_once_and_knows_nothing_from_then_on(place, tree):
+def test_a_failing_store_warns_once_and_recalls_nothing_more(place, tree):
     scanned(place, tree)
     said = []
     with opened(place, said) as store:
@@ -839,7 +839,7 @@ def test_a_store_that_fails_says_so_once_and_knows_nothing_from_then_on(place, t
     assert said == [f"'{place}': Cannot operate on a closed database.; going on without the store"]
 
 
-def test_a_store_that_another_program_locks_is_done_without(place, tree, monkeypatch):
+def test_a_scan_goes_on_without_a_locked_store(place, tree, monkeypatch):
     scanned(place, tree)
     monkeypatch.setattr("simdup.storage.sqlite.PATIENCE", 0)
     with closing(sqlite3.connect(place, isolation_level=None)) as other:
@@ -851,15 +851,15 @@ def test_a_store_that_another_program_locks_is_done_without(place, tree, monkeyp
     assert said == [f"'{place}': database is locked; going on without the store"]
 
 
-def test_what_fails_half_way_is_not_kept(place):
+def test_a_failed_transaction_keeps_nothing(place):
     with opened(place) as store:
-        shelf = RecipeCache(store, "recipe", WIDTH)
+        cache = RecipeCache(store, "recipe", WIDTH)
         with suppress(ZeroDivisionError), store.writing():
             store.execute("INSERT INTO scans VALUES ('asked', 1)")
             raise ZeroDivisionError
         assert store.info().asked == 0
 
-        shelf.finish([])
+        cache.finish([])
         assert changed_by_sql(place, "SELECT count(*) FROM scans") == [(2,)]
 
 
@@ -940,7 +940,7 @@ def test_a_closed_store_is_one_file(place, tree):
 
 
 def test_opening_a_store_takes_no_lock_away(place):
-    """POSIX takes all locks of a process on a file away when it closes that file."""
+    """POSIX drops all locks of a process on a file when the process closes that file."""
     with opened(place):
         pass
     changed_by_sql(place, "PRAGMA journal_mode = DELETE")
@@ -985,7 +985,7 @@ def beginning_of_a_store(place):
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_what_is_no_store_is_refused_where_the_user_names_it(place, make, problem):
+def test_a_named_file_that_is_no_store_is_refused(place, make, problem):
     make(place)
     before = place.read_bytes()
 
@@ -1009,7 +1009,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 @pytest.mark.parametrize("is_named", [False, True])
-def test_a_damaged_store_of_ours_is_put_aside_with_a_warning(place, tree, damage, is_named):
+def test_a_damaged_store_is_moved_aside_with_a_warning(place, tree, damage, is_named):
     scanned(place, tree)
     damage(place)
     before, said = place.read_bytes(), []
@@ -1039,7 +1039,7 @@ def test_a_store_that_becomes_something_else_while_it_is_open_is_left_alone(plac
     assert place.read_bytes().startswith(b"my notes")
 
 
-def test_what_was_put_aside_before_is_not_overwritten(place):
+def test_a_store_moved_aside_before_is_not_overwritten(place):
     damaged = []
     for number in range(2):
         with opened(place):
@@ -1073,7 +1073,7 @@ def test_an_empty_file_becomes_a_store(place, tree):
     assert scanned(place, tree).stats.from_store == 10
 
 
-def test_a_store_that_cannot_be_made_is_done_without(tmp_path, tree):
+def test_a_scan_goes_on_without_a_store_that_cannot_be_made(tmp_path, tree):
     (tmp_path / "file").touch()
     place, said = tmp_path / "file/store", []
 
@@ -1089,7 +1089,7 @@ def test_a_store_that_cannot_be_made_is_done_without(tmp_path, tree):
 
 @pytest.fixture
 def untouchable(monkeypatch):
-    """`untouchable(folder)`: from now on no file in it can be opened."""
+    """Return `untouchable(folder)`, which lets opening any file in it fail."""
 
     def forbid(folder):
         real, inside = os.open, os.path.join(os.path.realpath(folder), "")
@@ -1109,7 +1109,7 @@ FORMATS = ["text", "json", "jsonl", "csv", "fdupes"]
 
 
 def without_the_clock(report, form):
-    """A report without what may differ from run to run."""
+    """Return a report without what may differ from run to run."""
     if form not in {"json", "jsonl"}:
         return report
     objects = [json.loads(each) for each in ([report] if form == "json" else report.splitlines())]
@@ -1219,10 +1219,10 @@ def test_a_new_file_is_the_only_one_that_is_fingerprinted(place, tree, write, mo
     assert asked == ["in/deep/new"]
 
 
-def test_a_change_without_a_trace_in_times_is_seen_when_the_file_is_compared(
+def test_a_change_that_keeps_size_and_times_is_seen_when_the_file_is_compared(
     place, tree, write, monkeypatch
 ):
-    for module in (shelves, entries):
+    for module in (cached, entries):
         monkeypatch.setattr(module, "status", lambda source: f"{source.size:<32}".encode())
     scanned(place, tree)
     status, text = Path("in/e0").stat(), Path("in/e0").read_text("utf-8")

@@ -1,5 +1,5 @@
 """Turns a result into one self-contained HTML page, which makes no network request.
 
-`render` collects the data and the texts, and puts them into page.html with page.css and the
-scripts. Of these read data.js first.
+Read `render` first: it collects data and texts, and puts them into page.html together with
+page.css and the scripts. data.js is where the scripts read the data.
 """

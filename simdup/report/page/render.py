@@ -12,8 +12,6 @@ import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable
 from hashlib import sha256
-from importlib.resources import files
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 from simdup.records import Document, Skipped
@@ -97,6 +95,8 @@ def render(
 
 def _frame(language: str) -> str:
     """The page without its data."""
+    from string import Template  # noqa: PLC0415  slow to import
+
     style = _part("page.css")
     script = "'use strict';\n" + "\n".join(_part(f"{name}.js") for name in SCRIPTS)
     policy = (
@@ -109,6 +109,8 @@ def _frame(language: str) -> str:
 
 
 def _part(name: str) -> str:
+    from importlib.resources import files  # noqa: PLC0415  slow to import
+
     return files("simdup.report.page").joinpath(name).read_text("utf-8")
 
 
@@ -126,7 +128,7 @@ def _json(value: Any) -> str:  # noqa: ANN401
 def _data(result: ScanResult) -> dict[str, Any]:
     """The data of the page, ready for JSON; all names are printable.
 
-    Folders and encodings occur often, so members have their index in a list instead.
+    Names of folders and encodings repeat, so they are listed once and members have indices.
     """
     folders, encodings = dict[str, int](), dict[str, int]()
     bits = result.settings.recipe.bits

@@ -1,0 +1,49 @@
+"""simdup.cli.options: defaults and values that several commands share."""
+
+from __future__ import annotations
+
+import pytest
+
+from simdup.cli import load_command, options
+from simdup.files.walk import Filters
+from simdup.recipe import Recipe
+from simdup.settings import FORMATS, Settings
+
+
+@pytest.fixture
+def defaults():
+    """What `simdup scan` is given when no option is typed."""
+    return load_command("scan").make_context("scan", ["."]).params
+
+
+def test_without_options_a_scan_has_the_default_settings(defaults):
+    with load_command("scan").make_context("scan", ["."]):
+        assert options.settings_from(defaults) == Settings()
+
+
+def test_without_options_a_scan_has_the_default_filters(defaults):
+    assert options.filters_from(defaults) == Filters()
+
+
+def test_evaluate_has_the_default_recipe():
+    given = load_command("evaluate").make_context("evaluate", []).params
+
+    details = options.details_of("shingles", given)
+    assert (given["features"], given["hash"]) == (("shingles",), ("mix64",))
+    assert Recipe(features="shingles", hash="mix64", **details) == Recipe()
+
+
+@pytest.mark.parametrize(
+    ("text", "formats"),
+    [
+        ("all", FORMATS),
+        ("text", ()),
+        ("docx,html,docx", ("docx", "html")),
+        ("text,pdf", ("pdf",)),
+        ("pdf,all", FORMATS),
+    ],
+)
+def test_formats_are_names_or_text_or_all(text, formats):
+    context = load_command("scan").make_context("scan", [".", "--formats", text])
+
+    assert context.params["formats"] == formats

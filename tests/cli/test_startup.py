@@ -1,0 +1,103 @@
+"""How little of simdup is imported before a command needs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+HELP = {
+    "simdup",
+    "simdup.cli",
+    "simdup.cli.completion",
+    "simdup.cli.terminal",
+    "simdup.compute",
+    "simdup.compute.memory",
+    "simdup.errors",
+    "simdup.progress",
+    "simdup.report",
+    "simdup.report.wording",
+}
+VERSION = HELP | {"simdup.cli.version", "simdup.versions"}
+SLOW = (
+    "numpy",
+    "sqlite3",
+    "multiprocessing",
+    "logging",
+    "concurrent",
+    "chardet",
+    "jieba",
+    "asyncio",
+)
+
+# What a scan of a few small files needs not; each takes as long to import as some of simdup.
+UNUSED_BY_A_SMALL_SCAN = (
+    *("asyncio", "chardet", "concurrent", "email", "importlib.metadata", "jieba", "logging"),
+    *("multiprocessing", "numba", "numpy.ma", "numpy.random", "socket", "subprocess", "tempfile"),
+    *("tqdm", "xml", "zipfile", "simdup.compute.processes", "simdup.index.index"),
+)
+
+
+def imported(arguments, folder, **variables):
+    """Return the modules that a run of the program has imported when it ends."""
+    code = (
+        "import atexit, sys; from simdup.cli import main\n"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
+        "main(sys.argv[1:])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=folder,
+        env=os.environ | variables,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout
+    return set(done.stderr.decode().splitlines()[-1].split())
+
+
+def of_simdup(modules):
+    return {name for name in modules if name.partition(".")[0] == "simdup"}
+
+
+def test_help_imports_no_command(folder):
+    found = imported(["--help"], folder)
+
+    assert of_simdup(found) <= HELP
+    assert not found.intersection(SLOW)
+
+
+def test_the_version_imports_no_command(folder):
+    found = imported(["--version"], folder)
+
+    assert of_simdup(found) <= VERSION
+    assert not found.intersection(SLOW)
+
+
+def test_completion_of_a_name_imports_no_command(folder):
+    asked = {"_SIMDUP_COMPLETE": "zsh_complete", "COMP_WORDS": "simdup sc", "COMP_CWORD": "1"}
+
+    found = imported([], folder, **asked)
+
+    assert of_simdup(found) <= HELP
+    assert not found.intersection(SLOW)
+
+
+def test_completion_of_an_option_imports_its_command_alone(folder):
+    asked = {"COMP_WORDS": "simdup completion ", "COMP_CWORD": "2"}
+
+    found = imported([], folder, _SIMDUP_COMPLETE="bash_complete", **asked)
+
+    assert of_simdup(found) <= HELP
+
+
+@pytest.mark.parametrize("options", [(), ("--no-cache",)])
+def test_a_small_scan_imports_only_what_it_uses(folder, write, english, options):
+    for number in range(10):
+        write(f"in/{number}", f"{english} {number}")
+
+    found = imported(["scan", "in", *options], folder)
+
+    assert not found.intersection(UNUSED_BY_A_SMALL_SCAN)

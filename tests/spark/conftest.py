@@ -1,0 +1,34 @@
+"""One Spark session for all tests of simdup.spark, since starting it takes seconds."""
+
+from __future__ import annotations
+
+import pytest
+
+# The tests run many small jobs, for which compiling code well does not pay.
+CONF = {
+    "spark.driver.memory": "1g",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.shuffle.partitions": "3",
+    "spark.ui.enabled": "false",
+}
+
+
+@pytest.fixture(scope="session")
+def spark_conf():
+    """The settings of the session."""
+    return CONF
+
+
+@pytest.fixture(scope="session")
+def on_spark():
+    """A session on two cores."""
+    from simdup.spark import session  # noqa: PLC0415  (an extra)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYSPARK_PYTHON", raising=False)
+        made = session.start("local[2]", CONF)
+        yield made
+        made.stop()

@@ -1,0 +1,422 @@
+"""`simdup corpus scan --engine spark`: the output of the local engine, byte for byte."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from patience import LONG
+
+from simdup import Settings
+from simdup.cli import submit
+from simdup.corpus.records import KEEPS
+
+pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+pa = pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+from pyspark.errors import PySparkException
+
+from simdup.spark import corpus, dataframes, files, readers, session
+
+PROBLEM = session.java_problem()
+pytestmark = [
+    pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM)),
+    pytest.mark.filterwarnings("ignore"),  # of pyspark, pandas and py4j
+    pytest.mark.usefixtures("on_spark"),
+]
+
+SPARK = ("--engine", "spark", "--master", "local[2]")
+
+
+def notices(count=60, seed=4):
+    """Rows of JSON Lines: copies, edited copies, and rows with something wrong."""
+    random_, words = random.Random(seed), [f"w{i}" for i in range(400)]
+    originals = [random_.choices(words, k=40) for _ in range(count // 3)]
+    rows = []
+    for number in range(count):
+        text = [*random_.choice(originals)]
+        for _ in range(random_.randrange(4)):
+            text[random_.randrange(40)] = random_.choice(words)
+        rows.append(json.dumps({"key": f"n{number}", "text": " ".join(text), "more": [number]}))
+    rows[7:7] = ['{"key": 7, "text": nothing}', "", '{"key": [8], "text": null}', '{"key": 9}']
+    rows[20:20] = ['{"key": 20, "text": "\\ud800 is half of a character, alone"}', "[1]", " "]
+    rows[30:30] = ['{"key": ["\\ud800"], "text": "of which there are two"}'] * 2
+    return [row.encode() for row in rows]
+
+
+@pytest.fixture
+def two_files(write):
+    """The names of two files of rows; the first file begins with a byte-order mark."""
+    rows = notices()
+    write("b.jsonl", b"\xef\xbb\xbf" + b"\n".join(rows[:40]) + b"\n\xff{}")
+    write("a b.jsonl", b"\r\n".join(rows[40:]))
+    return ("b.jsonl", "a b.jsonl")
+
+
+@pytest.fixture
+def in_parts(on_spark):
+    """Make Spark read files in parts of a kilobyte."""
+    names = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
+    for name, value in zip(names, ("1000", "0"), strict=True):
+        on_spark.conf.set(name, value)
+    yield
+    for name in names:
+        on_spark.conf.unset(name)
+
+
+def without_seconds(out):
+    return re.sub(rb'("seconds": |in )[\d.]+', b"", out)
+
+
+def parts_of(folder, suffix):
+    """The parts that Spark has written to a folder."""
+    return [path.read_bytes() for path in sorted(folder.glob(f"part-*{suffix}"))]
+
+
+@pytest.mark.usefixtures("in_parts")
+@pytest.mark.parametrize("form", ["jsonl", "csv", "text"])
+def test_a_report_equals_that_of_the_local_engine(run, two_files, folder, form):
+    options = ("corpus", "scan", *two_files, "--format", form, "--bits", "128")
+    options += ("--id-field", "key") if form != "csv" else ()
+
+    local = run(*options)
+    there = run(*options, *SPARK)
+    assert local.code == there.code == 3
+    assert without_seconds(there.out) == without_seconds(local.out)
+    assert without_seconds(there.err) == without_seconds(local.err)
+    written = run(*options, *SPARK, "--output", "out", "--quiet")
+    assert (written.code, written.out, written.err) == (3, b"", b"")
+    parts = parts_of(folder / "out", ".txt" if form == "text" else f".{form}")
+    assert without_seconds(b"".join(parts)) == without_seconds(local.out)
+    assert len(parts) == len(parts_of(folder / "out", ""))
+
+
+@pytest.mark.usefixtures("in_parts")
+@pytest.mark.parametrize("keep", KEEPS)
+def test_keep_writes_the_rows_that_the_local_engine_writes(run, two_files, folder, keep):
+    options = ("corpus", "scan", *two_files, "--keep", keep)
+
+    local = run(*options, "--output", "local.jsonl")
+    there = run(*options, *SPARK, "--output", "out")
+    assert without_seconds(there.err) == without_seconds(local.err)
+    kept = [line for part in parts_of(folder / "out", ".jsonl") for line in part.splitlines()]
+    expected = (folder / "local.jsonl").read_bytes().removeprefix(b"\xef\xbb\xbf").splitlines()
+    assert sorted(line.removeprefix(b"\xef\xbb\xbf") for line in kept) == sorted(expected)
+
+
+@pytest.fixture
+def gzipped(on_spark):
+    """Make Hadoop compress what is written as lines."""
+    output = "mapreduce.output.fileoutputformat.compress"
+    conf = {output: "true", f"{output}.codec": "org.apache.hadoop.io.compress.GzipCodec"}
+    for name, value in conf.items():
+        on_spark.conf.set(name, value)
+    yield
+    for name in conf:
+        on_spark.conf.unset(name)
+
+
+@pytest.mark.usefixtures("gzipped")
+def test_compressed_parts_end_in_jsonl_gz(run, write, folder):
+    write("rows.jsonl", '{"text": "one two three"}\n{"text": "one two three"}\n')
+
+    assert (
+        run("corpus", "scan", "rows.jsonl", "--keep", "first", *SPARK, "--output", "out").code == 0
+    )
+    written = [gzip.decompress(part) for part in parts_of(folder / "out", ".jsonl.gz")]
+    assert b"".join(written) == b'{"text": "one two three"}\n'
+    assert len(written) == len(parts_of(folder / "out", ""))
+
+
+TABLE = [
+    ("a", "the first text, with a comma and\na second line, is long enough to be compared", "1"),
+    ("b", 'another text says "nothing" of what the first one said, and it has no copy', "2"),
+    ("c", "The first text with a comma and a second line is long enough to be compared!", "3"),
+    ("d", None, "4"),
+]
+
+
+CSV = (
+    b"\xef\xbb\xbfid,text,id.`2\r\n"
+    b'a,"the first text, with a comma and\r\na second line, is long enough to be compared", 1 \r\n'
+    b'b,"another text says ""nothing"" of what the first one said, and it has no copy",2\r\n'
+    b"\r\n"
+    b',"  The first text with a comma and a second line is long enough to be compared!  ",3\r\n'
+    b'd,"",4\r\n'
+    b"e,too few\r\n"
+    b'f,"a quotation mark "inside" a field",6\r\n'
+    b"g,not UTF-8 \xe9,7\r\n"
+    b'h,"...",8\r\n'
+    b'i,"this one never ends,9\r\n'
+)
+
+
+@pytest.fixture(params=["rows.csv", "rows.csv.gz"])
+def csv_files(request, write):
+    """The names of two files of CSV, the first of them compressed or not."""
+    packed = gzip.compress if request.param.endswith(".gz") else bytes
+    write(request.param, packed(CSV))
+    write("more.csv", b"id,text,id.`2\nj,of all rows the last one,10")
+    return (request.param, "more.csv")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "text"])
+def test_a_report_on_csv_equals_that_of_the_local_engine(run, csv_files, form):
+    options = ("corpus", "scan", *csv_files, "--format", form, "--id-field", "id")
+
+    local, there = run(*options), run(*options, *SPARK)
+    assert local.code == there.code == 3
+    assert without_seconds(there.out) == without_seconds(local.out) != b""
+    assert without_seconds(there.err) == without_seconds(local.err)
+
+
+def test_csv_records_are_written_unchanged(run, csv_files, folder):
+    options = ("corpus", "scan", *csv_files, "--keep", "longest")
+
+    local = run(*options, "--output", "local.csv")
+    there = run(*options, *SPARK, "--output", "out")
+    assert without_seconds(there.err) == without_seconds(local.err)
+    header = b"id,text,id.`2"
+    written = parts_of(folder / "out", ".csv")
+    assert all(not part or part.startswith(header + b"\r\n") for part in written)
+    kept = sorted(line for part in written for line in part.splitlines() if line != header)
+    expected = (folder / "local.csv").read_bytes().splitlines()
+    assert kept == sorted(line for line in expected if line != header)
+
+
+def test_csv_files_with_different_columns_cannot_be_written_as_one(run, write):
+    write("a.csv", "id,text\n1,one two three\n")
+    write("b.csv", "text,id\none two three,2\n")
+
+    assert run("corpus", "scan", "a.csv", "b.csv", *SPARK).out.count(b'"member') == 1
+    ended = run("corpus", "scan", "a.csv", "b.csv", "--keep", "first", *SPARK, "--output", "out")
+    assert ended.code == 2
+    assert b"has another columns than" in ended.err
+
+
+def test_parquet_columns_are_written_unchanged(run, folder, on_spark):
+    frame = on_spark.createDataFrame(TABLE, "`the id` string, body string, n string")
+    frame.coalesce(1).write.parquet(str(folder / "in"))
+
+    ended = run(
+        *("corpus", "scan", "in", "--input-format", "parquet", "--text-field", "body"),
+        *("--keep", "longest", *SPARK, "--output", "out"),
+    )
+    assert ended.code == 0
+    kept = on_spark.read.parquet(str(folder / "out"))
+    assert kept.schema == frame.schema
+    assert sorted(map(tuple, kept.collect())) == [row for row in TABLE if row[0] != "c"]
+
+
+def test_parquet_keeps_its_times_partition_folders_and_compression(run, folder):
+    texts = ["one two three four five six"] * 2 + ["of another row"]
+    at = pa.array([1_700_000_000_000_001] * 3, pa.timestamp("us", tz="UTC"))
+    (folder / "a b" / "lang=01").mkdir(parents=True)
+    table = pa.table({"text": texts, "at": at})
+    parquet.write_table(table, folder / "a b" / "lang=01" / "a.parquet", compression="zstd")
+
+    options = ("corpus", "scan", "a b", "--input-format", "parquet", "--keep", "first")
+    assert run(*options, *SPARK, "--output", "out").code == 0
+    (written,) = (folder / "out").glob("part-*.parquet")
+    kept = parquet.ParquetFile(written)
+    assert kept.schema_arrow.field("at").type == at.type
+    assert kept.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert kept.read().column("at")[0] == at[0]
+    assert kept.read().column("lang").to_pylist() == ["01", "01"]
+
+
+def test_folders_may_be_named_name_equals_value(run, write):
+    for place in ("in/lang=01/a.jsonl", "in/lang=02/more/b.jsonl", "in/_below/c.jsonl"):
+        write(place, '{"text": "one two"}\n')
+
+    ended = run("corpus", "scan", "in", "--input-format", "jsonl", *SPARK)
+    assert ended.code == 0
+    assert ended.err.endswith(b"\n2 rows in = 1 kept + 1 dropped + 0 refused\n")
+
+
+@pytest.mark.parametrize(
+    ("taken", "lost"),
+    [("in/a.jsonl", "in/more/b.jsonl"), ("in/lang=1/a.jsonl", "in/b.jsonl")],
+)
+def test_a_file_that_spark_would_pass_over_is_named_in_the_error(run, write, taken, lost):
+    for place in (taken, lost):
+        write(place, '{"text": "one two"}\n')
+
+    ended = run("corpus", "scan", "in", "--input-format", "jsonl", *SPARK)
+    assert (ended.code, ended.out, ended.err.count(b"\n")) == (2, b"", 1)
+    assert f"{lost}': Spark passes over it".encode() in ended.err
+
+
+def test_parquet_files_may_have_different_columns_and_rows_without_an_id(run, folder, on_spark):
+    text = "the same text in both of the files"
+    for name, kind in (("a", "text string, id string"), ("b", "text string, url string")):
+        frame = on_spark.createDataFrame([(text, None)], kind)
+        frame.coalesce(1).write.parquet(str(folder / name))
+
+    options = ("corpus", "scan", "a", "b", "--input-format", "parquet", "--id-field", "id")
+    group = json.loads(run(*options, *SPARK).out.splitlines()[1])
+    assert [member["id"] for member in group["members"]] == [None, None]
+    assert run(*options, "--keep", "first", *SPARK, "--output", "out").code == 0
+    assert {*on_spark.read.parquet(str(folder / "out")).columns} == {"text", "id", "url"}
+
+
+def test_a_row_that_is_too_long_is_refused(monkeypatch):
+    monkeypatch.setattr(readers, "LONGEST_ROW", 30)
+
+    found = readers.json_text(b'{"text": "' + b"a" * 30, 7, field="text", name=None)
+    assert (found.text, found.fault) == (None, "too long")
+
+
+def test_a_group_too_large_for_a_line_of_json_is_an_error_that_advises_csv(run, write, monkeypatch):
+    write("rows.jsonl", '{"text": "one two"}\n' * 3)
+    monkeypatch.setattr(corpus, "MOST_MEMBERS", 2)
+
+    ended = run("corpus", "scan", "rows.jsonl", *SPARK)
+    assert ended.code == 2
+    assert b"group 1 has 3 rows, too many for a line of JSON; take --format csv" in ended.err
+    assert run("corpus", "scan", "rows.jsonl", "--format", "csv", *SPARK).out.count(b"\n") == 4
+
+
+def test_an_invalid_master_is_one_line_of_error(simdup, write):
+    """Spark is started anew, in another process, since a running session ignores the master."""
+    write("rows.jsonl", '{"text": "one two"}\n')
+
+    ended = simdup("corpus", "scan", "rows.jsonl", "--engine", "spark", "--master", "local[x]")
+    assert (ended.returncode, ended.stdout) == (2, b"")
+    assert ended.stderr.startswith(b"simdup: Spark does not start on 'local[x]': ")
+    assert ended.stderr.count(b"\n") == 1
+
+
+def test_an_interrupt_prints_one_line_and_leaves_no_folder(write, folder):
+    """Spark is started in another process, and Ctrl-C stops it while it writes."""
+    rows = (json.dumps({"text": f"{place} {place * place} of so many"}) for place in range(150_000))
+    write("rows.jsonl", "\n".join(rows))
+    options = ("--bits", "64", "-k", "0", "--no-verify", "--keep", "first", "--output", "out")
+    program = (sys.executable, "-m", "simdup", "corpus", "scan", "rows.jsonl", *SPARK, *options)
+
+    process = subprocess.Popen(program, cwd=folder, stderr=subprocess.PIPE, start_new_session=True)
+    patience = time.monotonic() + LONG
+    while not (folder / "out" / "_temporary").exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < patience
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=LONG)
+    assert (process.returncode, err) == (130, b"simdup: interrupted\n")
+    assert not (folder / "out").exists()
+
+
+def test_an_interrupt_while_java_starts_leaves_no_java(write, folder):
+    write("rows.jsonl", '{"text": "one two"}\n')
+    program = (sys.executable, "-m", "simdup", "corpus", "scan", "rows.jsonl", *SPARK)
+
+    process = subprocess.Popen(program, cwd=folder, stderr=subprocess.PIPE, start_new_session=True)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        process.kill()
+        pytest.skip("this system does not say who is whose child")
+    while not children.read_text():
+        time.sleep(0.01)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+
+    # Whoever is left holds the pipe.
+    _, err = process.communicate(timeout=LONG)
+    assert (process.returncode, err) == (130, b"simdup: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("_rows.jsonl",), b"'_rows.jsonl': Spark passes over names that begin with _ or ."),
+        (("two.jsonl", "./two.jsonl"), b"a file is named twice"),
+        (("two.jsonl", "t*.jsonl"), b"two.jsonl': named twice"),
+        (("r[1].jsonl",), b"'r[1].jsonl': Spark takes this name for a pattern; rename the file"),
+        (("x/ab:c.jsonl",), b"'x/ab:c.jsonl': Spark takes no names with a colon; rename the file"),
+        (("d:ef/gone.jsonl",), b"/d:ef/gone.jsonl"),
+        ((b"\xff.jsonl",), b"Spark takes only names in UTF-8"),
+        (("cut.csv.gz",), b"'cut.csv.gz': cut short"),
+        (("gone.jsonl",), b"gone.jsonl"),
+        (("two.jsonl", "rows.csv"), b"'two.jsonl' is jsonl and 'rows.csv' csv: not one corpus"),
+        (("folder",), b"'folder': its name does not say what it is; give --input-format"),
+        (("empty.csv", "rows.csv", "--text-field", "body"), b"simdup: 'empty.csv': no header of"),
+        (("rows.csv",), b"'rows.csv': no column 'text'; there are: body, id"),
+        (("two.jsonl", "--output", "folder"), b"'folder' is there already; name a new folder"),
+        (("two.jsonl", "--output", "xy:/z"), b"No FileSystem for scheme"),
+    ],
+)
+def test_errors_are_one_line(run, write, arguments, said):
+    write("two.jsonl", '{"text": "one two"}\n{"text": "one two"}\n')
+    write("rows.csv", "id,body\n1,one two\n")
+    write("empty.csv", "")
+    write("cut.csv.gz", gzip.compress(b"id,text\n" + b"1,one two\n" * 9)[:-4])
+    passed_over = ("folder/rows.jsonl", "_rows.jsonl", "r[1].jsonl")
+    for name in (*passed_over, "r1.jsonl", "x/ab:c.jsonl", b"\xff.jsonl"):
+        write(name, "{}")
+
+    ended = run("corpus", "scan", *arguments, *SPARK)
+    assert (ended.code, ended.out) == (2, b"")
+    assert said in ended.err
+    assert ended.err.count(b"\n") == 1
+
+
+def test_rows_that_change_during_a_run_raise_an_error(on_spark, folder, write):
+    texts = ["one two three four five six", "one two three four five seven"]
+    write("rows.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+    opened = files.read(on_spark, {str(folder / "rows.jsonl"): "rows.jsonl"}, None, "text", None)
+    _, matching = dataframes.prepared(opened.source, Settings())
+    write("rows.jsonl", (folder / "rows.jsonl").read_text("utf-8").replace("six", "ten"))
+
+    with pytest.raises(PySparkException) as raised:
+        matching.pairs().collect()
+    assert session.reason(raised.value) == "rows changed while they were compared"
+
+
+def test_spark_submit_takes_the_arguments_of_the_command(run, two_files, folder, spark_conf):
+    """Spark is started in another process, as a user would start it."""
+    expected = run("corpus", "scan", *two_files).out
+    conf = [
+        f"--conf={name}={value}"
+        for name, value in spark_conf.items()
+        if "driver.memory" not in name
+    ]
+    program = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+
+    ended = subprocess.run(
+        [program, "--master", "local[2]", *conf, submit.__file__, *two_files, "--quiet"],
+        cwd=folder,
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        check=False,
+    )
+    assert ended.returncode == 3
+    assert without_seconds(ended.stdout) == without_seconds(expected)
+
+
+def test_column_names_of_parquet_may_differ_only_in_case(run, folder):
+    same = ["one two three four"] * 2
+    parquet.write_table(pa.table({"text": same, "Text": ["a", "b"]}), folder / "a.parquet")
+
+    assert run("corpus", "scan", "a.parquet", "--text-field", "Text", *SPARK).out.count(b"\n") == 1
+    options = ("--keep", "first", "--output", "out")
+    assert run("corpus", "scan", "a.parquet", *options, *SPARK).code == 0
+    kept = parquet.read_table(folder / "out")
+    assert kept.to_pylist() == [{"text": same[0], "Text": "a"}]
+
+
+def test_an_error_of_spark_is_one_line_even_if_a_column_name_has_two(on_spark):
+    with pytest.raises(PySparkException) as raised:
+        on_spark.range(1).select("`of two\nlines`")
+    said = session.reason(raised.value)
+    assert "`of two lines`" in said
+    assert re.search(r" SQLSTATE: \w{5}$", said)
