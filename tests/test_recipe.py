@@ -92,7 +92,7 @@ def test_a_dictionary_counts_by_what_it_holds_and_not_by_name(tmp_path):
     assert keys[0] == keys[1]
 
 
-def test_a_missing_dictionary_is_named():
+def test_the_error_for_a_missing_dictionary_names_the_file():
     with pytest.raises(InputError) as caught:
         Recipe(features="words", user_dict="no/such/file").key()
 

@@ -139,7 +139,7 @@ def _check(given: dict[str, Any]) -> None:
     for engine, names in _OPTIONS_OF.items():
         wrong = next((name for name in names if given[name]), None)
         if wrong and engine != given["engine"]:
-            raise click.UsageError(f"--{wrong.replace('_', '-')} goes with --engine {engine}")
+            raise click.UsageError(f"{options.spelled(wrong)} goes with --engine {engine}")
 
 
 def _on_this_machine(files: tuple[str, ...], settings: Settings, given: dict[str, Any]) -> Balance:

@@ -329,16 +329,19 @@ def is_given(name: str) -> bool:
     return source is ParameterSource.COMMANDLINE
 
 
+def spelled(name: str) -> str:
+    """Return the name of an option as it is typed: `user_dict` is `--user-dict`."""
+    return f"--{name.replace('_', '-')}"
+
+
 def refuse_idle_options(features: Collection[str]) -> None:
     """Raise UsageError for a detail that was given and that none of the features has."""
     values = click.get_current_context().params
     for name, its_features in _FEATURES_OF.items():
         has_effect = values[name] != WeightKind.EXACT.value
         if has_effect and is_given(name) and not set(its_features) & set(features):
-            option, wanted = f"--{name.replace('_', '-')}", " or ".join(its_features)
-            raise click.UsageError(
-                f"{option} goes with --features {wanted}, not {', '.join(features)}"
-            )
+            wanted, others = " or ".join(its_features), ", ".join(features)
+            raise click.UsageError(f"{spelled(name)} goes with --features {wanted}, not {others}")
 
 
 def details_of(features: str, given: dict[str, Any]) -> dict[str, Any]:

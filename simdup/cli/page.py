@@ -57,7 +57,7 @@ def page_writer(
     if given["html"] is None:
         for name in ("html_texts", "lang"):
             if given[name] is not None:
-                raise click.UsageError(f"--{name.replace('_', '-')} goes with --html")
+                raise click.UsageError(f"{options.spelled(name)} goes with --html")
         return lambda _result, _progress: None
     write = writer(given["html"], as_utf8=True)
     language = given["lang"] or language_of(os.environ)

@@ -232,11 +232,10 @@ def _refuse_beside_index(paths: tuple[str, ...]) -> None:
     """Raise UsageError for what says which files to read, or how: an index has its own."""
     filters = (each.name for each in fields(Filters))
     names = ("files_from", "against", "cache", "encoding", "formats", *filters)
-    wrong = next(
-        (f"--{name.replace('_', '-')}" for name in names if options.is_given(name)), "PATH..."
-    )
-    if paths or wrong != "PATH...":
-        raise click.UsageError(f"--index groups what is in the index; leave out {wrong}")
+    wrong = [options.spelled(name) for name in names if options.is_given(name)]
+    if paths or wrong:
+        what = wrong[0] if wrong else "PATH..."
+        raise click.UsageError(f"--index groups what is in the index; leave out {what}")
 
 
 def _features_of(file: str, given: dict[str, Any]) -> str:

@@ -1,9 +1,9 @@
-"""Whether the compiled kernels are there, and whether they pay.
+"""The compiled kernels: loaded once that pays, and run in threads.
 
 numba (extra `fast`) takes some tenths of a second to import and, once on a machine, some
-seconds to compile; its results then lie in a cache. A small job is done sooner by numpy, but
-many small ones are not, and nobody knows how many will come: the kernels are loaded when the
-work that was done without them would have paid for it.
+seconds to compile; its results then lie in a cache. One small job is done sooner by numpy, but
+many small jobs are not, and nobody knows how many will come. So the kernels are loaded as soon
+as the work done without them would have paid for it.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Characters to be read that are worth the import: numpy needs a second for them.
+# Reading so many characters is worth the import: numpy needs a second for them.
 CHARACTERS_WORTH = 20_000_000
 
-# Words of 64 bits to be compared that are worth it.
+# Comparing so many words of 64 bits is worth it.
 WORDS_WORTH = 1_000_000_000
 
 
 @dataclass(slots=True)
 class _Account:
-    """What decides when this process loads the kernels. It changes no result, only its time."""
+    """Decides when this process loads the kernels, which changes no result, only its time."""
 
     done: float = 0
-    """Work until now that kernels could have done; 1 is worth loading them."""
+    """Work done so far that kernels could have done; 1 is worth loading them."""
     is_broken: bool = False
     """Whether loading has failed, so that nothing tries again."""
 
@@ -52,7 +52,7 @@ _ACCOUNT = _Account()
 
 
 def loaded_kernels() -> Any:  # noqa: ANN401  (a module of untyped functions)
-    """`simdup.compute.kernels` if something has loaded it before, else None: then numpy works."""
+    """`simdup.compute.kernels` if it was loaded before; None: numpy does the work."""
     return sys.modules.get("simdup.compute.kernels")
 
 
@@ -73,16 +73,16 @@ def load_kernels(progress: Progress = silent) -> ModuleType | None:
 
 
 def is_installed() -> bool:
-    """Whether there are compiled kernels at all."""
+    """Whether numba is installed, which compiles the kernels."""
     return find_spec("numba") is not None
 
 
 def load_kernels_if_worth(
     *, characters: int = 0, words: int = 0, progress: Progress = silent
 ) -> None:
-    """Load the kernels if they are worth it with this work, which is done next.
+    """Load the kernels if the work to be done next makes them worth it, and count that work.
 
-    Its size is in characters to read or words to compare.
+    The size of the work is given in characters to read or words to compare.
     """
     if kernels_pay(characters=characters, words=words):
         load_kernels(progress)
@@ -90,24 +90,24 @@ def load_kernels_if_worth(
 
 
 def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
-    """Whether there are kernels, and work of this size and all before are worth loading them."""
+    """Whether there are kernels, and this work with all before it is worth loading them."""
     is_enough = _ACCOUNT.done + _share(characters, words) > 1
     return is_enough and not _ACCOUNT.is_broken and is_installed()
 
 
 def _share(characters: int, words: int) -> float:
-    """Work of this size; 1 is worth loading the kernels."""
+    """Amount of this work; 1 is worth loading the kernels."""
     return characters / CHARACTERS_WORTH + words / WORDS_WORTH
 
 
 def parts(n: int) -> list[slice]:
-    """N things in as many parts as there are threads."""
+    """Slices that divide n things into as many parts as there are threads."""
     bounds = np.linspace(0, n, threads() + 1).astype(np.int64).tolist()
     return [slice(*bound) for bound in pairwise(bounds)]
 
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """The results of compiled work on each item, in all threads at once, in order."""
+    """The results of compiled work on each item, in order; threads share the items."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import
 
     with ThreadPoolExecutor(threads()) as pool:
@@ -115,18 +115,18 @@ def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Re
 
 
 def threads() -> int:
-    """Threads for compiled work: one a core, or as few as OMP_NUM_THREADS says.
+    """Number of threads for compiled work: one a core, or fewer if OMP_NUM_THREADS says so.
 
-    As Spark does, which runs a worker a core and tells each one to use one thread.
+    Spark sets that variable: it runs one worker a core, and each is to use one thread.
     """
     return min(cores(), _number(os.environ.get("OMP_NUM_THREADS", "")) or cores())
 
 
 def _number(text: str) -> int:
-    """The number that a variable says; 0 if it says none."""
+    """The number in the value of an environment variable; 0 if there is none."""
     return int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else 0
 
 
 def cores() -> int:
-    """Processor cores that this process may use."""
+    """Number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

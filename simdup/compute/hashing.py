@@ -1,9 +1,9 @@
-"""Hashes of features, for whole arrays of them at once.
+"""Arrays of features in, arrays of their hashes out.
 
-A feature is a span of an array of code points. Its identity is `span_hashes`:
-a polynomial over its code points modulo 2**64, read off prefix sums, then the
-finalizer of splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom
-number generators", 2014). Equal spans have equal hashes wherever they stand.
+A feature is a span of an array of code points. `span_hashes` identifies it: a polynomial over
+its code points modulo 2**64, read off prefix sums, then the finalizer of splitmix64 (Steele,
+Lea, Flood: "Fast splittable pseudorandom number generators", 2014). Equal spans have equal
+hashes wherever they stand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STRING_MULTIPLIER = 1_000_003
 
 
 def mix64(x: Hashes) -> Hashes:
-    """Every bit of each number spread over all 64: a bijection (splitmix64's finalizer)."""
+    """Each number with its bits spread over all 64: a bijection (splitmix64's finalizer)."""
     x = x ^ (x >> np.uint64(30))
     x *= np.uint64(0xBF58476D1CE4E5B9)
     x ^= x >> np.uint64(27)
@@ -40,7 +40,7 @@ def mix64(x: Hashes) -> Hashes:
 
 
 def widened(hashes: Hashes, word: int) -> Hashes:
-    """The `word`-th further 64 bits of features whose first 64 are `hashes`."""
+    """Further 64 bits, the `word`-th, of features whose first 64 bits are `hashes`."""
     return mix64(hashes ^ np.uint64(word * WORD_STEP & (1 << 64) - 1))
 
 
@@ -89,7 +89,7 @@ def string_hashes(
     lengths = ends - starts
     high, low = np.zeros((2, len(starts)), np.uint64)
     low[lengths > 0] = codes[starts[lengths > 0]].astype(np.uint64) << np.uint64(7)
-    # Longest first, so that those with a character at `position` are a prefix.
+    # Longest first, so that the spans with a character at `position` come first.
     order = np.argsort(-lengths, kind="stable")
     longer = np.searchsorted(-lengths[order], -np.arange(lengths.max(initial=0)))
     for position, count in enumerate(longer):

@@ -1,4 +1,4 @@
-"""Whether there is memory enough to begin: asked before numpy is imported, and without it."""
+"""A check, made before numpy is imported, that there is enough memory to import it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from importlib import import_module
 
 
 def check_that_numpy_loads() -> None:
-    """Raise MemoryError where its linear algebra would end this process, with 1 or by a signal.
+    """Raise MemoryError if importing numpy would end this process.
 
-    It does so where a limit (`ulimit -v`) leaves it too little memory. A fork of this process,
-    which has the very same memory, tries before.
+    Under a memory limit (`ulimit -v`) that is too low, numpy's linear algebra exits with 1 or
+    dies of a signal. A fork of this process, which has the same memory, tries it first.
     """
     try:
         import resource  # noqa: PLC0415  not on Windows

@@ -1,10 +1,10 @@
-"""A function over several processes: tasks in, results in their order.
+"""Tasks in, the results of a function in their order out, by several processes.
 
-Workers are spawned, not forked, so that no thread or lock of the parent is copied. Few
-tasks are under way at a time, so that those which carry data fit in memory. The parent needs
-no thread: where none can be started, one of `concurrent.futures` would leave it waiting for
-ever. A worker imports nothing but this module before its first task, so that what is missing
-for that (memory for numpy, say) is an error like those of tasks.
+Workers are spawned, not forked, so that no thread or lock of the parent is copied. Few tasks
+are under way at a time, so that their data fits in memory. The parent starts no thread: where
+none can start, `concurrent.futures` would wait for its own for ever. A worker imports only
+this module before its first task, so that a failing import (numpy's for lack of memory, say)
+is reported like the error of a task.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import signal
 import threading
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from functools import partial
 from importlib import import_module
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.reduction import ForkingPickler
+from operator import attrgetter
 from queue import SimpleQueue
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-# Tasks that are under way or done for each worker, so that none waits for one that is slow.
+# Tasks under way or done for each worker, so that no worker waits for the result of a slow one.
 AHEAD = 4
 
-# Tasks that a worker has: one at work, and one before it while the parent is busy.
+# Tasks that a worker has: one that it does, and the next one in case the parent is busy then.
 TASKS = 2
 
-# The number of an error that is of no task: the next one could not be received.
+# The number of an error that belongs to no task: the next task could not be received.
 NO_TASK = -1
 
 
 def results(
     function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int
 ) -> Generator[Result]:
-    """What the function returns for each task, its arguments; in order, by `jobs` processes.
+    """The function's result for each task (its arguments), in order, by `jobs` processes.
 
-    Raises what it raises, and BrokenProcessPool where a worker died. Workers are ended
+    Raises what the function raises, and BrokenProcessPool if a worker died. The workers end
     when the generator is closed.
     """
     crew = _Crew(function, jobs)
@@ -66,7 +66,7 @@ def results(
 
 
 def check_that_workers_start() -> None:
-    """Raise SimdupError if not even an empty task is done."""
+    """Raise SimdupError if a worker cannot do even an empty task."""
     try:
         list(results(int, [()], 1))
     except BrokenProcessPool:
@@ -77,34 +77,34 @@ def check_that_workers_start() -> None:
 
 
 class _Worker:
-    """A process that works, and how many tasks it has."""
+    """A worker process, and how many tasks it has."""
 
     def __init__(self) -> None:
         from simdup.compute.compiled import loaded_kernels  # noqa: PLC0415  not in a worker
 
         context = get_context("spawn")
         self.connection, theirs = context.Pipe()
-        # Workers load the kernels if this process has: compiled by now, they lie in a cache.
+        # Workers load the kernels if this process has: they are compiled and in the cache.
         arguments = (theirs, loaded_kernels() is not None)
         self.process = context.Process(target=_work, args=arguments, daemon=True)
         self.tasks = 0
         try:
             with theirs, _interrupts_held_back():
                 self.process.start()
-        except BaseException:  # Ctrl-C while it started: nobody else knows of the process
+        except BaseException:  # Ctrl-C while it started: nobody else would end the process
             if self.process.pid is not None:
                 self.end()
             raise
 
     def end(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, even if it is busy."""
         self.connection.close()
         self.process.kill()  # a worker that ignores SIGTERM, as its parent may, ends all the same
         self.process.join()
 
 
 class _Crew:
-    """Workers, each started when the others are busy; `done` has what they return, by number."""
+    """Workers, each started when the others are busy; `done` holds their results by number."""
 
     def __init__(self, function: Callable[..., Any], jobs: int) -> None:
         self.done: dict[int, tuple[Any, Exception | None, str]] = {}
@@ -112,14 +112,14 @@ class _Crew:
         self._workers: list[_Worker] = []
 
     def send(self, number: int, task: tuple[Any, ...]) -> None:
-        """Give a task to the worker that has the fewest, once one has room."""
-        worker = min(self._workers, key=_tasks_of, default=None)
+        """Send a task to the worker that has the fewest, as soon as one has room."""
+        worker = min(self._workers, key=attrgetter("tasks"), default=None)
         if (worker is None or worker.tasks) and len(self._workers) < self._jobs:
             worker = _Worker()
             self._workers.append(worker)
         while worker is None or worker.tasks == TASKS:
             self._receive()
-            worker = min(self._workers, key=_tasks_of)
+            worker = min(self._workers, key=attrgetter("tasks"))
         try:
             worker.connection.send((number, self._function, task))
         except OSError:
@@ -127,7 +127,7 @@ class _Crew:
         worker.tasks += 1
 
     def result(self, number: int) -> Any:  # noqa: ANN401
-        """What the function returned for a task. Raises what it raised."""
+        """The function's result for a task. Raises what the function raised."""
         while number not in self.done:
             self._receive()
         result, error, traceback = self.done.pop(number)
@@ -136,12 +136,12 @@ class _Crew:
         return result
 
     def end(self) -> None:
-        """End all workers, whatever they do."""
+        """End all workers, even if they are busy."""
         for worker in self._workers:
             worker.end()
 
     def _receive(self) -> None:
-        """Wait until a worker has done a task."""
+        """Wait until a worker has done a task, and keep the result."""
         found = wait([worker.connection for worker in self._workers])
         for worker in self._workers:
             if worker.connection in found:
@@ -155,19 +155,15 @@ class _Crew:
                     self.result(NO_TASK)
 
 
-def _tasks_of(worker: _Worker) -> int:
-    return worker.tasks
-
-
 class _InWorkerError(Exception):
-    """The traceback of an error in a worker, as a text: where it comes from."""
+    """Carries the traceback of an error in a worker, as text."""
 
     def __str__(self) -> str:
         return f"in a worker process:\n{self.args[0]}"
 
 
 def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (a process takes no keywords)
-    """Be a worker: do tasks until nobody is at the other end of the connection."""
+    """Be a worker: do tasks until the parent closes the connection."""
     tasks = SimpleQueue[Any]()
     try:
         check_that_numpy_loads()
@@ -190,7 +186,7 @@ def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (
 
 
 def _send_error(connection: Connection, number: int, error: Exception) -> None:
-    """Send the parent an error; end this process if it has gone, or memory is out even for that."""
+    """Send the parent an error; end this process if it is gone, or memory is out even for that."""
     try:
         connection.send((number, None, _sendable(error), format_exc()))
     except (OSError, MemoryError):
@@ -207,40 +203,36 @@ def _sendable(error: Exception) -> Exception:
 
 
 def _listen(connection: Connection, tasks: SimpleQueue[Any]) -> None:
-    """Take tasks, so that the parent never waits for a busy worker to do so.
+    """Receive tasks, so that the parent never waits until a busy worker receives one.
 
-    End this process when the parent is gone: nobody else would, were that killed.
+    End this process when the parent is gone: nobody else would if the parent was killed.
     """
     try:
         while True:
             tasks.put(connection.recv())
     except (EOFError, ConnectionError):
         os._exit(1)
-    except Exception as error:  # noqa: BLE001  (what a task needs cannot be imported, say)
+    except Exception as error:  # noqa: BLE001  (a module that a task needs is missing, say)
         tasks.put((NO_TASK, _raising, (error,)))
         _drain(connection)
 
 
 def _drain(connection: Connection) -> NoReturn:
-    """Take what else comes without reading it, and end this process when the parent is gone.
+    """Discard whatever else arrives, and end this process when the parent is gone.
 
-    The parent would wait for ever to send a large task that nobody takes, and never see the
-    error. A message of which only a part was taken has no length to go by, so bytes are read.
+    The parent would wait for ever to send a large task that nobody receives, and never see the
+    error. A message received in part has no length any more, so single bytes are read.
     """
-    read = connection.recv_bytes if os.name == "nt" else partial(_bytes_from, connection)
     is_open = True
     while is_open:
         try:
-            is_open = bool(read())
+            is_nt = os.name == "nt"
+            is_open = bool(connection.recv_bytes() if is_nt else os.read(connection.fileno(), 4096))
         except MemoryError:
-            continue  # the other thread has something to say, and will let go of some
+            continue  # the other thread will free some once it has sent the error
         except (EOFError, OSError):
             break
     os._exit(1)
-
-
-def _bytes_from(connection: Connection) -> bytes:
-    return os.read(connection.fileno(), 1 << 12)
 
 
 def _raising(error: Exception) -> NoReturn:
@@ -249,11 +241,11 @@ def _raising(error: Exception) -> NoReturn:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Ctrl-C waits until the end of the block; workers started in it never see one.
+    """Delay Ctrl-C until the end of the block; workers started in the block never see it.
 
-    A child inherits which signals its parent's thread blocks, so that only the parent
-    answers. The parent itself may get the signal in another thread (those of numpy's
-    linear algebra do not block it), and then Python would still interrupt this one.
+    A child inherits the signals that its parent's thread blocks, so only the parent reacts to
+    Ctrl-C. The signal may reach the parent in another thread (numpy's linear algebra has some
+    that do not block it), and Python would still interrupt this one; so its handler waits too.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -23,9 +23,9 @@ _LONGEST_INDEX = 9  # digits; more do not count shared strings
 
 
 def docx_text(data: bytes) -> str:
-    """The text of a Word document, notes at its end; no headers, footers, deletions.
+    """The text of a Word document, notes at its end; no headers, footers or deletions.
 
-    Raises NotReadable, as all of these do.
+    Raises NotReadable, like the other functions here.
     """
     package = Package(data)
     main = _main_part(package)
@@ -78,13 +78,13 @@ class Vocabulary:
     """What the elements of a format mean for its text."""
 
     shown: frozenset[str]
-    """Characters count only somewhere within these."""
+    """Elements that hold text, at any depth."""
     hidden: frozenset[str]
-    """Nothing within these counts."""
+    """Elements that hold no text of the document, even within `shown`."""
     gaps: dict[str, str]
-    """What the end of an element adds."""
+    """Characters that the end of an element adds."""
     asides: frozenset[str] = frozenset()
-    """What interrupts a paragraph, like a footnote: it goes to the end."""
+    """Elements that interrupt a paragraph, like a footnote: their text goes to the end."""
 
 
 _WORD = Vocabulary(
@@ -109,8 +109,12 @@ _OPEN_DOCUMENT = Vocabulary(
 )
 
 
+# The values of cells and the strings they refer to, without the readings above characters.
+_SHEET = Vocabulary(shown=frozenset({"v", "t"}), hidden=frozenset({"rPh"}), gaps={})
+
+
 def _flowing(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> str:
-    """The running text of some members, then their asides."""
+    """The running text of some members, and after it their asides."""
     flow = _Flow(vocabulary)
     for name in names:
         package.parse(name, flow)
@@ -118,7 +122,7 @@ def _flowing(package: Package, names: Sequence[str], vocabulary: Vocabulary) -> 
 
 
 class _Flow(Handler):
-    """Gathers what a vocabulary shows; counts how deep it is in each sort of element."""
+    """Collects the text that a vocabulary shows, and counts the open elements of each sort."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.main, self.aside = TextBuilder(), TextBuilder()
@@ -126,19 +130,24 @@ class _Flow(Handler):
         self._shown = self._hidden = self._asides = 0
 
     def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002
-        """Go one deeper."""
+        """Enter an element."""
         self._enter(name, 1)
 
     def end(self, name: str) -> None:
-        """Add the gap, and come back."""
+        """Add the element's gap, and leave the element."""
         if name in self._vocabulary.gaps:
             self._add(self._vocabulary.gaps[name])
         self._enter(name, -1)
 
     def characters(self, data: str) -> None:
-        """Add what is shown."""
+        """Add characters of an element that is shown."""
         if self._shown:
             self._add(data)
+
+    def taken(self) -> str:
+        """The running text so far, which is then forgotten."""
+        text, self.main = str(self.main), TextBuilder()
+        return text
 
     def _enter(self, name: str, step: int) -> None:
         self._shown += step * (name in self._vocabulary.shown)
@@ -150,54 +159,25 @@ class _Flow(Handler):
             (self.aside if self._asides else self.main).add(piece)
 
 
-class _Values(Handler):
-    """Gathers the characters of `v` and `t`, but for readings above them (`rPh`)."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._shown = self._hidden = 0
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002
-        """Go one deeper."""
-        self._shown += name in {"v", "t"}
-        self._hidden += name == "rPh"
-
-    def end(self, name: str) -> None:
-        """Come back."""
-        self._shown -= name in {"v", "t"}
-        self._hidden -= name == "rPh"
-
-    def characters(self, data: str) -> None:
-        """Add what is shown."""
-        if self._shown and not self._hidden:
-            self._pieces.append(data)
-
-    def taken(self) -> str:
-        """What has been gathered since the last time."""
-        value = "".join(self._pieces)
-        self._pieces.clear()
-        return value
-
-
-class _SharedStrings(_Values):
+class _SharedStrings(_Flow):
     """The strings that cells refer to by number."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(_SHEET)
         self.strings: list[str] = []
 
     def end(self, name: str) -> None:
-        """Take down a string."""
+        """Keep the string that ends."""
         super().end(name)
         if name == "si":
             self.strings.append(self.taken())
 
 
-class _Cells(_Values):
+class _Cells(_Flow):
     """The values of cells as they are stored: formulas by their last result, dates as numbers."""
 
     def __init__(self, strings: list[str]) -> None:
-        super().__init__()
+        super().__init__(_SHEET)
         self.text = TextBuilder()
         self._strings = strings
         self._type = ""
@@ -217,7 +197,7 @@ class _Cells(_Values):
             self.text.add("\n")
 
     def _shown_as(self, value: str) -> str:
-        """What a cell shows; nothing for an error, or for a number that is no string's."""
+        """The text a cell shows; empty for an error, and for the number of no shared string."""
         if self._type == "b":
             return "TRUE" if value == "1" else "FALSE"
         if self._type == "e":
@@ -230,14 +210,14 @@ class _Cells(_Values):
 
 
 def _relations(package: Package, part: str) -> list[dict[str, str]]:
-    """What a part of an Office file refers to."""
+    """The relationships of a part of an Office file, by their attributes."""
     folder, name = posixpath.split(part)
     member = posixpath.join(folder, "_rels", f"{name}.rels")
     return [each for _, each in elements(package, member, "Relationship")]
 
 
 def _related(package: Package, part: str, kind: str) -> list[str]:
-    """The members that a part refers to as `kind` and that exist."""
+    """The existing members that a part refers to as `kind`."""
     names = (
         inside(part, each.get("Target", ""))
         for each in _relations(package, part)
@@ -247,14 +227,14 @@ def _related(package: Package, part: str, kind: str) -> list[str]:
 
 
 def _main_part(package: Package) -> str:
-    """The member with the document itself."""
+    """The member that holds the document itself."""
     for name in _related(package, "", "officeDocument"):
         return name
     raise NotReadable("damaged: no document in it")
 
 
 def _listed(package: Package, element: str) -> list[str]:
-    """The members that the main part lists, by identifiers in these elements, in order."""
+    """The existing members that the main part lists in these elements, in order."""
     main = _main_part(package)
     targets = {each.get("Id"): each.get("Target", "") for each in _relations(package, main)}
     listed = (_identifier(each) for _, each in elements(package, main, element))
@@ -263,12 +243,12 @@ def _listed(package: Package, element: str) -> list[str]:
 
 
 def _identifier(attributes: dict[str, str]) -> str | None:
-    """The attribute r:id, whatever its prefix; `id` alone is another one."""
+    """The attribute r:id, whatever its prefix; `id` without a prefix is a different attribute."""
     return next((value for name, value in attributes.items() if name.endswith(":id")), None)
 
 
 def _chapters(package: Package) -> list[str]:
-    """The members of a book in reading order; without an order, as they are stored."""
+    """The chapters of a book in reading order; if it gives none, in the order of the zip file."""
     for _, root in elements(package, _CONTAINER, "rootfile"):
         chapters = _spine(package, unquote(root.get("full-path", "")))
         if chapters:
@@ -277,7 +257,7 @@ def _chapters(package: Package) -> list[str]:
 
 
 def _spine(package: Package, outline: str) -> list[str]:
-    """The members that a book's outline (OPF) names as its spine, each once."""
+    """The members in the spine of a book's outline (OPF), each once."""
     found = elements(package, outline, "item", "itemref")
     items = {
         each.get("id"): inside(outline, unquote(each.get("href", "")))

@@ -1,11 +1,11 @@
-"""The text of a PDF, as close to that of its source as can be.
+"""The text of a PDF, as close as possible to the text of the document it was made from.
 
-PDFium gives the lines of each page. Lines at the edges of pages that come again and again
-are left out: running headers, footers, page numbers. Words that were parted at the end of a
-line are joined, and lines of Chinese go on without a space.
+PDFium gives the lines of each page. Lines that recur at the edges of pages are left out:
+running headers, footers, page numbers. Words hyphenated at the end of a line are joined, and
+lines of Chinese are joined without a space.
 
-PDFium is C++: it is not to be trusted with hostile files. `guarded` keeps it in a process
-of its own.
+PDFium is C++ and cannot be trusted with hostile files: `sandbox` runs it in a process of its
+own.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from simdup.extract.cleanup import NotReadable, check_length, unless_empty, unwr
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Pages of a book; R's manual has 3,500. A page costs 2 ms or more, even an empty one.
+# The longest real document, R's manual, has 3,500. Even an empty page costs 2 ms or more.
 MOST_PAGES = 10_000
 
 # Running lines are the first or last EDGE_LINES of a page, within EDGE of its height (TeX
-# sets them within 12 %), and the same on REPEATED pages, or on two of a FEW. One number in
-# them may grow with the pages; if any number might differ, rows of tables would go too.
+# sets them within 12 %), and recur on REPEATED pages, or on two where there are only a FEW. One
+# number in them may grow with the pages; if all could differ, rows of tables would go too.
 EDGE_LINES, EDGE, REPEATED, FEW = 2, 0.2, 3, 5
 _NUMBER = re.compile(r"\d{1,5}")
-# Numbers of a line that may be that of its page: "Chapter 3, page 12 of 40".
+# Numbers of a line that may be its page number: "Chapter 3, page 12 of 40".
 MOST_NUMBERS = 6
-# Characters of one line differ by less than this from each other in height, in points.
+# The heights of characters in one line differ by less than this, in points.
 _LEVEL = 3
 
 # PDFium leaves out text whose box is narrower than this, in points.
 _NARROWEST = 0.01
-# A form may contain forms; texts that lie deeper than this are left as they are.
+# Forms may contain forms; `_give_boxes` looks no deeper than this.
 _MOST_LEVELS = 15
 
-# PDFium puts this for a hyphen that parts a word, and brings to it what follows: the rest of
-# the word, or at the end of a page its footer. Where nothing follows it leaves the hyphen.
+# PDFium's sign for a hyphen that parts a word. It joins what follows to it: the rest of the
+# word, or at the end of a page the footer. A hyphen that nothing follows stays a hyphen.
 _PARTING = "\ufffe"
 _LINE = re.compile(rf"[^\r\n{_PARTING}]+{_PARTING}?")
 _PARTED = re.compile(rf"(?<![^\W\d_])([^\W\d_]+)(?:{_PARTING}|[-\u2010]\n)([^\W\d_]+)")
@@ -58,7 +58,7 @@ class _Line:
 
     text: str
     keys: frozenset[str] = frozenset()
-    """One of them is the same for running lines that belong together; none: not at an edge."""
+    """Running lines that belong together share a key; a line that is not at an edge has none."""
 
 
 def text(data: bytes) -> str:
@@ -71,7 +71,9 @@ def text(data: bytes) -> str:
     except PdfiumError as error:
         is_locked = error.err_code in {_PASSWORD, _SECURITY}
         raise NotReadable("encrypted" if is_locked else "damaged PDF") from None
-    lines = (line if line.endswith(_PARTING) else f"{line}\n" for line in _lasting(pages))
+    lines = (
+        line if line.endswith(_PARTING) else f"{line}\n" for line in _without_running_lines(pages)
+    )
     return unless_empty(unwrapped(_joined("".join(lines))), "no text on its pages")
 
 
@@ -79,7 +81,7 @@ def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 
     """The lines of each page that can be read. Raises NotReadable."""
     from pypdfium2 import PdfiumError  # noqa: PLC0415
 
-    # Beside its own error pypdfium2 asserts, and calls itself for each character left out.
+    # pypdfium2 also asserts, and recurses for each character that it leaves out.
     trouble = (PdfiumError, AssertionError, RecursionError, ValueError)
     if len(document) > MOST_PAGES:
         raise NotReadable(f"more than {MOST_PAGES:,} pages")
@@ -99,7 +101,7 @@ def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 
 
 
 def _lines(page: Any, number: int) -> list[_Line]:  # noqa: ANN401
-    """The lines of a page as PDFium orders them, those at its edges with keys."""
+    """The lines of a page in PDFium's order; the lines at its edges have keys."""
     _give_boxes(page)
     with closing(page.get_textpage()) as text_page:
         found = list(_LINE.finditer(text_page.get_text_range()))
@@ -117,10 +119,10 @@ def _lines(page: Any, number: int) -> list[_Line]:  # noqa: ANN401
 def _give_boxes(page: Any) -> None:  # noqa: ANN401
     """Give a box as high as its font to each text of a page whose glyphs have none.
 
-    Glyphs have no boxes if a Chinese font is only named in the file and no font of this
-    machine has them, or if they are meant to be invisible. PDFium then takes a column, or a
-    character that is drawn by itself, to be zero wide and leaves it out, and cannot tell
-    which lines other such texts are on. To PDFium a box includes the stroke around it.
+    Glyphs have no boxes if the file only names a Chinese font that this machine lacks, or if
+    they are meant to be invisible. PDFium would then take a column, or a character drawn by
+    itself, to be zero wide and leave it out, and could not tell the lines of other such texts
+    apart. A stroke gives a text a box, since PDFium's boxes include the stroke.
     """
     from pypdfium2 import raw  # noqa: PLC0415
 
@@ -157,7 +159,7 @@ def _texts(
 
 
 def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  # noqa: ANN401
-    """How high lines stand, by their index; those that are blank are left out."""
+    """The height of each line on its page, by the line's index; blank lines are left out."""
     from pypdfium2.raw import FPDFText_GetCharIndexFromTextIndex as index_of  # noqa: PLC0415
 
     heights = {}
@@ -170,7 +172,7 @@ def _heights(text_page: Any, lines: list[re.Match[str]]) -> dict[int, float]:  #
 
 
 def _outermost(depths: dict[int, float], margin: float) -> set[int]:
-    """The lines of the first EDGE_LINES levels, of those that are not deeper than a margin."""
+    """The lines on the outermost EDGE_LINES levels that are no deeper than a margin."""
     chosen: set[int] = set()
     levels: list[float] = []
     for index, depth in sorted(depths.items(), key=lambda item: item[1]):
@@ -184,7 +186,7 @@ def _outermost(depths: dict[int, float], margin: float) -> set[int]:
 
 
 def _at_edge(edge: str, line: str, number: int) -> _Line:
-    """A line whose keys are itself, and itself with a number counted from that of its page."""
+    """A line with keys: its words, and its words with one number counted from the page number."""
     words = line.strip()
     counted = (
         f"{words[: found.start()]}\0{int(found.group()) - number}\0{words[found.end() :]}"
@@ -193,8 +195,8 @@ def _at_edge(edge: str, line: str, number: int) -> _Line:
     return _Line(line, frozenset(edge + key for key in (words, *counted)))
 
 
-def _lasting(pages: list[list[_Line]]) -> list[str]:
-    """The lines of all pages but for those that many pages begin or end with."""
+def _without_running_lines(pages: list[list[_Line]]) -> list[str]:
+    """The lines of all pages, without those that recur at the edges of pages."""
     seen = Counter(key for page in pages for key in {key for line in page for key in line.keys})
     needed = REPEATED if len(pages) > FEW else 2
     running = {key for key, count in seen.items() if count >= needed}
@@ -202,18 +204,18 @@ def _lasting(pages: list[list[_Line]]) -> list[str]:
 
 
 def _joined(text: str) -> str:
-    """Join the words of a text that were parted at the end of a line.
+    """Join the words of a text that were hyphenated at the end of a line.
 
-    A hyphen stays if the word has one elsewhere in the text, and nowhere none.
+    The hyphen stays if the text elsewhere has the word with a hyphen, and never without.
     """
     if not _PARTED.search(text):
         return text.replace(_PARTING, "-")
     words = set(_WORD.findall(text.lower()))
 
-    def whole(parted: re.Match[str]) -> str:
+    def join(parted: re.Match[str]) -> str:
         first, last = parted.groups()
         with_hyphen = f"{first}-{last}"
         is_compound = with_hyphen.lower() in words and (first + last).lower() not in words
         return with_hyphen if is_compound else first + last
 
-    return _PARTED.sub(whole, text).replace(_PARTING, "-")
+    return _PARTED.sub(join, text).replace(_PARTING, "-")

@@ -1,4 +1,4 @@
-"""Bytes of a document in, its text out: which reader is for which kind."""
+"""Bytes of a document in, its text out, by the reader for its format."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from simdup.extract import convert
-from simdup.extract import sandbox as guarded
+from simdup.extract import convert, sandbox
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.sniff import Format, format_of
 from simdup.versions import version
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _late(module: str, name: str) -> Callable[[bytes], str]:
-    """A reader whose module is imported when the first such document comes."""
+    """A reader whose module is imported for the first document it reads."""
 
     def reader(data: bytes) -> str:
         text: str = getattr(import_module(f"simdup.extract.{module}"), name)(data)
@@ -42,16 +41,16 @@ READERS: dict[Format, Callable[[bytes], str]] = {
     Format.PDF: _late("pdf", "text"),
     Format.EML: _late("eml", "text"),
 }
-# Cut by one regular expression each, in time and memory that grow with the file and no faster:
-# of files up to UNGUARDED_BYTES the worst take a second. The others have parsers in C++, C or
-# Python that a small hostile file can keep busy for minutes.
+# Formats read without a sandbox up to this size: one regular expression cuts them, in time and
+# memory proportional to the file, and the worst files of UNGUARDED_BYTES take a second. The
+# other formats have parsers that a small hostile file can keep busy for minutes.
 UNGUARDED, UNGUARDED_BYTES = frozenset({Format.HTML, Format.RTF}), 1 << 20
 _PACKAGES = {Format.PDF: "pypdfium2"}
 
-#: Raised whenever the same document begins to give another text.
+#: Raised with every change that gives the same document another text.
 EDITION = 2
 
-# Of a file, what tells its format; a zip file may need more.
+# The first bytes of a file, which show its format; a zip file may need more.
 HEAD = 1 << 16
 ZIP = b"PK\x03\x04"
 
@@ -61,32 +60,32 @@ class NotInstalled(NotReadable):
 
 
 def kind(data: bytes, path: str) -> Format | None:
-    """The kind of document that a whole file is; None: plain text, or binary."""
+    """The kind of document that a whole file is; None if it is plain text or binary."""
     return format_of(data[:HEAD], path, lambda: _members(data))
 
 
 class Readers:
-    """Has the text of documents read; to be closed."""
+    """Reads the text of documents; close it when done."""
 
     def __init__(self, formats: Collection[str], converters: Sequence[Converter] = ()) -> None:
-        """`formats` are the values of those to be read; `converters` come before them."""
+        """Read these formats (values of `Format`); `converters` come before them."""
         self._formats = frozenset(map(Format, formats))
         self._converters = tuple(converters)
-        self._guard = guarded.Guard()
+        self._guard = sandbox.Guard()
 
     @property
     def are_idle(self) -> bool:
-        """Whether no format is to be read."""
+        """Whether there is no format to read."""
         return not self._formats and not self._converters
 
     def take(self, head: bytes, path: str) -> bool:
-        """Whether a file that begins so may be such a document: then all of it is needed."""
+        """Whether a file with this beginning may be a document to read, so that all is needed."""
         if self.know(head, path):
             return True
         return head.startswith(ZIP) and not self.are_idle and format_of(head, path) is None
 
     def know(self, head: bytes, path: str) -> bool:
-        """Whether a file that begins so is such a document, whatever follows."""
+        """Whether a file with this beginning is a document to read, whatever follows."""
         if self.are_idle:
             return False
         if convert.converter_for(path, self._converters):
@@ -110,19 +109,20 @@ class Readers:
         found = kind(data, path)
         if found is None or found not in self._formats:
             return None
-        if missing := _missing(found):
-            raise NotInstalled(f"needs {missing}: pip install 'simdup[docs]'")
+        package = _PACKAGES.get(found)
+        if package and not find_spec(package):
+            raise NotInstalled(f"needs {package}: pip install 'simdup[docs]'")
         if found in UNGUARDED and len(data) <= UNGUARDED_BYTES:
             return READERS[found](data), found.value
         return self._guard.text(found, data), found.value
 
     def close(self) -> None:
-        """End the process that reads for it, if there is one."""
+        """End the reading process, if there is one."""
         self._guard.close()
 
 
 def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:
-    """Differs whenever the same documents may give another text."""
+    """A string that changes whenever the same documents may give another text."""
     packages = {package for name, package in _PACKAGES.items() if name.value in formats}
     versions = (f"{name} {version(name)}" for name in sorted(packages) if find_spec(name))
     programs = map(convert.edition, converters)
@@ -130,18 +130,12 @@ def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> s
 
 
 def serve(*, is_tied: bool) -> NoReturn:
-    """Be the process of a `Guard`."""
-    guarded.serve(READERS, is_tied=is_tied)
+    """Serve a `Guard` as its process."""
+    sandbox.serve(READERS, is_tied=is_tied)
 
 
 def _members(data: bytes) -> Sequence[str]:
-    """Return the names in a zip file; what tells them is imported for the first such file."""
+    """The names in a zip file."""
     from simdup.extract.zip_xml import members  # noqa: PLC0415  imports zipfile and expat
 
     return members(data)
-
-
-def _missing(found: Format) -> str | None:
-    """The package that a format needs and that is not installed."""
-    package = _PACKAGES.get(found)
-    return None if package is None or find_spec(package) else package

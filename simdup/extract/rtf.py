@@ -1,8 +1,8 @@
 r"""The text of an RTF file, by its specification 1.9.1.
 
-Groups, control words and characters are read in one pass. Bytes beyond ASCII, written
-`\'hh`, are collected and decoded together in the encoding of the font they are set in, or
-else of the file; `\u` names characters outright, and the bytes after it are for older readers.
+Groups, control words and characters are read in one pass. Bytes beyond ASCII, written `\'hh`,
+are collected and decoded together, by the encoding of their font or else of the file. `\u`
+gives a character's code point; the bytes after it are for older readers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TOKEN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
-# Groups that hold no text of the document, beside all that begin with \*.
+# Groups that hold no text of the document; groups that begin with \* hold none either.
 _HIDDEN = frozenset(
     b"fonttbl colortbl stylesheet info pict object header headerl headerr headerf footer footerl"
     b" footerr footerf listtable listoverridetable revtbl rsidtbl themedata colorschememapping"
@@ -41,7 +41,7 @@ _CHARACTERS = {
     **dict(zip((b"emdash", b"endash", b"bullet"), "—–•", strict=True)),
 }
 _SYMBOLS = {b"\\": "\\", b"{": "{", b"}": "}", b"~": " ", b"_": "-", b"\n": "\n", b"\r": "\n"}
-# What \fcharset of a font stands for; 0, "ANSI", is what the file says.
+# Encodings by a font's \fcharset; 0, "ANSI", stands for the encoding of the file.
 _CHARSETS = {
     77: "mac-roman",
     128: "cp932",
@@ -58,23 +58,23 @@ _CHARSETS = {
     222: "cp874",
     238: "cp1250",
 }
-# Groups within groups that are still read: real files have up to 15.
+# How deep groups may be nested: real files have up to 15 levels.
 _DEEPEST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What holds within a group, until it ends."""
+    """The properties that hold until a group ends."""
 
     is_hidden: bool = False
     is_fonts: bool = False
-    """Within the table of fonts, whose encodings are taken down."""
+    """Whether this is the table of fonts, which names their encodings."""
     is_unseen: bool = False
-    """Set in characters that are not shown."""
+    """Whether the characters are not shown."""
     font: int | None = None
-    """The number of one that was chosen; None: the file's default."""
+    """The font's number; None: the file's default font."""
     fallback: int = 1
-    """Characters after \\u that stand for it in older readers."""
+    """Number of characters after \\u that older readers show in its place."""
 
 
 def text(data: bytes) -> str:
@@ -94,12 +94,12 @@ def text(data: bytes) -> str:
 
 
 def _binary(token: re.Match[bytes]) -> int:
-    r"""Number of bytes after a token that are no RTF, as `\bin` says."""
+    r"""Number of bytes after a token that are no RTF, which `\bin` gives."""
     return max(int(token["number"] or 0), 0) if token["word"] == b"bin" else 0
 
 
 class _Reader:
-    """Tokens in, text out."""
+    """Turns tokens into text."""
 
     def __init__(self) -> None:
         self._state, self._outer = _State(), list[_State]()
@@ -109,13 +109,13 @@ class _Reader:
         self._fallback_left = 0
 
     def text(self) -> str:
-        """What was read so far."""
+        """The text read so far."""
         self._decode_bytes()
         # Characters beyond the first 65,536 come as two halves.
         return str(self._text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def read(self, token: re.Match[bytes]) -> None:
-        """Do what a token says."""
+        """Carry out one token."""
         if token["bytes"]:
             self._add_bytes(token["bytes"])
         elif token["hex"]:
@@ -171,7 +171,7 @@ class _Reader:
             self._add(_CHARACTERS.get(word, ""))
 
     def _add_bytes(self, found: bytes) -> None:
-        """Collect bytes of text, but for those that an older reader shows."""
+        r"""Collect bytes of text, except those that stand for `\u` in older readers."""
         skipped = min(self._fallback_left, len(found))
         self._fallback_left -= skipped
         if not self._is_hidden():
@@ -186,7 +186,7 @@ class _Reader:
         return self._state.is_hidden or self._state.is_unseen
 
     def _decode_bytes(self) -> None:
-        """Turn the bytes collected into text, by the font they are set in or by the file."""
+        """Decode the bytes collected, by the encoding of their font or else of the file."""
         if self._bytes:
             font = self._default_font if self._state.font is None else self._state.font
             encoding = self._encodings.get(font, self._ansi)

@@ -1,12 +1,12 @@
-"""Documents read in a process of its own, which may hang, crash or take too much memory.
+"""Documents in, their texts out, by a process that may hang, crash or take too much memory.
 
-Parsers in C or C++ are fed files that nobody vouches for. The process is started when first
-needed and serves until a file kills it or takes too long: then that file is `NotReadable`,
-and the next one gets a new process. It is no `multiprocessing`, which would run the main
-script again, and fail in one without `if __name__ == "__main__":`.
+Parsers in C or C++ read files from anywhere. The process is started when first needed and
+serves until a file crashes it or takes too long: that file is `NotReadable`, and the next one
+gets a new process. `multiprocessing` is not used, since it would run the user's script again,
+and fail if that has no `if __name__ == "__main__":`.
 
-The process ends with the one that asks, however that ends: it notices the end of its
-standard input in a thread of its own, and where C code lets no thread run, Linux ends it.
+The process ends with its parent, however that ends: one of its threads notices the end of
+standard input, and where C code lets no thread run, Linux ends the process.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Mapping
 
-# Of processor time, so that the result does not depend on what else the machine does. The
-# slowest of 250 real files, 3,500 pages, takes 4 s.
+# Seconds of processor time for one file, so that the result does not depend on what else the
+# machine does. The slowest of 250 real files, 3,500 pages, takes 4 s.
 SECONDS = 60
-# A reader that waits uses no processor time, so the clock limits it too, to that many times as
-# much: a file is lost to a busy machine only if that gives it less than a tenth of a processor.
+# A reader that waits uses no processor time, so the clock limits it too, to this many times as
+# long: a busy machine loses a file only if it gives the reader less than a tenth of a processor.
 PATIENCE = 10
-# Of address space, not all of which is memory; the largest real file took 430 MB of it.
+# Address space, of which only a part is memory; the largest real file took 430 MB.
 MEMORY_BYTES = 2 << 30
 
-# How it is started; it imports no reader before the first question.
+# The program of the process; it imports no reader before the first question.
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[2:]; from simdup.extract.readers import serve;"
     " serve(is_tied=sys.argv[1] == 'tied')"
@@ -50,20 +50,20 @@ _PR_SET_PDEATHSIG = 1
 
 
 class ReaderFailed(NotReadable):
-    """The process that read a document hung or died; another time it may not."""
+    """The process that read a document hung or died; it may succeed another time."""
 
 
 class _Question(NamedTuple):
-    """One document to be read."""
+    """A document to read."""
 
     found: Format
     seconds: float
-    """Of processor time that it may take."""
+    """Processor time that it may take."""
     data: bytes
 
 
 class Guard:
-    """Has documents read in a process of its own; close it when done."""
+    """Reads documents by a process of its own; close it when done."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         """`seconds` is the processor time that one file may take."""
@@ -88,7 +88,7 @@ class Guard:
         return answer
 
     def _cause(self, process: subprocess.Popen[bytes], *, is_late: bool) -> str:
-        """Why the process has gone; it is closed."""
+        """Close the process that died, and say why it did."""
         self.close()
         if is_late:
             return f"takes longer than {PATIENCE * self._seconds:g} seconds to read"
@@ -97,7 +97,7 @@ class Guard:
         return "its reader crashed or ran out of memory"
 
     def close(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, even if it is busy."""
         if self._process is not None:
             self._process.kill()
             with suppress(OSError):  # what it has not read
@@ -108,7 +108,7 @@ class Guard:
 def _started() -> subprocess.Popen[bytes]:
     import subprocess  # noqa: PLC0415  slow to import
 
-    # Linux would end it with the thread that starts it; only the first thread stays to the end.
+    # Linux would end it with the thread that starts it, and only the first thread lasts.
     is_tied = threading.get_native_id() == os.getpid()
     return subprocess.Popen(  # noqa: S603  (ourselves)
         [sys.executable, "-c", _PROGRAM, "tied" if is_tied else "free", *sys.path],
@@ -131,7 +131,7 @@ def _asked(process: subprocess.Popen[bytes], question: _Question) -> tuple[bool,
 
 
 def _exactly(source: IO[bytes], size: int) -> bytes:
-    """So many bytes. Raises EOFError if there are fewer."""
+    """Read exactly `size` bytes. Raises EOFError if there are fewer."""
     data = source.read(size)
     if len(data) < size:
         raise EOFError
@@ -161,11 +161,11 @@ def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) ->
             answers.write(_ANSWER.pack(is_text, len(content)) + content)
             answers.flush()
     finally:
-        os._exit(1)  # who asked is gone, or there is no memory for the answer
+        os._exit(1)  # the parent is gone, or there is no memory for the answer
 
 
 def _listen(questions: Queue[_Question]) -> NoReturn:
-    """Take questions; end this process, whatever it does, when no more can come."""
+    """Receive questions; end this process, even if it is busy, when no more can come."""
     try:
         while True:
             name, seconds, size = _QUESTION.unpack(_exactly(sys.stdin.buffer, _QUESTION.size))
@@ -178,7 +178,7 @@ def _listen(questions: Queue[_Question]) -> NoReturn:
 def _end_with_parent() -> None:
     """Have Linux end this process with the thread that started it, even in the midst of C code.
 
-    Should that have ended before, so has standard input.
+    If that thread has ended already, standard input has ended too.
     """
     import ctypes  # noqa: PLC0415  takes a while, and no other system needs it
 
@@ -187,7 +187,7 @@ def _end_with_parent() -> None:
 
 
 def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bool, str]:
-    """The text and True, or why there is none and False."""
+    """True and the text, or False and the reason why there is none."""
     try:
         return True, reader(data)
     except NotReadable as trouble:
@@ -199,7 +199,7 @@ def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bool, str]:
 
 
 def _limit_memory() -> None:
-    """Let this process have no more than it may, where that can be said; and write no file."""
+    """Limit this process to MEMORY_BYTES where the system can, and let it write no file."""
     try:
         import resource  # noqa: PLC0415  not on Windows
     except ImportError:
@@ -214,6 +214,6 @@ def _limit_memory() -> None:
 
 
 def _end_after(seconds: float) -> None:
-    """Let a signal end this process after so much processor time of all its threads; 0: never."""
+    """Have a signal end this process after so much processor time of all its threads; 0: never."""
     if hasattr(signal, "setitimer"):  # elsewhere only the clock is watched
         signal.setitimer(signal.ITIMER_PROF, seconds)

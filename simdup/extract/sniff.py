@@ -89,7 +89,7 @@ def format_of(
         return named if named in _OFFICE.values() else None
     if head.startswith(b"{\\rtf"):
         return Format.RTF
-    if _is_pdf(head, named):
+    if head.startswith(_PDF_MARK) or (named is Format.PDF and _PDF_MARK in head[:_PDF_HEAD]):
         return Format.PDF
     if _is_html(head, named):
         return Format.HTML
@@ -121,10 +121,6 @@ def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
         if any(name.startswith(folder) for name in names):
             return found
     return None
-
-
-def _is_pdf(head: bytes, named: Format | None) -> bool:
-    return head.startswith(_PDF_MARK) or (named is Format.PDF and _PDF_MARK in head[:_PDF_HEAD])
 
 
 def _is_html(head: bytes, named: Format | None) -> bool:

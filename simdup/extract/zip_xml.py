@@ -1,8 +1,8 @@
-"""Zip files of XML: members by name, their elements one after another, within bounds.
+"""Zip files of XML in, their members and XML events out, within bounds.
 
-The XML is read event by event, never kept as a tree, by what its elements are called (the
-prefixes differ from program to program, the names do not). Entities cannot be declared, so
-none can be expanded or fetched. What is unpacked is counted.
+The XML is read event by event and never kept as a tree. Elements go by their names without
+prefix, since prefixes differ from program to program. No entity may be declared, so that none
+can be expanded or fetched. Unpacked bytes are counted and limited.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from simdup.extract.cleanup import NotReadable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Bytes that may be unpacked of one file: XML of real ones comes to 10 MB.
+# Bytes that one file may unpack to: real ones have 10 MB of XML.
 LARGEST = 200_000_000
-# And for each packed byte, once there are more than LITTLE: real files come to 20, deflate
-# can reach 1032.
+# Unpacked bytes for each packed one, beyond LITTLE: real files reach 20, deflate can reach 1032.
 RATIO, LITTLE = 250, 1 << 24
-# Real files have up to 2,900. Each costs memory before anything is read.
+# Real files have up to 2,900 members. Each costs memory before anything is read.
 MOST_MEMBERS = 10_000
 
 _CHUNK = 1 << 16
@@ -33,7 +32,7 @@ _MEMBER_SIGN = b"PK\x01\x02"
 _ENCRYPTED = 1  # a bit in a member's flags
 _OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
 
-# What `zipfile` raises for damaged files: what it says it does, and what fuzzing found.
+# What `zipfile` raises for damaged files, by its documentation and by fuzzing.
 _TROUBLE = (
     *(BadZipFile, zlib.error, struct.error, EOFError, OSError, MemoryError),
     *(ValueError, LookupError, NotImplementedError, OverflowError),
@@ -41,16 +40,16 @@ _TROUBLE = (
 
 
 class Handler:
-    """What is shown the XML of a member; names come without prefix."""
+    """Receives the XML events of a member; names come without prefix."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Handle the beginning of an element."""
 
     def end(self, name: str) -> None:
-        """An element ends."""
+        """Handle the end of an element."""
 
     def characters(self, data: str) -> None:
-        """Characters within the innermost element."""
+        """Handle characters within the innermost element."""
 
 
 def members(data: bytes) -> Sequence[str]:
@@ -80,19 +79,19 @@ class Package:
             raise NotReadable("damaged zip file") from None
 
     def __contains__(self, name: str) -> bool:
-        """Whether there is such a member."""
+        """Whether the zip file has a member of this name."""
         return name in self._members
 
     def __iter__(self) -> Iterator[str]:
-        """The names of its members, as they are stored."""
+        """The names of the members, in the order of the zip file."""
         return iter(self._members)
 
     def read(self, name: str) -> bytes:
-        """All of a member. Raises NotReadable."""
+        """The bytes of a member. Raises NotReadable."""
         return b"".join(self._chunks(name))
 
     def parse(self, name: str, handler: Handler) -> None:
-        """Show the XML of a member to a handler. Raises NotReadable."""
+        """Send the XML events of a member to a handler. Raises NotReadable."""
         parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = lambda tag, found: handler.start(_local(tag), found)
@@ -109,9 +108,9 @@ class Package:
             raise NotReadable(f"damaged: {name}, unknown encoding") from None
 
     def _chunks(self, name: str) -> Iterator[bytes]:
-        """A member in pieces, each as long as all before it. Raises NotReadable.
+        """The bytes of a member in pieces, each as long as all before it. Raises NotReadable.
 
-        Of a long tag expat before 2.6 looks at every byte again with every piece.
+        Pieces grow since expat before 2.6 reads a long tag anew with every piece.
         """
         info = self._members.get(name)
         if info is None:
@@ -135,20 +134,20 @@ class Package:
 
 
 class _Elements(Handler):
-    """The attributes of some elements, in order."""
+    """Collects the attributes of some elements, in order."""
 
     def __init__(self, wanted: tuple[str, ...]) -> None:
         self.found: list[tuple[str, dict[str, str]]] = []
         self._wanted = wanted
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Take down a wanted element."""
+        """Keep a wanted element."""
         if name in self._wanted:
             self.found.append((name, attributes))
 
 
 def elements(package: Package, name: str, *wanted: str) -> list[tuple[str, dict[str, str]]]:
-    """Name and attributes of each wanted element of a member; none if there is no member.
+    """Name and attributes of each wanted element of a member; none if the member is missing.
 
     Raises NotReadable.
     """
@@ -168,7 +167,7 @@ def inside(part: str, reference: str) -> str:
 
 
 def _plain(name: str) -> str:
-    r"""A member's name as others refer to it: some programs store "./a" or "b\a"."""
+    r"""A member's name in normal form: some programs store "./a" or "b\a"."""
     return posixpath.normpath(name.replace("\\", "/"))
 
 

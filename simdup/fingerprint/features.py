@@ -1,8 +1,8 @@
 """Tokens in, features out: what votes in a fingerprint, and with which weight.
 
-Features are three flat arrays with offsets by document (compressed sparse rows): a hash
-and a weight for each distinct one. A long document is counted in segments of SEGMENT
-tokens, so that memory does not grow with its length.
+Features are flat arrays with offsets by document (compressed sparse rows): a hash and a weight
+for each distinct feature. A long document is counted in segments of SEGMENT tokens, so that
+memory does not grow with its length.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ class Features:
     """The distinct features of some documents; document i has offsets[i]:offsets[i + 1]."""
 
     ids: Hashes
-    """(m,): equal for equal features, and in practice only for these."""
+    """(m,): equal for equal features, and in practice different for different ones."""
     weights: Weights | None
-    """(m,): multiples of a unit that is the same for all, or floats; None: each weighs 1."""
+    """(m,): whole multiples of one unit, or floats; None: each weighs 1."""
     offsets: Positions
     """(documents + 1,)"""
     hashes: Hashes | None = None
-    """(m, w): w words of 64 bits that vote, highest bit first; None: `ids` do."""
+    """(m, w): w words of 64 bits that vote, highest bit first; None: `ids` vote."""
 
     @property
     def counts(self) -> Positions:
-        """How many features each document has."""
+        """Number of features of each document."""
         return np.diff(self.offsets)
 
     @property
     def weights_or_ones(self) -> Weights:
-        """The weights, written out where each is 1."""
+        """The weights, as an array also where each is 1."""
         return np.ones(len(self.ids), np.int64) if self.weights is None else self.weights
 
 
 def features(texts: Sequence[str], recipe: Recipe) -> Features:
-    """The features of a batch of texts, none of which is long (`pieces.is_long`).
+    """The features of a batch of texts, none of which is long (`chunking.is_long`).
 
-    Raises ValueError for a long text (which `segments` takes), InputError when a
-    dictionary cannot be read.
+    Raises ValueError for a long text, which is for `segments`, and InputError if a dictionary
+    cannot be read.
     """
     if recipe.features is FeatureKind.KEYWORDS:
         return _keyword_features(texts, recipe)
@@ -78,10 +78,10 @@ def features(texts: Sequence[str], recipe: Recipe) -> Features:
 def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
     """The features of one text that comes in chunks, a segment at a time.
 
-    Where the chunks are cut makes no difference. They are to be no longer than
-    those of `chunks_of`. Nothing is yielded for a text without a token.
+    Where the chunks are cut makes no difference; they must be no longer than the chunks of
+    `chunks_of`. A text without a token yields nothing.
     """
-    if recipe.features is FeatureKind.KEYWORDS:  # which are defined by the whole text
+    if recipe.features is FeatureKind.KEYWORDS:  # they depend on the whole text
         yield _keyword_features(["".join(chunks)], recipe)
         return
     kept = tokens([], recipe)
@@ -95,13 +95,13 @@ def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
 
 
 def all_features(texts: Sequence[str], recipe: Recipe) -> Features:
-    """The features of texts of any length, in their order."""
-    made = [_one(batch, recipe) for batch in batches(texts)]
+    """The features of texts of any length, in the order of the texts."""
+    made = [_of_batch(batch, recipe) for batch in batches(texts)]
     return concatenated(made) if made else features([], recipe)
 
 
 def concatenated(parts: Sequence[Features]) -> Features:
-    """The documents of several `Features` of one recipe, in order."""
+    """One `Features` with the documents of several, all of one recipe, in order."""
     sizes = np.cumsum([0, *(len(part.ids) for part in parts)])
     ends = [part.offsets[1:] + size for part, size in zip(parts, sizes[:-1], strict=True)]
     weights = None
@@ -117,15 +117,16 @@ def concatenated(parts: Sequence[Features]) -> Features:
 
 
 def merged(parts: Iterable[Features], recipe: Recipe) -> Features:
-    """The segments of one text as one document: equal features become one, weights add up."""
-    whole = concatenated([features([], recipe), *parts])
-    ids, first, inverse = np.unique(whole.ids, return_index=True, return_inverse=True)
-    weights = np.bincount(inverse, whole.weights, len(ids)).astype(np.int64)
-    hashes = None if whole.hashes is None else whole.hashes[first]
+    """The segments of one text as one document; the weights of equal features add up."""
+    every = concatenated([features([], recipe), *parts])
+    ids, first, inverse = np.unique(every.ids, return_index=True, return_inverse=True)
+    weights = np.bincount(inverse, every.weights, len(ids)).astype(np.int64)
+    hashes = None if every.hashes is None else every.hashes[first]
     return Features(ids, weights, np.array([0, len(ids)]), hashes)
 
 
-def _one(batch: list[str], recipe: Recipe) -> Features:
+def _of_batch(batch: list[str], recipe: Recipe) -> Features:
+    """The features of a batch, or of a long text, which is a batch by itself."""
     if not is_long(batch[0]) or recipe.features is FeatureKind.KEYWORDS:
         return features(batch, recipe)
     return merged(segments(chunks_of(batch[0]), recipe), recipe)
@@ -169,7 +170,7 @@ def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes
 def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:
     """All shingles of these lengths and the document of each, by document.
 
-    A document with fewer tokens than the shortest length has one shingle of them all.
+    A document with fewer tokens than the shortest length has one shingle of all its tokens.
     """
     counts = np.diff(tokens.offsets)
     documents = np.repeat(np.arange(len(counts)), counts)
@@ -191,7 +192,7 @@ def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positio
 
 
 def _distinct(ids: Hashes, documents: Positions) -> tuple[Positions, Positions]:
-    """Where each distinct id of each document stands, by document, and how often it occurs."""
+    """The first place of each distinct id of each document, by document, and its count there."""
     bits = np.uint64(int(documents.max(initial=0)).bit_length())
     keys = ids
     if bits:
@@ -201,7 +202,7 @@ def _distinct(ids: Hashes, documents: Positions) -> tuple[Positions, Positions]:
     is_new = np.ones(len(keys), bool)
     is_new[1:] = keys[1:] != keys[:-1]
     if not (is_new[1:] | (sorted_ids[1:] == sorted_ids[:-1])).all():
-        # Two ids of a document differ only in the bits that gave way to its number.
+        # Two ids of a document differ only in the bits that its number replaced.
         order = np.lexsort((ids, documents))
         sorted_ids, sorted_documents = ids[order], documents[order]
         is_new[1:] = sorted_ids[1:] != sorted_ids[:-1]
@@ -225,6 +226,7 @@ def _keyword_features(texts: Sequence[str], recipe: Recipe) -> Features:
 
 
 def _rounded(weights: NDArray[np.float64], kind: WeightKind) -> Weights:
+    """The weights, rounded as `WeightKind` describes."""
     if kind is WeightKind.FLOAT:
         return weights
     if kind is WeightKind.EXACT:
@@ -233,7 +235,7 @@ def _rounded(weights: NDArray[np.float64], kind: WeightKind) -> Weights:
 
 
 def _idf_of(ids: Hashes) -> NDArray[np.float64]:
-    """IDF of words by jieba's table; an unknown word has the table's median."""
+    """The IDF of each word by jieba's table; an unknown word has the table's median."""
     known, values, median = _idf_table()
     where = np.minimum(np.searchsorted(known, ids), len(known) - 1)
     return np.where(known[where] == ids, values[where], median)

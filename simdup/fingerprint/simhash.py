@@ -1,11 +1,10 @@
 """Features in, fingerprints out.
 
-Every feature is a hash with a weight. For each bit, features with a 1 there vote
-for it with their weight and the others against it; a fingerprint holds the
-winners. Texts that share most of their features agree in most bits: if theta is
-the angle between two weighted feature vectors, a bit differs with probability
-theta / pi. Source: Charikar, "Similarity estimation techniques from rounding
-algorithms", 2002.
+Every feature is a hash with a weight. For each bit, the features with a 1 there vote for 1
+with their weight and the others for 0; a fingerprint holds the winners. Texts that share most
+of their features agree in most bits: if theta is the angle between two weighted feature
+vectors, a bit differs with probability theta / pi. Source: Charikar, "Similarity estimation
+techniques from rounding algorithms", 2002.
 
 A collection is one uint8 array (n, bits // 8), first bit highest.
 """
@@ -33,25 +32,25 @@ if TYPE_CHECKING:
 # +1 where a byte has a 1, -1 where it has a 0, highest bit first.
 _SIGNS = 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) - 1
 
-# From this width on a fingerprint of equal bits is no fingerprint: by chance it comes
-# once in 2**31 texts, by features that cancel out or weigh nothing far more often.
+# From this width on, a fingerprint whose bits are all equal is refused: chance gives one in 2**31
+# texts, and features that cancel out or weigh nothing give one far more often.
 MIN_BITS_TO_REFUSE = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """What is known of n texts once they are gone; all arrays by text."""
+    """The fingerprints of n texts, and what else is kept of each; all arrays by text."""
 
     rows: Rows
     """(n, bits // 8): the fingerprints; a text without a feature has all zeros."""
     counts: NDArray[np.int64]
-    """(n,): how many features each has, those of a long text counted by segment."""
+    """(n,): number of features of each text; a long text has the sum over its segments."""
     digests: NDArray[np.uint64]
-    """(n, 2): equal for texts with the same features and weights, and only for these."""
+    """(n, 2): equal for texts with the same features and weights, else different."""
 
 
 def fingerprint_texts(texts: Sequence[str], recipe: Recipe) -> Fingerprints:
-    """The fingerprints of texts of any length, in their order."""
+    """The fingerprints of texts of any length, in the order of the texts."""
     made = [_of_batch(batch, recipe) for batch in batches(texts)]
     if not made:
         return simhash(features([], recipe), recipe)
@@ -63,7 +62,7 @@ def fingerprint_texts(texts: Sequence[str], recipe: Recipe) -> Fingerprints:
 
 
 def fingerprint_chunks(chunks: Iterable[str], recipe: Recipe) -> Fingerprints:
-    """The fingerprint of one text that comes in chunks no longer than those of `chunks_of`."""
+    """The fingerprint of one text that comes in chunks, none longer than a chunk of `chunks_of`."""
     sums, count, digest = np.zeros((1, recipe.bits)), 0, np.zeros((1, 2), np.uint64)
     for segment in segments(chunks, recipe):
         sums += votes(segment, recipe.bits)
@@ -73,13 +72,13 @@ def fingerprint_chunks(chunks: Iterable[str], recipe: Recipe) -> Fingerprints:
 
 
 def simhash(features: Features, recipe: Recipe) -> Fingerprints:
-    """The fingerprints of documents whose features are at hand."""
+    """The fingerprints of documents, from their features."""
     sums = votes(features, recipe.bits)
     return from_votes(sums, features.counts, digests(features), recipe)
 
 
 def votes(features: Features, bits: int) -> NDArray[np.float64]:
-    """The sum of weights for a 1 minus that for a 0, for each document and bit.
+    """The weights of votes for 1 minus the weights of votes for 0, by document and bit.
 
     Returns shape (documents, bits). Sums of whole weights are exact (they stay below
     2**53), so nothing depends on order, batch or platform. Sums of float weights are
@@ -145,9 +144,9 @@ def from_votes(
 ) -> Fingerprints:
     """Fingerprints of summed votes (n, bits). A tie goes by `tie_pattern`.
 
-    Where all votes are ties, as when every weight was rounded to 0, there is nothing to
-    tell texts apart: all zeros, as for a text without a feature (but the assignment's
-    English program has all ones for it).
+    If all votes are ties, as when every weight was rounded to 0, nothing tells the text from
+    others: the fingerprint is all zeros, as for a text without a feature. (The assignment's
+    English program gives all ones for it.)
     """
     bits = (sums > 0) | ((sums == 0) & tie_pattern(recipe))
     is_empty = counts == 0
@@ -166,7 +165,7 @@ def are_degenerate(rows: Rows, bits: int) -> NDArray[np.bool_]:
 
 
 def tie_pattern(recipe: Recipe) -> NDArray[np.bool_]:
-    """The bits that a sum of 0 gives; shape (bits,).
+    """The bit that a tie gives, at each position; shape (bits,).
 
     0101... so that ties favour neither value; the assignment's English program
     (features "tokens", hash "string") has 1 everywhere, its Chinese one 0.
@@ -177,7 +176,7 @@ def tie_pattern(recipe: Recipe) -> NDArray[np.bool_]:
 
 
 def digests(features: Features) -> NDArray[np.uint64]:
-    """128 bits a document that stand for its features and weights; (documents, 2).
+    """128 bits that identify the features and weights of each document; (documents, 2).
 
     The sum over features of a hash of id and weight, so the order does not matter.
     """
@@ -193,6 +192,7 @@ def digests(features: Features) -> NDArray[np.uint64]:
 
 
 def _of_batch(batch: list[str], recipe: Recipe) -> Fingerprints:
+    """The fingerprints of a batch, or of a long text, which is a batch by itself."""
     if is_long(batch[0]):
         return fingerprint_chunks(chunks_of(batch[0]), recipe)
     return simhash(features(batch, recipe), recipe)

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from simdup.compute.hashing import Hashes, Positions
     from simdup.text.unicode import CodePoints
 
-# Han runs are given to jieba in parts of at most this length: its memory grows
-# with the run, and no sentence is as long. Part of the recipe.
+# Runs of Han are given to jieba in parts of at most this length: its memory grows with the run,
+# and no sentence is as long. Part of the recipe.
 LONGEST_HAN_RUN = 1 << 12
 
 
@@ -45,20 +45,20 @@ class Tokens:
     """The tokens of some documents in order; document i has offsets[i]:offsets[i + 1]."""
 
     ids: Hashes
-    """(t,): equal for equal tokens, and in practice only for these."""
+    """(t,): equal for equal tokens, and in practice different for different ones."""
     offsets: Positions
     """(documents + 1,)"""
     hashes: Hashes | None = None
-    """(t, w): what votes instead of `ids`, when the recipe's hash is another one."""
+    """(t, w): the hashes that vote in place of `ids`, if the recipe's hash is not mix64."""
 
     def slice(self, begin: int, end: int) -> Tokens:
-        """Some of the tokens of a single document."""
+        """Tokens `begin` to `end` of a single document."""
         hashes = None if self.hashes is None else self.hashes[begin:end]
         ids = self.ids[begin:end]
         return Tokens(ids, np.array([0, len(ids)]), hashes)
 
     def followed_by(self, other: Tokens) -> Tokens:
-        """The tokens of a single document and those that come after them."""
+        """The tokens of a single document, and then the other tokens."""
         ids = np.concatenate((self.ids, other.ids))
         hashes = None
         if self.hashes is not None and other.hashes is not None:
@@ -67,7 +67,7 @@ class Tokens:
 
 
 def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
-    """The tokens of some texts as the recipe cuts them."""
+    """The tokens of some texts, cut as the recipe says."""
     kernels = loaded_kernels()
     if kernels is not None and recipe.features is FeatureKind.SHINGLES:
         return _compiled_tokens(texts, kernels)
@@ -117,13 +117,13 @@ def _hashed(
 
 
 def _runs(inside: NDArray[np.bool_]) -> tuple[Positions, Positions]:
-    """Where runs of True begin and end."""
+    """The begin and the end of each run of True."""
     edges = np.flatnonzero(np.diff(inside, prepend=False, append=False))
     return edges[::2], edges[1::2]
 
 
 def _token_spans(codes: CodePoints) -> tuple[Positions, Positions, NDArray[np.bool_]]:
-    """Where the tokens of folded text begin and end, and which are one Han character.
+    """The begin and end of each token of folded text, and whether it is one Han character.
 
     A run of word characters is a token; a Han character, a kana or a character of a
     script without spaces is one by itself, with the marks that follow it.
@@ -131,7 +131,7 @@ def _token_spans(codes: CodePoints) -> tuple[Positions, Positions, NDArray[np.bo
     kind = tables(codes).kind[codes]
     is_mark = kind == MARK
     if is_mark.any():
-        # A mark is of the kind of what it stands on; on nothing it is a word.
+        # A mark has the kind of the character it stands on; on nothing it is a word.
         base = np.maximum.accumulate(np.where(is_mark, 0, np.arange(len(kind))))
         under = kind[base]
         under[(under == SEPARATOR) | (under == MARK)] = WORD
@@ -149,13 +149,13 @@ def _token_spans(codes: CodePoints) -> tuple[Positions, Positions, NDArray[np.bo
 def _word_spans(
     codes: CodePoints, starts: Positions, ends: Positions, is_han: NDArray[np.bool_], recipe: Recipe
 ) -> tuple[Positions, Positions]:
-    """The token spans with single Han characters joined to words by jieba."""
+    """The token spans, where jieba joins single Han characters to words."""
     where = starts[is_han]
     index = np.arange(len(where))
     first = np.diff(where, prepend=-2) != 1
     run = np.maximum.accumulate(np.where(first, index, 0))
     breaks = np.flatnonzero((index - run) % LONGEST_HAN_RUN == 0)
-    # All runs as one text with a newline before each: jieba never joins across one.
+    # All runs are one text with a newline before each: jieba joins nothing across newlines.
     where = np.insert(where, breaks, -1)
     text = _text(np.where(where < 0, ord("\n"), codes[where]).astype(np.uint32))
     cut = cutter(recipe.cutter, recipe.user_dict)
@@ -175,7 +175,7 @@ def _text(codes: CodePoints) -> str:
 def voting_hashes(
     codes: CodePoints, starts: Positions, ends: Positions, ids: Hashes, recipe: Recipe
 ) -> Hashes | None:
-    """The recipe's own hash of each span (t, words of 64 bits), or None for mix64."""
+    """The recipe's hash of each span (t, words of 64 bits); None for mix64: ids vote."""
     if recipe.hash is HashKind.MIX64:
         return None
     _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)

@@ -140,8 +140,8 @@ def iter_near_pairs(rows: Rows, reach: Reach, progress: Progress = silent) -> It
     >>> np.concatenate(list(iter_near_pairs(rows, Reach(8, 1, sieve=4)))).tolist()
     [[0, 1, 1]]
     """
-    distinct = distinct_rows(rows)
-    if reach.sieve is None or not _is_fused(reach.compared(distinct.rows), reach.k):
+    distinct = None if reach.sieve is None else distinct_rows(rows)
+    if distinct is None or not _is_fused(reach.compared(distinct.rows), reach.k):
         for pairs in iter_pairs(reach.compared(rows), reach.k, progress=progress):
             yield pairs[reach.passes(rows, pairs[:, 0], pairs[:, 1])]
         return

@@ -75,7 +75,7 @@ class Matching:
         return self._similar(self.near_pairs(self.every_text(), k))
 
     def to_leaders(self, led: DataFrame) -> DataFrame:
-        """Complete the similarities to leaders: the ones that belong to no pair are computed."""
+        """Compute the similarities to leaders that are missing because the two were no pair."""
         if not self.settings.verified or self.settings.linkage == "star":
             return led
         unknown = led.where("similarity is null").toDF("a", "b", "similarity")
@@ -84,7 +84,7 @@ class Matching:
         return known.unionAll(computed.select("a", "b", "similarity"))
 
     def alike(self, pairs: DataFrame, count: int) -> DataFrame:
-        """Keep those of `count` pairs of texts, a and b, that are near-duplicates."""
+        """Keep the near-duplicates among `count` pairs of texts, a and b."""
         if self.settings.verified:
             return self._similar(Counted(pairs, count))
         bits = F.substring("fingerprint", 1, self.bits // 8)
@@ -92,14 +92,14 @@ class Matching:
         for side in ("a", "b"):
             own = self.texts.frame.select(F.col("number").alias(side), bits.alias(f"{side}_row"))
             measured = measured.join(own, side)
-        return self._held(measured.mapInArrow(_measuring(self.settings.distance), PAIRS))
+        return self._confirmed(measured.mapInArrow(_measuring(self.settings.distance), PAIRS))
 
     def _bare_pairs(self) -> DataFrame:
-        """Pairs of texts that are near by distance alone, unless one of them is short."""
-        return self._held(near_pairs(self.texts.frame, self._reach(self.settings.distance)))
+        """The near-duplicates where distances decide, but for pairs with a short text."""
+        return self._confirmed(near_pairs(self.texts.frame, self._reach(self.settings.distance)))
 
-    def _held(self, pairs: DataFrame) -> DataFrame:
-        """Keep pairs of long texts, and pairs with a short one whose exact similarity agrees."""
+    def _confirmed(self, pairs: DataFrame) -> DataFrame:
+        """Keep pairs of long texts, and pairs with a short one if their exact similarity agrees."""
         short = self.texts.frame.where(F.col("features") < SHORT).select("number")
         if short.isEmpty():
             return pairs
@@ -114,10 +114,10 @@ class Matching:
         )
         doubtful, columns = flagged.where("is_short"), ("a", "b", "distance")
         decided = with_similarities(doubtful, doubtful.count(), self.originals)
-        held = decided.where(
+        confirmed = decided.where(
             F.col("similarity") >= similarity_at(self.settings.distance, self.bits)
         )
-        return flagged.where("not is_short").select(*columns).unionAll(held.select(*columns))
+        return flagged.where("not is_short").select(*columns).unionAll(confirmed.select(*columns))
 
     def every_text(self) -> Counted:
         """All texts."""

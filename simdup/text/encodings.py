@@ -377,12 +377,8 @@ def _count(data: bytes, what: bytes) -> int:
 def _lost(data: bytes, name: str) -> float:
     """Share of the characters beyond ASCII that cannot be read, but for one cut at the end."""
     text = _decoder(name).decode(data)
-    beyond = _beyond_ascii(text)
+    beyond = len(text) - len(text.encode("ascii", "ignore"))
     return count_lost(text) / beyond if beyond else 1.0
-
-
-def _beyond_ascii(text: str) -> int:
-    return len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _sample(head: bytes, size: int) -> bytes:

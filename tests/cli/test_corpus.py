@@ -358,7 +358,7 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
     assert sorted(os.listdir()) == ["clean.jsonl", "rows.jsonl"]
 
 
-# What cannot be
+# Wrong use
 
 
 @pytest.mark.parametrize(

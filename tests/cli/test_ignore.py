@@ -243,7 +243,7 @@ def test_encoding_reaches_the_reading_of_files(run, write, simplified, report):
     assert grouped(report("a", "b")) == [["a", "b"]]
 
 
-# What cannot be
+# Wrong use
 
 
 @pytest.mark.usefixtures("tree")

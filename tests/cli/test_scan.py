@@ -567,7 +567,7 @@ def test_a_chinese_name_in_another_locale_is_escaped_in_text_and_kept_in_json(
     assert grouped(json.loads(whole.stdout)) == [["./表", "./钟"]]
 
 
-# What is said on stderr
+# Messages on stderr
 
 
 def test_the_summary_says_what_was_read_and_skipped(run, write, english):

@@ -29,7 +29,7 @@ KERNELS = fast.load_kernels()
 
 @pytest.fixture(autouse=True)
 def _new_account(monkeypatch):
-    """No test knows what others have done, or loses them the kernels."""
+    """Start each test with a fresh account, and leave the kernels loaded for the others."""
     monkeypatch.setattr(fast, "_ACCOUNT", fast._Account())  # noqa: SLF001
 
 
@@ -42,7 +42,7 @@ recipes = st.builds(
 
 
 def by_numpy(function, *arguments):
-    """What a function gives without kernels."""
+    """The result of a function without kernels."""
     with pytest.MonkeyPatch.context() as patch:
         for module in (tokens, features, simhash, verify, search):
             patch.setattr(module, "loaded_kernels", lambda: None)
@@ -63,7 +63,7 @@ def test_kernels_are_loaded_here():
 
 @settings(max_examples=300)
 @given(texts)
-def test_tokens_are_those_of_numpy(every):
+def test_kernels_and_numpy_give_equal_tokens(every):
     expected = by_numpy(tokens.tokens, every, Recipe())
 
     found = tokens.tokens(every, Recipe())
@@ -73,7 +73,7 @@ def test_tokens_are_those_of_numpy(every):
 
 
 @pytest.mark.parametrize("plane", range(17))
-def test_every_character_makes_the_tokens_of_numpy(plane):
+def test_kernels_and_numpy_give_equal_tokens_for_every_character(plane):
     characters = map(chr, range(plane << 16, (plane + 1) << 16))
     every = ["".join(f"a{c}b {c} " for c in characters)]
 
@@ -84,7 +84,7 @@ def test_every_character_makes_the_tokens_of_numpy(plane):
 
 @settings(max_examples=200)
 @given(texts, recipes)
-def test_fingerprints_are_those_of_numpy(every, recipe):
+def test_kernels_and_numpy_give_equal_fingerprints(every, recipe):
     expected = by_numpy(simhash.fingerprint_texts, every, recipe)
 
     assert same(simhash.fingerprint_texts(every, recipe), expected)
@@ -92,7 +92,7 @@ def test_fingerprints_are_those_of_numpy(every, recipe):
 
 @pytest.mark.parametrize("kind", ["words", "tokens", "keywords"])
 @pytest.mark.parametrize("hash_kind", ["mix64", "blake2b", "string"])
-def test_fingerprints_of_weighted_features_are_those_of_numpy(kind, hash_kind):
+def test_kernels_and_numpy_give_equal_fingerprints_of_weighted_features(kind, hash_kind):
     every = ["the cat the dog 中文 分词 中文", "", "a", "结巴分词做得很好 simdup " * 30]
     recipe = Recipe(features=kind, hash=hash_kind, bits=120)
 
@@ -101,7 +101,7 @@ def test_fingerprints_of_weighted_features_are_those_of_numpy(kind, hash_kind):
     assert same(simhash.fingerprint_texts(every, recipe), expected)
 
 
-def test_a_text_of_many_segments_is_that_of_numpy(monkeypatch):
+def test_kernels_and_numpy_give_equal_fingerprints_of_many_segments(monkeypatch):
     monkeypatch.setattr(features, "SEGMENT", 1000)
     monkeypatch.setattr("simdup.text.chunking.PIECE", 3000)
     text = " ".join(f"w{i % 700}" for i in range(5000))
@@ -116,7 +116,7 @@ def test_a_text_of_many_segments_is_that_of_numpy(monkeypatch):
     st.booleans(),
     st.randoms(use_true_random=False),
 )
-def test_similarities_are_those_of_numpy(documents, is_weighted, random):
+def test_kernels_and_numpy_give_equal_similarities(documents, is_weighted, random):
     ids = np.array([i for document in documents for i in document], np.uint64)
     weights = np.array([random.randrange(1, 1 << 20) for _ in ids], np.int64)
     offsets = np.cumsum([0, *map(len, documents)])
@@ -134,7 +134,7 @@ def test_similarities_are_those_of_numpy(documents, is_weighted, random):
     st.integers(0, 330),
     st.integers(0, 99),
 )
-def test_pairs_are_those_of_numpy(n, width, k, seed):
+def test_kernels_and_numpy_give_equal_pairs(n, width, k, seed):
     rows = np.random.default_rng(seed).integers(0, 256, (n, width), np.uint8)
 
     found, expected = search.pairs_within(rows, k), by_numpy(search.pairs_within, rows, k)
@@ -153,7 +153,7 @@ def test_a_buffer_that_is_full_loses_no_pair(monkeypatch, chunk):
     assert len(found) == len(np.unique(found[:, :2], axis=0)) == 150 * 149 // 2
 
 
-def test_pairs_between_two_collections_are_those_of_numpy():
+def test_kernels_and_numpy_give_equal_pairs_between_two_collections():
     random = np.random.default_rng(2)
     left, right = (random.integers(0, 256, (n, 16), np.uint8) for n in (70, 90))
 
@@ -249,7 +249,7 @@ BROKEN = [ImportError, OSError, AttributeError, RuntimeError, SystemError, Value
 
 
 @pytest.mark.parametrize("error", BROKEN)
-def test_a_numba_that_does_not_load_is_as_none_and_not_tried_again(monkeypatch, error):
+def test_a_numba_that_does_not_load_counts_as_missing_and_is_tried_once(monkeypatch, error):
     tried = []
 
     def broken(name):
@@ -265,7 +265,7 @@ def test_a_numba_that_does_not_load_is_as_none_and_not_tried_again(monkeypatch, 
 
 
 @pytest.mark.parametrize("error", BROKEN)
-def test_kernels_that_do_not_compile_are_as_none(monkeypatch, error):
+def test_kernels_that_do_not_compile_count_as_missing(monkeypatch, error):
     def broken():
         raise error
 
@@ -279,7 +279,7 @@ def test_kernels_that_do_not_compile_are_as_none(monkeypatch, error):
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "many", "", "9" * 5000])
-def test_nonsense_for_the_threads_of_numba_is_ignored(said):
+def test_an_invalid_numba_num_threads_is_ignored(said):
     code = "from simdup.compute import compiled as fast; print(fast.load_kernels() is not None)"
 
     done = subprocess.run(
@@ -292,7 +292,7 @@ def test_nonsense_for_the_threads_of_numba_is_ignored(said):
     assert (done.stdout, done.stderr) == (b"True\n", b"")
 
 
-def test_compiling_is_progress():
+def test_compiling_reports_progress():
     seen = []
 
     def progress(items, label, total):

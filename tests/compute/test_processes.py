@@ -79,7 +79,7 @@ def test_an_error_says_where_in_the_worker_it_arose():
     assert "in failing" in str(caught.value.__cause__)
 
 
-def test_what_a_worker_cannot_import_is_an_error(monkeypatch):
+def test_a_failed_import_in_a_worker_is_an_error(monkeypatch):
     nowhere = ModuleType("nowhere")
     exec("def function(): pass", nowhere.__dict__)
     monkeypatch.setitem(sys.modules, "nowhere", nowhere)
@@ -109,7 +109,7 @@ def test_a_worker_that_dies_is_an_error():
         list(results(dying, ((number,) for number in range(9)), 2))
 
 
-def test_workers_are_gone_when_nobody_wants_more():
+def test_workers_end_when_the_generator_is_closed():
     made = results(process, ((number,) for number in range(50)), 1)
     worker = next(made)
     made.close()
@@ -123,7 +123,7 @@ def test_workers_start():
 
 
 class Unreceivable:
-    """A task that no worker can take: what receives it fails, as without memory."""
+    """A task that no worker can receive: unpickling it fails, as without memory."""
 
     def __init__(self, size):
         self.content = bytes(size)

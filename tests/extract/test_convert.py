@@ -28,7 +28,7 @@ BRIEF = patient(1)
 
 
 def converter(code, *, place=True):
-    """One that runs Python code; `place`: with the file's path as its argument."""
+    """A converter that runs Python code; `place`: with the file's path as its argument."""
     return Converter.of(f"old={PYTHON} -c {shlex.quote(code)}" + (" {}" if place else ""))
 
 
@@ -65,7 +65,7 @@ def test_a_name_that_begins_with_a_dash_is_no_option(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gb18030"])
-def test_what_is_printed_is_decoded_as_any_text(encoding, simplified):
+def test_the_output_of_a_converter_is_decoded_like_any_text(encoding, simplified):
     echo = converter("import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())", place=False)
 
     found = convert.converted(echo, simplified.encode(encoding), "a.old")
@@ -83,7 +83,7 @@ def test_what_is_printed_is_decoded_as_any_text(encoding, simplified):
         ("while True: print('x' * 999)", "printed more than 5,000 bytes"),
     ],
 )
-def test_what_gives_no_text_is_not_readable(code, reason, monkeypatch):
+def test_a_converter_that_gives_no_text_makes_the_file_unreadable(code, reason, monkeypatch):
     monkeypatch.setattr(convert, "MOST_BYTES", 5_000)
 
     with pytest.raises(NotReadable) as caught:
@@ -181,13 +181,13 @@ def test_a_program_finds_signals_as_if_nothing_were_between():
     assert ignored_in(found) == ignored_in(Path("/proc/self/status").read_text()) & ~PYTHONS_OWN
 
 
-def test_a_program_that_is_gone_is_said_by_name():
+def test_a_missing_program_is_named():
     with pytest.raises(ReaderFailed, match="cannot run 'nosuch': No such file"):
         convert.converted(Converter("old", ("nosuch",)), b"", "a.old")
 
 
 @pytest.mark.parametrize("text", ["", "doc", "doc=", "=cat {}", "a/b=cat", "doc='"])
-def test_what_is_no_converter_is_refused(text):
+def test_a_malformed_converter_is_refused(text):
     with pytest.raises(ValueError, match="EXT=COMMAND|no closing quotation"):
         Converter.of(text)
 
@@ -228,7 +228,7 @@ def test_files_that_a_converter_fails_at_are_listed(run, write, english):
     ]
 
 
-def test_another_command_is_another_answer_of_the_store(run, write, english):
+def test_a_changed_command_does_not_reuse_stored_answers(run, write, english):
     write("in/a.txt", english)
     write("in/b.old", english[::-1])
     backwards = str(converter(FROM_STDIN, place=False))

@@ -184,7 +184,7 @@ def test_a_document_type_is_not_fetched(doctype):
     assert zipped.odf_text(data) == "ab"
 
 
-def test_entities_in_a_book_are_no_way_out():
+def test_entities_in_the_chapters_of_a_book_are_not_expanded():
     page = f"{OUTSIDE}<html><body>a &passwd; b</body></html>"
 
     assert zipped.epub_text(makers.epub([page])) == "]>\na &passwd; b"

@@ -53,7 +53,7 @@ def test_a_text_comes_out_as_it_went_in(name):
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_what_is_not_shown_does_not_come_out(name):
+def test_hidden_text_is_not_extracted(name):
     found, make = MAKERS[name]
     text = READERS[found](make("one thing"))
 

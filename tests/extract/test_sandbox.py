@@ -110,7 +110,7 @@ guard.text(next(found for found, reader in READERS.items() if reader.__name__ ==
         ),
     ],
 )
-def test_no_reader_outlives_who_asked_for_the_text(tmp_path, name, number):
+def test_a_reader_ends_with_its_parent(tmp_path, name, number):
     begun = tmp_path / "begun"
     process = subprocess.Popen(
         [sys.executable, "-c", ASK, name, str(begun)],

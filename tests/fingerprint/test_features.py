@@ -169,7 +169,7 @@ def test_keywords_are_those_of_jieba_with_their_weight():
     assert made.weights_or_ones[0] / UNIT == pytest.approx(5.650655, abs=1 / UNIT)
 
 
-def test_equal_hashes_but_for_the_bits_that_give_way_are_told_apart():
+def test_ids_that_differ_only_in_the_bits_replaced_by_the_document_are_distinct():
     near = np.array([5, 4, 5, 4, 4, 5], np.uint64)  # differ in the lowest bit only
     documents = np.array([0, 0, 0, 1, 1, 1])
 

@@ -74,7 +74,7 @@ def test_a_tie_alternates():
     assert bits_of(row) == "00001111" + "01" * 4
 
 
-def test_nothing_but_ties_is_no_fingerprint():
+def test_a_text_whose_votes_all_tie_has_all_zeros():
     opposite = np.array([0x0F0F << 48, 0xF0F0 << 48], np.uint64)
     made = Features(opposite, None, np.array([0, 2]))
 
@@ -92,7 +92,7 @@ def test_the_first_bits_of_a_wide_fingerprint_are_the_narrow_one(hash_kind):
         assert (fingerprint_texts(texts, recipe).rows == wide[:, : bits // 8]).all()
 
 
-def test_every_bit_is_real():
+def test_the_bits_of_wide_fingerprints_are_balanced_and_independent():
     texts = [" ".join(f"w{i * 37 + j}" for j in range(50)) for i in range(400)]
 
     bits = np.unpackbits(fingerprint_texts(texts, Recipe(bits=1024)).rows, axis=1)
@@ -163,7 +163,7 @@ def test_digests_tell_features_and_weights_apart_but_not_their_order():
     assert made[4].tolist() == [0, 0]
 
 
-def test_more_edits_are_farther():
+def test_more_edits_make_a_larger_distance():
     words = [f"w{i}" for i in range(400)]
     edited = [
         [f"x{i}" if i % step == 0 else word for i, word in enumerate(words)]

@@ -34,7 +34,7 @@ def ids(*words):
     return span_hashes(codes, offsets[:-1], offsets[1:] - 1).tolist()
 
 
-def test_a_mark_belongs_to_what_it_stands_on(tokens_of):
+def test_a_mark_belongs_to_the_character_it_stands_on(tokens_of):
     assert tokens_of("x\u0302y กิน か\u20dd中\u0302b") == [
         ids("x\u0302y", "กิ", "น", "か\u20dd", "中\u0302", "b")
     ]

@@ -1,4 +1,4 @@
-"""simdup.match.candidates: how far is looked, and what is said when that is not far enough."""
+"""simdup.match.candidates: how far to search for candidates, and what a narrower search loses."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_recall_is_the_share_of_all_coin_rows():
     assert recall(0.5, 1024, 1024) == pytest.approx(1)
 
 
-def test_reaches_worked_by_hand():
+def test_search_and_sieve_distances_worked_by_hand():
     # At similarity 0.5 a bit differs with probability 1/3: of 512 bits 170.7 differ on average,
     # with a standard error of 10.7.
     assert sieve_distance(0.5, 512) == 170 + 22
@@ -56,7 +56,7 @@ def test_reaches_worked_by_hand():
 
 @pytest.mark.parametrize(("bits", "similarity"), [(8, 0.3), (16, 0.7), (32, 0.45)])
 def test_recall_with_a_sieve_is_the_share_of_all_pairs_of_distances(bits, similarity):
-    """Of the first bits and of the further ones, which differ independently."""
+    """All pairs of a distance in the first bits and one in the further bits."""
     wide, p = 48, bit_probability(similarity)
     k, most = search_distance(similarity, bits), sieve_distance(similarity, wide)
 
@@ -82,7 +82,7 @@ def test_recall_with_a_sieve_is_what_simulated_fingerprints_have(bits):
     assert recall(similarity, bits, k, wide) == pytest.approx(found, abs=5 * (0.25 / n) ** 0.5)
 
 
-def test_the_sieve_costs_256_bits_almost_a_hundredth_of_true_pairs():
+def test_at_256_bits_the_sieve_loses_almost_a_hundredth_of_similar_pairs():
     k = search_distance(0.45, 256)
 
     assert round(recall(0.45, 256, k), 3) == 0.915
@@ -94,7 +94,7 @@ def test_a_sieve_of_no_further_bits_costs_nothing():
 
 
 def reach(rows, k):
-    """What `match` asks for: the affordable distance for all pairs of rows."""
+    """The affordable distance for all pairs of rows, as `match` computes it."""
     left, right, pairs = sample(len(rows))
     distances = paired_distances(rows, left, right)
     return affordable_distance(distances, pairs / max(len(left), 1), len(rows), k)
@@ -107,7 +107,7 @@ def test_a_small_collection_is_never_narrowed():
     assert reach(rows[:0], 30) == 30
 
 
-def test_what_is_affordable_worked_by_hand(monkeypatch):
+def test_the_affordable_distance_worked_by_hand(monkeypatch):
     monkeypatch.setattr(candidates, "BUDGET", 10)
     monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 2)
     distances = np.uint16([0, 1, 1, 3, 7, 9])
@@ -159,14 +159,14 @@ def test_pairs_are_sampled_where_there_are_more_than_the_budget(monkeypatch):
         assert [len(part) for part in (*sample(10)[:2], *sample(9, 5)[:2])] == [size] * 4
 
 
-def test_fingerprints_are_widened_for_the_sieve_but_not_those_of_the_string_hash():
+def test_the_sieve_gets_wider_fingerprints_but_not_with_the_string_hash():
     assert sieve_recipe(Recipe(bits=64)).bits == candidates.SIEVE_BITS
     assert sieve_recipe(Recipe(bits=1024)).bits == 1024
     assert sieve_recipe(Recipe(bits=64, hash="string", features="tokens")).bits == 64
 
 
 @pytest.mark.parametrize("similarity", [0.45, 0.9])
-def test_few_true_pairs_fail_the_sieve_and_hardly_a_chance_pair_passes(similarity):
+def test_few_similar_pairs_fail_the_sieve_and_hardly_any_unrelated_pair_passes(similarity):
     k = sieve_distance(similarity, candidates.SIEVE_BITS)
 
     assert recall(similarity, candidates.SIEVE_BITS, k) > 0.975

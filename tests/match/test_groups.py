@@ -65,7 +65,7 @@ def test_further_columns_of_pairs_are_ignored(linkage):
     assert [g.tolist() for g in group(pairs, 5, linkage)] == [[0, 1], [2, 3]]
 
 
-def test_the_one_with_most_neighbours_stands_for_the_group():
+def test_the_document_with_the_most_neighbours_represents_the_group():
     pairs = np.array([[0, 3], [1, 3], [2, 3]])
 
     assert [g.tolist() for g in group(pairs, 4)] == [[3, 0, 1, 2]]
@@ -113,7 +113,7 @@ def test_the_order_of_pairs_does_not_matter(graph, linkage, random):
     assert [g.tolist() for g in group(shuffled, n, linkage)] == expected
 
 
-def test_each_goes_to_its_closest_and_the_rest_stays():
+def test_each_document_goes_to_its_closest_neighbour_or_stays_alone():
     pairs = np.array([[0, 4], [0, 5], [1, 5], [1, 4], [2, 4], [2, 5]])
 
     found = closest(

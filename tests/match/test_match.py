@@ -1,4 +1,4 @@
-"""simdup.match.match through `scan`: which documents become groups, and what is said of them."""
+"""simdup.match.match through `scan`: which documents become groups, and how they are shown."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def scarce(monkeypatch):
 
 
 @pytest.mark.usefixtures("scarce")
-def test_chance_candidates_beyond_the_budget_are_left_out_and_that_is_said(tree):
+def test_chance_candidates_beyond_the_budget_are_left_out_and_reported(tree):
     root = tree({f"{i}": text(seed=i, length=60) for i in range(200)})
 
     found = scan([root], Settings(Recipe(bits=16))).candidates
@@ -378,7 +378,7 @@ def test_members_that_their_representative_left_behind_are_searched_again(monkey
 
 
 @pytest.mark.parametrize("is_verified", [True, False])
-def test_an_ignored_pair_counts_only_where_it_would_have_been_a_group(is_verified):
+def test_an_excluded_pair_is_counted_only_if_it_would_have_been_a_group(is_verified):
     texts = [text(), text(60)]
     alike = simdup.exact_similarities(texts, [0], [1])[0]
     distance = int(simdup.hamming_distances(*_rows(dict(enumerate(texts))))[0, 0])
@@ -394,7 +394,7 @@ def test_an_ignored_pair_counts_only_where_it_would_have_been_a_group(is_verifie
         assert matched(texts, far).candidates.pairs == 1
 
 
-def test_an_ignored_pair_of_short_texts_counts_only_if_they_are_alike_too():
+def test_an_excluded_pair_of_short_texts_is_counted_only_if_they_are_similar():
     texts = ["one two three four", "one two five six"]
 
     distance = int(simdup.hamming_distances(*_rows(dict(enumerate(texts))))[0, 0])

@@ -46,7 +46,7 @@ def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice(monkeypatch, 
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
-def test_texts_without_a_feature_are_like_nothing(monkeypatch, is_compiled):
+def test_texts_without_a_feature_have_similarity_0_to_all(monkeypatch, is_compiled):
     kernels = fast.load_kernels() if is_compiled else None
     monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
 
@@ -66,7 +66,7 @@ def test_similarities_match_the_oracle(kind, texts):
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6))
-def test_a_text_is_wholly_like_itself(texts):
+def test_a_text_has_similarity_1_to_itself(texts):
     i = np.arange(len(texts))
 
     found = exact_similarities(texts, i, i, Recipe(features="words"))
@@ -119,7 +119,7 @@ def test_candidates_that_fit_are_loaded_once():
 
 
 def loads(pairs, n, at_once):
-    """What is loaded to decide pairs of n documents that have ten features each."""
+    """The documents loaded to verify pairs of n documents with ten features each."""
     i, j = np.array(pairs).T
     loaded = []
 
@@ -132,7 +132,7 @@ def loads(pairs, n, at_once):
     return loaded
 
 
-def test_documents_that_hang_together_and_fit_are_in_one_block():
+def test_connected_documents_that_fit_are_in_one_block():
     chains = [(0, 1), (1, 2), (3, 4), (4, 5), (6, 7), (7, 8)]
 
     assert loads(chains, 9, at_once=80) == [[0, 1, 2, 3, 4, 5], [6, 7, 8]]
@@ -140,12 +140,12 @@ def test_documents_that_hang_together_and_fit_are_in_one_block():
     assert loads([(0, 2), (1, 3), (2, 4), (3, 5)], 6, at_once=60) == [[0, 2, 4], [1, 3, 5]]
 
 
-def test_documents_that_hang_together_and_do_not_fit_are_split():
+def test_connected_documents_that_do_not_fit_are_split():
     assert loads([(0, 1), (1, 2)], 3, at_once=40) == [[0, 1], [2]]
     assert loads([(0, 1), (2, 3), (3, 4)], 5, at_once=40) == [[0, 1], [2, 3], [4]]
 
 
-def test_of_another_block_only_what_is_asked_for_is_loaded():
+def test_only_the_candidates_of_another_block_are_loaded():
     # Two large sets that hang together by a single pair.
     i = np.array([0, 0, 3, 3, 2])
     j = np.array([1, 2, 4, 5, 3])

@@ -1,4 +1,4 @@
-"""simdup.search.distinct: equal rows are one, and how far the farthest are apart."""
+"""simdup.search.distinct: equal rows are one, and the diameter of some rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def farthest(rows):
 
 
 @given(fingerprints())
-def test_distinct_rows_are_the_set_of_rows_and_say_where_each_is(rows):
+def test_distinct_rows_are_the_set_of_rows_with_the_places_of_each(rows):
     found = distinct_rows(rows)
 
     assert {row.tobytes() for row in found.rows} == {row.tobytes() for row in rows}

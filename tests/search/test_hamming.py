@@ -30,7 +30,7 @@ def fingerprints(draw, max_rows=12):
 
 
 def oracle(a, b):
-    """Differing bits of two rows: slow, and obviously right."""
+    """The number of differing bits of two rows, computed slowly."""
     return (int.from_bytes(a.tobytes(), "big") ^ int.from_bytes(b.tobytes(), "big")).bit_count()
 
 
@@ -58,14 +58,14 @@ def test_different_widths_are_refused_by_name():
 
 
 @given(st.sampled_from([8, 16, 64, 128, 1024]), st.data())
-def test_the_threshold_of_what_a_distance_stands_for_is_that_distance(bits, data):
+def test_the_threshold_of_the_similarity_of_a_distance_is_that_distance(bits, data):
     k = data.draw(st.integers(0, bits))
 
     assert threshold(similarity_at(k, bits), bits) == k
 
 
 @pytest.mark.parametrize("bits", [8, 64, 128, 1024])
-def test_half_the_bits_apart_is_no_similarity_at_all(bits):
+def test_a_distance_of_half_the_bits_is_a_similarity_of_0(bits):
     assert [similarity_at(each * bits / 2, bits) for each in range(3)] == [1, 0, -1]
 
 
@@ -106,7 +106,7 @@ def test_probabilities_match_the_binomial_in_fractions(p, bits):
 
 
 @given(st.floats(0, 1), st.sampled_from([8, 256, 4096]))
-def test_no_bits_more_are_less_probable_and_all_are_certain(p, bits):
+def test_probabilities_never_fall_with_the_distance_and_end_at_1(p, bits):
     found = within_probabilities(np.array([p]), bits)[0]
 
     assert (np.diff(found) >= 0).all()
@@ -114,7 +114,7 @@ def test_no_bits_more_are_less_probable_and_all_are_certain(p, bits):
     assert found[-1] == pytest.approx(1)
 
 
-def test_what_never_or_always_differs_is_certain():
+def test_bits_that_never_or_always_differ_have_certain_distances():
     never, always = within_probabilities(np.array([0.0, 1.0]), 16)
 
     assert never.tolist() == [1] * 17
@@ -126,7 +126,7 @@ def test_what_never_or_always_differs_is_certain():
     st.sampled_from([8, 32, 128]),
     st.sampled_from([1e-9, 1e-5, 0.01, 0.4, 1.0]),
 )
-def test_the_chance_distance_is_the_last_that_is_reached_no_oftener(similarity, bits, probability):
+def test_the_chance_distance_is_the_largest_within_the_probability(similarity, bits, probability):
     k = chance_distance(similarity, bits, probability)
 
     exact = list(within(bit_probability(similarity), bits))
@@ -136,7 +136,7 @@ def test_the_chance_distance_is_the_last_that_is_reached_no_oftener(similarity, 
 
 
 @pytest.mark.parametrize("k", [0, 5, 31, 64])
-def test_a_distance_that_is_reached_just_as_often_as_allowed_is_allowed(k):
+def test_a_distance_with_exactly_the_allowed_probability_is_allowed(k):
     within_k = within_probabilities(np.array([bit_probability(0.1)]), 64)[0, k].item()
 
     assert chance_distance(0.1, 64, within_k) == k
@@ -148,7 +148,7 @@ def test_a_chance_distance_is_never_below_0_nor_above_all_bits():
     assert chance_distance(0.1, 64, 1.0) == 64
 
 
-def test_chance_reaches_farther_with_more_bits_and_less_far_for_more_alike_texts():
+def test_the_chance_distance_grows_with_the_bits_and_falls_with_the_similarity():
     shares = [chance_distance(0.1, bits, 1e-5) / bits for bits in (16, 32, 64, 128, 256, 1024)]
     reached = [chance_distance(similarity, 128, 1e-5) for similarity in (0.0, 0.1, 0.3, 0.6)]
 

@@ -88,7 +88,7 @@ def test_multi_index_hashing_agrees_with_all_against_all(rows, k, blocks):
 
 
 @pytest.mark.parametrize(("bits", "k"), [(64, 3), (64, 6), (128, 10)])
-def test_thousands_of_rows_with_planted_pairs_lose_none(bits, k):
+def test_every_planted_pair_among_thousands_of_rows_is_found(bits, k):
     random = np.random.default_rng(bits + k)
     rows = random.integers(0, 256, (4000, bits // 8), np.uint8)
     rows[2000:] = rows[:2000]
@@ -185,7 +185,7 @@ def test_pairs_between_two_sides_match_the_oracle(rows, k, cut, is_indexed):
     assert found == expected
 
 
-def test_equal_rows_of_one_side_are_no_pairs_of_two_sides(monkeypatch):
+def test_equal_rows_on_one_side_are_no_pairs_between_two_sides(monkeypatch):
     monkeypatch.setattr(search, "NS_COMPARE", 1e9)
     left, right = np.uint8([[1] * 8, [2] * 8, [1] * 8]), np.full((100_000, 8), 1, np.uint8)
 
@@ -196,7 +196,7 @@ def test_equal_rows_of_one_side_are_no_pairs_of_two_sides(monkeypatch):
 
 
 @pytest.mark.parametrize("shape", ["a hot block", "a chain"])
-def test_skewed_rows_by_the_thousand_lose_no_pair(shape):
+def test_every_pair_among_thousands_of_skewed_rows_is_found(shape):
     random = np.random.default_rng(4)
     if shape == "a hot block":  # that all rows share, and pairs in the other blocks
         rows = random.integers(0, 256, (12_000, 8), np.uint8)
@@ -215,7 +215,7 @@ def test_skewed_rows_by_the_thousand_lose_no_pair(shape):
 
 @pytest.fixture
 def progress():
-    """Progress that keeps the label and the total of every phase, and what was counted in it."""
+    """Progress that notes the label, the total and the count of every phase."""
 
     def counting(items, label, total, amount=None):
         phase = [label, total, 0]
@@ -263,7 +263,7 @@ def test_progress_of_multi_index_hashing_ends_at_all_pairs(progress, k, blocks):
 
 
 def few_bit_rows(seed, n=80, copies=0, width=16):
-    """Random rows of few bits, so that many are near; some repeated."""
+    """Random rows with few bits set, so that many are near; some are repeated."""
     rows = np.random.default_rng(seed).integers(0, 4, (n, width), np.uint8)
     return np.concatenate((rows, rows[:copies]))
 
@@ -310,7 +310,7 @@ def test_kernels_find_the_pairs_that_pass_both(compiled, bits, k, most, copies):
 
 
 @pytest.mark.parametrize(("bits", "k", "most"), CASES)
-def test_the_fused_search_finds_them_whatever_is_cheaper(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
+def test_a_fused_search_finds_the_pairs_that_pass_both(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
     wide = few_bit_rows(bits + k, copies=7)
     monkeypatch.setattr(search, "_is_fused", lambda *_: True)
 
@@ -344,14 +344,14 @@ def oracle_between(wide, left, bits, k, most):
 
 
 @pytest.mark.parametrize(("bits", "k", "most"), CASES)
-def test_numpy_finds_those_between_two_sides(by_numpy, bits, k, most):  # noqa: ARG001
+def test_numpy_finds_the_pairs_between_two_sides(by_numpy, bits, k, most):  # noqa: ARG001
     wide = few_bit_rows(bits + k, copies=9)
 
     assert sieved_between(wide, 50, bits, k, most) == oracle_between(wide, 50, bits, k, most)
 
 
 @pytest.mark.parametrize(("bits", "k", "most"), CASES)
-def test_kernels_find_those_between_two_sides(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
+def test_kernels_find_the_pairs_between_two_sides(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
     wide = few_bit_rows(bits + k, copies=9)
 
     for left, blocks in ((0, 0), (1, 0), (50, 0), (50, 1), (len(wide), 0)):

@@ -41,7 +41,7 @@ by_kind = pytest.mark.parametrize("kind", bench.KINDS, ids=lambda kind: kind.nam
 
 @by_kind
 @pytest.mark.parametrize("size", bench.SIZES)
-def test_texts_of_every_length_are_read_right(kind, size):
+def test_texts_of_every_length_are_decoded_correctly(kind, size):
     taken = list(bench.samples(kind, size))
 
     wrong = [sample for sample in taken if not bench.by_simdup(sample).is_right]

@@ -53,7 +53,7 @@ CODECS = [
 
 
 def name(data, **options):
-    """What `detect` calls these bytes; fails if it says they are not text."""
+    """The name of the encoding that `detect` finds; fails if it finds no text."""
     found = detect(data, **options)
     assert isinstance(found, Encoding), found
     return found.name
@@ -119,7 +119,7 @@ def test_a_few_letters_of_europe_are_not_taken_for_chinese(text, codec):
     assert name(text.encode(codec)) == codec
 
 
-def test_what_is_repeated_is_no_more_evidence():
+def test_repeated_characters_count_once_as_evidence():
     once, often = ("plików ".encode("iso8859-2") * count for count in (1, 20))
 
     assert points(once)["gb18030"] == points(often)["gb18030"] > 0
@@ -133,7 +133,7 @@ def test_what_is_repeated_is_no_more_evidence():
         *((JAPANESE, "cp932"), (JAPANESE, "euc_jis_2004")),
     ],
 )
-def test_a_paragraph_leaves_no_doubt(text, codec):
+def test_a_paragraph_has_a_clear_encoding(text, codec):
     data = text.encode(codec)
 
     found, confidence = clear_encoding(data)
@@ -142,7 +142,7 @@ def test_a_paragraph_leaves_no_doubt(text, codec):
     assert 0.9 < confidence < 1
 
 
-def test_a_guess_stands_if_the_points_know_no_better():
+def test_a_guess_stands_unless_another_encoding_has_clearly_more_points():
     assert likelier_encoding(FRENCH.encode("cp1252"), "cp1252") == "cp1252"
     assert likelier_encoding(b"", None) is None
 
@@ -181,7 +181,7 @@ def test_hong_kong_characters_choose_the_larger_big5():
     assert read(text.encode("big5hkscs")) == text
 
 
-def test_noise_that_hong_kong_has_characters_for_leaves_big5_what_it_is():
+def test_noise_that_only_hong_kong_big5_can_decode_does_not_replace_big5():
     good = (TRADITIONAL * 2).encode("big5")
 
     # Of this noise Taiwan's Big5 loses four characters, Hong Kong's one.
@@ -333,7 +333,7 @@ def tar(*texts):
     ],
 )
 @pytest.mark.parametrize("complete", [True, False])
-def test_what_has_nuls_by_design_is_binary(data, complete):
+def test_formats_with_nuls_by_design_are_binary(data, complete):
     found = detect(data, complete=complete)
 
     assert isinstance(found, NotText)
@@ -352,7 +352,7 @@ def test_what_has_nuls_by_design_is_binary(data, complete):
         (bytes(range(0x80, 0x100)) * 3, "no known encoding"),
     ],
 )
-def test_binary_is_told_with_its_sign(data, detail):
+def test_the_detail_names_the_binary_format(data, detail):
     assert detect(data) == NotText(detail)
 
 
@@ -390,7 +390,7 @@ def test_newlines_become_one_kind(codec):
     assert decode("a\r\nb\rc\nd\r".encode(codec), encoding) == "a\nb\nc\nd\n"
 
 
-def test_only_the_mark_at_the_very_beginning_is_removed():
+def test_only_a_byte_order_mark_at_the_very_beginning_is_removed():
     data = b"\xef\xbb\xbf\xef\xbb\xbfone"
 
     assert read(data) == "\ufeffone"
@@ -420,7 +420,9 @@ def test_a_marked_text_comes_back_from_chunks_of_one_byte(text, codec):
 
 @given(st.text(max_size=20), st.integers(0, 9), st.text(max_size=20), st.integers(0, 9))
 @pytest.mark.parametrize("codec", ["utf-8", "gb18030", "utf-16-le", "utf-16-be", "utf-32-be"])
-def test_nuls_are_damage_within_a_text_and_nothing_at_its_end(codec, left, within, right, after):
+def test_nuls_within_a_text_are_damage_and_at_its_end_are_dropped(
+    codec, left, within, right, after
+):
     left, right = (text.replace("\0", "").replace("\r", "") for text in (left, right))
     data = f"x{left}{chr(0) * within}y{right}".encode(codec) + bytes(after)
     cut = [data[at : at + 3] for at in range(0, len(data), 3)]
@@ -442,7 +444,7 @@ HOSTILE = st.lists(
 
 
 @given(st.binary(max_size=200) | HOSTILE, st.booleans())
-def test_no_bytes_make_it_fail_and_every_text_can_be_written(data, complete):
+def test_decoding_never_fails_and_every_text_can_be_encoded_again(data, complete):
     encoding = detect(data, complete=complete)
 
     if isinstance(encoding, Encoding):
@@ -458,7 +460,7 @@ def test_no_bytes_make_it_fail_and_every_text_can_be_written(data, complete):
         *(("utf-16le", "utf-16-le"), ("utf-8-sig", "utf-8-sig"), ("iso8859-2", "iso-8859-2")),
     ],
 )
-def test_a_forced_encoding_has_one_name(given_name, expected):
+def test_every_alias_of_an_encoding_gives_one_name(given_name, expected):
     assert encoding_named(given_name) == Encoding(expected, 1.0)
     assert codecs.lookup(encoding_named(given_name).name)
 
@@ -479,19 +481,19 @@ def test_a_forced_encoding_has_one_name(given_name, expected):
         "a\0b",
     ],
 )
-def test_a_forced_encoding_that_is_none_is_refused_by_name(wrong):
+def test_an_unknown_encoding_is_refused_by_name(wrong):
     with pytest.raises(ValueError, match="unknown encoding") as refusal:
         encoding_named(wrong)
 
     assert str(refusal.value) == f"unknown encoding {wrong!r}"
 
 
-def test_an_edition_names_what_decides_about_an_encoding():
+def test_the_edition_names_chardet_or_the_named_encoding():
     assert edition(None).startswith(f"edition {EDITION}, chardet ")
     assert edition("GBK") == edition("gb2312") == f"edition {EDITION}, gb18030"
 
 
-def test_a_forced_encoding_says_its_byte_order():
+def test_utf16_and_utf32_must_be_named_with_their_byte_order():
     with pytest.raises(ValueError, match="'utf-16' leaves the byte order open: say utf-16-le or"):
         encoding_named("utf-16")
 

@@ -57,19 +57,19 @@ def test_stop_words_are_no_keywords(tmp_path):
     assert "码头" in dict(found)
 
 
-def test_the_idf_table_is_whole():
+def test_the_idf_table_has_over_250000_positive_values():
     words, values = idf()
 
     assert len(words) == len(values) > 250_000
     assert min(values) > 0
 
 
-def test_a_missing_dictionary_is_named():
+def test_the_error_for_a_missing_dictionary_names_the_file():
     with pytest.raises(InputError, match=r"^'no/dict': No such file or directory$"):
         cutter("jieba", "no/dict")
 
 
-def test_a_dictionary_that_is_none_is_named(tmp_path):
+def test_the_error_for_a_malformed_dictionary_names_the_file(tmp_path):
     path = tmp_path / "dict"
     path.write_bytes("词 1\n".encode("utf-16"))
 
@@ -78,7 +78,7 @@ def test_a_dictionary_that_is_none_is_named(tmp_path):
     assert str(caught.value).startswith(f"{str(path)!r}: not a dictionary for jieba: ")
 
 
-def test_stop_words_that_are_not_utf8_are_refused_with_the_place(tmp_path):
+def test_the_error_for_stop_words_not_in_utf8_gives_the_byte_offset(tmp_path):
     path = tmp_path / "stop"
     path.write_bytes("a\n的".encode("gbk"))
 

@@ -54,7 +54,7 @@ def test_a_very_long_run_of_marks_is_folded_in_parts(monkeypatch):
     assert folded([text]) == ["".join(map(exactly, parts))]
 
 
-def test_a_newline_stands_behind_every_text():
+def test_code_points_have_a_newline_after_every_text():
     codes, offsets = code_points(["ab", "", "c"])
 
     assert "".join(map(chr, codes)) == "ab\n\nc\n"
@@ -71,14 +71,14 @@ def test_a_newline_stands_behind_every_text():
         (" \n_-'。，😀\u200b\ufeff€", unicode.SEPARATOR),
     ],
 )
-def test_characters_are_of_their_kind(characters, kind):
+def test_each_character_has_its_kind(characters, kind):
     codes, _ = code_points([characters])
 
     assert set(tables(codes).kind[codes[:-1]]) == {kind}
 
 
 @pytest.mark.parametrize("code", [0, 0x2E80, 1 << 16])
-def test_the_tables_of_fewer_characters_say_the_same(code):
+def test_small_tables_agree_with_the_largest(code):
     small, large = (tables(np.array([each], np.uint32)) for each in (code, 0x10FFFF))
 
     n = len(small.kind)
