@@ -58,11 +58,9 @@ SLOW_TESTS = (
     "test_intervals_cover_the_truth_as_promised_and_resampling_pairs_would_not",
     "test_keywords_are_those_of_jieba_with_their_weight",
     "test_no_text_and_empty_texts_have_no_features",
-    "test_nuls_are_damage_within_a_text_and_nothing_at_its_end",
     "test_probabilities_match_the_binomial_in_fractions",
     "test_processes_make_the_same_index",
     "test_text_field_and_settings_have_an_effect",
-    "test_the_chance_distance_is_the_last_that_is_reached_no_oftener",
 )
 
 
