@@ -42,7 +42,7 @@ SLOW_FILES = (
     *("report/test_load", "report/test_page_in_browser", "storage/test_store"),
     *("search/test_pairs", "storage/test_sqlite", "text/test_detection", "text/test_encodings"),
     *("text/test_jieba_words", "text/test_unicode", "test_difficult", "test_fixtures"),
-    *("test_fuzz", "test_invariance", "test_mutants", "test_platforms", "test_readme"),
+    *("test_fuzz", "test_invariance", "test_mutants", "test_platforms", "test_manual"),
     "test_reliability",
 )
 SLOW_TESTS = (
@@ -115,7 +115,10 @@ TRADITIONAL = (
 
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path_factory, monkeypatch):
-    """No test reads or fills the store, or the list of ignored pairs, of whoever runs it."""
+    """No test reads the configuration, the store or the ignored pairs of whoever runs it."""
+    configuration = str(tmp_path_factory.mktemp("configuration"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", configuration)
+    monkeypatch.setenv("APPDATA", configuration)
     monkeypatch.setenv("SIMDUP_CACHE", str(tmp_path_factory.mktemp("cache") / "store.sqlite3"))
     monkeypatch.setenv("SIMDUP_IGNORED", str(tmp_path_factory.mktemp("data") / "ignored.jsonl"))
 

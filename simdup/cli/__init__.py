@@ -34,6 +34,7 @@ SUMMARIES = {
     "completion": "Print the script that makes SHELL complete simdup's commands and options.",
     "corpus": "Compare documents that are rows of JSON Lines, CSV or Parquet files.",
     "evaluate": "Measure how well fingerprints tell duplicates from other texts, by size.",
+    "help": "Print a page of the manual; without TOPIC list the pages.",
     "ignore": "Mark pairs of files as not duplicates; scans then leave them out and count them.",
     "index": "Keep a collection of documents in a file, to search it with `simdup query`.",
     "query": "Find the documents in INDEX that are like FILE...; - is stdin.",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.cli import options
+from simdup.cli.command import Group
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
 from simdup.report.wording import count, percent, printable, size
@@ -56,7 +57,7 @@ def _warn(line: str) -> None:
     tell(f"simdup: {line}")
 
 
-@click.group("cache")
+@click.group("cache", cls=Group)
 def cache_command() -> None:
     """Show or clear the store, which lets scans skip files that they read before.
 

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from simdup.cli import options
+from simdup.cli.command import Command
 from simdup.cli.output import writer
 from simdup.cli.terminal import look
 from simdup.files.compare import compare
@@ -14,7 +15,7 @@ from simdup.report import diff, text
 from simdup.report import json_csv as data
 
 
-@click.command("compare")
+@click.command("compare", cls=Command)
 @click.argument("left", type=options.PATH, metavar="A")
 @click.argument("right", type=options.PATH, metavar="B")
 @options.file_matching

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli import options
+from simdup.cli.command import Group
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
 from simdup.corpus.formats.open import FORMS, tables
@@ -42,7 +43,7 @@ def _setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-@click.group("corpus")
+@click.group("corpus", cls=Group)
 def corpus_command() -> None:
     """Compare documents that are rows of JSON Lines, CSV or Parquet files.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli import options
+from simdup.cli.command import Command
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
 from simdup.evaluation.evaluate import SIZES, evaluate
@@ -29,7 +30,7 @@ FORMATS: dict[str, Callable[..., Iterator[str]]] = {
 DEFAULT_PRECISION = 0.99
 
 
-@click.command("evaluate")
+@click.command("evaluate", cls=Command)
 @options.file(
     "--pairs",
     "A table of labelled pairs: left,right,duplicate,kind.  [default: simdup's own pairs]",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli import options
+from simdup.cli.command import Group
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
@@ -85,7 +86,7 @@ def _pairs(named: str | None) -> list[IgnoredPair]:
         return []
 
 
-@click.group("ignore")
+@click.group("ignore", cls=Group)
 def ignore_command() -> None:
     """Mark pairs of files as not duplicates; scans then leave them out and count them.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli import options
+from simdup.cli.command import Group
 from simdup.cli.output import writer
 from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
 from simdup.errors import SimdupError
@@ -28,7 +29,7 @@ _file = click.argument("file", type=options.PATH, metavar="FILE")
 _paths = click.argument("paths", nargs=-1, required=True, type=options.PATH, metavar="PATH...")
 
 
-@click.group("index")
+@click.group("index", cls=Group)
 def index_command() -> None:
     """Keep a collection of documents in a file, to search it with `simdup query`.
 

@@ -92,6 +92,23 @@ def whole_numbers(text: str) -> tuple[int, ...]:
         raise ValueError(f"{text!r} is no list of whole numbers such as 2 or 2,3") from None
 
 
+def share(text: str) -> float:
+    """Return a share above 0 and up to 1, given as such or in per cent.
+
+    >>> share("0.8"), share("80"), share("80%"), share("1")
+    (0.8, 0.8, 0.8, 1.0)
+    """
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*(%?)", text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no share; write 0.8 or 80%")
+    number, sign = float(match[1]), match[2]
+    is_percentage = sign or (number >= 2 and number.is_integer())
+    value = number / 100 if is_percentage else number
+    if not 0 < value <= 1:
+        raise ValueError(f"{text!r} is not above 0 and at most 1 (or 100%)")
+    return value
+
+
 def _among(known: Collection[str], text: str) -> tuple[str, ...]:
     """Return the names in a list with commas, each once. Raises ValueError for an unknown one."""
     names = tuple(dict.fromkeys(text.split(",")))
@@ -165,7 +182,7 @@ def report_format(names: Iterable[str], default: str) -> Decorator:
 #: The path of a file. Whether it can be read shows when it is read, with one message everywhere.
 PATH = click.Path(readable=False)
 LENGTHS = ParsedValue("n[,n...]", whole_numbers)
-SHARE = click.FloatRange(0, 1, min_open=True)
+SHARE = ParsedValue("share", share)
 _SIZE = ParsedValue("size", size_bytes)
 
 #: What makes two texts near-duplicates; for `settings_from` or `one_threshold`.
@@ -173,7 +190,8 @@ thresholds = together(
     option(
         "-s",
         "--similarity",
-        f"Texts with at least this exact similarity are near-duplicates.  [default: {SIMILARITY}]",
+        f"Texts with at least this exact similarity are near-duplicates: 0.8, 80 or 80%."
+        f"  [default: {SIMILARITY}]",
         type=SHARE,
         metavar="S",
     ),

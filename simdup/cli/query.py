@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from simdup.cli import options
+from simdup.cli.command import Command
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, tell
 from simdup.index.index import Index
@@ -50,7 +51,7 @@ def _row(text: str) -> np.ndarray:
         raise ValueError(f"{text!r} is not hexadecimal digits") from None
 
 
-@click.command("query")
+@click.command("query", cls=Command)
 @click.argument("file", type=options.PATH, metavar="INDEX")
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="FILE...")
 @options.option(

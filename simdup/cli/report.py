@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simdup.cli import options
+from simdup.cli.command import Command
 from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
@@ -36,7 +37,7 @@ FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
 _SAME_TIME_NS = 1_000
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @click.argument("saved", type=options.PATH, metavar="RESULT")
 @page_options(
     "none",

@@ -12,6 +12,8 @@ import click
 
 from simdup.cli import options
 from simdup.cli.cache import open_store, store_files
+from simdup.cli.command import Command
+from simdup.cli.configuration import OF_TREE
 from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
@@ -21,7 +23,7 @@ from simdup.files.scan import scan
 from simdup.files.walk import Filters
 from simdup.report import json_csv as data
 from simdup.report import text
-from simdup.report.wording import count
+from simdup.report.wording import count, printable
 from simdup.storage.home import NoHomeError
 from simdup.storage.sqlite import files_of
 
@@ -58,8 +60,8 @@ class _Task:
     write_page: Callable[[ScanResult, Progress], None]
 
 
-@click.command("scan")
-@click.argument("paths", nargs=-1, type=options.PATH, metavar="PATH...")
+@click.command("scan", cls=Command)
+@click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
 @options.file_matching
 @options.linkage
 @options.file(
@@ -124,6 +126,8 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
         warn_of(result.skipped)
         for line in text.summary(result):
             tell(line)
+        for path in click.get_current_context().meta.get(OF_TREE, ()):
+            tell(f"some options are from {printable(path)} (--no-config leaves it out)")
     return options.exit_code(result, given)
 
 
@@ -203,10 +207,10 @@ def _interruption(store: Store | None) -> str:
 def _paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
     """Return the paths to read: PATH..., or the lines of `--files-from`."""
     files_from = given["files_from"]
-    if bool(paths) == (files_from is not None):
-        raise click.UsageError("give either PATH... or --files-from FILE")
     if files_from is None:
-        return paths
+        return paths or (os.curdir,)
+    if paths:
+        raise click.UsageError("give either PATH... or --files-from FILE")
     if files_from == "-":
         lines = options.stdin_for("--files-from -").read()
     else:

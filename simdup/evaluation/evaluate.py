@@ -90,8 +90,11 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     _check(settings, draws, precision)
     if clusters is not None:
         labels = labelled_clusters(os.fsdecode(clusters))
+    elif pairs is not None:
+        labels = labelled_pairs(os.fsdecode(pairs))
     else:
-        labels = labelled_pairs(own_table() if pairs is None else os.fsdecode(pairs))
+        with own_table() as table:
+            labels = labelled_pairs(table)
     evaluator = _Evaluator(labels, draws, precision)
     rows = (row for each in settings for row in evaluator.rows(each))
     total = sum(map(len, settings))

@@ -14,9 +14,11 @@ from __future__ import annotations
 import csv
 import io
 import os
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -29,6 +31,8 @@ from simdup.records import Skipped
 from simdup.settings import FORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 DUPLICATE, OTHER, UNJUDGED = 1, 0, -1
@@ -59,15 +63,25 @@ class Labels:
     """(texts,): the number of each text's cluster; None when pairs were labelled."""
 
 
-def own_table() -> str:
-    """The path of the labelled pairs that come with simdup."""
-    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    # An installed package contains them; in a source tree they lie beside the package.
-    for folder in (here, os.path.join(os.path.dirname(here), "fixtures")):
-        table = os.path.join(folder, "pairs", "pairs.csv")
-        if os.path.exists(table):
-            return table
-    raise InputError("simdup's own labelled pairs are not installed; name a table with --pairs")
+@contextmanager
+def own_table() -> Iterator[str]:
+    """Yield the path of the table of the labelled pairs that come with simdup.
+
+    A source tree has them as files. An installed package has them in an archive, which is
+    unpacked into a temporary folder until the block ends. Raises InputError if there is neither.
+    """
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    table = os.path.join(os.path.dirname(package), "fixtures", "pairs", "pairs.csv")
+    archive = os.path.join(package, "pairs.zip")
+    if os.path.exists(archive):
+        with TemporaryDirectory(prefix="simdup-") as folder:
+            with ZipFile(archive) as pairs:
+                pairs.extractall(folder)
+            yield os.path.join(folder, "pairs.csv")
+    elif os.path.exists(table):
+        yield table
+    else:
+        raise InputError("simdup's own labelled pairs are not installed; name a table with --pairs")
 
 
 def labelled_pairs(table: str) -> Labels:

@@ -50,7 +50,8 @@ class LabelledSet:
 
 
 def own_set() -> LabelledSet:
-    labels = labelled_pairs(own_table())
+    with own_table() as table:
+        labels = labelled_pairs(table)
     judged = labels.labels != UNJUDGED
     i, j = labels.pairs[judged].T
     return LabelledSet("simdup's own", labels.texts, i, j, labels.labels[judged] == DUPLICATE)

@@ -155,7 +155,8 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path)
     given = parser.parse_args()
     with reported(given) as report:
-        show(report, collection(Path(own_table()), "simdup's own"))
+        with own_table() as table:
+            show(report, collection(Path(table), "simdup's own"))
         for folder in given.folders:
             show(report, collection(folder.resolve() / "pairs.csv", folder.name))
 

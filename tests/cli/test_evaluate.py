@@ -149,7 +149,7 @@ def test_without_a_table_simdups_own_texts_are_evaluated(run, folder):
             out,
             re.MULTILINE,
         )
-    with open(own_table(), encoding="utf-8", newline="") as file:
+    with own_table() as table, open(table, encoding="utf-8", newline="") as file:
         kinds = {row["kind"] for row in csv.DictReader(file)}
     assert len(kinds) > 15
     for kind in kinds:
@@ -625,7 +625,7 @@ PAIRS_HEADER = "the header must be left,right,duplicate"
         (["--precision", "0.9"], f"--precision goes with --recommend {HINT}"),
         (
             ["--recommend", "--precision", "0"],
-            f"Invalid value for '--precision': 0.0 is not in the range 0<x<=1. {HINT}",
+            f"Invalid value for '--precision': '0' is not above 0 and at most 1 (or 100%) {HINT}",
         ),
         (
             ["--ngram", "3", "--features", "words"],

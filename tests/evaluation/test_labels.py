@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from itertools import combinations
+from pathlib import Path
 
 import makers
 import numpy as np
@@ -20,6 +22,9 @@ from simdup.evaluation.labels import (
     own_table,
 )
 from simdup.extract import sandbox as guarded
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures"))
+from archive import write_archive
 
 HEADER = "left,right,duplicate\n"
 # What every table of pairs needs: one of either kind, in lines 2 and 3.
@@ -484,7 +489,8 @@ def test_a_file_that_may_not_be_read_is_refused(pairs, refused):
 
 
 def test_the_own_table_is_there_and_complete():
-    found = labelled_pairs(own_table())
+    with own_table() as table:
+        found = labelled_pairs(table)
 
     assert os.path.isabs(found.table)
     assert set(found.labels.tolist()) == {DUPLICATE, OTHER, UNJUDGED}
@@ -492,11 +498,28 @@ def test_the_own_table_is_there_and_complete():
     assert all(text.strip() for text in found.texts)
 
 
+def test_an_installed_package_has_the_own_table_in_an_archive(monkeypatch, folder):
+    with own_table() as table:
+        expected = labelled_pairs(table)
+    package = folder / "simdup"
+    package.mkdir()
+    write_archive(Path(table).parent, package / "pairs.zip")
+    monkeypatch.setattr(labels, "__file__", str(package / "evaluation" / "labels.py"))
+
+    with own_table() as unpacked:
+        found = labelled_pairs(unpacked)
+
+    assert not os.path.exists(unpacked)
+    assert found.texts == expected.texts
+    assert found.pairs.tolist() == expected.pairs.tolist()
+    assert found.labels.tolist() == expected.labels.tolist()
+
+
 def test_a_missing_own_table_is_reported(monkeypatch, folder):
     monkeypatch.setattr(labels, "__file__", str(folder / "simdup" / "evaluation" / "labels.py"))
 
-    with pytest.raises(InputError) as raised:
-        own_table()
+    with pytest.raises(InputError) as raised, own_table():
+        pass
     assert str(raised.value) == (
         "simdup's own labelled pairs are not installed; name a table with --pairs"
     )

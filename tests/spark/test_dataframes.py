@@ -61,7 +61,8 @@ def frame_of(on_spark):
 @pytest.fixture(scope="module")
 def fixture_texts():
     """The texts of fixtures/pairs."""
-    return list(labelled_pairs(own_table()).texts)
+    with own_table() as table:
+        return list(labelled_pairs(table).texts)
 
 
 def skewed_texts(n=20_000, seed=1):

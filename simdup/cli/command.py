@@ -1,0 +1,87 @@
+"""The class of simdup's commands: help under headings, and defaults from configuration files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Options by the heading under which the help of a command with many options lists them.
+_HEADINGS = {
+    "What counts as a duplicate": (*("similarity", "against", "keep", "fail_on_found"),),
+    "Which files": ("include", "exclude", "hidden", "gitignore", "text_field", "id_field"),
+    "Output": ("form", "target", "html", "show_diff", "quiet"),
+}
+_REST = "Advanced"
+_EXPERIMENTS = "Fingerprints, for experiments"
+_OF_EXPERIMENTS = frozenset(
+    {
+        *("k", "no_verify", "bits", "features", "hash", "ngram", "top", "weights"),
+        *("user_dict", "stop_words"),
+    }
+)
+
+# A command with fewer options than this lists them all under one heading.
+_MANY = 16
+
+
+class Command(click.Command):
+    """A command that lists many options under headings and reads configuration files."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.append(
+            click.Option(
+                ["--no-config"],
+                is_flag=True,
+                expose_value=False,
+                help="Do not read configuration files.",
+            )
+        )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, with defaults from configuration files. Raises InputError."""
+        if not ctx.resilient_parsing:
+            given, *_ = self.make_parser(ctx).parse_args(list(args))
+            if not given.get("no_config"):
+                from simdup.cli.configuration import configured  # noqa: PLC0415  slow to import
+
+                ctx.default_map = configured(ctx, given)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options; many of them under headings, the most useful ones first."""
+        records = [
+            (parameter.name or "", record)
+            for parameter in self.get_params(ctx)
+            if isinstance(parameter, click.Option)
+            and (record := parameter.get_help_record(ctx)) is not None
+        ]
+        sections = _sections(records) if len(records) >= _MANY else {"Options": records}
+        for heading, options in sections.items():
+            if options:
+                with formatter.section(heading):
+                    formatter.write_dl([record for _, record in options])
+
+
+def _sections(
+    records: Sequence[tuple[str, tuple[str, str]]],
+) -> dict[str, list[tuple[str, tuple[str, str]]]]:
+    """Return the help records of options by heading, in the order of the headings."""
+    of_name = {name: heading for heading, names in _HEADINGS.items() for name in names}
+    of_name |= dict.fromkeys(_OF_EXPERIMENTS, _EXPERIMENTS)
+    sections: dict[str, list[tuple[str, tuple[str, str]]]] = {
+        heading: [] for heading in (*_HEADINGS, _REST, _EXPERIMENTS)
+    }
+    for name, record in records:
+        sections[of_name.get(name, _REST)].append((name, record))
+    return sections
+
+
+class Group(click.Group):
+    """A group of such commands."""
+
+    command_class = Command

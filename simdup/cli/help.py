@@ -1,0 +1,97 @@
+"""`simdup help`: the pages of the manual that ships with simdup."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import textwrap
+from importlib.resources import files
+
+import click
+
+#: The pages of the manual, in the order in which `simdup help` lists them.
+TOPICS = (
+    *("scan", "accuracy", "index", "corpora", "spark", "report", "ignore", "formats"),
+    *("configuration", "json", "library", "reliability", "how-it-works", "assignment"),
+)
+
+# A page is easier to read if its lines are no longer than this.
+_WIDEST = 88
+
+# Text that is printed as it stands: tables, and the lines between two fences.
+_FENCE, _TABLE = "```", "|"
+
+
+@click.command("help")
+@click.argument("topic", required=False, metavar="[TOPIC]")
+def help_command(topic: str | None) -> None:
+    """Print a page of the manual; without TOPIC list the pages.
+
+    On a terminal the page is shown by the program that PAGER names.
+
+    \b
+    Examples:
+      simdup help
+      simdup help accuracy
+    """
+    if topic is None:
+        click.echo("\n".join(_contents()))
+    elif topic in TOPICS:
+        page = "\n".join(wrapped(manual_page(topic), _width())) + "\n"
+        if sys.stdout.isatty():
+            click.echo_via_pager(page)
+        else:
+            click.echo(page, nl=False)
+    else:
+        raise click.BadParameter(
+            f"the manual has no page {topic!r}; it has {', '.join(TOPICS)}", param_hint="TOPIC"
+        )
+
+
+def manual_page(topic: str) -> str:
+    """Return the Markdown of one page of the manual."""
+    return (files("simdup") / "manual" / f"{topic}.md").read_text("utf-8")
+
+
+def wrapped(page: str, width: int) -> list[str]:
+    """Return a page as lines of at most `width` characters, with links reduced to their text.
+
+    Tables and code keep their lines, however long these are.
+    """
+    lines, is_code = [], False
+    for line in page.splitlines():
+        is_fence = line.startswith(_FENCE)
+        is_code ^= is_fence
+        if is_code or is_fence or line.startswith(_TABLE):
+            lines.append(line)
+        else:
+            plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", line)
+            lines += _paragraph(plain, width)
+    return lines
+
+
+def _paragraph(line: str, width: int) -> list[str]:
+    """Return one long line as several, those after the bullet of a list indented."""
+    bullet = re.match(r"(?:- |\d+\. | *)", line)
+    indent = " " * len(bullet[0]) if bullet else ""
+    return textwrap.wrap(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    ) or [""]
+
+
+def _contents() -> list[str]:
+    """Return a line for each page with its name and title."""
+    titles = {topic: manual_page(topic).partition("\n")[0].removeprefix("# ") for topic in TOPICS}
+    widest = max(map(len, TOPICS))
+    return [
+        "Pages of the manual; `simdup help TOPIC` prints one.",
+        "",
+        *(f"  {topic:{widest}}  {title}" for topic, title in titles.items()),
+        "",
+        "`simdup COMMAND --help` explains the options of a command.",
+    ]
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size().columns, _WIDEST) if sys.stdout.isatty() else _WIDEST

@@ -1,0 +1,230 @@
+"""Configuration files: which are read, what they may set, and what is wrong in them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from simdup.cli.configuration import NAME, user_file
+
+pytestmark = pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="Python has had a reader of TOML since 3.11"
+)
+
+
+@pytest.fixture
+def texts(write, english):
+    """Two texts that are near-duplicates, and a copy that differs in its name alone."""
+    write("docs/a.txt", english)
+    write("docs/b.txt", english.replace("the", "a"))
+    write("docs/c.lock", english)
+
+
+@pytest.fixture
+def own(folder):  # noqa: ARG001  (whose environment it is)
+    """`own(text)`: the user's own configuration file."""
+
+    def writing(text):
+        place = user_file()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+        return place
+
+    return writing
+
+
+@pytest.fixture
+def scanned(run):
+    """`scanned(*arguments)`: the JSON of a scan of docs."""
+
+    def scanning(*arguments):
+        ended = run("scan", "docs", "--format", "json", *arguments)
+        assert ended.code == 0, ended.err.decode()
+        return json.loads(ended.out)
+
+    return scanning
+
+
+def paths(found):
+    return {member["path"] for group in found["groups"] for member in group["members"]}
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize("place", [NAME, f"docs/{NAME}"])
+def test_a_file_in_the_scanned_tree_or_above_it_sets_defaults(scanned, write, place):
+    before = scanned("--no-config")
+    write(place, 'similarity = 0.99\n[scan]\nexclude = ["*.lock"]\n')
+
+    found = scanned()
+
+    assert paths(before) == {"docs/a.txt", "docs/b.txt", "docs/c.lock"}
+    assert found["settings"]["similarity"] == 0.99
+    assert paths(found) == set()
+    assert found["stats"]["skipped"]["excluded"] == 1
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
+    write(NAME, "similarity = 0.9\n")
+
+    ended = run("scan", "docs")
+
+    assert f"{NAME} (--no-config leaves it out)" in ended.err.decode()
+    assert NAME not in run("scan", "docs", "--no-config").err.decode()
+    assert run("scan", "docs", "--quiet").err == b""
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_file_above_the_repository_is_not_read(scanned, write, folder):
+    write(NAME, "similarity = 0.99\n")
+    (folder / "docs" / ".git").mkdir()
+
+    assert scanned()["settings"]["similarity"] == 0.45
+
+
+@pytest.mark.usefixtures("texts")
+def test_the_command_line_wins_over_the_tree_and_the_tree_over_the_users_own(scanned, write, own):
+    own("similarity = 0.7\nbits = 64\nhidden = true\n")
+    write(NAME, "similarity = 0.8\n")
+
+    assert scanned()["settings"]["similarity"] == 0.8
+    assert scanned()["settings"]["bits"] == 64
+    assert scanned("-s", "0.9")["settings"]["similarity"] == 0.9
+
+
+@pytest.mark.usefixtures("texts")
+def test_an_option_on_the_command_line_drops_one_that_it_excludes(scanned, own):
+    own("similarity = 0.7\n[scan]\ncache = 'my.store'\n")
+
+    found = scanned("-k", "9", "--no-cache")
+
+    assert found["settings"]["k"] == 9
+    assert not found["settings"]["verified"]
+
+
+@pytest.mark.usefixtures("texts")
+def test_compare_and_a_scan_of_the_same_tree_have_the_same_threshold(run, write):
+    write(f"docs/{NAME}", "similarity = 0.99\n")
+
+    assert run("compare", "docs/a.txt", "docs/b.txt").code == 1
+    assert run("compare", "docs/a.txt", "docs/b.txt", "--no-config").code == 0
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_key_of_another_command_is_no_fault(scanned, own):
+    own('top = 10\ndraws = 3\n[corpus.scan]\ntext-field = "body"\n[evaluate]\ncurve = true\n')
+
+    assert scanned()["groups"]
+
+
+@pytest.mark.usefixtures("texts")
+def test_paths_are_relative_to_the_file_that_names_them(run, own):
+    place = own('[scan]\ncache = "scans.store"\n')
+
+    assert run("scan", "docs").code == 0
+
+    assert (place.parent / "scans.store").exists()
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("similarty = 0.9\n", "line 1: 'similarty': there is no such option; did you mean"),
+        ("\n[scan]\nbits = 64\nnothing = 1\n", "line 4: 'nothing': there is no such option"),
+        ("[scna]\nbits = 64\n", "line 1: 'scna': there is no such command"),
+        ('\nsimilarity = "much"\n', "line 2: 'similarity': "),
+        ("similarity = 200\n", "line 1: 'similarity': "),
+        ("similarity = [0.5, 0.6]\n", "line 1: 'similarity': takes one value, not a list"),
+        ("hidden = 'perhaps'\n", "line 1: 'hidden': "),
+        ("ignored = 1\n", "line 1: 'ignored': takes the name of a file"),
+        ("similarity = \n", "no TOML ("),
+        ("[scan]\n[scan]\n", "no TOML ("),
+        (b"\xff", "cannot be read"),
+    ],
+)
+@pytest.mark.parametrize("is_own", [False, True])
+def test_what_is_wrong_in_a_file_is_one_line_with_its_place(run, own, text, message, is_own):
+    place = own("") if is_own else Path(NAME)
+    place.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    ended = run("scan", "docs")
+
+    assert ended.code == 2
+    assert ended.out == b""
+    (line,) = ended.err.decode().splitlines()
+    assert place.name in line
+    assert message in line
+
+
+@pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'convert = ["txt=touch ran"]',
+        'output = "made"',
+        'html = "made"',
+        'cache = "made"',
+        'user-dict = "docs/a.txt"',
+        "follow-symlinks = true",
+        'format = "csv"',
+    ],
+)
+def test_a_file_in_a_tree_cannot_run_a_program_or_write_a_file(run, write, text):
+    write(NAME, text)
+
+    ended = run("scan", "docs")
+
+    assert ended.code == 2
+    assert "a file in the scanned tree may not set this" in ended.err.decode()
+    assert sorted(os.listdir()) == [NAME, "docs"]
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_tree_may_keep_its_own_list_of_ignored_pairs_but_name_none_elsewhere(run, write):
+    write(NAME, 'ignored = ".simdup-ignored"\n')
+    assert run("ignore", "add", "docs/a.txt", "docs/b.txt").code == 0
+    assert Path(".simdup-ignored").exists()
+    assert "1 pair is left out" in run("scan", "docs").err.decode()
+
+    write(NAME, 'ignored = "../elsewhere"\n')
+
+    assert "is outside the folder of this file" in run("scan", "docs").err.decode()
+
+
+@pytest.mark.usefixtures("texts")
+def test_two_trees_with_files_of_their_own_are_refused(run, write, english):
+    write("more/a.txt", english)
+    write(f"docs/{NAME}", "bits = 64\n")
+    write(f"more/{NAME}", "bits = 128\n")
+
+    ended = run("scan", "docs", "more")
+
+    assert ended.code == 2
+    assert "two configuration files apply" in ended.err.decode()
+    assert run("scan", "docs", "more", "--no-config").code == 0
+
+
+def test_a_user_without_a_home_folder_has_no_file(run, write, english, monkeypatch):
+    write("docs/a.txt", english)
+    for name in ("XDG_CONFIG_HOME", "HOME", "APPDATA", "USERPROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError))
+
+    assert run("scan", "docs", "--no-cache", "--no-ignored").code == 0
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+def test_the_users_own_file_is_where_the_system_keeps_configuration(monkeypatch, platform):
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/configuration")
+    monkeypatch.setenv("APPDATA", "/configuration")
+
+    place = user_file()
+
+    assert place.parts[-2:] == ("simdup", "config.toml")
+    assert ("Application Support" in place.parts) == (platform == "darwin")

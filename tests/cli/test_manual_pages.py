@@ -1,0 +1,103 @@
+"""`simdup help` and the headings of `--help`."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from simdup.cli.help import TOPICS, manual_page, wrapped
+
+
+def test_without_a_topic_the_pages_are_listed(run):
+    ended = run("help")
+
+    assert ended.code == 0
+    for topic in TOPICS:
+        assert re.search(rf"^  {topic} +\S", ended.out.decode(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_is_printed_with_lines_that_fit(run, topic):
+    ended = run("help", topic)
+
+    assert ended.code == 0
+    lines = ended.out.decode().splitlines()
+    assert lines == wrapped(manual_page(topic), 88)
+    assert lines[0].startswith("# ")
+
+
+def test_an_unknown_topic_is_one_line_that_names_the_pages(run):
+    ended = run("help", "acuracy")
+
+    assert ended.code == 2
+    (line,) = ended.err.decode().splitlines()
+    assert "accuracy" in line
+
+
+def test_the_words_of_a_page_are_all_there():
+    page = "# A page\n\nSee [the list](list.md) and ![a picture](a.png).\n\n- one " + "word " * 40
+
+    lines = wrapped(page, 40)
+
+    assert max(map(len, lines)) <= 40
+    assert " ".join(lines).split() == [
+        *"# A page See the list and a picture . - one".replace(" .", ".").split(),
+        *["word"] * 40,
+    ]
+    assert all(line.startswith(("- ", "  ")) for line in lines[4:])
+
+
+def test_tables_and_code_keep_their_lines():
+    table = ["| a | b |", "|---|---|", "| " + "x" * 99 + " | |"]
+    code = ["```sh", "simdup   scan " + "y" * 99, "```"]
+
+    assert wrapped("\n".join([*table, *code]), 40) == [*table, *code]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals of POSIX systems")
+def test_a_terminal_shows_a_page_in_the_pager(tmp_path):
+    pager = tmp_path / "pager"
+    pager.write_text("#!/bin/sh\necho paged\nexec cat\n")
+    pager.chmod(0o755)
+    main, other = pty.openpty()
+
+    done = subprocess.Popen(
+        [sys.executable, "-m", "simdup", "help", "ignore"],
+        env=os.environ | {"PAGER": str(pager), "TERM": "xterm"},
+        stdin=other,
+        stdout=other,
+        stderr=other,
+    )
+    os.close(other)
+    shown = b""
+    while True:
+        try:
+            part = os.read(main, 4096)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+    os.close(main)
+
+    assert done.wait() == 0
+    assert shown.startswith(b"paged")
+    assert "Pairs that are no duplicates" in shown.decode()
+
+
+def test_the_help_of_a_scan_begins_with_what_most_people_need(run):
+    lines = run("scan", "--help").out.decode().splitlines()
+
+    headings = [line for line in lines if re.fullmatch(r"[A-Z].*:", line)]
+    assert headings == [
+        *("What counts as a duplicate:", "Which files:", "Output:", "Advanced:"),
+        "Fingerprints, for experiments:",
+    ]
+    before = lines[: lines.index("Advanced:")]
+    assert len([line for line in before if re.match(r"  -", line)]) <= 12
+    assert any(re.match(r"  --bits", line) for line in lines[lines.index(headings[-1]) :])
