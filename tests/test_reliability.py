@@ -1052,7 +1052,11 @@ def test_what_is_skipped_by_default_is_counted(run, write, english):
     whole = run("scan", "in", "--noise", "--hidden")
 
     assert ended.out == b""
-    assert ended.err.endswith(b"skipped 7 excluded by default, 1 hidden\n")
+    assert ended.err.endswith(
+        b" s; skipped 1 hidden\n"
+        b"left out: $RECYCLE.BIN, .Trash, .Trash-1000, .git, .venv and 2 more folders"
+        b" (--noise --hidden reads them)\n"
+    )
     assert whole.err.startswith(b"1 group of 9 files; read 9 of 9 files ")
     assert whole.err.endswith(b"skipped nothing\n")
 

@@ -20,6 +20,11 @@ from simdup.report import json_csv as data
 @click.argument("right", type=options.PATH, metavar="B")
 @options.file_matching
 @options.flag("--diff", "show_diff", "Also show the sentences that differ.")
+@options.flag(
+    "-v",
+    "--verbose",
+    "Also show the fingerprints and how far apart they are, which JSON always has.",
+)
 @options.report_format(["text", "json"], "text")
 @options.color
 def compare_command(
@@ -27,6 +32,7 @@ def compare_command(
     right: str,
     *,
     show_diff: bool,
+    verbose: bool,
     form: str | None,
     color: str,
     **given: Any,
@@ -48,7 +54,7 @@ def compare_command(
     if is_json:
         write(data.render_comparison(comparison))
     else:
-        write(text.render_comparison(comparison, shape))
+        write(text.render_comparison(comparison, shape, verbose=verbose))
     if show_diff:
         write(diff.render(*comparison.texts, (left, right), shape))
     return 0 if comparison.kind is not None else 1

@@ -15,7 +15,7 @@ from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
 from simdup.errors import SimdupError
 from simdup.index.index import Index
 from simdup.report.query import render_info, render_info_json
-from simdup.report.text import skips
+from simdup.report.text import left_out, skipped_in_words
 from simdup.report.wording import count
 
 if TYPE_CHECKING:
@@ -183,6 +183,9 @@ def _change(index: Index, given: dict[str, Any], change: Callable[[], Changes]) 
                 f"simdup: {place!r} had other filters before; the next update applies the new ones"
             )
         tell(_summary(changes, len(index)))
+        option = "--noise" if "noise" in given else "simdup index add --noise"
+        for line in left_out(changes.skipped, option):
+            tell(line)
     has_trouble = any(each.reason.is_trouble for each in changes.skipped)
     return options.TROUBLE_WITH_INPUT if has_trouble else 0
 
@@ -191,6 +194,6 @@ def _summary(changes: Changes, documents: int) -> str:
     """Return the line that says what was changed, and what the index contains now."""
     names = ("added", "replaced", "removed", "unchanged")
     done = [f"{n:,} {name}" for name in names if (n := getattr(changes, name))]
-    skipped = [f"{n:,} {reason}" for reason, n in skips(changes.skipped).items()]
+    skipped = skipped_in_words(changes.skipped)
     line = f"{', '.join(done) or 'nothing changed'}; {count(documents, 'document')} in the index"
-    return f"{line}; skipped {', '.join(skipped)}" if skipped else line
+    return f"{line}; skipped {skipped}" if skipped else line

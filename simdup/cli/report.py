@@ -74,7 +74,7 @@ def report_command(saved: str, **given: Any) -> int:
         write_page(result, progress(quiet=given["quiet"]))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
-    if not given["quiet"]:
+    elif not given["quiet"]:
         for line in summary(result):
             tell(line)
     return 0

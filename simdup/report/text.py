@@ -14,9 +14,12 @@ from simdup.theory import similarity_at, standard_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simdup.records import Candidates, Comparison, Document, Group, ScanResult, Skipped
+    from simdup.records import Candidates, Comparison, Document, Group, ScanResult, Skipped, Stats
     from simdup.report.terminal import TerminalStyle
     from simdup.settings import Settings
+
+# Names of folders in the line that `left_out` returns.
+_MOST_NAMES = 5
 
 
 def render(result: ScanResult, look: TerminalStyle = PLAIN) -> Iterator[str]:
@@ -98,26 +101,65 @@ def skips(skipped: Iterable[Skipped]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def summary(result: ScanResult) -> list[str]:
-    """What was found, read and skipped, and what else the user should know: a line each."""
-    stats = result.stats
-    skipped = ", ".join(f"{n:,} {reason}" for reason, n in skips(result.skipped).items())
-    read = (
-        f"read {stats.fingerprinted:,} of {count(stats.found, 'file')} ({size(stats.bytes)})"
-        f" in {stats.seconds:.1f} s"
+def skipped_in_words(skipped: Iterable[Skipped]) -> str:
+    """How many files were skipped and why; nothing about the folders that `left_out` names."""
+    others = skips(each for each in skipped if not _is_noise(each))
+    return ", ".join(f"{n:,} {reason}" for reason, n in others.items())
+
+
+def left_out(skipped: Iterable[Skipped], option: str = "--noise") -> list[str]:
+    """A line that names the folders left out by default, if there are any, most frequent first.
+
+    `option` is what reads them; a folder whose name begins with a dot needs `--hidden` too.
+    """
+    names = Counter(os.path.basename(each.path) for each in skipped if _is_noise(each))
+    if not names:
+        return []
+    ordered = sorted(names.items(), key=lambda item: (-item[1], item[0]))
+    shown = ", ".join(
+        f"{n:,} x {printable(name)}" if n > 1 else printable(name)
+        for name, n in ordered[:_MOST_NAMES]
     )
-    outcome = f"{_outcome(result)}; {read}" if stats.found else "no file to compare was found"
-    lines = [f"{outcome}; skipped {skipped or 'nothing'}"]
+    if others := sum(n for _, n in ordered[_MOST_NAMES:]):
+        shown += f" and {count(others, 'more folder')}"
+    if any(name.startswith(".") for name in names):
+        option += " --hidden"
+    return [f"left out: {shown} ({option} reads {'it' if names.total() == 1 else 'them'})"]
+
+
+def _is_noise(skipped: Skipped) -> bool:
+    """Whether this is a folder that `--noise` enters; an index that skips itself gives a detail."""
+    return skipped.reason is Reason.NOISE and not skipped.detail
+
+
+def summary(result: ScanResult) -> list[str]:
+    """What was found, compared and skipped, and what else the user should know: a line each."""
+    stats, skipped, noise = result.stats, skipped_in_words(result.skipped), left_out(result.skipped)
+    line = f"{_outcome(result)}; {_work(stats)}" if stats.found else "no file to compare was found"
+    if skipped or not noise:
+        line += f"; skipped {skipped or 'nothing'}"
+    lines = [line, *noise]
     if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
         lines.append(f"{count(unread, 'PDF file')} left out: pip install 'simdup[docs]' reads them")
-    if stats.from_store:
-        lines.append(f"{count(stats.from_store, 'file')} known from before, not read again")
     if stats.ignored:
         verb = "is" if stats.ignored == 1 else "are"
         lines.append(
             f"{count(stats.ignored, 'pair')} {verb} left out, as `simdup ignore list` says"
         )
     return [*lines, *narrowed(result.candidates, result.settings)]
+
+
+def _work(stats: Stats) -> str:
+    """How many files were read, or else compared, since some were known from an earlier scan."""
+    verb, known = "read", ""
+    if stats.from_store:
+        everything = stats.from_store == stats.found
+        verb = "compared"
+        known = f"; {'all' if everything else f'{stats.from_store:,}'} known from before"
+    return (
+        f"{verb} {stats.fingerprinted:,} of {count(stats.found, 'file')}"
+        f" ({size(stats.bytes)}{known}) in {stats.seconds:.1f} s"
+    )
 
 
 def _outcome(result: ScanResult) -> str:
@@ -142,9 +184,13 @@ def narrowed(candidates: Candidates | None, settings: Settings) -> list[str]:
     ]
 
 
-def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> Iterator[str]:
-    """Both files, how far apart they are, and the verdict."""
-    bits, distance = comparison.settings.recipe.bits, comparison.distance
+def render_comparison(
+    comparison: Comparison, look: TerminalStyle = PLAIN, *, verbose: bool = False
+) -> Iterator[str]:
+    """The verdict, the similarity and both files; if `verbose`, also how far apart they are."""
+    colour = HEADING if comparison.kind is None else KINDS[comparison.kind]
+    yield f"verdict      {look.painted(_verdict(comparison), colour)}"
+    yield f"similarity   {look.painted(percent(comparison.similarity), colour)}, exact"
     files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
     for document, fingerprint in files:
         yield (
@@ -152,17 +198,22 @@ def render_comparison(comparison: Comparison, look: TerminalStyle = PLAIN) -> It
             f" ({percent(document.confidence)} sure), {size(document.source.size)},"
             f" {count(document.features, 'feature')}{look.painted(_remarks(document), REMARK)}"
         )
-        yield f"  fingerprint  {look.painted(fingerprint.hex(), ASIDE)}"
+        if verbose:
+            yield f"  fingerprint  {look.painted(fingerprint.hex(), ASIDE)}"
+    if verbose:
+        yield from _distance(comparison)
+
+
+def _distance(comparison: Comparison) -> Iterator[str]:
+    """How far apart the fingerprints are, and the similarity that this stands for."""
+    bits, distance = comparison.settings.recipe.bits, comparison.distance
     error = standard_error(max(0.0, similarity_at(distance, bits)), bits)
     estimate, low, high = (
         percent(max(0.0, similarity_at(min(bits, max(0, each)), bits)))
         for each in (distance, distance + error, distance - error)
     )
-    colour = HEADING if comparison.kind is None else KINDS[comparison.kind]
     yield f"distance     {distance} of {bits} bits"
-    yield (f"             stands for {estimate} alike ({low} to {high} within one standard error)")
-    yield f"similarity   {look.painted(percent(comparison.similarity), colour)}, exact"
-    yield f"verdict      {look.painted(_verdict(comparison), colour)}"
+    yield f"             stands for {estimate} alike ({low} to {high} within one standard error)"
 
 
 def _verdict(comparison: Comparison) -> str:

@@ -26,27 +26,47 @@ def compared(run):
 
 
 def verdict(ended):
-    return ended.out.decode().splitlines()[-1]
+    return ended.out.decode().splitlines()[0]
 
 
 def test_worked_by_hand(run, write):
     write("a", "one two three four")
     write("b", "one two three five")
 
-    ended = run("compare", "a", "b", "--bits", "16")
+    ended = run("compare", "a", "b")
 
     # Of the shingles one-two, two-three, three-four two are in both: 2 / 3.
-    assert ended.code == 0
-    lines = ended.out.decode().splitlines()
-    assert lines[0] == "a: utf-8 (100 % sure), 18 B, 3 features  (short)"
-    assert re.fullmatch(r"  fingerprint  [0-9a-f]{4}", lines[1])
-    assert lines[2] == "b: utf-8 (100 % sure), 18 B, 3 features  (short)"
-    first, second = (int(lines[n].split()[1], 16) for n in (1, 3))
-    assert lines[4] == f"distance     {(first ^ second).bit_count()} of 16 bits"
-    assert lines[6:] == [
-        "similarity   66.6 %, exact",
+    assert (ended.code, ended.err) == (0, b"")
+    assert ended.out.decode().splitlines() == [
         "verdict      near-duplicates (similarity of at least 45.0 %)",
+        "similarity   66.6 %, exact",
+        "a: utf-8 (100 % sure), 18 B, 3 features  (short)",
+        "b: utf-8 (100 % sure), 18 B, 3 features  (short)",
     ]
+
+
+@pytest.mark.parametrize("verbose", ["-v", "--verbose"])
+def test_verbose_adds_the_fingerprints_and_their_distance(run, write, verbose):
+    write("a", "one two three four")
+    write("b", "one two three five")
+
+    plain = run("compare", "a", "b", "--bits", "16").out.decode().splitlines()
+    lines = run("compare", "a", "b", "--bits", "16", verbose).out.decode().splitlines()
+
+    assert [*lines[:3], lines[4]] == plain
+    assert all(re.fullmatch(r"  fingerprint  [0-9a-f]{4}", lines[n]) for n in (3, 5))
+    first, second = (int(lines[n].split()[1], 16) for n in (3, 5))
+    assert lines[6] == f"distance     {(first ^ second).bit_count()} of 16 bits"
+    assert lines[7].startswith("             stands for ")
+    assert len(lines) == 8
+
+
+def test_verbose_changes_nothing_in_json(run, write, english):
+    write("a", english)
+    write("b", english.replace("grey", "white"))
+
+    asked = ("compare", "a", "b", "--format", "json")
+    assert run(*asked, "--verbose") == run(*asked)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +172,7 @@ def test_a_name_does_not_act_on_a_terminal(run, write, english):
     out = run("compare", name, "b", "--diff").out.decode()
 
     assert [c for c in out if not c.isprintable() and c != "\n"] == []
-    assert out.startswith("\\x1b[31m\\u202e\\n: utf-8 ")
+    assert out.splitlines()[2].startswith("\\x1b[31m\\u202e\\n: utf-8 ")
 
 
 # Differences

@@ -98,6 +98,21 @@ def test_an_update_that_finds_nothing_new_leaves_the_file_as_it_was(run, built):
     assert (Path(built).read_bytes(), os.stat(built).st_mtime_ns) == before
 
 
+def test_folders_left_out_by_default_are_named(run, write, tree):
+    write("in/node_modules/d.txt", words(4))
+    folders, skipped = b"left out: node_modules (%s reads it)\n", b"; skipped 1 binary\n"
+
+    assert run("index", "build", "x", tree).err.endswith(skipped + folders % b"--noise")
+    assert run("index", "add", "x", tree).err.endswith(skipped + folders % b"--noise")
+    updated = run("index", "update", "x")
+    assert updated.err.endswith(skipped + folders % b"simdup index add --noise")
+    assert run("index", "update", "x", "-q").err == b""
+
+    added = run("index", "add", "x", tree, "--noise")
+    assert b"\n1 added, 3 unchanged; 4 documents in the index; skipped 1 binary\n" in added.err
+    assert b"left out" not in added.err + run("index", "update", "x").err
+
+
 def test_a_skipped_file_below_two_places_is_reported_once(run, built, tree):
     run("index", "add", built, "in/deep", "in/a.txt")
 

@@ -585,6 +585,34 @@ def test_the_summary_says_what_was_read_and_skipped(run, write, english):
     assert said.count("\n") == 1
 
 
+def test_a_scan_that_knows_some_files_says_what_it_compared(run, write, english, monkeypatch):
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))  # new files are known too
+    write("a", english)
+    write("b", english)
+    first, second = run("scan", ".").err.decode(), run("scan", ".").err.decode()
+    write("c", UNRELATED)
+    third = run("scan", ".").err.decode()
+
+    assert first.startswith("1 group of 2 files; read 2 of 2 files (")
+    assert "; compared 2 of 2 files (" in second
+    assert "; all known from before) in " in second
+    assert "; compared 3 of 3 files (" in third
+    assert "; 2 known from before) in " in third
+    assert all(said.count("\n") == 1 for said in (first, second, third))
+    assert "read" not in second + third
+
+
+def test_the_options_that_a_summary_names_read_what_was_left_out(run, write, english):
+    for folder in ("a/node_modules", "a/.git", "b/node_modules"):
+        write(f"{folder}/text", english)
+
+    named = run("scan", "a").err.decode().splitlines()[-1]
+    assert named == "left out: .git, node_modules (--noise --hidden reads them)"
+    assert run("scan", "a", "--noise", "--hidden").out.startswith(b"Group 1: ")
+    assert run("scan", "b").err.endswith(b"left out: node_modules (--noise reads it)\n")
+    assert b"; read 1 of 1 file " in run("scan", "b", "--noise").err
+
+
 def test_quiet_says_nothing(run, write, refused):
     write("a", SHORT)
     refused("./a")

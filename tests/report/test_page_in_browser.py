@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from shutil import which
 
@@ -13,7 +14,7 @@ import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import LONG, patient
 
-from simdup.records import Reason, Skipped
+from simdup.records import Reason, Skipped, Stats
 from simdup.report.page import render
 from tests.report.test_page import group, page_of, result
 
@@ -454,6 +455,17 @@ def test_a_cut_or_missing_text_is_marked_in_its_group(rendered, monkeypatch):
 
     opened.get_by_label("Right").select_option(label="six")
     opened.get_by_text("changed while read").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("known", "complete", "words"),
+    [(0, True, "files read"), (1, True, "files compared"), (1, False, "files read")],
+)
+def test_files_known_from_before_are_not_called_read(rendered, known, complete, words):
+    stats = Stats(9, 8, 1234, 0.5, from_store=known)
+    page = rendered(replace(result(group(1, "one", "two")), stats=stats, complete=complete))
+
+    assert page.locator("#figures dt").first.inner_text() == words
 
 
 def test_an_interrupted_scan_and_an_empty_one_say_so(rendered):

@@ -151,10 +151,11 @@ def test_a_coloured_report_without_its_codes_equals_the_plain_one():
 
 @pytest.mark.parametrize("kind", [*Kind, None])
 def test_a_coloured_comparison_without_its_codes_equals_the_plain_one(kind):
-    coloured = list(text.render_comparison(comparison(kind), COLOURED))
+    coloured = list(text.render_comparison(comparison(kind), COLOURED, verbose=True))
+    plain = list(text.render_comparison(comparison(kind), verbose=True))
 
-    assert coloured != list(text.render_comparison(comparison(kind)))
-    assert [bare(line) for line in coloured] == list(text.render_comparison(comparison(kind)))
+    assert coloured != plain
+    assert [bare(line) for line in coloured] == plain
 
 
 def test_answers_are_coloured_and_fit_too():
@@ -192,7 +193,7 @@ def test_differences_are_red_and_green_and_names_are_neither():
 def test_no_path_brings_its_own_colour_codes(first, second, columns):
     lines = [
         *text.render(result(pair(first, second)), TerminalStyle(is_coloured=True, columns=columns)),
-        *text.render_comparison(comparison(), COLOURED),
+        *text.render_comparison(comparison(), COLOURED, verbose=True),
         *diff.render(f"a. {first}", f"a. {second}", (first, second), COLOURED),
     ]
 

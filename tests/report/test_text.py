@@ -149,14 +149,23 @@ def comparison(kind=Kind.NEAR, distance=4, **settings):
 
 def test_a_comparison_in_text():
     assert rendered(text.render_comparison(comparison())) == (
+        "verdict      near-duplicates (similarity of at least 45.0 %)\n"
+        "similarity   75.0 %, exact\n"
+        "a: gb18030 (87.5 % sure), 1.2 kB, 100 features\n"
+        "b: gb18030 (100 % sure), 1.2 kB, 1 feature  (short)\n"
+    )
+
+
+def test_a_verbose_comparison_also_has_the_fingerprints_and_their_distance():
+    assert rendered(text.render_comparison(comparison(), verbose=True)) == (
+        "verdict      near-duplicates (similarity of at least 45.0 %)\n"
+        "similarity   75.0 %, exact\n"
         "a: gb18030 (87.5 % sure), 1.2 kB, 100 features\n"
         "  fingerprint  0001\n"
         "b: gb18030 (100 % sure), 1.2 kB, 1 feature  (short)\n"
         "  fingerprint  f001\n"
         "distance     4 of 16 bits\n"
         "             stands for 70.7 % alike (43.0 % to 90.2 % within one standard error)\n"
-        "similarity   75.0 %, exact\n"
-        "verdict      near-duplicates (similarity of at least 45.0 %)\n"
     )
 
 
@@ -172,12 +181,12 @@ def test_a_comparison_in_text():
     ],
 )
 def test_verdicts(made, verdict):
-    assert list(text.render_comparison(made))[-1] == f"verdict      {verdict}"
+    assert next(text.render_comparison(made)) == f"verdict      {verdict}"
 
 
 @pytest.mark.parametrize("distance", range(17))
 def test_a_range_never_leaves_0_to_100_per_cent(distance):
-    line = list(text.render_comparison(comparison(distance=distance)))[5]
+    line = list(text.render_comparison(comparison(distance=distance), verbose=True))[-1]
 
     estimate, low, high = map(float, re.findall(r"(-?[\d.]+) %", line))
     assert 0 <= low <= estimate <= high <= 100
@@ -455,6 +464,71 @@ def test_a_summary_without_groups_is_one_line():
         "no file holds the same text as a reference; read 1 of 1 file "
     )
     assert summary(empty) == ["no file to compare was found; skipped 1 hidden"]
+
+
+@pytest.mark.parametrize(
+    ("known", "work"),
+    [
+        (0, "read 31 of 33 files (35.3 kB) in 0.4 s"),
+        (1, "compared 31 of 33 files (35.3 kB; 1 known from before) in 0.4 s"),
+        (32, "compared 31 of 33 files (35.3 kB; 32 known from before) in 0.4 s"),
+        (33, "compared 31 of 33 files (35.3 kB; all known from before) in 0.4 s"),
+    ],
+)
+def test_a_summary_never_calls_known_files_read(known, work):
+    stats = Stats(33, 31, 35_334, 0.4, from_store=known)
+
+    assert summary(replace(result(pair()), stats=stats)) == [
+        f"1 group of 2 files; {work}; skipped nothing"
+    ]
+
+
+def noise(*paths):
+    return [Skipped(path, Reason.NOISE) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("paths", "line"),
+    [
+        (["in/node_modules"], "left out: node_modules (--noise reads it)"),
+        (["in/.git"], "left out: .git (--noise --hidden reads it)"),
+        (["a/node_modules", "b/node_modules"], "left out: 2 x node_modules (--noise reads them)"),
+        (
+            ["a/node_modules", "a/.git", "b/.git"],
+            "left out: 2 x .git, node_modules (--noise --hidden reads them)",
+        ),
+        (list("edcba"), "left out: a, b, c, d, e (--noise reads them)"),
+        (list("fedcba"), "left out: a, b, c, d, e and 1 more folder (--noise reads them)"),
+        (
+            [*"gfffedcba", ".git"],
+            "left out: 3 x f, .git, a, b, c and 3 more folders (--noise --hidden reads them)",
+        ),
+        (["a"] * 2000, "left out: 2,000 x a (--noise reads them)"),
+        ([".Trash-\x1b[31m\udcff"], r"left out: .Trash-\x1b[31m\xff (--noise --hidden reads it)"),
+    ],
+)
+def test_a_summary_names_the_folders_left_out_by_default(paths, line):
+    assert summary(result(pair(), skipped=noise(*paths)))[1:] == [line]
+
+
+def test_folders_that_are_named_are_not_counted_too():
+    stats = Stats(2, 2, 2468, 1.25)
+    named = replace(result(pair(), skipped=noise("node_modules")), stats=stats)
+    both = replace(named, skipped=(*named.skipped, Skipped("x", Reason.BINARY)))
+    empty = replace(result(skipped=noise("node_modules")), stats=Stats(0, 0, 0, 0.04))
+
+    line = "left out: node_modules (--noise reads it)"
+    work = "1 group of 2 files; read 2 of 2 files (2.5 kB) in 1.2 s"
+    assert summary(named) == [work, line]
+    assert summary(both) == [f"{work}; skipped 1 binary", line]
+    assert summary(empty) == ["no file to compare was found", line]
+
+
+def test_an_index_that_leaves_itself_out_is_counted_and_not_named():
+    skipped = [Skipped("x.simdup", Reason.NOISE, "the index itself"), *noise("node_modules")]
+
+    assert text.skipped_in_words(skipped) == "1 excluded by default"
+    assert text.left_out(skipped) == ["left out: node_modules (--noise reads it)"]
 
 
 def test_a_summary_counts_pairs_that_were_ignored():

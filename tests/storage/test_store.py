@@ -1131,7 +1131,9 @@ def test_a_report_is_the_same_without_a_store_and_with_one_new_or_filled(
     assert (without.code, new.code, filled.code) == (0, 0, 0)
     expected = without_the_clock(without.out, form)
     assert without_the_clock(new.out, form) == without_the_clock(filled.out, form) == expected
-    assert b"10 files known from before" in filled.err
+    assert b"; read 8 of 10 files (" in new.err
+    assert b"; compared 8 of 10 files (" in filled.err
+    assert b"; all known from before) in " in filled.err
 
 
 CHOICES = {

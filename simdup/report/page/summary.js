@@ -25,7 +25,7 @@ function figures() {
   const sum = (of) => groups.reduce((total, group) => total + of(group), 0);
   const skipped = Object.values(data.skips).reduce((total, count) => total + count, 0);
   const rows = [
-    ['read', number(data.read), t('ofFound', data.found, size(data.bytes))],
+    [data.complete && data.known ? 'compared' : 'read', number(data.read), t('ofFound', data.found, size(data.bytes))],
     ['groups', number(groups.length), t('inSeconds', data.seconds.toFixed(1), data.known)],
     ['members', number(sum((group) => group.members.length)), ''],
     ['copies', size(sum((group) => group.copies)), t('allButFirst')],

@@ -14,6 +14,7 @@ const WORDS = {
     groups: 'Groups',
     figures: {
       read: 'files read',
+      compared: 'files compared',
       groups: 'groups of duplicates',
       members: 'files in groups',
       copies: 'taken by copies',
@@ -102,6 +103,7 @@ const WORDS = {
     groups: '分组',
     figures: {
       read: '已读取文件',
+      compared: '已比较文件',
       groups: '重复分组',
       members: '分组中的文件',
       copies: '副本占用空间',
