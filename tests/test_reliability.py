@@ -1522,7 +1522,7 @@ def test_nothing_is_asked(simdup, write, english):
         (["scan", "in", "gone"], "'gone': No such file or directory"),
         (["scan", "in", "--against", "gone"], "'gone': No such file or directory"),
         (["scan", "--files-from", "gone"], "'gone': No such file or directory"),
-        (["scan"], "give either PATH... or --files-from FILE"),
+        (["scan", "in", "--files-from", "in/a"], "give either PATH... or --files-from FILE"),
         (["compare", "in/a", "gone"], "'gone': not found (No such file or directory)"),
         (["evaluate", "--pairs", "gone"], "'gone': not found (No such file or directory)"),
         (["cache", "info", "--cache", "gone"], "'gone': there is no store; a scan makes one"),

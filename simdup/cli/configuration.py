@@ -22,7 +22,6 @@ from simdup.storage.home import NoHomeError, home
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from typing import TypeGuard
 
 #: The name of the configuration file in a scanned tree.
 NAME = ".simdup.toml"
@@ -150,12 +149,11 @@ def configured(context: click.Context, given: Mapping[str, object]) -> dict[str,
     `given` holds what stands on the command line, by parameter name: it wins over an option
     that excludes it. The file in the tree wins over the user's own. Raises InputError.
     """
-    command = tuple(context.command_path.split()[1:])
+    chain = _chain(context)
+    command = tuple(each.info_name or "" for each in chain[1:])
     files = [Configuration(path, is_of_tree=False) for path in _user_files()]
     if command in _TREES:
-        value = given.get(_TREES[command])
-        places = [value] if isinstance(value, str) else [*value] if _is_some(value) else ["."]
-        of_tree = _tree_files(places)
+        of_tree = _tree_files(_places(given, _TREES[command]))
         files += [Configuration(path, is_of_tree=True) for path in of_tree]
         context.meta[OF_TREE] = [str(path) for path in of_tree]
     defaults: dict[str, Any] = {}
@@ -241,13 +239,15 @@ def _tables(
 
 def _names_of_tables(context: click.Context) -> list[list[str]]:
     """Return the names that tables may have inside each of `_tables`: those of commands."""
-    chain = [context]
-    while chain[0].parent is not None:
-        chain.insert(0, chain[0].parent)
-    groups = [(each.command, each) for each in chain]
     return [
-        group.list_commands(its) if isinstance(group, click.Group) else [] for group, its in groups
+        each.command.list_commands(each) if isinstance(each.command, click.Group) else []
+        for each in _chain(context)
     ]
+
+
+def _chain(context: click.Context) -> list[click.Context]:
+    """Return the contexts from the program's to that of a command."""
+    return [*_chain(context.parent), context] if context.parent else [context]
 
 
 def _is_table(value: object) -> bool:
@@ -263,8 +263,14 @@ def _key(option: click.Parameter) -> str:
     return max(option.opts, key=len).lstrip("-")
 
 
-def _is_some(value: object) -> TypeGuard[Sequence[str]]:
-    return isinstance(value, (list, tuple)) and bool(value)
+def _places(given: Mapping[str, object], argument: str) -> list[str]:
+    """Return the paths that a command is told to read; a scan without any reads this folder."""
+    value = given.get(argument)
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list | tuple) and value:
+        return [str(each) for each in value]
+    return [] if given.get("index") or given.get("files_from") else [os.curdir]
 
 
 def _commands_below(command: click.Command, context: click.Context) -> Iterator[click.Command]:

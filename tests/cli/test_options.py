@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import click
 import pytest
 
-from simdup.cli import load_command, options
+from simdup.cli import commands, load_command, options
 from simdup.files.walk import Filters
 from simdup.recipe import Recipe
 from simdup.settings import FORMATS, Settings
+
+# With the settings of the program: a command keeps the help option of whoever asks it first.
+CONTEXT = click.Context(commands, **commands.context_settings)
 
 
 @pytest.fixture
 def defaults():
     """What `simdup scan` is given when no option is typed."""
-    return load_command("scan").make_context("scan", ["."]).params
+    return load_command("scan").make_context("scan", ["."], CONTEXT).params
 
 
 def test_without_options_a_scan_has_the_default_settings(defaults):
-    with load_command("scan").make_context("scan", ["."]):
+    with load_command("scan").make_context("scan", ["."], CONTEXT):
         assert options.settings_from(defaults) == Settings()
 
 
@@ -26,7 +30,7 @@ def test_without_options_a_scan_has_the_default_filters(defaults):
 
 
 def test_evaluate_has_the_default_recipe():
-    given = load_command("evaluate").make_context("evaluate", []).params
+    given = load_command("evaluate").make_context("evaluate", [], CONTEXT).params
 
     details = options.details_of("shingles", given)
     assert (given["features"], given["hash"]) == (("shingles",), ("mix64",))
@@ -44,6 +48,6 @@ def test_evaluate_has_the_default_recipe():
     ],
 )
 def test_formats_are_names_or_text_or_all(text, formats):
-    context = load_command("scan").make_context("scan", [".", "--formats", text])
+    context = load_command("scan").make_context("scan", [".", "--formats", text], CONTEXT)
 
     assert context.params["formats"] == formats

@@ -715,7 +715,11 @@ def test_a_file_of_mode_000_exits_with_3(run, write, english):
             [".", "-k", "3", "-s", ".5"],
             "-k and --similarity are two thresholds; give one (see `simdup scan --help`)",
         ),
-        ([".", "--similarity", "nan"], "similarity must be above 0 and at most 1, not nan"),
+        (
+            [".", "--similarity", "nan"],
+            "Invalid value for '-s' / '--similarity': 'nan' is no share; write 0.8 or 80%"
+            " (see `simdup scan --help`)",
+        ),
         (
             [".", "--encoding", "klingon"],
             "Invalid value for '--encoding': unknown encoding 'klingon' (see `simdup scan --help`)",
@@ -727,7 +731,7 @@ def test_a_file_of_mode_000_exits_with_3(run, write, english):
             " (see `simdup scan --help`)",
         ),
         (
-            [],
+            [".", "--files-from", "a"],
             "give either PATH... or --files-from FILE (see `simdup scan --help`)",
         ),
         (
@@ -755,6 +759,32 @@ def test_a_scan_that_cannot_run_is_one_line(run, write, english, arguments, mess
 
     assert (ended.code, ended.out) == (2, b"")
     assert ended.err.decode() == f"simdup: {message}\n"
+
+
+def test_without_a_path_a_scan_reads_the_current_folder(run, write, english):
+    write("a", english)
+    write("b", english)
+
+    ended = run("scan", "--format", "fdupes")
+
+    assert (ended.code, ended.out) == (0, b"./a\n./b\n\n")
+
+
+@pytest.mark.parametrize("share", ["0.8", ".8", "80", "80%", " 80 %"])
+def test_a_similarity_may_be_given_in_per_cent(run, write, english, share):
+    write("a", english)
+
+    ended = run("scan", ".", "--format", "json", "-s", share)
+
+    assert json.loads(ended.out)["settings"]["similarity"] == 0.8
+
+
+@pytest.mark.parametrize("share", ["0", "0%", "1.5", "101", "101%", "-3", "much", "0x1"])
+def test_a_similarity_that_is_none_is_refused(run, share):
+    ended = run("scan", ".", "-s", share)
+
+    assert ended.code == 2
+    assert "'--similarity'" in ended.err.decode()
 
 
 @pytest.mark.parametrize(
