@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from io import UnsupportedOperation
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -174,7 +175,7 @@ def _trouble(error: Exception) -> str | None:
     match error:
         case SimdupError():
             return str(error)
-        case OSError(errno=int()):  # the system said so; of ours there is none without a number
+        case OSError(errno=int()) | UnsupportedOperation():  # the system said so
             where = f"{error.filename!r}: " if error.filename else ""
             return f"{where}{error.strerror or error}"
         case MemoryError():

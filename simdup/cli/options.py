@@ -112,8 +112,9 @@ def share(text: str) -> float:
 def _among(known: Collection[str], text: str) -> tuple[str, ...]:
     """Return the names in a list with commas, each once. Raises ValueError for an unknown one."""
     names = tuple(dict.fromkeys(text.split(",")))
-    if unknown := next((name for name in names if name not in known), None):
-        raise ValueError(f"{unknown!r} is none of {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{name!r} is none of {', '.join(known)}")
     return names
 
 

@@ -181,8 +181,15 @@ def _any_is_inside(roots: list[str], references: list[str]) -> bool:
         inner = os.path.realpath(root)
         if inner in outer:
             raise InputError(f"{root!r}: is to be compared with itself; leave out --against")
-        is_inside |= any(inner.startswith(os.path.join(each, "")) for each in outer)
+        is_inside |= not outer.isdisjoint(_folders_above(inner))
     return is_inside
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """Yield the folder of a path, the folder of that, and so on to the root."""
+    while (folder := os.path.dirname(path)) != path:
+        yield folder
+        path = folder
 
 
 @dataclass(frozen=True, slots=True)

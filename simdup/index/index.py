@@ -111,7 +111,7 @@ class Index:
 
     @property
     def batches(self) -> int:
-        """FingerprintOptions many batches have changed the index."""
+        """How many batches have changed the index."""
         with self._readers.one() as reader:
             return reader.number("batches")
 

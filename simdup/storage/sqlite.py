@@ -98,7 +98,10 @@ class DatabaseKind:
         try:
             for pragma in ("trusted_schema = OFF", "cell_size_check = ON", *pragmas):
                 connection.execute(f"PRAGMA {pragma}")
+            # Damage may have left bytes in the schema that are no UTF-8.
+            connection.text_factory = _decoded
             self._check_schema(connection)
+            connection.text_factory = str
         except BaseException:
             connection.close()
             raise
@@ -127,6 +130,10 @@ class DatabaseKind:
     def _is_ours(self, header: bytes) -> bool:
         is_sqlite = header.startswith(b"SQLite format 3\0")
         return is_sqlite and int.from_bytes(header[68:72], "big") == self.application
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 class BoundedConnection(sqlite3.Connection):
@@ -276,7 +283,7 @@ def patiently(run: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cu
 
 def files_of(path: Path) -> list[Path]:
     """Return the paths of a database: its file, the log, and the log's index."""
-    return [path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")]
+    return [path, Path(f"{path}-wal"), Path(f"{path}-shm")]
 
 
 def size_of(path: Path) -> int:

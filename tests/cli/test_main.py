@@ -140,3 +140,19 @@ def test_the_program_begins_without_numpy():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 
     assert done.stdout == b"False\n"
+
+
+@pytest.mark.parametrize("path", [".", "/", ""])
+@pytest.mark.parametrize(
+    "command", [["query", None, "x"], ["scan", "--index", None], ["scan", "x", "--cache", None]]
+)
+def test_no_name_of_a_file_is_no_fault_of_simdup(run, write, path, command):
+    run, write, path, command
+):
+    write("x", "some words")
+
+    ended = run(*(path if each is None else each for each in command))
+
+    assert ended.code == 2
+    assert ended.err.count(b"\n") == 1
+    assert b"fault of simdup" not in ended.err

@@ -51,3 +51,19 @@ def test_formats_are_names_or_text_or_all(text, formats):
     context = load_command("scan").make_context("scan", [".", "--formats", text], CONTEXT)
 
     assert context.params["formats"] == formats
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("scan", [".", "--formats", "html,"]),
+        ("scan", [".", "--formats", ""]),
+        ("evaluate", ["--features", "shingles,"]),
+        ("evaluate", ["--hash", ","]),
+    ],
+)
+def test_an_empty_name_in_a_list_is_refused(run, command, arguments):
+    ended = run(command, *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert b"'' is none of " in ended.err

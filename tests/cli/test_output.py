@@ -391,6 +391,13 @@ def test_warnings_that_nobody_reads_leave_the_result(simdup, tree):  # noqa: ARG
     assert (ended.returncode, ended.stdout) == (0, REPORT)
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["scan", "--help"], ["help"]])
+def test_a_closed_stdout_is_trouble_and_no_fault_of_simdup(simdup, arguments):
+    ended = simdup(*arguments, preexec_fn=lambda: os.close(1))
+
+    assert (ended.returncode, ended.stderr) == (2, b"simdup: not writable\n")
+
+
 @pytest.mark.parametrize("closed", [1, 2])
 def test_a_closed_stream_is_no_crash(simdup, tree, closed):  # noqa: ARG001
     ended = simdup("scan", "in", "--format", "fdupes", preexec_fn=lambda: os.close(closed))

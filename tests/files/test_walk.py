@@ -740,3 +740,21 @@ def test_each_root_and_reference_is_resolved_once(monkeypatch):
     found = list(walk(sides[0], references=sides[1]))
     assert len(found) == 40
     assert len(resolved) <= 40
+
+
+def test_many_roots_and_many_references_take_no_time_together(folder):
+    for side in "ab":
+        for number in range(1000):
+            (folder / side / str(number)).mkdir(parents=True)
+    sides = [[f"{side}/{number}" for number in range(1000)] for side in "ab"]
+    calls = []
+
+    def counting(path, *parts, real=os.path.join):
+        calls.append(path)
+        return real(path, *parts)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os.path, "join", counting)
+        assert list(walk(sides[0], references=sides[1])) == []
+
+    assert len(calls) < 50_000  # and not a million

@@ -759,10 +759,21 @@ def test_a_value_of_a_wrong_type_does_not_crash_info(place, tree, run, column, v
     assert ended.out.startswith(b"store ")
 
 
-def test_a_damaged_schema_is_moved_aside(place, tree):
+@pytest.mark.parametrize(
+    ("sound", "damaged"),
+    [
+        (b"CREATE TABLE folders", b"CREATE \xff\xfeBLE folders"),
+        (
+            b" value INTEGER, checksum",
+            b" v\xe1lue INTEGER, checksum",
+        ),  # SQLite can still read this schema
+    ],
+)
+def test_a_damaged_schema_is_moved_aside(place, tree, sound, damaged):
     expected = scanned(place, tree)
     data = place.read_bytes()
-    place.write_bytes(data.replace(b"CREATE TABLE folders", b"CREATE \xff\xfeBLE folders"))
+    assert sound in data
+    place.write_bytes(data.replace(sound, damaged))
 
     said = []
     result = scanned(place, tree, said=said)
