@@ -9,11 +9,11 @@ A public name is imported when it is first used, so `import simdup` costs almost
 Source: PEP 562.
 """
 
-import importlib
-import typing
-
 # ruff: noqa: F401  (type checkers read these imports, Python reads the table below)
-if typing.TYPE_CHECKING:
+TYPE_CHECKING = False  # that of `typing`, which takes long to import
+if TYPE_CHECKING:
+    import typing
+
     from simdup.corpus.records import CorpusResult, RowGroups
     from simdup.corpus.rewrite import rewritten
     from simdup.corpus.scan import group_texts, identities, scan_rows
@@ -83,11 +83,13 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 __all__ = sorted(_MODULE_OF)  # noqa: PLE0605  (the names of the table)
 
 
-def __getattr__(name: str) -> typing.Any:  # noqa: ANN401  (classes and functions alike)
+def __getattr__(name: str) -> "typing.Any":  # noqa: ANN401  (classes and functions alike)
     """Import the module of a public name when the name is first used, and return its value."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'simdup' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+    from importlib import import_module  # noqa: PLC0415  not before it is needed
+
+    value = getattr(import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

@@ -52,6 +52,7 @@ SLOW_TESTS = (
     "test_a_scan_shows_its_phases_one_after_the_other",
     "test_a_user_dictionary_decides_what_a_word_is",
     "test_adding_at_the_same_time_loses_no_pair",
+    "test_an_interrupt_at_any_moment_has_its_answer",
     "test_bash_completes",
     "test_components_are_what_is_connected",
     "test_fingerprints_match_the_oracle",

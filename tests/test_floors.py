@@ -11,7 +11,8 @@ import simdup
 
 # The top of the package is floor 0; what stands there may use each other without a circle.
 FLOORS = [
-    {"errors", "progress", "versions", "recipe", "settings", "records", "theory", "arguments"},
+    {"errors", "interrupt", "progress", "versions", "recipe", "settings", "records", "theory"}
+    | {"arguments"},
     {"text"},
     {"compute", "extract"},
     {"fingerprint", "search", "storage"},

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.cli.completion import answer, asked
-from simdup.cli.terminal import INTERRUPTED, tell
+from simdup.cli.terminal import tell
 from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError, import_root
+from simdup.interrupt import INTERRUPTED, raise_again
 from simdup.report.wording import printable
 
 if TYPE_CHECKING:
@@ -59,9 +60,11 @@ class CommandsLoadedByName(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Import the command that the first argument names."""
+        """Import the command that the first argument names, whose work is to begin."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, load_command(name) if name and command else None, rest
+        command = load_command(name) if name and command else None
+        raise_again()
+        return name, command, rest
 
 
 @click.group(
@@ -108,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         code = 0  # whoever read the output has enough
     except KeyboardInterrupt:
-        code = _complain("interrupted", INTERRUPTED)
+        code = INTERRUPTED if asked() else _complain("interrupted", INTERRUPTED)
     except click.exceptions.NoArgsIsHelpError as nothing:
         tell(nothing.format_message())
         code = TROUBLE

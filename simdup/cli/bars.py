@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm import tqdm
@@ -26,12 +28,74 @@ _UNITS = {
 }
 
 # The line of a phase whose end is unknown, and of one whose end is known.
-_COUNT = "{desc:<9}{done} {counted}{speed}"
-_SHARE = "{desc:<8}{percentage:4.0f} % {bar} {done} of {end} {counted}{speed}, {remaining} left"
+_COUNT = "{desc:<9}{done} {counted}{speed}, {elapsed} gone"
+_SHARE = (
+    "{desc:<8}{percentage:4.0f} % {bar} {done} of {end} {counted}{speed}"
+    ", {elapsed} gone, {remaining} left"
+)
+
+# Seconds after which a bar is drawn again although nothing was counted.
+TICK_S = 0.5
+
+# The bars that are on the screen.
+_open: set[_Bar] = set()
 
 
 class _Bar(tqdm):  # type: ignore[type-arg]
-    """A bar that writes numbers as reports do, and short ones where they are huge."""
+    """A bar that writes numbers as reports do, and moves at least once a second.
+
+    A thread draws it again, so that the time moves during a long batch. It ends with the bar.
+    """
+
+    monitor_interval = 0  # tqdm's own thread, for bars that stood still for ten seconds
+
+    def __init__(self, label: str, total: float | None) -> None:
+        self._closed = Event()
+        self._clock = Thread(target=self._draw_again_and_again, daemon=True)
+        _open.add(self)
+        super().__init__(
+            desc=label,
+            total=total,
+            bar_format=_SHARE if total else _COUNT,
+            file=sys.stderr,
+            leave=False,
+            dynamic_ncols=True,
+        )
+        with suppress(RuntimeError):  # no thread can be started: only what is counted moves the bar
+            self._clock.start()
+
+    def _draw_again_and_again(self) -> None:
+        with suppress(OSError, ValueError):  # the terminal is gone
+            while not self._closed.wait(TICK_S):
+                self.refresh()
+
+    def refresh(self, *_: object, **__: object) -> None:
+        """Draw the bar, unless it is closed; Ctrl-C meanwhile leaves tqdm's lock free."""
+        with self.get_lock():  # type: ignore[no-untyped-call]
+            if not self.disable:
+                self.display()
+
+    def close(self) -> None:
+        """Take the bar off the screen, and return when nothing can draw it any more."""
+        self._closed.set()
+        super().close()
+        if self._clock.is_alive():
+            self._clock.join(2 * TICK_S)
+        _open.discard(self)
+
+    @staticmethod
+    def status_printer(file: Any) -> Callable[[str], None]:
+        """Return what writes a line over the last one, all of it even if Ctrl-C cut that short."""
+        width = 0
+
+        def show(line: str) -> None:
+            nonlocal width
+            width = max(width, len(line))
+            file.write(f"\r{line:{width}}")
+            file.flush()
+            width = len(line)
+
+        return show
 
     @property
     def format_dict(self) -> dict[str, Any]:
@@ -44,7 +108,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
             "done": _short(done),
             "end": _short(total),
             "counted": counted,
-            "speed": f", {_short(rate)} {counted}/s" if rate else "",
+            "speed": f", {_short(rate)}/s" if rate else "",
         }
 
 
@@ -66,23 +130,26 @@ def bar(
     amount: Callable[[Item], float] | None = None,
 ) -> Iterable[Item]:
     """Return the items, which show on stderr how many of them have been taken."""
-    if total == 0:
-        return items
-    shown = _Bar(
-        items,
-        desc=label,
-        total=total,
-        bar_format=_SHARE if total else _COUNT,
-        file=sys.stderr,
-        leave=False,
-        dynamic_ncols=True,
-    )
-    return shown if amount is None else _counted(shown, items, amount)
+    return items if total == 0 else _counted(items, label, total, amount)
 
 
-def _counted(bar: _Bar, items: Iterable[Item], amount: Callable[[Item], float]) -> Iterable[Item]:
+def _counted(
+    items: Iterable[Item],
+    label: str,
+    total: float | None,
+    amount: Callable[[Item], float] | None,
+) -> Iterable[Item]:
     """Yield the items; when the next one is asked for, count what the last one amounts to."""
-    with bar:
+    with _Bar(label, total) as bar:
         for item in items:
             yield item
-            bar.update(amount(item))
+            bar.update(1 if amount is None else amount(item))
+
+
+def close_bars() -> None:
+    """Take all bars off the screen, where Ctrl-C or an error left them."""
+    for each in tuple(_open):
+        each.close()
+        if hasattr(each, "sp"):  # tqdm clears no bar that was not drawn or cleared to the end
+            each.sp("")
+            each.fp.write("\r")

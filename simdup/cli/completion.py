@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import ShellComplete, get_completion_class, shell_complete
 
+from simdup.interrupt import COMPLETING
+
 if TYPE_CHECKING:
     from click import Command
-
-#: Set by the scripts when they ask for completions, to `bash_complete` and the like.
-VARIABLE = "_SIMDUP_COMPLETE"
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -38,14 +37,14 @@ def completion_command(context: click.Context, shell: str) -> int:
     if kind is None:
         raise click.UsageError(f"this version of click has no completion for {shell}")
     # Of the base class: the one for bash would start a bash to ask for its version.
-    script = ShellComplete.source(kind(context.find_root().command, {}, "simdup", VARIABLE))
+    script = ShellComplete.source(kind(context.find_root().command, {}, "simdup", COMPLETING))
     click.echo(script, nl=False)
     return 0
 
 
 def asked() -> str | None:
     """Return what a completion script asks for; None if no script started this run."""
-    return os.environ.get(VARIABLE) or None
+    return os.environ.get(COMPLETING) or None
 
 
 def answer(commands: Command, instruction: str) -> int:
@@ -56,9 +55,9 @@ def answer(commands: Command, instruction: str) -> int:
     shell, _, action = instruction.partition("_")
     try:
         if action == "complete" and shell in SHELLS:
-            return shell_complete(commands, {}, "simdup", VARIABLE, instruction)
+            return shell_complete(commands, {}, "simdup", COMPLETING, instruction)
     except (LookupError, ValueError):  # without the other variables, or with broken ones
         pass
     raise click.UsageError(
-        f"{VARIABLE} is set, as by a completion script; see `simdup completion --help`"
+        f"{COMPLETING} is set, as by a completion script; see `simdup completion --help`"
     )

@@ -11,9 +11,10 @@ import click
 from simdup.cli import options
 from simdup.cli.command import Group
 from simdup.cli.output import writer
-from simdup.cli.terminal import INTERRUPTED, progress, tell, warn_of
+from simdup.cli.terminal import progress, tell, warn_of
 from simdup.errors import SimdupError
 from simdup.index.index import Index
+from simdup.interrupt import INTERRUPTED
 from simdup.report.query import render_info, render_info_json
 from simdup.report.text import left_out, skipped_in_words
 from simdup.report.wording import count

@@ -17,10 +17,11 @@ from simdup.cli.configuration import OF_TREE
 from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
-from simdup.cli.terminal import INTERRUPTED, look, progress, tell, warn_of
+from simdup.cli.terminal import clear_bars, look, progress, tell, warn_of
 from simdup.errors import InputError, InterruptedScan
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
+from simdup.interrupt import INTERRUPTED
 from simdup.report import json_csv as data
 from simdup.report import text
 from simdup.report.wording import count, printable
@@ -111,6 +112,7 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
     try:
         result = task.find_groups(progress=show)
     except InterruptedScan as interrupted:
+        clear_bars()
         if given["form"] in FORMATS_OF_PARTS:
             task.write(task.render(interrupted.result))
         tell(f"simdup: {_interruption(task.store)}")

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from simdup.records import Skipped
     from simdup.report.terminal import TerminalStyle
 
-# Exit code after Ctrl-C: 128 and the number of the signal, as for programs that it kills.
-INTERRUPTED = 130
-
 # Warnings about single files before the rest is only counted.
 MOST_WARNINGS = 10
 
@@ -64,6 +61,15 @@ def warn_of(skipped: tuple[Skipped, ...]) -> None:
 
 
 def tell(line: str) -> None:
-    """Print a line on stderr, unless that is closed."""
+    """Print a line on stderr, unless that is closed; a bar that is left there goes first."""
     with suppress(OSError):
+        clear_bars()
         click.echo(line, err=True)
+
+
+def clear_bars() -> None:
+    """Take the bars off the screen that Ctrl-C or an error left there."""
+    if "simdup.cli.bars" in sys.modules:
+        from simdup.cli.bars import close_bars  # noqa: PLC0415  slow to import
+
+        close_bars()

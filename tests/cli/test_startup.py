@@ -16,6 +16,7 @@ HELP = {
     "simdup.compute",
     "simdup.compute.memory",
     "simdup.errors",
+    "simdup.interrupt",
     "simdup.progress",
     "simdup.report",
     "simdup.report.wording",

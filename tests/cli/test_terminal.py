@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import fcntl
 import io
+import json
 import os
 import re
+import select
 import struct
+import subprocess
+import sys
 import termios
+import threading
+import time
+from contextlib import suppress
+from itertools import count
 from types import SimpleNamespace
 
 import pytest
+from patience import LONG, SOON
 
 from simdup.cli import bars, terminal
 from simdup.progress import silent
@@ -28,13 +37,25 @@ def screen(monkeypatch):
     shown = Screen()
     # Not that of `sys` itself, which pytest sets anew for each test.
     for module in (terminal, bars):
-        monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=shown))
+        monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=shown, modules=sys.modules))
+    monkeypatch.setattr("click.echo", lambda line, *, err: err and shown.write(f"{line}\n"))
     return shown
 
 
 def lines(shown):
     """What was to be seen, one line after the other."""
     return [line.strip() for line in re.split(r"[\r\n]", shown) if line.strip()]
+
+
+def left_on(shown):
+    """What can be read in the end, where later characters have replaced earlier ones."""
+    rows = [""]
+    for part in re.split(r"([\r\n])", shown):
+        if part == "\n":
+            rows.append("")
+        elif part != "\r":
+            rows[-1] = part + rows[-1][len(part) :]
+    return [row.rstrip() for row in rows if row.strip()]
 
 
 @pytest.fixture
@@ -52,16 +73,18 @@ def test_a_phase_shows_its_name_count_rate_and_time_left(screen):
     assert list(bar(parts, "read", 4000, len)) == parts
 
     first, _, half, last = lines(screen.getvalue())
-    assert re.fullmatch(r"read +0 % +0 of 4,000 files, \? left", first)
-    assert re.fullmatch(r"read +50 % #+ +2,000 of 4,000 files, \d+ files/s, 00:\d\d left", half)
-    assert re.fullmatch(r"read +100 % #+ +4,000 of 4,000 files, \d+ files/s, 00:00 left", last)
+    assert re.fullmatch(r"read +0 % +0 of 4,000 files, 00:00 gone, \? left", first)
+    speed_and_times = r"\d+/s, 00:\d\d gone, 00:\d\d left"
+    assert re.fullmatch(rf"read +50 % #+ +2,000 of 4,000 files, {speed_and_times}", half)
+    assert re.fullmatch(rf"read +100 % #+ +4,000 of 4,000 files, {speed_and_times}", last)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_phase_whose_end_is_not_known_counts(screen):
     list(terminal.progress(quiet=False)(range(12_345), "walk", None))
 
-    assert re.fullmatch(r"walk +12,345 files, [\d,.]+ files/s", lines(screen.getvalue())[-1])
+    last = lines(screen.getvalue())[-1]
+    assert re.fullmatch(r"walk +12,345 files, [\d,.]+/s, [\d:]+ gone", last)
 
 
 def test_billions_of_pairs_are_short(screen):
@@ -87,6 +110,173 @@ def test_there_is_none_in_a_pipe_or_if_unwanted(screen, monkeypatch):
     assert terminal.progress(quiet=True) is silent
     monkeypatch.setattr(screen, "isatty", lambda: False)
     assert terminal.progress(quiet=False) is silent
+
+
+def until(condition):
+    patience = time.monotonic() + SOON
+    while not condition():
+        assert time.monotonic() < patience
+        time.sleep(0.005)
+
+
+def test_a_bar_moves_at_least_once_a_second_during_a_long_batch(screen):
+    def batches():
+        until(lambda: "00:02 gone" in screen.getvalue())
+        yield "a"
+
+    assert list(terminal.progress(quiet=False)(batches(), "verify", 1)) == ["a"]
+
+    seconds = [int(each) for each in re.findall(r"00:(\d\d) gone", screen.getvalue())]
+    assert sorted(set(seconds)) == [0, 1, 2]
+    assert bars.TICK_S <= 0.5
+
+
+def test_a_walk_that_finds_nothing_for_long_moves(screen):
+    def found():
+        yield "a"
+        until(lambda: re.search(r"walk +1 files, [\d.]+/s, 00:01 gone", screen.getvalue()))
+
+    assert list(terminal.progress(quiet=False)(found(), "walk", None)) == ["a"]
+
+
+def test_nothing_draws_a_bar_that_is_closed(screen, monkeypatch):
+    monkeypatch.setattr(bars, "TICK_S", 0.001)
+    before = threading.active_count()
+    drawn = iter(terminal.progress(quiet=False)("ab", "read", 2))
+
+    next(drawn)
+    assert threading.active_count() == before + 1
+    length = len(screen.getvalue())
+    until(lambda: len(screen.getvalue()) > length)
+    terminal.tell("over")
+
+    assert threading.active_count() == before
+    assert left_on(screen.getvalue()) == ["over"]
+    with suppress(StopIteration):
+        while True:
+            next(drawn)
+    assert left_on(screen.getvalue()) == ["over"]
+
+
+def test_a_bar_needs_no_thread(screen, monkeypatch):
+    def start(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+
+    assert list(terminal.progress(quiet=False)("ab", "read", 2)) == ["a", "b"]
+    assert "read" in screen.getvalue()
+    assert left_on(screen.getvalue()) == []
+
+
+def test_a_terminal_that_goes_away_ends_the_thread(screen, monkeypatch):
+    is_gone, whole = False, screen.write
+
+    def writing(text):
+        if is_gone:
+            raise OSError(9, "Bad file descriptor")
+        whole(text)
+
+    monkeypatch.setattr(screen, "write", writing)
+    monkeypatch.setattr(bars, "TICK_S", 0.001)
+    before = threading.active_count()
+
+    for _ in terminal.progress(quiet=False)("a", "read", 1):
+        is_gone = True
+        until(lambda: threading.active_count() == before)
+        is_gone = False
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("amount", [None, lambda _: 1])
+def test_an_interrupt_while_a_bar_is_drawn_leaves_nothing_of_it(screen, monkeypatch, amount):
+    whole = screen.write
+    for moment in count(1):
+        screen.truncate(screen.seek(0))
+        left = moment
+
+        def writing(text):
+            nonlocal left
+            whole(text)
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(screen, "write", writing)
+        try:
+            list(terminal.progress(quiet=False)("abc", "read", 3, amount))
+            break
+        except KeyboardInterrupt:
+            terminal.tell("simdup: interrupted")
+            assert left_on(screen.getvalue()) == ["simdup: interrupted"]
+    assert moment > 4
+
+
+@pytest.fixture
+def on_a_terminal(folder):
+    """`on_a_terminal(code, *arguments)`: the program at a pseudo terminal, after some lines.
+
+    Its code and all that was written there.
+    """
+
+    def running(code, *arguments):
+        master, slave = os.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+        command = [sys.executable, "-c", f"{code}\nfrom simdup.__main__ import main\nmain()"]
+        with subprocess.Popen(
+            [*command, *arguments], cwd=folder, stdin=slave, stdout=slave, stderr=slave
+        ) as process:
+            os.close(slave)
+            shown = b""
+            while select.select([master], [], [], LONG)[0]:
+                try:
+                    shown += os.read(master, 1 << 16)
+                except OSError:  # nobody has the terminal any more
+                    break
+            os.close(master)
+            return process.wait(timeout=SOON), shown.decode()
+
+    return running
+
+
+STOP = """
+import os, signal, time
+from simdup.storage.cached import RecipeCache
+def stopping(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+RecipeCache.NAME = stopping
+"""
+# What handles the batches of a phase, while its bar is on the screen.
+HANDLERS = {"read": "keep", "verify": "keep_similarities"}
+
+
+@pytest.mark.parametrize("phase", HANDLERS)
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_an_interrupted_scan_leaves_no_bar(on_a_terminal, write, english, phase, form):
+    for number in range(3):
+        write(f"in/{number}", english.replace("grey", f"grey {number}"))
+
+    code = STOP.replace("NAME", HANDLERS[phase])
+
+    code, shown = on_a_terminal(code, "scan", "in", "--format", form)
+
+    assert f"\r{phase} " in shown
+    *report, last = left_on(shown)
+    assert (code, last) == (130, "simdup: interrupted")
+    assert report == [] if form == "text" else not json.loads("".join(report))["complete"]
+
+
+def test_a_failed_scan_leaves_no_bar(on_a_terminal, write, english):
+    write("in/a", english)
+    write("in/b", english.replace("grey", "brown"))
+    code = "from simdup.storage.cached import RecipeCache\nRecipeCache.keep_similarities = None"
+
+    code, shown = on_a_terminal(code, "scan", "in")
+
+    assert "\rverify " in shown
+    assert (code, len(left_on(shown))) == (70, 1)
+    assert shown.splitlines()[-1].lstrip().startswith("simdup: a fault of simdup: ")
 
 
 def test_a_scan_shows_its_phases_one_after_the_other(simdup, write, english):
