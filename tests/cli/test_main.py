@@ -147,8 +147,6 @@ def test_the_program_begins_without_numpy():
     "command", [["query", None, "x"], ["scan", "--index", None], ["scan", "x", "--cache", None]]
 )
 def test_no_name_of_a_file_is_no_fault_of_simdup(run, write, path, command):
-    run, write, path, command
-):
     write("x", "some words")
 
     ended = run(*(path if each is None else each for each in command))
