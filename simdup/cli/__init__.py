@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 #: Source of the second: EX_SOFTWARE of sysexits.h.
 TROUBLE, FAULT = 2, 70
 
+_NO_MEMORY = "out of memory"
+
 # The first sentence of each command's help, so that listing the commands imports none of them.
 SUMMARIES = {
     "cache": "Show or clear the store, which lets scans skip files that they read before.",
@@ -162,11 +164,12 @@ def _is_debugging(arguments: list[str]) -> bool:
 
 def _failed(error: Exception, *, is_debugging: bool) -> int:
     """Report an error in one line, after its traceback if that is wanted; return the exit code."""
-    if is_debugging:
+    line = _trouble(error)
+    if is_debugging and line != _NO_MEMORY:  # showing where takes memory, too
         from traceback import format_exception  # noqa: PLC0415  seldom needed
 
         tell("".join(format_exception(type(error), error, error.__traceback__)).rstrip("\n"))
-    if line := _trouble(error):
+    if line:
         return _complain(line, TROUBLE)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     ask = "" if is_debugging else "; please report this with the output of `simdup --debug ...`"
@@ -182,7 +185,9 @@ def _trouble(error: Exception) -> str | None:
             where = f"{error.filename!r}: " if error.filename else ""
             return f"{where}{error.strerror or error}"
         case MemoryError():
-            return "out of memory"
+            return _NO_MEMORY
+        case SystemError() if "NULL" in str(error):  # what Python makes of a lost MemoryError
+            return _NO_MEMORY
         case ImportError() if not (error.name or "").startswith("simdup"):
             return f"cannot be loaded: {import_root(error)}"
         case RuntimeError() if "start new thread" in str(error):  # Python's words for it

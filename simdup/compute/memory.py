@@ -20,6 +20,8 @@ def check_that_numpy_loads() -> None:
     is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
     if not is_limited or "numpy" in sys.modules:
         return
+    # simdup computes nothing with it. A thread of it that cannot start sends this process SIGINT.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     trial = os.fork()
     if trial == 0:
         try:

@@ -29,6 +29,7 @@ def import_error():
     ("error", "line"),
     [
         (MemoryError(), "out of memory"),
+        (SystemError("f returned NULL without setting an exception"), "out of memory"),
         (import_error(), "cannot be loaded: numpy.so: failed to map segment"),
         (
             RuntimeError("can't start new thread"),
