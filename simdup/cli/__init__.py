@@ -184,9 +184,7 @@ def _trouble(error: Exception) -> str | None:
         case OSError(errno=int()) | UnsupportedOperation():  # the system said so
             where = f"{error.filename!r}: " if error.filename else ""
             return f"{where}{error.strerror or error}"
-        case MemoryError():
-            return _NO_MEMORY
-        case SystemError() if "NULL" in str(error):  # what Python makes of a lost MemoryError
+        case MemoryError() | SystemError():  # Python's words where a MemoryError got lost
             return _NO_MEMORY
         case ImportError() if not (error.name or "").startswith("simdup"):
             return f"cannot be loaded: {import_root(error)}"
