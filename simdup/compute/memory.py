@@ -6,9 +6,12 @@ import os
 import sys
 from importlib import import_module
 
+# What the rest of simdup needs, imported after numpy: compiled modules crash where it is missing.
+_HEADROOM = 32 << 20
+
 
 def check_that_numpy_loads() -> None:
-    """Raise MemoryError if importing numpy would end this process.
+    """Raise MemoryError if importing numpy, or what is imported after it, would end this process.
 
     Under a memory limit (`ulimit -v`) that is too low, numpy's linear algebra exits with 1 or
     dies of a signal. A fork of this process, which has the same memory, tries it first.
@@ -27,6 +30,7 @@ def check_that_numpy_loads() -> None:
         try:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             import_module("numpy")
+            bytearray(_HEADROOM)
             os._exit(0)
         finally:
             os._exit(1)
