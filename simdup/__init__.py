@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from simdup.search.pairs import iter_pairs, pairs_within
     from simdup.settings import Settings
     from simdup.storage.store import Store
+del TYPE_CHECKING
 
 _HOME = {
     "simdup.corpus.records": ("CorpusResult", "RowGroups"),

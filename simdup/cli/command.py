@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simdup.cli.terminal import tell
+from simdup.report.wording import printable
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -46,11 +49,20 @@ class Command(click.Command):
         """Parse the arguments, with defaults from configuration files. Raises InputError."""
         if not ctx.resilient_parsing:
             given, *_ = self.make_parser(ctx).parse_args(list(args))
-            if not given.get("no_config"):
+            if not (given.get("no_config") or given.get("help")):
                 from simdup.cli.configuration import configured  # noqa: PLC0415  slow to import
 
                 ctx.default_map = configured(ctx, given)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command, and name the file in the tree that set some of its options."""
+        try:
+            return super().invoke(ctx)
+        finally:
+            file = ctx.meta.get("simdup.configuration")
+            if file is not None and not ctx.params.get("quiet"):
+                tell(f"some options are from {printable(file)} (--no-config leaves it out)")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options; many of them under headings, the most useful ones first."""

@@ -8,8 +8,8 @@ somebody else, so it may only say what counts as a duplicate and which files are
 from __future__ import annotations
 
 import os
-import re
 import sys
+from decimal import Decimal
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
@@ -39,18 +39,37 @@ OF_TREES = frozenset(
 #: What the context of a command remembers: the files in the tree that set defaults.
 OF_TREE = "simdup.configuration"
 
-# Commands that read a tree, and the argument that names it.
+# A larger file is refused: it is no configuration.
+_LARGEST = 1 << 16
+
+# Options that say what a run is to do, or where its result goes: they belong on the command line.
+_OF_A_RUN = frozenset(
+    {
+        *("index", "files_from", "against", "target", "html", "null", "show_diff", "text"),
+        *("fingerprint", "keep", "conf", "plot", "pairs", "all_pairs"),
+    }
+)
+
+# What an index has of its own.
+_OF_AN_INDEX = frozenset(
+    {"bits", "features", "hash", "ngram", "top", "weights", "user_dict", "stop_words"}
+)
+
+# Commands that read a tree, and the arguments that name it.
 _TREES = {
-    ("scan",): "paths",
-    ("compare",): "left",
-    ("corpus", "scan"): "files",
-    ("ignore", "add"): "left",
-    ("index", "add"): "paths",
-    ("index", "build"): "paths",
+    ("scan",): ("paths",),
+    ("compare",): ("left", "right"),
+    ("corpus", "scan"): ("files",),
+    ("index", "add"): ("paths",),
+    ("index", "build"): ("paths",),
 }
 
 # Options of which only one can be given; the one on the command line wins.
-_RIVALS = (("similarity", "k"), ("cache", "no_cache"), ("ignored", "no_ignored"))
+_RIVALS = (
+    *(("similarity", "k"), ("similarity", "no_verify"), ("k", "no_verify")),
+    *(("cache", "no_cache"), ("ignored", "no_ignored"), ("form", "null"), ("form", "show_diff")),
+    *(("jobs", "engine"),),
+)
 
 
 class Configuration:
@@ -60,9 +79,13 @@ class Configuration:
         """Read the file. Raises InputError for a file that cannot be read or is no TOML."""
         self.path, self.is_of_tree = path, is_of_tree
         try:
-            self.text = path.read_text("utf-8")
+            with path.open("rb") as file:
+                data = file.read(_LARGEST + 1)
+            self.text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{str(path)!r}: cannot be read ({error})") from None
+        if len(data) > _LARGEST:
+            raise InputError(f"{str(path)!r}: too large for a configuration file")
         self.values = _parsed(path, self.text)
 
     def defaults(self, command: Sequence[str], context: click.Context) -> dict[str, Any]:
@@ -98,9 +121,14 @@ class Configuration:
         A key outside all tables may be for other commands, and so may a table.
         """
         known = set(options)
-        if not table:
-            every = _commands_below(context.find_root().command, context)
-            known |= {_key(each) for command in every for each in command.params}
+        command: click.Command = context.find_root().command
+        for name in table.split(".") if table else ():
+            if isinstance(command, click.Group):
+                _, inner, _ = command.resolve_command(context, [name])
+                command = inner or command
+        if isinstance(command, click.Group):
+            for each in _commands_below(command, context):
+                known |= {_key(option) for option in each.params if _is_option(option)}
         if key not in known:
             near = get_close_matches(key, known, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -109,38 +137,58 @@ class Configuration:
     def _value(
         self, table: str, key: str, option: click.Parameter, value: Any, context: click.Context
     ) -> Any:
+        """Return a value as the option takes it. Raises InputError for one that it does not."""
+        if option.name in _OF_A_RUN or key in {"help", "no-config"}:
+            raise self._error(table, key, "belongs on the command line")
         if self.is_of_tree and option.name not in OF_TREES:
             raise self._error(
                 table, key, "a file in the scanned tree may not set this; your own file may"
             )
-        if option.multiple and not isinstance(value, list):
-            value = [value]
-        elif isinstance(value, list) and not option.multiple:
-            raise self._error(table, key, "takes one value, not a list")
-        if isinstance(option.type, click.Path):
-            value = self._located(table, key, value)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            value = str(value)  # options take what could be typed
         try:
+            value = self._typed(option, value)
             option.type_cast_value(context, value)
         except click.BadParameter as error:
             raise self._error(table, key, error.message) from None
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self._error(table, key, str(error)) from None
         return value
 
-    def _located(self, table: str, key: str, value: Any) -> str:
+    def _typed(self, option: click.Parameter, value: Any) -> Any:
+        """Return a value as it would be typed; ValueError for one of another kind."""
+        if isinstance(option, click.Option) and option.is_flag:
+            if not isinstance(value, bool):
+                raise ValueError("takes true or false")
+            return value
+        several = value if isinstance(value, list) else [value]
+        typed = [_as_typed(each) for each in several]
+        if isinstance(option.type, click.Path):
+            typed = [self._located(each) for each in typed]
+        if option.multiple:
+            return typed
+        return ",".join(typed)  # as options that take a list are typed
+
+    def _located(self, value: str) -> str:
         """Return the file that a value names, relative to the folder of the configuration."""
-        if not isinstance(value, str):
-            raise self._error(table, key, "takes the name of a file")
         place = os.path.join(self.path.parent, os.path.expanduser(value))
         if self.is_of_tree:
             folder = os.path.realpath(self.path.parent)
             if os.path.commonpath([folder, os.path.realpath(place)]) != folder:
-                raise self._error(table, key, f"{value!r} is outside the folder of this file")
+                raise ValueError(f"{value!r} is outside the folder of this file")
         return place
 
     def _error(self, table: str, key: str, what: str) -> InputError:
         line = _line_of(self.text, table, key)
-        return InputError(f"{str(self.path)!r}, line {line}: {key or table!r}: {what}")
+        where = f", line {line}" if line else ""
+        return InputError(f"{str(self.path)!r}{where}: {key or table!r}: {what}")
+
+
+def _as_typed(value: object) -> str:
+    """Return a string or number of TOML as it would be typed."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("takes a string or a number")
+    return format(Decimal(repr(value)), "f")
 
 
 def configured(context: click.Context, given: Mapping[str, object]) -> dict[str, Any]:
@@ -149,17 +197,21 @@ def configured(context: click.Context, given: Mapping[str, object]) -> dict[str,
     `given` holds what stands on the command line, by parameter name: it wins over an option
     that excludes it. The file in the tree wins over the user's own. Raises InputError.
     """
-    chain = _chain(context)
-    command = tuple(each.info_name or "" for each in chain[1:])
+    command = tuple(each.info_name or "" for each in _chain(context)[1:])
     files = [Configuration(path, is_of_tree=False) for path in _user_files()]
-    if command in _TREES:
-        of_tree = _tree_files(_places(given, _TREES[command]))
+    if command in _TREES and not _is_elsewhere(given):
+        of_tree = _tree_files(_places(given, _TREES[command]), command)
         files += [Configuration(path, is_of_tree=True) for path in of_tree]
-        context.meta[OF_TREE] = [str(path) for path in of_tree]
     defaults: dict[str, Any] = {}
     for file in files:
         found = file.defaults(command, context)
         defaults = _without_rivals(defaults, found) | found
+        if found and file.is_of_tree:
+            context.meta[OF_TREE] = str(file.path)
+    if command == ("query",) or given.get("index"):
+        defaults = {name: each for name, each in defaults.items() if name not in _OF_AN_INDEX}
+    if command == ("query",) and "top" in given:
+        defaults.pop("similarity", None)
     return _without_rivals(defaults, given)
 
 
@@ -179,29 +231,46 @@ def _user_files() -> list[Path]:
         place = user_file()
     except NoHomeError:
         return []
-    return [place] if place.is_file() else []
+    return [place] if os.path.isfile(place) else []
 
 
-def _tree_files(places: Iterable[str]) -> list[Path]:
+def _is_elsewhere(given: Mapping[str, object]) -> bool:
+    """Whether the texts are in no folder of this machine that the command line names."""
+    return bool(given.get("index") or given.get("files_from") or given.get("engine") == "spark")
+
+
+def _tree_files(places: Iterable[str], command: Sequence[str]) -> list[Path]:
     """Return the file that holds for all places; none is an empty list.
 
-    Raises InputError if different files hold for two of them.
+    Raises InputError if one holds for some of them only. Two files are compared by the file that
+    holds for both, or by none.
     """
-    found = {file: None for place in places if (file := _nearest(Path(place))) is not None}
-    if len(found) > 1:
-        names = " and ".join(repr(str(each)) for each in [*found][:2])
-        raise InputError(f"two configuration files apply: {names}; --no-config uses neither")
-    return [*found]
+    found = {_nearest(place) for place in places}
+    named = [each for each in found if each is not None]
+    if len(found) == 1 or not named:
+        return named
+    if tuple(command) == ("compare",):
+        return []
+    raise InputError(
+        f"{str(min(named))!r}: holds for some of the paths only; scan these by themselves, or"
+        " use --no-config"
+    )
 
 
-def _nearest(place: Path) -> Path | None:
-    """Return the file in a folder or the nearest one above, no further up than its repository."""
+def _nearest(place: str) -> Path | None:
+    """Return the file in a folder or, within a repository, the nearest one above it.
+
+    Whoever may write to a folder above could choose what a scan finds, so without a repository
+    none is looked for there. A link is no such file.
+    """
     folder = Path(os.path.abspath(place))
-    for each in (folder, *folder.parents):
-        if (each / NAME).is_file():
-            return each / NAME
-        if (each / ".git").exists():
-            break
+    folder = folder if os.path.isdir(folder) else folder.parent
+    above = [folder, *folder.parents]
+    root = next((n for n, each in enumerate(above) if os.path.exists(each / ".git")), 0)
+    for each in above[: root + 1]:
+        file = each / NAME
+        if os.path.isfile(file) and not os.path.islink(file):
+            return file
     return None
 
 
@@ -220,7 +289,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
         raise InputError(f"{str(path)!r}: {needs} (--no-config does without)") from None
     try:
         values: dict[str, Any] = toml.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{str(path)!r}: no TOML ({error})") from None
     return values
 
@@ -263,14 +332,11 @@ def _key(option: click.Parameter) -> str:
     return max(option.opts, key=len).lstrip("-")
 
 
-def _places(given: Mapping[str, object], argument: str) -> list[str]:
+def _places(given: Mapping[str, object], arguments: Iterable[str]) -> list[str]:
     """Return the paths that a command is told to read; a scan without any reads this folder."""
-    value = given.get(argument)
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, list | tuple) and value:
-        return [str(each) for each in value]
-    return [] if given.get("index") or given.get("files_from") else [os.curdir]
+    values = [given.get(each) for each in arguments]
+    several = [each if isinstance(each, list | tuple) else [each] for each in values if each]
+    return [str(path) for paths in several for path in paths] or [os.curdir]
 
 
 def _commands_below(command: click.Command, context: click.Context) -> Iterator[click.Command]:
@@ -287,14 +353,15 @@ def _commands_below(command: click.Command, context: click.Context) -> Iterator[
 def _line_of(text: str, table: str, key: str) -> int:
     """Return the number of the line where a table sets a key, or begins if there is no key.
 
-    It is 1 for what is written in another way, such as with dotted keys.
+    It is 0 for what is written in another way, such as with dotted keys.
     """
     current = ""
     for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"\s*\[\s*([^\]]*?)\s*\]", line):
-            current = re.sub(r"[\s\"']", "", header[1])
+        begun = line.partition("#")[0].strip()
+        if begun.startswith("[") and begun.endswith("]") and "," not in begun:
+            current = begun.strip("[] \t").replace('"', "").replace(" ", "")
             if current == table and not key:
                 return number
-        elif current == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+        elif current == table and begun.partition("=")[0].strip(" \t\"'") == key:
             return number
-    return 1
+    return 0

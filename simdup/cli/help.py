@@ -24,7 +24,7 @@ _FENCE, _TABLE = "```", "|"
 
 
 @click.command("help")
-@click.argument("topic", required=False, metavar="[TOPIC]")
+@click.argument("topic", required=False, type=click.Choice(TOPICS), metavar="[TOPIC]")
 def help_command(topic: str | None) -> None:
     """Print a page of the manual; without TOPIC list the pages.
 
@@ -37,16 +37,12 @@ def help_command(topic: str | None) -> None:
     """
     if topic is None:
         click.echo("\n".join(_contents()))
-    elif topic in TOPICS:
-        page = "\n".join(wrapped(manual_page(topic), _width())) + "\n"
-        if sys.stdout.isatty():
-            click.echo_via_pager(page)
-        else:
-            click.echo(page, nl=False)
+        return
+    page = "\n".join(wrapped(manual_page(topic), _width())) + "\n"
+    if sys.stdout.isatty():
+        click.echo_via_pager(page)
     else:
-        raise click.BadParameter(
-            f"the manual has no page {topic!r}; it has {', '.join(TOPICS)}", param_hint="TOPIC"
-        )
+        click.echo(page, nl=False)
 
 
 def manual_page(topic: str) -> str:

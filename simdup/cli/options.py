@@ -104,6 +104,8 @@ def share(text: str) -> float:
     number, sign = float(match[1]), match[2]
     is_percentage = sign or (number >= 2 and number.is_integer())
     value = number / 100 if is_percentage else number
+    if 1 < number < 100 and not is_percentage:
+        raise ValueError(f"{text!r} could be a share or a percentage; write {number}%")
     if not 0 < value <= 1:
         raise ValueError(f"{text!r} is not above 0 and at most 1 (or 100%)")
     return value

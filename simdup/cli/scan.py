@@ -13,7 +13,6 @@ import click
 from simdup.cli import options
 from simdup.cli.cache import open_store, store_files
 from simdup.cli.command import Command
-from simdup.cli.configuration import OF_TREE
 from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
@@ -24,7 +23,7 @@ from simdup.files.walk import Filters
 from simdup.interrupt import INTERRUPTED
 from simdup.report import json_csv as data
 from simdup.report import text
-from simdup.report.wording import count, printable
+from simdup.report.wording import count
 from simdup.storage.home import NoHomeError
 from simdup.storage.sqlite import files_of
 
@@ -128,8 +127,6 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
         warn_of(result.skipped)
         for line in text.summary(result):
             tell(line)
-        for path in click.get_current_context().meta.get(OF_TREE, ()):
-            tell(f"some options are from {printable(path)} (--no-config leaves it out)")
     return options.exit_code(result, given)
 
 

@@ -55,7 +55,8 @@ def paths(found):
 
 @pytest.mark.usefixtures("texts")
 @pytest.mark.parametrize("place", [NAME, f"docs/{NAME}"])
-def test_a_file_in_the_scanned_tree_or_above_it_sets_defaults(scanned, write, place):
+def test_a_file_in_the_scanned_tree_or_above_it_sets_defaults(scanned, write, place, folder):
+    (folder / ".git").mkdir()
     before = scanned("--no-config")
     write(place, 'similarity = 0.99\n[scan]\nexclude = ["*.lock"]\n')
 
@@ -69,7 +70,7 @@ def test_a_file_in_the_scanned_tree_or_above_it_sets_defaults(scanned, write, pl
 
 @pytest.mark.usefixtures("texts")
 def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
-    write(NAME, "similarity = 0.9\n")
+    write(f"docs/{NAME}", "similarity = 0.9\n")
 
     ended = run("scan", "docs")
 
@@ -89,7 +90,7 @@ def test_a_file_above_the_repository_is_not_read(scanned, write, folder):
 @pytest.mark.usefixtures("texts")
 def test_the_command_line_wins_over_the_tree_and_the_tree_over_the_users_own(scanned, write, own):
     own("similarity = 0.7\nbits = 64\nhidden = true\n")
-    write(NAME, "similarity = 0.8\n")
+    write(f"docs/{NAME}", "similarity = 0.8\n")
 
     assert scanned()["settings"]["similarity"] == 0.8
     assert scanned()["settings"]["bits"] == 64
@@ -139,9 +140,20 @@ def test_paths_are_relative_to_the_file_that_names_them(run, own):
         ("[scna]\nbits = 64\n", "line 1: 'scna': there is no such command"),
         ('\nsimilarity = "much"\n', "line 2: 'similarity': "),
         ("similarity = 200\n", "line 1: 'similarity': "),
-        ("similarity = [0.5, 0.6]\n", "line 1: 'similarity': takes one value, not a list"),
+        ("similarity = [0.5, 0.6]\n", "line 1: 'similarity': '0.5,0.6' is no share"),
         ("hidden = 'perhaps'\n", "line 1: 'hidden': "),
-        ("ignored = 1\n", "line 1: 'ignored': takes the name of a file"),
+        ("similarity = true\n", "line 1: 'similarity': takes a string or a number"),
+        ("max-size = 2020-01-01\n", "line 1: 'max-size': takes a string or a number"),
+        ("k = true\n", "line 1: 'k': takes a string or a number"),
+        ("hidden = 1\n", "line 1: 'hidden': takes true or false"),
+        ('include = [["a"]]\n', "line 1: 'include': takes a string or a number"),
+        ('ignored = "a\\u0000b"\n', "line 1: 'ignored': "),
+        (f"k = 0x{'f' * 5000}\n", "line 1: 'k': "),
+        (f"k = {'[' * 5000}\n", "no TOML ("),
+        ('paths = ["/etc"]\n', "line 1: 'paths': there is no such option"),
+        ("exclude = [\n[" + " " * 20_000 + "\n]]\nbits = 'x'\n", "'exclude': "),
+        ("x" * 70_000, "too large for a configuration file"),
+        ('output = "made"\n', "line 1: 'output': belongs on the command line"),
         ("similarity = \n", "no TOML ("),
         ("[scan]\n[scan]\n", "no TOML ("),
         (b"\xff", "cannot be read"),
@@ -149,7 +161,7 @@ def test_paths_are_relative_to_the_file_that_names_them(run, own):
 )
 @pytest.mark.parametrize("is_own", [False, True])
 def test_what_is_wrong_in_a_file_is_one_line_with_its_place(run, own, text, message, is_own):
-    place = own("") if is_own else Path(NAME)
+    place = own("") if is_own else Path("docs", NAME)
     place.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     ended = run("scan", "docs")
@@ -166,8 +178,6 @@ def test_what_is_wrong_in_a_file_is_one_line_with_its_place(run, own, text, mess
     "text",
     [
         'convert = ["txt=touch ran"]',
-        'output = "made"',
-        'html = "made"',
         'cache = "made"',
         'user-dict = "docs/a.txt"',
         "follow-symlinks = true",
@@ -175,38 +185,105 @@ def test_what_is_wrong_in_a_file_is_one_line_with_its_place(run, own, text, mess
     ],
 )
 def test_a_file_in_a_tree_cannot_run_a_program_or_write_a_file(run, write, text):
-    write(NAME, text)
+    write(f"docs/{NAME}", text)
 
     ended = run("scan", "docs")
 
     assert ended.code == 2
     assert "a file in the scanned tree may not set this" in ended.err.decode()
-    assert sorted(os.listdir()) == [NAME, "docs"]
+    assert os.listdir() == ["docs"]
 
 
 @pytest.mark.usefixtures("texts")
 def test_a_tree_may_keep_its_own_list_of_ignored_pairs_but_name_none_elsewhere(run, write):
-    write(NAME, 'ignored = ".simdup-ignored"\n')
-    assert run("ignore", "add", "docs/a.txt", "docs/b.txt").code == 0
-    assert Path(".simdup-ignored").exists()
+    assert (
+        run("ignore", "add", "docs/a.txt", "docs/b.txt", "--ignored", "docs/.simdup-ignored").code
+        == 0
+    )
+    write(f"docs/{NAME}", 'ignored = ".simdup-ignored"\n')
     assert "1 pair is left out" in run("scan", "docs").err.decode()
 
-    write(NAME, 'ignored = "../elsewhere"\n')
+    write(f"docs/{NAME}", 'ignored = "../elsewhere"\n')
 
     assert "is outside the folder of this file" in run("scan", "docs").err.decode()
 
 
 @pytest.mark.usefixtures("texts")
-def test_two_trees_with_files_of_their_own_are_refused(run, write, english):
+@pytest.mark.parametrize("other", [None, "bits = 128\n"])
+def test_a_file_that_holds_for_some_of_the_paths_only_is_refused(run, write, english, other):
     write("more/a.txt", english)
     write(f"docs/{NAME}", "bits = 64\n")
-    write(f"more/{NAME}", "bits = 128\n")
+    if other is not None:
+        write(f"more/{NAME}", other)
 
     ended = run("scan", "docs", "more")
 
     assert ended.code == 2
-    assert "two configuration files apply" in ended.err.decode()
+    assert "holds for some of the paths only" in ended.err.decode()
     assert run("scan", "docs", "more", "--no-config").code == 0
+
+
+@pytest.mark.usefixtures("texts")
+def test_two_files_of_two_trees_are_compared_without_their_configuration(run, write, english):
+    write("more/a.txt", english)
+    write(f"docs/{NAME}", "similarity = 0.99\n")
+
+    assert run("compare", "docs/b.txt", "more/a.txt").code == 0
+    assert run("compare", "more/a.txt", "docs/b.txt").code == 0
+
+
+@pytest.mark.usefixtures("texts")
+def test_without_a_repository_no_file_above_the_scanned_folder_is_read(scanned, write):
+    write(NAME, "similarity = 0.99\n")
+
+    assert scanned()["settings"]["similarity"] == 0.45
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_link_is_no_configuration_of_a_tree(scanned, write, folder):
+    write("elsewhere.toml", "similarity = 0.99\n")
+    (folder / "docs" / NAME).symlink_to(folder / "elsewhere.toml")
+
+    assert scanned()["settings"]["similarity"] == 0.45
+
+
+@pytest.mark.usefixtures("texts")
+def test_defaults_of_scans_leave_an_index_as_it_is(run, own):
+    assert run("index", "build", "i", "docs").code == 0
+    own("bits = 512\ntop = 1\nsimilarity = 0.99\n")
+
+    nearest = run("query", "i", "docs/a.txt", "--top", "3", "--format", "csv")
+
+    assert nearest.code == 0
+    assert len(nearest.out.splitlines()) == 4
+    assert run("scan", "--index", "i").code == 0
+
+
+@pytest.mark.usefixtures("texts")
+def test_help_needs_no_sound_configuration(run, write):
+    write(f"docs/{NAME}", "= broken\n")
+
+    assert run("scan", "--help").code == 0
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_table_of_a_group_may_be_for_another_of_its_commands(run, own):
+    own("[index]\njobs = 2\n")
+    assert run("index", "build", "i", "docs").code == 0
+
+    assert run("index", "info", "i").code == 0
+
+
+@pytest.mark.usefixtures("texts")
+def test_a_byte_order_mark_and_lists_of_names_are_understood(run, own):
+    own('\ufeff[evaluate]\nbits = [16, 32]\nfeatures = ["shingles", "tokens"]\n')
+
+    ended = run("evaluate", "--format", "json", "-q")
+
+    rows = json.loads(ended.out)["rows"]
+    assert {(row["features"], row["bits"]) for row in rows} == {
+        *(("shingles", 16), ("shingles", 32), ("tokens", 16), ("tokens", 32))
+    }
 
 
 def test_a_user_without_a_home_folder_has_no_file(run, write, english, monkeypatch):
