@@ -22,6 +22,9 @@ _WIDEST = 88
 # Text that is printed as it stands: tables, and the lines between two fences.
 _FENCE, _TABLE = "```", "|"
 
+# Stands for a space that is no place to break a line.
+_SPACE = "\0"
+
 
 @click.command("help")
 @click.argument("topic", required=False, type=click.Choice(TOPICS), metavar="[TOPIC]")
@@ -51,29 +54,40 @@ def manual_page(topic: str) -> str:
 
 
 def wrapped(page: str, width: int) -> list[str]:
-    """Return a page as lines of at most `width` characters, with links reduced to their text.
+    """Return a page as lines of at most `width` characters, for a terminal.
 
-    Tables and code keep their lines, however long these are.
+    Links are reduced to their text, and lists are numbered. The line of links to the headings is
+    left out. Tables and code keep their lines, however long these are.
     """
-    lines, is_code = [], False
+    lines: list[str] = []
+    is_code, number = False, 0
     for line in page.splitlines():
         is_fence = line.startswith(_FENCE)
         is_code ^= is_fence
+        plain = line if is_code else re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", line)
+        number = 0 if line.startswith("#") else number
         if is_code or is_fence or line.startswith(_TABLE):
-            lines.append(line)
-        else:
-            plain = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", line)
+            lines.append(plain)
+        elif line.startswith("1. "):
+            number += 1
+            lines += _paragraph(f"{number}. {plain[3:]}", width)
+        elif not line.startswith("On this page:"):
             lines += _paragraph(plain, width)
     return lines
 
 
 def _paragraph(line: str, width: int) -> list[str]:
-    """Return one long line as several, those after the bullet of a list indented."""
+    """Return one long line as several, those after the bullet of a list indented.
+
+    Code between backticks is not broken, so that it can be copied.
+    """
     bullet = re.match(r"(?:- |\d+\. | *)", line)
     indent = " " * len(bullet[0]) if bullet else ""
-    return textwrap.wrap(
-        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    ) or [""]
+    whole = re.sub(r"`[^`]{1,40}`", lambda code: code[0].replace(" ", _SPACE), line)
+    lines = textwrap.wrap(
+        whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return [each.replace(_SPACE, " ") for each in lines] or [""]
 
 
 def _contents() -> list[str]:

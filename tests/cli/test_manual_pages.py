@@ -101,3 +101,20 @@ def test_the_help_of_a_scan_begins_with_what_most_people_need(run):
     before = lines[: lines.index("Advanced:")]
     assert len([line for line in before if re.match(r"  -", line)]) <= 12
     assert any(re.match(r"  --bits", line) for line in lines[lines.index(headings[-1]) :])
+
+
+def test_lists_are_numbered_and_code_is_not_broken():
+    page = (
+        "On this page: [a](#a)\n## A\n1. one\n1. two\n\n"
+        + "word " * 6
+        + "`simdup scan ~/docs -k 3`"
+    )
+
+    assert wrapped(page, 40) == [
+        *("## A", "1. one", "2. two", "", "word word word word word word"),
+        code,
+    ]
+
+
+def test_links_in_tables_are_reduced_to_their_text():
+    assert wrapped("| see [json](json.md) |", 40) == ["| see json |"]
