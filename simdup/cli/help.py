@@ -83,7 +83,7 @@ def _paragraph(line: str, width: int) -> list[str]:
     """
     bullet = re.match(r"(?:- |\d+\. | *)", line)
     indent = " " * len(bullet[0]) if bullet else ""
-    whole = re.sub(r"`[^`]{1,40}`", lambda code: code[0].replace(" ", _SPACE), line)
+    whole = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", _SPACE), line)
     lines = textwrap.wrap(
         whole, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

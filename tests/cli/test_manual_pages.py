@@ -104,16 +104,10 @@ def test_the_help_of_a_scan_begins_with_what_most_people_need(run):
 
 
 def test_lists_are_numbered_and_code_is_not_broken():
-    page = (
-        "On this page: [a](#a)\n## A\n1. one\n1. two\n\n"
-        + "word " * 6
-        + "`simdup scan ~/docs -k 3`"
-    )
+    words, code = "word " * 6, "`simdup scan ~/docs -k 3`, `a b`"
+    page = f"On this page: [a](#a)\n## A\n1. one\n1. two\n\n{words}{code}"
 
-    assert wrapped(page, 40) == [
-        *("## A", "1. one", "2. two", "", "word word word word word word"),
-        code,
-    ]
+    assert wrapped(page, 40) == ["## A", "1. one", "2. two", "", words.strip(), code]
 
 
 def test_links_in_tables_are_reduced_to_their_text():
