@@ -225,7 +225,8 @@ def distinct_shingles(tokens: Words, offsets: Indices, lengths: Indices) -> tupl
     count = 0
     for document in range(len(offsets) - 1):
         begin, end = offsets[document], offsets[document + 1]
-        slots = _slots((end - begin) * len(lengths))  # as few as do, to stay in the cache
+        # As few slots as do, to stay in the cache.
+        mask = np.uint64(_slots((end - begin) * len(lengths)) - 1)
         for n in lengths:
             # A text shorter than every shingle is one shingle of all its tokens.
             span = min(n, end - begin) if n == lengths[0] else n
@@ -234,7 +235,9 @@ def distinct_shingles(tokens: Words, offsets: Indices, lengths: Indices) -> tupl
                 for j in range(1, span):
                     x = x * _GRAM_BASE + tokens[i + j]
                 x = _mix(x)
-                slot = _slot(table, owner, slots, document, x)
+                slot = x & mask  # `_slot`, written out, which is faster
+                while owner[slot] == document and table[slot] != x:
+                    slot = (slot + _ONE) & mask
                 if owner[slot] != document:
                     owner[slot], table[slot] = document, x
                     ids[count] = x
