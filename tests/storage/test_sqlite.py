@@ -143,11 +143,11 @@ def test_a_database_beside_a_journal_that_names_a_file_is_not_opened(
 
 
 def test_a_store_at_its_usual_place_beside_such_a_journal_is_done_without(tmp_path):
-    place, victim = tmp_path / "store", Path("victim")
+    place, victim = tmp_path / "store", tmp_path / "victim"
     warnings = []
     Store(place, warnings.append).close()
     victim.write_text("letters")
-    journal_that_names(victim.absolute(), place)
+    journal_that_names(victim, place)
 
     with closing(Store(place, warnings.append)) as store:
         assert not store.is_open
