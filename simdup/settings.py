@@ -13,13 +13,22 @@ from simdup.errors import BadValueError
 from simdup.recipe import Recipe
 from simdup.theory import UNRELATED, chance_distance, threshold
 
-#: From this exact cosine on, two documents are near-duplicates unless the user says otherwise.
-#: Measured by tests/bench/choices.py: reworded texts ask for 0.35, filled-in forms for 0.6.
-SIMILARITY = 0.45
+#: From this exact cosine on, two documents may be near-duplicates unless the user says otherwise;
+#: short and very long ones from more (`match.own_share.least_similarity`). Measured by
+#: tests/bench/choices.py, as OWN_SHARE.
+SIMILARITY = 0.35
+
+#: So much of what near-duplicates share must be theirs alone: see `match.own_share`.
+OWN_SHARE = 0.57
+
+#: Where nothing is verified, the distance stands for at least this similarity: unrelated texts of
+#: one kind, as laws, reach .2 to .3, and nothing else tells them apart then.
+BARE_SIMILARITY = 0.6
 
 #: Where nothing is verified, this share of unrelated pairs may be within the distance, at most:
-#: 35 of 128 bits, 85 of 256. With a share ten times as large, small fingerprints do a little
-#: better on a thousand texts, but ten thousand texts would give five thousand false pairs.
+#: 35 of 128 bits, and more than BARE_SIMILARITY allows of 256. With a share ten times as large,
+#: small fingerprints do a little better on a thousand texts, but ten thousand texts would give
+#: five thousand false pairs.
 CHANCE = 1e-5
 
 #: How pairs become groups: see `groups`.
@@ -65,7 +74,7 @@ class Settings:
 
     recipe: Recipe = field(default_factory=Recipe)
     similarity: float = SIMILARITY
-    """Exact cosine from which two documents are near-duplicates."""
+    """Exact cosine from which two documents may be near-duplicates."""
     k: int | None = None
     """Bits within which two documents are near-duplicates, when nothing verifies; None: see
     `distance`."""
@@ -78,12 +87,16 @@ class Settings:
     """The documents whose text is extracted."""
     converters: tuple[Converter, ...] = ()
     """Programs that extract others; they come before `formats`."""
+    own_share: float = OWN_SHARE
+    """The least share of what two near-duplicates have in common that is theirs alone; 0: any."""
 
     def __post_init__(self) -> None:
         """Refuse bad values; a `k` that is given decides without verification."""
         self._check_types()
         if not 0 < self.similarity <= 1:
             raise BadValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
+        if not 0 <= self.own_share <= 1:
+            raise BadValueError(f"own_share must be from 0 to 1, not {self.own_share}")
         if self.k is not None and not 0 <= self.k <= self.recipe.bits:
             raise BadValueError(f"k must be from 0 to the {self.recipe.bits} bits, not {self.k}")
         if self.linkage not in LINKAGES:
@@ -98,6 +111,7 @@ class Settings:
         """Raise TypeError for a value of a wrong type, by name."""
         check_type(self.recipe, "recipe", Recipe)
         check_number(self.similarity, "similarity")
+        check_number(self.own_share, "own_share")
         if self.k is not None:
             check_whole(self.k, "k")
         check_truth(self.verified, "verified")
@@ -110,10 +124,12 @@ class Settings:
     def distance(self) -> int:
         """`k` if it is given, else the distance that `similarity` stands for.
 
-        Where nothing is verified, at most the distance that CHANCE allows.
+        Where nothing is verified, at most the one of BARE_SIMILARITY, and that CHANCE allows.
         """
         if self.k is not None:
             return self.k
         bits = self.recipe.bits
-        k = threshold(self.similarity, bits)
-        return k if self.verified else min(k, chance_distance(UNRELATED, bits, CHANCE))
+        if self.verified:
+            return threshold(self.similarity, bits)
+        k = threshold(max(self.similarity, BARE_SIMILARITY), bits)
+        return min(k, chance_distance(UNRELATED, bits, CHANCE))

@@ -101,10 +101,10 @@ class _Comparing:
 
     def _similarities(self, pairs: Indices) -> NDArray[np.float64]:
         """The exact similarity of each pair, with the texts read again."""
-        i, j = self.place[pairs].T
+        places = self.place[pairs]
         similarities = np.empty(len(pairs))
-        self.reread.expect(np.unique(self.place[pairs]))
-        decided = decide(i, j, self.counts, self.reread.features)
+        self.reread.expect(np.unique(places))
+        decided = decide(places, self.counts, self.reread.features)
         for part, values in self.progress(decided, "keep", len(pairs), lambda done: len(done[0])):
             similarities[part] = values
         return similarities

@@ -39,6 +39,7 @@ from simdup.fingerprint.simhash import (
     fingerprint_chunks,
     fingerprint_texts,
 )
+from simdup.fingerprint.sketch import Sketches, joined
 from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.text.chunking import chunks_of
@@ -61,6 +62,8 @@ class Fingerprinted:
     """One for each source, in their order."""
     rows: NDArray[np.uint8]
     """(documents among `found`, bits // 8)"""
+    sketches: Sketches | None = None
+    """By document; None where nobody asked for them."""
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -78,14 +81,16 @@ class _Made(NamedTuple):
 
     document: Document
     row: NDArray[np.uint8]
+    sketch: Sketches | None
 
 
-def fingerprint_sources(
+def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     sources: Sequence[Source],
     recipe: Recipe,
     encoding: str | None = None,
     formats: Collection[str] = (),
     converters: Sequence[Converter] = (),
+    is_sketched: bool = False,  # noqa: FBT001, FBT002
 ) -> Fingerprinted:
     """Read and fingerprint each source.
 
@@ -94,9 +99,9 @@ def fingerprint_sources(
     these `formats`, extract the text of documents.
     """
     found: list[Document | Skipped] = []
-    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    rows, sketched = [np.empty((0, recipe.bits // 8), np.uint8)], list[Sketches]()
     with closing(Readers(formats, converters)) as readers:
-        outcomes = _outcomes(sources, recipe, encoding, readers)
+        outcomes = _outcomes(sources, recipe, encoding, readers, is_sketched)
     for outcome in outcomes:
         if isinstance(outcome, Skipped):
             found.append(outcome)
@@ -104,7 +109,10 @@ def fingerprint_sources(
         found.append(_unless_empty(outcome.document, recipe))
         if isinstance(found[-1], Document):
             rows.append(outcome.row[None])
-    return Fingerprinted(tuple(found), np.concatenate(rows))
+            if outcome.sketch is not None:
+                sketched.append(outcome.sketch)
+    sketches = joined(sketched) if is_sketched else None
+    return Fingerprinted(tuple(found), np.concatenate(rows), sketches)
 
 
 def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
@@ -133,7 +141,9 @@ def without_degenerate(made: Fingerprinted, bits: int) -> Fingerprinted:
         else each
         for each in made.found
     )
-    return Fingerprinted(found, made.rows[~is_flat])
+    kept = np.flatnonzero(~is_flat)
+    sketches = None if made.sketches is None else made.sketches.take(kept)
+    return Fingerprinted(found, made.rows[kept], sketches)
 
 
 def rows_of_sources(
@@ -144,7 +154,7 @@ def rows_of_sources(
     Raises InputError for the first source that cannot be used.
     """
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
-    for outcome in _outcomes(sources, recipe, encoding, None):
+    for outcome in _outcomes(sources, recipe, encoding, None, is_sketched=False):
         if isinstance(outcome, Skipped):
             raise InputError(str(outcome))
         rows.append(outcome.row[None])
@@ -152,7 +162,11 @@ def rows_of_sources(
 
 
 def _outcomes(
-    sources: Sequence[Source], recipe: Recipe, encoding: str | None, readers: Readers | None
+    sources: Sequence[Source],
+    recipe: Recipe,
+    encoding: str | None,
+    readers: Readers | None,
+    is_sketched: bool,  # noqa: FBT001
 ) -> list[_Made | Skipped]:
     """What was made of each source, or why nothing was."""
     known = None if encoding is None else encoding_named(encoding)
@@ -161,12 +175,13 @@ def _outcomes(
     for index, source in enumerate(sources):
         try:
             if is_streamed(source, readers):
-                outcomes[index] = _streamed(source, recipe, known)
+                outcomes[index] = _streamed(source, recipe, known, is_sketched)
             else:
                 waiting.append((index, read_text(source, known, readers)))
         except SkipError as skip:
             outcomes[index] = skip.at(source.path)
-    prints = fingerprint_texts([text.text for _, text in waiting], recipe)
+    texts = [text.text for _, text in waiting]
+    prints = fingerprint_texts(texts, recipe, is_sketched=is_sketched)
     for row, (index, text) in enumerate(waiting):
         outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
     return [outcomes[index] for index in range(len(sources))]
@@ -177,10 +192,16 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
     encoding, features = text.encoding, int(prints.counts[row])
     digests = text.bytes_digest, text.text_digest, prints.digests[row].tobytes()
     document = Document(source, encoding.name, encoding.confidence, lost, features, *digests)
-    return _Made(document, prints.rows[row])
+    sketch = None if prints.sketches is None else prints.sketches.take(np.array([row]))
+    return _Made(document, prints.rows[row], sketch)
 
 
-def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
+def _streamed(
+    source: Source,
+    recipe: Recipe,
+    known: Encoding | None,
+    is_sketched: bool,  # noqa: FBT001
+) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
     of_bytes, of_text, lost = blake2b(digest_size=16), blake2b(digest_size=16), 0
     encoding = known or encoding_of_large(source)
@@ -197,7 +218,7 @@ def _streamed(source: Source, recipe: Recipe, known: Encoding | None) -> _Made:
             lost += count_lost(text)
             yield from chunks_of(text)
 
-    prints = fingerprint_chunks(pieces(), recipe)
+    prints = fingerprint_chunks(pieces(), recipe, is_sketched=is_sketched)
     about = Text("", encoding, of_bytes.digest(), of_text.digest())
     return _made(source, about, lost, prints, 0)
 

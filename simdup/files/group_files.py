@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from simdup.fingerprint.features import Features
     from simdup.match.match import TextGroups
     from simdup.progress import Progress
-    from simdup.search.hamming import Rows
     from simdup.settings import Settings
     from simdup.storage.cached import RecipeCache
 
@@ -68,7 +67,7 @@ def match_documents(
     documents = made.documents
     without_text = [each.file for each in made.skipped if each.file is not None]
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
-    texts = distinct_texts(_items(documents, made.rows, pairs), settings.recipe.bits)
+    texts = distinct_texts(_items(made, pairs), settings.recipe.bits)
     reread = _RereadDocuments(documents, texts, settings)
     known = None if cache is None else _StoredSimilarities(cache, reread.changed)
     exclusions = _exclusions(documents, texts, pairs)
@@ -121,18 +120,18 @@ class _StoredSimilarities:
             self.cache.keep_similarities(left, right, values)
 
 
-def _items(
-    documents: Sequence[Document], rows: Rows, ignored: Sequence[tuple[bytes, bytes]]
-) -> Items:
+def _items(made: Fingerprinted, ignored: Sequence[tuple[bytes, bytes]]) -> Items:
     """Documents as items; a text of an ignored pair is never one text with another."""
+    documents = made.documents
     number = {digest: place for place, digest in enumerate(chain(*ignored), 1)}
     joined = b"".join(document.features_digest for document in documents)
     return Items(
-        rows,
+        made.rows,
         np.array([document.features for document in documents], np.int64),
         np.frombuffer(joined, np.uint64).reshape(-1, 2),
         _ranks(documents),
         np.array([document.source.is_reference for document in documents], bool),
+        made.sketches,
         np.array([number.get(each.text_digest, 0) for each in documents]) if number else None,
     )
 

@@ -22,6 +22,8 @@ from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
+from simdup.fingerprint.sketch import Sketches, SketchPile, read_back
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import silent
 from simdup.records import Document, ScanResult, Skipped, Source, Stats
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from simdup.storage.store import Store
 
     AnyPath = str | os.PathLike[str]
+    Indices = NDArray[np.int64]
 
 
 def scan(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
@@ -109,7 +112,7 @@ def _cache(store: Store, settings: Settings) -> RecipeCache:
     """What the store keeps under these settings; its key has all that decides a fingerprint."""
     recipe = sieve_recipe(settings.recipe)
     read = edition(settings.encoding, settings.formats, settings.converters)
-    key = {"recipe": json.loads(recipe.key())} | read
+    key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION} | read
     return RecipeCache(store, json.dumps(key), recipe.bits // 8)
 
 
@@ -129,6 +132,10 @@ class _Fingerprinting:
         self.settings, self.cache = settings, cache
         self.found: list[Document | Skipped | None] = []
         self.rows = np.empty((0, 0), np.uint8)
+        self.is_sketched = settings.verified or cache is not None
+        self.sketches = SketchPile()
+        # Where the sketch of each file begins in the pile, and its length: (files, 2).
+        self.sketched = np.empty((0, 2), np.int64)
         self.from_store = 0
 
     def run(
@@ -145,41 +152,52 @@ class _Fingerprinting:
         places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
         settings = self.settings
         options = self._recipe(), settings.encoding, settings.formats, settings.converters
-        parts = fingerprint_all(waiting, FingerprintOptions(*options), jobs)
+        parts = fingerprint_all(waiting, FingerprintOptions(*options, self.is_sketched), jobs)
         for task, part in progress(parts, "read", count, lambda done: len(done[0])):
-            if self.cache is not None:
-                self.cache.keep(task, part.found, part.rows)
+            if self.cache is not None and part.sketches is not None:
+                self.cache.keep(task, part.found, part.rows, part.sketches.each())
             own, places = np.split(places, [len(task)])
             # Rows first: Ctrl-C may come at any moment, and every document found needs its row.
-            self.rows[own[_are_documents(part.found)]] = part.rows
+            documents = own[_are_documents(part.found)]
+            self.rows[documents] = part.rows
+            if part.sketches is not None:
+                self._place_sketches(documents, part.sketches)
             for place, outcome in zip(own.tolist(), part.found, strict=True):
                 self.found[place] = outcome
 
     def _recall(self, sources: Iterable[Source], *, is_list: bool) -> list[Source]:
         """Note what the store knows, and return the sources of which it knows nothing."""
-        unknown, rows = list[Source](), list[bytes]()
+        unknown, rows, sketches = list[Source](), list[bytes](), list[bytes]()
         try:
             if self.cache is None:
                 unknown.extend(sources)
                 self.found = [None] * len(unknown)
             else:
-                for source, outcome, row in self.cache.recall(sources, is_list=is_list):
+                for source, outcome, row, sketch in self.cache.recall(sources, is_list=is_list):
                     if row is not None:
+                        sketches.append(sketch)
                         rows.append(row)
                     if outcome is None:
                         unknown.append(source)
                     self.found.append(outcome)
         finally:
-            self._place_rows(rows)
+            self._place_known(rows, sketches)
         return unknown
 
-    def _place_rows(self, known: list[bytes]) -> None:
-        """Make room for the rows of all sources, and put the known rows into their places."""
+    def _place_known(self, known: list[bytes], sketches: list[bytes]) -> None:
+        """Make room for what is kept of all sources, and put what is known into its places."""
         width, are_documents = self._recipe().bits // 8, _are_documents(self.found)
         self.from_store = sum(each is not None for each in self.found)
         self.rows = np.zeros((len(self.found), width), np.uint8)
-        joined = b"".join(known[: int(are_documents.sum())])
+        number = int(are_documents.sum())
+        joined = b"".join(known[:number])
         self.rows[are_documents] = np.frombuffer(joined, np.uint8).reshape(-1, width)
+        self.sketched = np.zeros((len(self.found), 2), np.int64)
+        if self.cache is not None:
+            self._place_sketches(np.flatnonzero(are_documents), read_back(sketches[:number]))
+
+    def _place_sketches(self, places: Indices, sketches: Sketches) -> None:
+        self.sketched[places] = np.column_stack((self.sketches.add(sketches), sketches.sizes))
 
     def _recipe(self) -> Recipe:
         """The recipe, with the bits of a sieve where it pays and wherever rows are kept."""
@@ -196,7 +214,10 @@ class _Fingerprinting:
         rows = self.rows if are_documents.all() else self.rows[are_documents]
         if not self._is_sieved():
             rows = np.ascontiguousarray(rows[:, : self.settings.recipe.bits // 8])
-        return without_degenerate(Fingerprinted(found, rows), self.settings.recipe.bits)
+        sketches = None
+        if self.settings.verified and self.settings.own_share:
+            sketches = self.sketches.pooled(*self.sketched[are_documents].T)
+        return without_degenerate(Fingerprinted(found, rows, sketches), self.settings.recipe.bits)
 
 
 def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:

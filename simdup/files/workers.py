@@ -13,6 +13,7 @@ import numpy as np
 
 from simdup.compute.compiled import cores
 from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
+from simdup.fingerprint.sketch import joined
 from simdup.records import Reason, Skipped
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class FingerprintOptions(NamedTuple):
     encoding: str | None = None
     formats: tuple[str, ...] = ()
     converters: tuple[Converter, ...] = ()
+    is_sketched: bool = False
 
 
 def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
@@ -92,7 +94,7 @@ def _pooled(
                 check_that_workers_start()
             # Every task under way has failed. Alone, the first one shows whether it was to blame.
             task = waiting.popleft()
-            yield task, _joined(list(_salvaged(task, options)))
+            yield task, _joined(list(_salvaged(task, options)), options)
 
 
 def _salvaged(task: list[Source], options: FingerprintOptions) -> Iterator[Fingerprinted]:
@@ -103,7 +105,7 @@ def _salvaged(task: list[Source], options: FingerprintOptions) -> Iterator[Finge
         yield from _results([task], options, 1)
     except BrokenProcessPool:
         if len(task) == 1:
-            yield _given_up(task, options.recipe)
+            yield _given_up(task, options)
         else:
             half = len(task) // 2
             yield from _salvaged(task[:half], options)
@@ -121,11 +123,14 @@ def _results(
     return results(fingerprint_sources, sent, jobs)
 
 
-def _given_up(task: list[Source], recipe: Recipe) -> Fingerprinted:
+def _given_up(task: list[Source], options: FingerprintOptions) -> Fingerprinted:
     skipped = tuple(Skipped(s.path, Reason.UNREADABLE, "the process reading it died") for s in task)
-    return Fingerprinted(skipped, np.empty((0, recipe.bits // 8), np.uint8))
+    rows = np.empty((0, options.recipe.bits // 8), np.uint8)
+    return Fingerprinted(skipped, rows, joined([]) if options.is_sketched else None)
 
 
-def _joined(parts: list[Fingerprinted]) -> Fingerprinted:
+def _joined(parts: list[Fingerprinted], options: FingerprintOptions) -> Fingerprinted:
     found = tuple(chain.from_iterable(part.found for part in parts))
-    return Fingerprinted(found, np.concatenate([part.rows for part in parts]))
+    sketched = [part.sketches for part in parts if part.sketches is not None]
+    rows = np.concatenate([part.rows for part in parts])
+    return Fingerprinted(found, rows, joined(sketched) if options.is_sketched else None)

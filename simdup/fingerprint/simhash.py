@@ -19,6 +19,7 @@ import numpy as np
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import mix64, widened
 from simdup.fingerprint.features import Features, features, segments
+from simdup.fingerprint.sketch import Sketches, joined, sampled, sketches
 from simdup.recipe import FeatureKind, HashKind, Recipe
 from simdup.text.chunking import batches, chunks_of, is_long
 
@@ -47,34 +48,50 @@ class Fingerprints:
     """(n,): number of features of each text; a long text has the sum over its segments."""
     digests: NDArray[np.uint64]
     """(n, 2): equal for texts with the same features and weights, else different."""
+    sketches: Sketches | None = None
+    """None where nobody asked for them."""
 
 
-def fingerprint_texts(texts: Sequence[str], recipe: Recipe) -> Fingerprints:
-    """The fingerprints of texts of any length, in the order of the texts."""
-    made = [_of_batch(batch, recipe) for batch in batches(texts)]
+def fingerprint_texts(
+    texts: Sequence[str], recipe: Recipe, *, is_sketched: bool = False
+) -> Fingerprints:
+    """The fingerprints of texts of any length, and their sketches if asked, in their order."""
+    made = [_of_batch(batch, recipe, is_sketched) for batch in batches(texts)]
     if not made:
-        return simhash(features([], recipe), recipe)
+        return simhash(features([], recipe), recipe, is_sketched=is_sketched)
     return Fingerprints(
         np.concatenate([each.rows for each in made]),
         np.concatenate([each.counts for each in made]),
         np.concatenate([each.digests for each in made]),
+        joined([each.sketches for each in made if each.sketches is not None])
+        if is_sketched
+        else None,
     )
 
 
-def fingerprint_chunks(chunks: Iterable[str], recipe: Recipe) -> Fingerprints:
+def fingerprint_chunks(
+    chunks: Iterable[str], recipe: Recipe, *, is_sketched: bool = False
+) -> Fingerprints:
     """The fingerprint of one text that comes in chunks, none longer than a chunk of `chunks_of`."""
     sums, count, digest = np.zeros((1, recipe.bits)), 0, np.zeros((1, 2), np.uint64)
+    kept = np.empty(0, np.uint64)
     for segment in segments(chunks, recipe):
         sums += votes(segment, recipe.bits)
         count += len(segment.ids)
         digest += digests(segment)
-    return from_votes(sums, np.array([count]), digest, recipe)
+        if is_sketched:
+            kept = sampled(np.concatenate((kept, segment.ids)), count)
+    counts = np.array([count])
+    sketch = None
+    if is_sketched:
+        sketch = sketches(Features(kept, None, np.array([0, len(kept)])), counts)
+    return from_votes(sums, counts, digest, recipe, sketch)
 
 
-def simhash(features: Features, recipe: Recipe) -> Fingerprints:
+def simhash(features: Features, recipe: Recipe, *, is_sketched: bool = False) -> Fingerprints:
     """The fingerprints of documents, from their features."""
-    sums = votes(features, recipe.bits)
-    return from_votes(sums, features.counts, digests(features), recipe)
+    sums, sketched = votes(features, recipe.bits), sketches(features) if is_sketched else None
+    return from_votes(sums, features.counts, digests(features), recipe, sketched)
 
 
 def votes(features: Features, bits: int) -> NDArray[np.float64]:
@@ -141,6 +158,7 @@ def from_votes(
     counts: NDArray[np.int64],
     digests: NDArray[np.uint64],
     recipe: Recipe,
+    sketches: Sketches | None = None,
 ) -> Fingerprints:
     """Fingerprints of summed votes (n, bits). A tie goes by `tie_pattern`.
 
@@ -153,7 +171,7 @@ def from_votes(
     if recipe.hash is not HashKind.STRING:
         is_empty = (sums == 0).all(axis=1)
     bits[is_empty] = False
-    return Fingerprints(np.packbits(bits, axis=1), counts, digests)
+    return Fingerprints(np.packbits(bits, axis=1), counts, digests, sketches)
 
 
 def are_degenerate(rows: Rows, bits: int) -> NDArray[np.bool_]:
@@ -191,8 +209,8 @@ def digests(features: Features) -> NDArray[np.uint64]:
     return ends
 
 
-def _of_batch(batch: list[str], recipe: Recipe) -> Fingerprints:
+def _of_batch(batch: list[str], recipe: Recipe, is_sketched: bool) -> Fingerprints:  # noqa: FBT001
     """The fingerprints of a batch, or of a long text, which is a batch by itself."""
     if is_long(batch[0]):
-        return fingerprint_chunks(chunks_of(batch[0]), recipe)
-    return simhash(features(batch, recipe), recipe)
+        return fingerprint_chunks(chunks_of(batch[0]), recipe, is_sketched=is_sketched)
+    return simhash(features(batch, recipe), recipe, is_sketched=is_sketched)

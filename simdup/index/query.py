@@ -266,7 +266,7 @@ class _Reader:
         needs = is_short | self.settings.verified
         pairs = np.flatnonzero(can_read & (counts[i] > 0) & needs)
         i, j = i[pairs], j[pairs]
-        for part, values in decide(i, j, counts, self._load):
+        for part, values in decide(np.column_stack((i, j)), counts, self._load):
             found[pairs[part]] = values
         is_lost = self._is_lost()
         found[pairs[is_lost[i] | is_lost[j]]] = np.nan

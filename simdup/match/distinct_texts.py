@@ -16,6 +16,7 @@ from simdup.search.distinct import distinct_rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from simdup.fingerprint.sketch import Sketches
     from simdup.search.hamming import Rows
 
     Indices = NDArray[np.int64]
@@ -35,6 +36,8 @@ class Items:
     """The copy with the lowest rank stands for its text; a text of lower rank comes first."""
     is_reference: NDArray[np.bool_]
     """If there are references, only pairs of a reference and another item count."""
+    sketches: Sketches | None = None
+    """None where own shares are not asked for."""
     own: Indices | None = None
     """Items with different numbers are different texts, even if their features are equal."""
 
@@ -60,6 +63,7 @@ class Texts:
     is_reference: NDArray[np.bool_]
     """A text of both references and other items is two texts, since only pairs between these
     two sides count."""
+    sketches: Sketches | None
 
     def items_of(self, text: int) -> Indices:
         """The items that have this text, lowest rank first."""
@@ -98,6 +102,7 @@ def distinct_texts(items: Items, bits: int) -> Texts:
         items.counts[first],
         items.digests[first],
         items.is_reference[first],
+        None if items.sketches is None else items.sketches.take(first),
     )
 
 

@@ -13,15 +13,22 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from simdup.errors import TooManyPairsError
-from simdup.match.candidates import reach_of, sample
+from simdup.match.candidates import reach_of, sample, search_distance
 from simdup.match.exclusions import NO_EXCLUSIONS
-from simdup.match.groups import closest, leaders, members_of
+from simdup.match.groups import closest, components, leaders, members_of
+from simdup.match.own_share import (
+    FAMILY,
+    OwnShares,
+    estimated_cosines,
+    least_similarity,
+    may_be_alike,
+)
 from simdup.match.rounds import run_rounds
 from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
 from simdup.search.distinct import distinct_numbers, distinct_rows
 from simdup.search.hamming import paired_distances
-from simdup.search.pairs import MAX_PAIRS, iter_near_pairs, iter_near_pairs_between
+from simdup.search.pairs import MAX_PAIRS, Reach, iter_near_pairs, iter_near_pairs_between
 from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.fingerprint.features import Features
+    from simdup.fingerprint.sketch import Sketches
     from simdup.match.distinct_texts import Texts
     from simdup.match.exclusions import Exclusions
     from simdup.progress import Progress
@@ -62,6 +70,18 @@ class FeatureSource(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Siblings:
+    """Pairs of texts that are similar enough, but share that with too many others; each once."""
+
+    pairs: Indices
+    """(m, 2): texts, the lower number on the left; in ascending order."""
+    similarities: Similarities
+    """(m,)"""
+    own_shares: Similarities
+    """(m,)"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class TextGroups:
     """Groups of similar texts, and how they were found."""
 
@@ -70,6 +90,9 @@ class TextGroups:
     similarities: Similarities
     """How similar each text is to the first of its group, for all groups one after the other;
     NaN where nothing was verified."""
+    own_shares: Similarities
+    """How much of what it shares with the first of its group is theirs alone; NaN if unknown."""
+    siblings: Siblings
     candidates: Candidates | None
     """None when nothing was verified."""
     excluded: int
@@ -117,6 +140,9 @@ class LocalEngine:
         """Prepare what all rounds need."""
         self.bits, self.wide = self.settings.recipe.bits, 8 * self.texts.wide.shape[1]
         self.excluded = [np.empty((0, 2), np.int64)]
+        # Columns: two texts, their similarity, their own share.
+        self.siblings = [np.empty((0, 4))]
+        self.shares: OwnShares | None = None
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(self.texts.is_reference.any())
         self.sizes = np.ones_like(self.texts.sizes) if self.is_two_sided else self.texts.sizes
@@ -131,9 +157,15 @@ class LocalEngine:
         leader, split = self.exclusions.reassign_representatives(found.leader, rank)
         self.excluded.append(split)
         groups = members_of(leader, rank, self.sizes)
-        similarities = self._to_first(leader, found, np.concatenate([leader[:0], *groups]))
-        excluded = self.exclusions.met(np.concatenate(self.excluded))
-        return TextGroups(tuple(groups), similarities, candidates, excluded)
+        members = np.concatenate([leader[:0], *groups])
+        return TextGroups(
+            tuple(groups),
+            self._to_first(leader, found, members),
+            self._own_shares(np.column_stack((members, leader[members]))),
+            self._distinct_siblings(),
+            candidates,
+            self.exclusions.met(np.concatenate(self.excluded)),
+        )
 
     def _by_distance(self) -> Leaders:
         """The representatives when distances decide, but for pairs with a short text.
@@ -254,10 +286,54 @@ class LocalEngine:
 
     def _similar(self, pairs: Indices) -> tuple[Indices, Similarities]:
         """The pairs that are similar enough and not excluded, and their exact similarities."""
+        least = least_similarity(self.settings.similarity, self.texts.counts[pairs].min(axis=1))
+        sketches = self.texts.sketches
+        if self.settings.own_share and sketches is not None:
+            may_be = may_be_alike(sketches, self.texts.counts, pairs, least)
+            pairs, least = pairs[may_be], least[may_be]
         similarities = self._similarities(pairs)
-        similar = similarities >= self.settings.similarity
+        if self.shares is None and self.settings.own_share and sketches is not None:
+            family = self._families(sketches, pairs[similarities >= FAMILY])
+            self.shares = OwnShares(sketches, self.texts.counts, family)
+        similar = similarities >= least
+        similar[similar] = self._are_alone(pairs[similar], similarities[similar])
         similar[similar] = self._exclude(pairs[similar])
         return pairs[similar], similarities[similar]
+
+    def _families(self, sketches: Sketches, alike: Indices) -> Indices:
+        """The family of each text, from the pairs that are so alike; (n,).
+
+        If there are two sides, texts of one side were not compared yet. Here sketches are.
+        """
+        family = components(alike, len(self.texts))
+        if self.is_two_sided:
+            reach = Reach(self.bits, search_distance(FAMILY, self.bits), None)
+            for chunk in iter_near_pairs(self.texts.wide, reach, self.progress):
+                near = estimated_cosines(sketches, self.texts.counts, chunk[:, :2])[0] >= FAMILY
+                known = np.column_stack((self.every_text(), family))
+                family = components(np.concatenate((known, chunk[near, :2])), len(self.texts))
+        return family
+
+    def _are_alone(self, pairs: Indices, similarities: Similarities) -> NDArray[np.bool_]:
+        """Note which of these similar pairs are siblings, and return which of them are not."""
+        shares = self._own_shares(pairs)
+        are_siblings = shares < self.settings.own_share
+        noted = np.column_stack((np.sort(pairs, axis=1), similarities, shares))
+        self.siblings.append(noted[are_siblings].astype(np.float64))
+        return ~are_siblings
+
+    def _distinct_siblings(self) -> Siblings:
+        """The pairs of siblings, which several rounds may have met."""
+        met = np.concatenate(self.siblings)
+        met = met[np.lexsort(met[:, 1::-1].T)]
+        met = met[(np.diff(met[:, :2], axis=0, prepend=-1) != 0).any(axis=1)]
+        return Siblings(met[:, :2].astype(np.int64), met[:, 2], met[:, 3])
+
+    def _own_shares(self, pairs: Indices) -> Similarities:
+        """The own share of each of these pairs; NaN where it is not asked for; (m,)."""
+        if self.shares is None:
+            return np.full(len(pairs), np.nan)
+        return self.shares.of(pairs)
 
     def _exclude(self, pairs: Indices) -> NDArray[np.bool_]:
         """Note the excluded ones of these similar pairs, and return which of them may count."""
@@ -275,7 +351,7 @@ class LocalEngine:
         unknown = np.flatnonzero(np.isnan(similarities))
         i, j = pairs[unknown].T
         self.source.expect(distinct_numbers(pairs[unknown]))
-        parts = decide(i, j, self.texts.counts, self.source.features)
+        parts = decide(pairs[unknown], self.texts.counts, self.source.features)
         decided = self.progress(parts, "verify", len(unknown), lambda done: len(done[0]))
         for part, values in decided:
             similarities[unknown[part]] = values

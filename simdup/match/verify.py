@@ -45,21 +45,22 @@ def exact_similarities(
 
 def cosines(features: Features, i: Indices, j: Indices) -> Similarities:
     """The cosine of documents i[p] and j[p]; shape (m,), from 0 to 1."""
-    kernels = loaded_kernels()
+    n, dots = len(features.offsets) - 1, products(features, i, j)
     weights = features.weights_or_ones.astype(np.float64)
-    n = len(features.offsets) - 1
     squares = np.bincount(np.repeat(np.arange(n), features.counts), weights**2, n)
-    dots = (
-        _dots(features, weights, i, j)
-        if kernels is None
-        else _compiled_dots(features, i, j, kernels)
-    )
     lengths = np.sqrt(squares[i] * squares[j])
     return np.minimum(np.divide(dots, lengths, out=np.zeros(len(i)), where=lengths > 0), 1)
 
 
+def products(features: Features, i: Indices, j: Indices) -> Similarities:
+    """The dot product of the weighted features of documents i[p] and j[p]; (m,)."""
+    if kernels := loaded_kernels():
+        return _compiled_dots(features, i, j, kernels)
+    return _dots(features, i, j)
+
+
 def _compiled_dots(features: Features, i: Indices, j: Indices, kernels: Any) -> Similarities:  # noqa: ANN401
-    """What `_dots` returns, by compiled code in one thread for each core."""
+    """What `products` returns, by compiled code in one thread for each core."""
     weights = np.empty(0) if features.weights is None else features.weights.astype(np.float64)
     order, dots = np.argsort(i, kind="stable"), np.empty(len(i))
     left, right, found = i[order], j[order], np.empty(len(i))
@@ -74,8 +75,9 @@ def _compiled_dots(features: Features, i: Indices, j: Indices, kernels: Any) -> 
     return dots
 
 
-def _dots(features: Features, weights: Similarities, i: Indices, j: Indices) -> Similarities:
-    """The dot products of the weighted features of documents i[p] and j[p]."""
+def _dots(features: Features, i: Indices, j: Indices) -> Similarities:
+    """What `products` returns, by numpy."""
+    weights = features.weights_or_ones.astype(np.float64)
     _, columns = np.unique(features.ids, return_inverse=True)
     dots = np.zeros(len(i))
     # One document's weights are laid out by feature, and the features of all its candidates
@@ -112,19 +114,21 @@ def _others(
 
 
 def decide(
-    i: Indices,
-    j: Indices,
+    pairs: Indices,
     counts: Indices,
     load: Callable[[Indices], Features],
     at_once: int = FEATURES_AT_ONCE,
+    measure: Callable[[Features, Indices, Indices], Similarities] = cosines,
 ) -> Iterator[tuple[Indices, Similarities]]:
-    """Yield the exact similarities of candidate pairs in parts: which pairs, and the values.
+    """Yield the exact similarities of candidate pairs (m, 2) in parts: which pairs, and the values.
 
     `counts` (n,) is the number of features of each document, and `load` returns the features
-    of the documents it is given, in their order. Documents are loaded in blocks, so memory
+    of the documents it is given, in their order. Something else than the cosine may be the
+    `measure`. Documents are loaded in blocks, so memory
     stays bounded; connected candidates are in one block if they fit, and then loaded once.
     """
-    block = _blocks(i, j, counts, at_once // 2)
+    i, j = pairs.T
+    block = _blocks(pairs, counts, at_once // 2)
     left, right = np.minimum(block[i], block[j]), np.maximum(block[i], block[j])
     for a in distinct_numbers(left):
         of_a, own = np.flatnonzero(left == a), np.flatnonzero(block == a)
@@ -138,10 +142,10 @@ def decide(
                 documents, features = np.append(own, more), concatenated([first, load(more)])
             position = np.empty(len(counts), np.int64)
             position[documents] = np.arange(len(documents))
-            yield part, cosines(features, position[i[part]], position[j[part]])
+            yield part, measure(features, position[i[part]], position[j[part]])
 
 
-def _blocks(i: Indices, j: Indices, counts: Indices, size: int) -> Indices:
+def _blocks(pairs: Indices, counts: Indices, size: int) -> Indices:
     """The block of each document that is in a pair, -1 for the others; (n,).
 
     A block has up to twice `size` features, or one document with more. Documents connected by
@@ -149,8 +153,8 @@ def _blocks(i: Indices, j: Indices, counts: Indices, size: int) -> Indices:
     """
     n = len(counts)
     block = np.full(n, -1, np.int64)
-    documents = distinct_numbers(np.concatenate((i, j)))
-    label = components(np.column_stack((i, j)), n)[documents]
+    documents = distinct_numbers(pairs)
+    label = components(pairs, n)[documents]
     documents = documents[np.argsort(label, kind="stable")]
     label = np.sort(label)
     before = np.cumsum(counts[documents]) - counts[documents]

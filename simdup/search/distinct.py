@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from simdup.search.hamming import Rows
 
+Number = TypeVar("Number", np.int64, np.uint64)
+
 #: Up to this many distinct rows, all pairs are compared for a diameter: .25 s at 256 bits.
 MOST_COMPARED = 1 << 13
 
@@ -26,14 +28,16 @@ MOST_COMPARED = 1 << 13
 BLOCK, CENTRES = 1 << 10, 64
 
 
-def distinct_numbers(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+def distinct_numbers(numbers: NDArray[Number]) -> NDArray[Number]:
     """Return each number once, ascending. `np.unique` would import numpy.ma, a slow start.
 
     >>> distinct_numbers(np.array([[7, 3], [3, 5]])).tolist()
     [3, 5, 7]
     """
     ascending = np.sort(numbers, axis=None)
-    return ascending[np.diff(ascending, prepend=ascending[:1] - 1) != 0]
+    is_new = np.ones(len(ascending), bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
+    return ascending[is_new]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ KEYS_AT_ONCE = 1 << 14
 # In place of a record and its checksum.
 _NOTHING: tuple[bytes, int | None] = b"", None
 
+_UNKNOWN = None, None, b""
+
 # Reasons that lie in the file itself: the next scan would find them again.
 _LASTING = frozenset({Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED})
 
@@ -57,8 +59,8 @@ class RecipeCache:
 
     def recall(
         self, sources: Iterable[Source], *, is_list: bool = False
-    ) -> Iterator[tuple[Source, Outcome | None, bytes | None]]:
-        """Yield each source with what is known of it, and its fingerprint if it is a document.
+    ) -> Iterator[tuple[Source, Outcome | None, bytes | None, bytes]]:
+        """Yield each source with what is known of it; of a document also fingerprint and sketch.
 
         Records are read folder by folder; for a list, which may be in any order, one by one.
         """
@@ -76,7 +78,7 @@ class RecipeCache:
                 )
                 self.asked += 1
                 self.known += is_known
-                found = outcome_in(source, record, self.width) if is_known else (None, None)
+                found = outcome_in(source, record, self.width) if is_known else _UNKNOWN
                 yield source, *found
             if records:
                 self.unasked.setdefault(folder, []).extend(records)
@@ -105,16 +107,20 @@ class RecipeCache:
         return {name: (record, checksum) for name, record, checksum in found}
 
     def keep(
-        self, sources: Sequence[Source], found: Sequence[Outcome], rows: NDArray[np.uint8]
+        self,
+        sources: Sequence[Source],
+        found: Sequence[Outcome],
+        rows: NDArray[np.uint8],
+        sketches: Iterable[bytes],
     ) -> None:
-        """Keep what some sources turned out to be; `rows` has a fingerprint for each document."""
-        each_row = iter(rows)
+        """Keep what some sources turned out to be; each document has a row and a sketch."""
+        of_documents = ((row.tobytes(), sketch) for row, sketch in zip(rows, sketches, strict=True))
         made = []
         for source, outcome in zip(sources, found, strict=True):
-            row = next(each_row).tobytes() if isinstance(outcome, Document) else b""
+            kept = next(of_documents) if isinstance(outcome, Document) else (b"", b"")
             is_lasting = isinstance(outcome, Document) or outcome.reason in _LASTING
             if is_lasting and is_settled(source, self.began):
-                made.append((source, entry(source, outcome, row)))
+                made.append((source, entry(source, outcome, *kept)))
         with self.store.writing():
             self._insert(made)
         if self.store.is_open:

@@ -1,9 +1,9 @@
 """One file's entry as bytes, and back, for stores and indexes.
 
 An entry begins with the file's inode, size and times. A letter says what follows: for a
-document its confidence, damage, features, digests, the fingerprint (if it is kept there) and
-the encoding's name; for a skipped file the reason and its detail, preceded for a document
-without text by the digest of its bytes and the encoding's name.
+document its confidence, damage, features, digests, the fingerprint (if it is kept there), the
+length of its sketch and this, and the encoding's name; for a skipped file the reason and its
+detail, preceded for a document without text by the digest of its bytes and the encoding's name.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ SETTLED_NS = 2_000_000_000
 
 _STATUS = struct.Struct("<Qqqq")
 _DOCUMENT = struct.Struct("<dqq16s16s16s")
+_LENGTH = struct.Struct("<I")
 _IS_DOCUMENT, _IS_SKIPPED, _IS_WITHOUT_TEXT = b"d", b"s", b"t"
 _DIGEST = 16
 
@@ -50,7 +51,7 @@ def status_in(data: bytes) -> tuple[int, int, int, int]:
     return inode, size, mtime_ns, ctime_ns
 
 
-def entry(source: Source, outcome: Outcome, row: bytes) -> bytes:
+def entry(source: Source, outcome: Outcome, row: bytes, sketch: bytes = b"") -> bytes:
     """Return the entry of a file; `row` is its fingerprint, or empty to keep none."""
     if isinstance(outcome, Skipped):
         why = f"{outcome.reason.value}\n{outcome.detail}"
@@ -66,26 +67,29 @@ def entry(source: Source, outcome: Outcome, row: bytes) -> bytes:
         outcome.text_digest,
         outcome.features_digest,
     )
-    return status(source) + _IS_DOCUMENT + numbers + row + outcome.encoding.encode()
+    sketched = _LENGTH.pack(len(sketch)) + sketch
+    return status(source) + _IS_DOCUMENT + numbers + row + sketched + outcome.encoding.encode()
 
 
-def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | None]:
-    """Return what an entry says of a file, and the fingerprint (`width` bytes) of a document.
+def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | None, bytes]:
+    """Return what an entry says of a file, and the fingerprint and the sketch of a document.
 
-    Raises ValueError and struct.error for bytes that are no entry.
+    The fingerprint has `width` bytes. Raises ValueError and struct.error for bytes that are no
+    entry.
     """
     at = _STATUS.size + 1
     if data[at - 1 : at] == _IS_SKIPPED:
         reason, _, detail = data[at:].decode().partition("\n")
-        return Skipped(source.path, Reason(reason), detail), None
+        return Skipped(source.path, Reason(reason), detail), None, b""
     if data[at - 1 : at] == _IS_WITHOUT_TEXT:
         encoding, reason, detail = data[at + _DIGEST :].decode().split("\n", 2)
         file = without_text(source, encoding, data[at : at + _DIGEST])
-        return Skipped(source.path, Reason(reason), detail, file), None
+        return Skipped(source.path, Reason(reason), detail, file), None, b""
     confidence, damaged, features, *digests = _DOCUMENT.unpack_from(data, at)
     if digests[0] == digests[1]:
         digests[1] = digests[0]  # one object for plain UTF-8, as when it is read
     middle = at + _DOCUMENT.size + width
-    encoding = sys.intern(data[middle:].decode())
+    (length,), begin = _LENGTH.unpack_from(data, middle), middle + _LENGTH.size
+    encoding = sys.intern(data[begin + length :].decode())
     document = Document(source, encoding, confidence, damaged, features, *digests)
-    return document, data[middle - width : middle]
+    return document, data[middle - width : middle], data[begin : begin + length]

@@ -94,7 +94,7 @@ def test_blocks_of_any_size_decide_the_same(texts, at_once, products, data):
     try:
         module.PRODUCTS_AT_ONCE = products
         found = np.full(len(i), np.nan)
-        for part, similarities in decide(i, j, counts, load, at_once):
+        for part, similarities in decide(np.column_stack((i, j)), counts, load, at_once):
             found[part] = similarities
     finally:
         module.PRODUCTS_AT_ONCE = before
@@ -113,7 +113,7 @@ def test_candidates_that_fit_are_loaded_once():
         loads.extend(documents.tolist())
         return all_features([texts[d] for d in documents], Recipe())
 
-    for _ in decide(i, j, counts, load, at_once=30):
+    for _ in decide(np.column_stack((i, j)), counts, load, at_once=30):
         pass
     assert sorted(loads) == list(range(6))
 
@@ -128,7 +128,7 @@ def loads(pairs, n, at_once):
         ids = np.arange(10 * len(documents), dtype=np.uint64)
         return Features(ids, None, np.arange(0, len(ids) + 1, 10))
 
-    list(decide(i, j, np.full(n, 10), load, at_once))
+    list(decide(np.column_stack((i, j)), np.full(n, 10), load, at_once))
     return loaded
 
 
@@ -157,6 +157,6 @@ def test_only_the_candidates_of_another_block_are_loaded():
         ids = np.arange(10 * len(documents), dtype=np.uint64)
         return Features(ids, None, np.arange(0, len(ids) + 1, 10))
 
-    list(decide(i, j, counts, load, at_once=60))
+    list(decide(np.column_stack((i, j)), counts, load, at_once=60))
 
     assert sorted(map(len, loaded)) == [1, 3, 3]

@@ -126,7 +126,7 @@ def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> Doc
         raise InputError(f"{file.path!r}: the entry of {path!r} is damaged; build it anew")
     try:
         inode, size, mtime_ns, ctime_ns = status_in(data)
-        found, _ = outcome_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
+        found, *_ = outcome_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
         if isinstance(found, Document) and 0 < found.features < FEATURES:
             _check_encoding(found.encoding)
             return found

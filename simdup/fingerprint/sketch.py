@@ -1,0 +1,170 @@
+"""Features in, sketches out: a sample of each text's features that any two texts share.
+
+A sketch keeps the features whose hash is below a limit. The limit depends only on how many
+features a text has, so two texts keep the same ones of what they share, and the share of equal
+hashes estimates how alike they are. Source: Irber et al., "Lightweight compositional analysis
+of metagenomes with FracMinHash and minimum metagenome covers", 2022, which has one limit for all.
+
+A text with fewer than 2 * LEAST features keeps all of them. From there on each doubling halves
+the limit, down to one feature in 2**LEVELS.
+"""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+from itertools import pairwise
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from simdup.fingerprint.features import Features
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.compute.hashing import Hashes
+
+    Indices = NDArray[np.int64]
+    Values = NDArray[np.uint32]
+
+#: A text with so many features or more keeps at least about so many. With 64 the rule of own
+#: share loses .004 of F1 on reworded chapters, with 256 it wins .002 (tests/bench/choices.py).
+LEAST = 128
+
+#: A long text keeps one feature in 16.
+LEVELS = 4
+
+_HALF = np.uint64(32)
+_NO_VALUES = np.empty(0, np.uint32)
+
+#: Raised when sketches change: what stores know from before is then read again.
+EDITION = 1
+
+# Sketches beyond so many bytes lie in a temporary file.
+BYTES_IN_MEMORY = 1 << 24
+
+
+def levels(counts: Indices) -> Indices:
+    """How often each text halves its limit, from how many features it has; (n,).
+
+    >>> levels(np.array([0, 255, 256, 511, 512, 10**6])).tolist()
+    [0, 0, 1, 1, 2, 4]
+    """
+    return np.searchsorted(2 * LEAST << np.arange(LEVELS), counts, side="right")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sketches:
+    """The sketches of some texts, which may lie anywhere in one array."""
+
+    values: Values
+    """The high halves of the hashes of features, ascending within each text."""
+    begins: Indices
+    """(n,): text i has values[begins[i] : begins[i] + sizes[i]]."""
+    sizes: Indices
+    """(n,)"""
+    mapped: mmap.mmap | None = None
+    """The temporary file that holds `values`, if it is one."""
+
+    def __len__(self) -> int:
+        return len(self.begins)
+
+    def take(self, texts: Indices) -> Sketches:
+        """The sketches of these texts, in this order; nothing is copied."""
+        return Sketches(self.values, self.begins[texts], self.sizes[texts], self.mapped)
+
+    def joined(self) -> Values:
+        """The values of all texts, one text after the other; (sizes.sum(),)."""
+        ends = np.cumsum(self.sizes)
+        before = np.repeat(self.begins - (ends - self.sizes), self.sizes)
+        values = self.values[before + np.arange(len(before))]
+        if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self.mapped.madvise(mmap.MADV_DONTNEED)  # keep no page of the file in memory
+        return values
+
+    def each(self) -> Iterator[bytes]:
+        """Yield the values of each sketch as bytes, lowest byte first."""
+        data = self.joined().astype("<u4").tobytes()
+        ends = (4 * np.cumsum(self.sizes)).tolist()
+        return (data[begin:end] for begin, end in pairwise([0, *ends]))
+
+    def features(self) -> Features:
+        """The sketches as features of documents, each of which weighs 1."""
+        offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(self.sizes)))
+        return Features(self.joined().astype(np.uint64), None, offsets)
+
+
+def sketches(features: Features, counts: Indices | None = None) -> Sketches:
+    """The sketches of documents, from their features.
+
+    `counts` (documents,) says how many features each document has, if it has more than these.
+    """
+    sizes = features.counts
+    documents = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
+    kept = features.ids <= _limits(sizes if counts is None else counts)[documents]
+    # One sort for all documents: the number of a document stands above its hashes.
+    keys = (documents[kept] << _HALF) | (features.ids[kept] >> _HALF)
+    keys.sort()
+    keys = keys[np.diff(keys, prepend=keys[:1] + np.uint64(1)) != 0]
+    begins = np.searchsorted(keys, np.arange(len(sizes) + 1, dtype=np.uint64) << _HALF)
+    return Sketches(keys.astype(np.uint32), begins[:-1], np.diff(begins))
+
+
+def read_back(sketches: Iterable[bytes]) -> Sketches:
+    """The sketches that `Sketches.each` gave."""
+    kept = list(sketches)
+    sizes = np.array([len(each) // 4 for each in kept], np.int64)
+    values = np.frombuffer(b"".join(kept), "<u4").astype(np.uint32)
+    return Sketches(values, np.cumsum(sizes) - sizes, sizes)
+
+
+def joined(parts: Sequence[Sketches]) -> Sketches:
+    """The sketches of several collections as one, in order."""
+    sizes = np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)])
+    values = np.concatenate([_NO_VALUES, *(part.joined() for part in parts)])
+    return Sketches(values, np.cumsum(sizes) - sizes, sizes)
+
+
+def sampled(ids: Hashes, count: int) -> Hashes:
+    """The ids that the sketch of a text with so many features keeps, each once, ascending."""
+    ids = np.sort(ids[ids <= _limits(np.array([count]))])
+    return ids[np.diff(ids, prepend=ids[:1] + np.uint64(1)) != 0]
+
+
+def _limits(counts: Indices) -> Hashes:
+    """The largest hash that the sketch of each text keeps, by its number of features; (n,)."""
+    return np.uint64((1 << 64) - 1) >> levels(counts).astype(np.uint64)
+
+
+class SketchPile:
+    """Sketches that come batch by batch; those of a large collection lie in a temporary file."""
+
+    def __init__(self) -> None:
+        self._parts: list[Values] = []
+        self._file: IO[bytes] | None = None
+        self._count = 0
+
+    def add(self, batch: Sketches) -> Indices:
+        """Add sketches, and return where in `values` each of them begins; (n,)."""
+        self._parts.append(batch.joined())
+        ends = self._count + np.cumsum(batch.sizes)
+        self._count += len(self._parts[-1])
+        if self._file is None and self._count * 4 > BYTES_IN_MEMORY:
+            self._file = TemporaryFile()  # noqa: SIM115  (`pooled` closes it)
+        if self._file is not None:
+            self._file.writelines(part.tobytes() for part in self._parts)
+            self._parts.clear()
+        return ends - batch.sizes
+
+    def pooled(self, begins: Indices, sizes: Indices) -> Sketches:
+        """Return the sketches with these begins and sizes; nothing can be added any more."""
+        if self._file is None:
+            return Sketches(np.concatenate([_NO_VALUES, *self._parts]), begins, sizes)
+        with self._file as file:
+            file.flush()
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return Sketches(np.frombuffer(mapped, np.uint32), begins, sizes, mapped)

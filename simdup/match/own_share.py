@@ -1,0 +1,254 @@
+"""Pairs of texts in, out comes whether what they share is theirs alone.
+
+Two versions of one text and two texts of one pattern (two contracts made from one form) may be
+equally similar. What tells them apart is who else has what they share: a form's sentences stand
+in every text of the form, and the ones of a version only in its versions.
+
+1. Texts with a cosine of at least FAMILY are one family: copies and versions count once.
+2. A shingle that `o` other families have weighs 1 / (1 + o / 2).
+3. The weighted cosine of two texts, divided by their plain cosine, is their own share: from 0
+   (all that they share stands in many other texts) to 1 (nobody else has any of it).
+
+Frequencies and both cosines are those of sketches, so no text is read again. Weights are whole
+numbers, so that sums do not depend on their order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.fingerprint.features import Features
+from simdup.fingerprint.sketch import LEVELS, levels
+from simdup.match.verify import decide, products
+from simdup.search.distinct import distinct_numbers
+from simdup.settings import SIMILARITY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.fingerprint.sketch import Sketches
+
+    Indices = NDArray[np.int64]
+    Similarities = NDArray[np.float64]
+    Values = NDArray[np.uint32]
+
+#: Texts with this cosine are one family. At 0.8 short texts of one pattern chain into a family,
+#: and their pattern is not seen.
+FAMILY = 0.9
+
+#: A text of n features must be 8 / n more similar than asked, since short texts are soon alike
+#: by chance: with 20 features .75, with 80 .45.
+SHORT_MARGIN = 8
+
+#: From this many features on, each doubling asks for LONG_MARGIN more: the longer two texts, the
+#: more everyday pairs of words they share. See tests/bench/choices.py.
+LONG, LONG_MARGIN = 1 << 14, 0.05
+
+_DEPTHS = np.arange(LEVELS + 1, dtype=np.uint32)
+
+# Weights are whole multiples of 1 / UNIT.
+UNIT = 1 << 16
+
+# Counters of shingles: a power of two, for so many of a collection's values each, within bounds.
+COUNTERS_EACH, LEAST_COUNTERS, MOST_COUNTERS = 8, 1 << 16, 1 << 25
+
+# Beyond this number of families a shingle weighs next to nothing anyway.
+MOST_COUNTED = 255
+
+# Values of sketches that are handled at once.
+VALUES_AT_ONCE = 1 << 20
+
+# A pair is passed over unless its sketches are within so many standard errors of what is asked.
+ERRORS = 3
+
+
+def least_similarity(similarity: float, counts: Indices) -> Similarities:
+    """The cosine from which two texts may be near-duplicates; (m,).
+
+    `similarity` is what the user asks for, and `counts` (m,) the features of the shorter text.
+    Short texts and long ones must be more alike than SIMILARITY, as SHORT_MARGIN and LONG_MARGIN
+    say.
+
+    >>> least_similarity(0.35, np.array([16, 80, 800, 1 << 16])).round(2).tolist()
+    [0.85, 0.45, 0.36, 0.45]
+    >>> least_similarity(0.8, np.array([16, 80, 800])).round(2).tolist()
+    [0.85, 0.8, 0.8]
+    """
+    counts = np.maximum(counts, 1)
+    more = SHORT_MARGIN / counts + LONG_MARGIN * np.maximum(np.log2(counts / LONG), 0)
+    return np.minimum(np.maximum(similarity, min(similarity, SIMILARITY) + more), 1)
+
+
+def may_be_alike(
+    sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities
+) -> NDArray[np.bool_]:
+    """Which pairs (m, 2) of texts may have their `least` cosine (m,), by their sketches.
+
+    `counts` (n,) is the number of features of each text. One pair in a thousand that is just
+    similar enough is passed over; none of texts whose sketches have all of their features.
+    """
+    cosines, size = estimated_cosines(sketches, counts, pairs)
+    # A sketch of all features makes no error. Others keep each feature with one probability.
+    error = np.where(levels(counts)[pairs].any(axis=1), np.sqrt(least / np.maximum(size, 1)), 0)
+    return cosines >= least - ERRORS * error - 1e-9
+
+
+def estimated_cosines(
+    sketches: Sketches, counts: Indices, pairs: Indices
+) -> tuple[Similarities, Similarities]:
+    """The cosine of the sketches of each pair (m, 2), and how many values each has; (m,) both."""
+    level = levels(counts)[pairs].max(axis=1)
+    shared = _measured(sketches, pairs, products, 1)[:, 0]
+    size = _lengths(sketches, pairs, level, _ones)
+    return np.divide(shared, size, out=np.zeros(len(pairs)), where=size > 0), size
+
+
+class OwnShares:
+    """How much of what two texts of a collection share is theirs alone."""
+
+    def __init__(self, sketches: Sketches, counts: Indices, family: Indices) -> None:
+        """Count in how many families each shingle is.
+
+        `counts` (n,) is the number of features of each text, `family` (n,) the number of its
+        family.
+        """
+        self._sketches, self._levels, self._family = sketches, levels(counts), family
+        self._frequencies = Frequencies(sketches, family)
+
+    def of(self, pairs: Indices) -> Similarities:
+        """The own share of each pair of texts, from 0 to 1; (m,)."""
+        count, of_one, of_two = _measured(self._sketches, pairs, self._shared, 3).T
+        is_one = self._family[pairs[:, 0]] == self._family[pairs[:, 1]]
+        shared, level = np.where(is_one, of_one, of_two), self._levels[pairs].max(axis=1)
+        plain = _lengths(self._sketches, pairs, level, _ones)
+        # Here too what both have counts as shared by their two families.
+        own = self._frequencies.weights
+        weighted = _lengths(self._sketches, pairs, level, own, shared - of_one)
+        share = np.divide(
+            shared * plain, count * weighted, out=np.zeros(len(pairs)), where=count > 0
+        )
+        return np.minimum(share, 1)
+
+    def _shared(self, features: Features, i: Indices, j: Indices) -> Similarities:
+        """How many values documents share, and their weights for one family and for two; (m, 3)."""
+        values, n = features.ids.astype(np.uint32), len(features.offsets) - 1
+        doubled = np.concatenate((features.offsets, features.offsets[-1] + features.offsets[1:]))
+        ids, ones = np.concatenate((features.ids, features.ids)), np.ones(len(values), np.int64)
+        found = [products(features, i, j)]
+        for families in (1, 2):
+            # Left documents have the weights, and their copies on the right weigh 1.
+            weights = np.concatenate((self._frequencies.weights(values, families), ones))
+            found.append(products(Features(ids, weights, doubled), i, n + j))
+        return np.column_stack(found)
+
+
+class Frequencies:
+    """In how many families each value of some sketches is, counted by hash."""
+
+    def __init__(
+        self, sketches: Sketches, family: Indices, most_counters: int = MOST_COUNTERS
+    ) -> None:
+        """Count the values of all sketches; `family` (n,) is the number of each one's family."""
+        total = int(sketches.sizes.sum())
+        bits = max(COUNTERS_EACH * total, LEAST_COUNTERS).bit_length()
+        bits = min(bits, most_counters.bit_length() - 1)
+        self._shift, self._counters = np.uint32(32 - bits), np.zeros(1 << bits, np.uint8)
+        is_alone = np.bincount(family, minlength=len(family))[family] == 1
+        for part in _parts(sketches.sizes, np.flatnonzero(is_alone)):
+            self._add(sketches.take(part).joined())
+        together = np.flatnonzero(~is_alone)
+        for values in _by_family(sketches, together[np.argsort(family[together])], family):
+            self._add(values)
+        # Where values share counters, half of the counters have so many of strangers.
+        self._background = int(np.median(self._counters))
+
+    def _add(self, values: Values) -> None:
+        counters = np.sort(self._counter_of(values))
+        begins = np.flatnonzero(np.diff(counters, prepend=counters[:1] + np.uint32(1)))
+        at, counts = counters[begins], np.diff(begins, append=len(counters))
+        self._counters[at] = np.minimum(self._counters[at] + counts, MOST_COUNTED)
+
+    def _counter_of(self, values: Values) -> Values:
+        """Multiplicative hashing, as the values of long texts are all small (Knuth)."""
+        return (values * np.uint32(0x9E3779B1)) >> self._shift
+
+    def weights(self, values: Values, families: int = 1) -> Indices:
+        """The weight of each value for texts of so many families, which do not count; (m,)."""
+        others = self._counters[self._counter_of(values)].astype(np.int64)
+        others = np.maximum(others - families - self._background, 0)
+        return 2 * UNIT // (2 + others)
+
+
+def _ones(values: Values) -> Indices:
+    return np.ones(len(values), np.int64)
+
+
+def _by_family(sketches: Sketches, texts: Indices, family: Indices) -> Iterator[Values]:
+    """Yield the values of families, each value once for each family that has it.
+
+    The texts come family by family. Part of a family may come before the rest of it.
+    """
+    open_keys = np.empty(0, np.uint64)
+    for part in _parts(sketches.sizes, texts):
+        owner = np.repeat(family[part].astype(np.uint64), sketches.sizes[part])
+        keys = (owner << np.uint64(32)) | sketches.take(part).joined()
+        keys = distinct_numbers(np.concatenate((open_keys, keys)))
+        is_open = keys >> np.uint64(32) == np.uint64(family[part[-1]])
+        open_keys = keys[is_open]
+        yield keys[~is_open].astype(np.uint32)
+    yield open_keys.astype(np.uint32)
+
+
+def _parts(sizes: Indices, texts: Indices) -> list[Indices]:
+    """The texts in parts that have about VALUES_AT_ONCE values each."""
+    before = np.cumsum(sizes[texts]) - sizes[texts]
+    cuts = np.flatnonzero(np.diff(before // VALUES_AT_ONCE)) + 1
+    return np.split(texts, cuts) if len(texts) else []
+
+
+def _measured(
+    sketches: Sketches, pairs: Indices, measure: Callable[..., Similarities], columns: int
+) -> Similarities:
+    """What `measure(features, i, j)` says of the sketches of each pair; (m, columns)."""
+    found = np.empty((len(pairs), columns))
+
+    def load(texts: Indices) -> Features:
+        return sketches.take(texts).features()
+
+    for part, values in decide(pairs, sketches.sizes, load, 2 * VALUES_AT_ONCE, measure):
+        found[part] = values.reshape(-1, columns)
+    return found
+
+
+def _lengths(
+    sketches: Sketches,
+    pairs: Indices,
+    level: Indices,
+    weights: Callable[[Values], Indices],
+    added: Similarities | float = 0.0,
+) -> Similarities:
+    """The product of the lengths of the two texts of each pair, as vectors of weighted values.
+
+    Only values that both sketches would keep count, up to the pair's `level` (m,); `added` (m,)
+    weights are added to the ones of both texts.
+    """
+    texts = distinct_numbers(pairs)
+    sums = np.concatenate(
+        [_sums(sketches.take(part), weights) for part in _parts(sketches.sizes, texts)]
+        or [np.empty((0, LEVELS + 1))]
+    )
+    left, right = (sums[np.searchsorted(texts, side), level] + added for side in pairs.T)
+    return np.sqrt(left * right)
+
+
+def _sums(sketches: Sketches, weights: Callable[[Values], Indices]) -> Similarities:
+    """The weights of the values that each sketch would keep at each level; (n, LEVELS + 1)."""
+    values = sketches.joined()
+    last = LEVELS - np.searchsorted(np.uint32((1 << 32) - 1) >> _DEPTHS[:0:-1], values)
+    bins = np.repeat(np.arange(len(sketches)) * (LEVELS + 1), sketches.sizes) + last
+    sums = np.bincount(bins, weights(values), len(sketches) * (LEVELS + 1))
+    return sums.reshape(-1, LEVELS + 1)[:, ::-1].cumsum(axis=1)[:, ::-1]
