@@ -10,12 +10,9 @@ from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import writer
 from simdup.cli.terminal import look
-from simdup.files.compare import compare
-from simdup.report import diff, text
-from simdup.report import json_csv as data
 
 
-@click.command("compare", cls=Command)
+@click.command("compare", cls=Command, work="simdup.files.compare")
 @click.argument("left", type=options.PATH, metavar="A")
 @click.argument("right", type=options.PATH, metavar="B")
 @options.file_matching
@@ -46,6 +43,10 @@ def compare_command(
       simdup compare draft.txt final.txt --diff
       simdup compare a-gbk.txt b-utf8.txt --format json
     """
+    from simdup.files.compare import compare
+    from simdup.report import diff, text
+    from simdup.report import json_csv as data
+
     is_json = form == "json"
     if show_diff and is_json:
         raise click.UsageError("--diff is for reading; leave out --format json")
