@@ -164,8 +164,8 @@ class Frequencies:
         together = np.flatnonzero(~is_alone)
         for values in _by_family(sketches, together[np.argsort(family[together])], family):
             self._add(values)
-        # Where values share counters, half of the counters have so many of strangers.
-        self._background = int(np.median(self._counters))
+        # Where values share counters, half of the counters have at least so many of strangers.
+        self._background = int(np.median(self._counters[:: len(self._counters) // LEAST_COUNTERS]))
 
     def _add(self, values: Values) -> None:
         counters = np.sort(self._counter_of(values))
