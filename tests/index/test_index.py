@@ -29,6 +29,7 @@ from simdup.files import workers as local
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
 from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.sketch import read_back
 from simdup.index import index as room
 from simdup.index import ingest
 from simdup.index import roots as places
@@ -1014,7 +1015,9 @@ def test_texts_with_degenerate_fingerprints_are_refused(place):
 
 def test_put_refuses_rows_of_another_size(index):
     with pytest.raises(ValueError, match="rows of"):
-        index.put([], np.empty((1, 32), np.uint8))
+        index.put([], np.empty((1, 32), np.uint8), read_back([]))
+    with pytest.raises(ValueError, match="1 sketches for 0 documents"):
+        index.put([], np.empty((0, 32), np.uint8), read_back([b""]))
     with pytest.raises(ValueError, match="64 bits where 256 are asked for"):
         index.query_rows(np.zeros((1, 8), np.uint8))
 
