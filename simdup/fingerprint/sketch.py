@@ -146,6 +146,7 @@ class SketchPile:
     def __init__(self) -> None:
         self._parts: list[Values] = []
         self._file: IO[bytes] | None = None
+        self._mapped: mmap.mmap | None = None
         self._count = 0
 
     def add(self, batch: Sketches) -> Indices:
@@ -164,7 +165,8 @@ class SketchPile:
         """Return the sketches with these begins and sizes; nothing can be added any more."""
         if self._file is None:
             return Sketches(np.concatenate([_NO_VALUES, *self._parts]), begins, sizes)
-        with self._file as file:
-            file.flush()
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return Sketches(np.frombuffer(mapped, np.uint32), begins, sizes, mapped)
+        if self._mapped is None:
+            with self._file as file:
+                file.flush()
+                self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return Sketches(np.frombuffer(self._mapped, np.uint32), begins, sizes, self._mapped)
