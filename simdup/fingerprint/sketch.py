@@ -73,6 +73,10 @@ class Sketches:
     def __len__(self) -> int:
         return len(self.begins)
 
+    def __getitem__(self, text: int) -> Values:
+        """The values of one text."""
+        return self.values[self.begins[text] : self.begins[text] + self.sizes[text]]
+
     def take(self, texts: Indices) -> Sketches:
         """The sketches of these texts, in this order; nothing is copied."""
         return Sketches(self.values, self.begins[texts], self.sizes[texts], self.mapped)
@@ -82,9 +86,13 @@ class Sketches:
         ends = np.cumsum(self.sizes)
         before = np.repeat(self.begins - (ends - self.sizes), self.sizes)
         values = self.values[before + np.arange(len(before))]
-        if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
-            self.mapped.madvise(mmap.MADV_DONTNEED)  # keep no page of the file in memory
+        self.release()
         return values
+
+    def release(self) -> None:
+        """Keep nothing of the temporary file in memory until it is read again."""
+        if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self.mapped.madvise(mmap.MADV_DONTNEED)
 
     def each(self) -> Iterator[bytes]:
         """Yield the values of each sketch as bytes, lowest byte first."""
@@ -116,10 +124,13 @@ def sketches(features: Features, counts: Indices | None = None) -> Sketches:
 
 def read_back(sketches: Iterable[bytes]) -> Sketches:
     """The sketches that `Sketches.each` gave."""
-    kept = list(sketches)
-    sizes = np.array([len(each) // 4 for each in kept], np.int64)
-    values = np.frombuffer(b"".join(kept), "<u4").astype(np.uint32)
-    return Sketches(values, np.cumsum(sizes) - sizes, sizes)
+    return of_each([np.frombuffer(each, "<u4").astype(np.uint32) for each in sketches])
+
+
+def of_each(values: Sequence[Values]) -> Sketches:
+    """The sketches that have these values."""
+    sizes = np.array(list(map(len, values)), np.int64)
+    return Sketches(np.concatenate([_NO_VALUES, *values]), np.cumsum(sizes) - sizes, sizes)
 
 
 def joined(parts: Sequence[Sketches]) -> Sketches:

@@ -1266,7 +1266,7 @@ def test_a_change_that_keeps_size_and_times_is_seen_when_the_file_is_compared(
     ]
 
 
-def test_a_store_takes_less_than_300_bytes_a_file_and_4_for_each_value_of_its_sketch(place, write):
+def test_a_store_takes_less_than_300_bytes_a_file_and_4_a_sampled_feature(place, write):
     words = random.Random(1)
     for number in range(2000):
         text = " ".join(words.choices(WORDS, k=60))
