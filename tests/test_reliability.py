@@ -47,6 +47,7 @@ import simdup as package
 from simdup.files import read as reading_room
 from simdup.files import walk as walking_room
 from simdup.files.fingerprint import fingerprint_sources
+from simdup.fingerprint import sketch as sketching_room
 from simdup.index.index import Index
 from simdup.recipe import Recipe
 from simdup.settings import Settings
@@ -2384,7 +2385,7 @@ def made_by_somebody(place, paths):
         known.append(replace(found.documents[row], source=source))
         rows.append(found.rows[row])
     with Index.create(place) as index:
-        index.put(known, np.array(rows))
+        index.put(known, np.array(rows), sketching_room.read_back([b""] * len(known)))
 
 
 @pytest.mark.parametrize("arguments", [(), ("--top", "50"), ("-k", "100"), ("--no-verify",)])

@@ -26,6 +26,7 @@ from simdup.files.fingerprint import Fingerprinted
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
+from simdup.fingerprint.sketch import joined
 from simdup.index.block_tables import looked_up
 from simdup.index.file.connection import IndexFile, create_file
 from simdup.index.file.metadata import about, settings_of, with_bits
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.files.walk import Filters
+    from simdup.fingerprint.sketch import Sketches
     from simdup.index.records import Match
     from simdup.index.segments import Numbers
     from simdup.progress import Progress
@@ -194,21 +196,24 @@ class Index:
             os.fsencode(name)
         if wrong := [name for name in called if not name or os.path.isabs(name)]:
             raise BadValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
-        made, skipped = of_texts(called, every_text, self.settings)
+        made, skipped = of_texts(called, every_text, self.settings, is_sketched=True)
         known = [each for each in made.documents if each is not None]
-        replaced = self.put(known, made.rows)
+        replaced = self.put(known, made.rows, made.sketches or joined([]))
         added = len({each.path for each in known}) - replaced
         return Changes(added, replaced, skipped=tuple(skipped))
 
-    def put(self, known: Sequence[Document], rows: Rows) -> int:
-        """Add documents with their fingerprints, in one batch; return how many replace others.
+    def put(self, known: Sequence[Document], rows: Rows, sketches: Sketches) -> int:
+        """Add documents with fingerprints and sketches; return how many replace others.
 
-        Raises ValueError unless there is a row of the index's size for each document.
+        All are one batch. Raises ValueError unless each document has a sketch, and a row of the
+        index's size.
         """
         if rows.shape != (len(known), self._readers.about["bits"] // 8):
             raise BadValueError(f"rows of {rows.shape} for {len(known)} documents")
+        if len(sketches) != len(known):
+            raise BadValueError(f"{len(sketches)} sketches for {len(known)} documents")
         with closing(IndexFile(self.path, to_write=True)) as writer, writer.writing():
-            return put(writer, known, rows)
+            return put(writer, known, rows, sketches)
 
     def remove(self, paths: AnyPath | Iterable[AnyPath]) -> Changes:
         """Take out what is at or under some paths, or texts by their names.
@@ -269,7 +274,8 @@ class Index:
         The settings say what is alike; their `recipe.bits` may be fewer than the index has,
         and the rest of the recipe is the index's own. `top` keeps the most similar; without
         settings, or with `is_any_alike`, it gives the nearest, however little they are alike.
-        A text without a letter or digit is like nothing.
+        `own_share` is not asked for, so texts of one pattern are answers too; `scan` sets them
+        aside. A text without a letter or digit is like nothing.
         """
         asked = text_list(texts)
         found, _ = self.query_texts(asked, settings, top, is_any_alike=is_any_alike)
@@ -358,7 +364,8 @@ class Index:
 
         A pair is two places in the list, i < j, and a distance. Raises TooManyPairsError.
         """
-        known, rows = self._everything(self.settings.recipe.bits if bits is None else bits)
+        bits = self.settings.recipe.bits if bits is None else bits
+        known, rows, _ = self._everything(bits, is_sketched=False)
         return [document.path for document in known], pairs_within(rows, k)
 
     def scan(
@@ -373,14 +380,14 @@ class Index:
         """
         began = perf_counter()
         asked = self.settings if settings is None else self.settings_for(settings)
-        known, rows = self._everything(asked.recipe.bits)
+        is_sketched = asked.verified and asked.own_share > 0
+        known, rows, sketches = self._everything(asked.recipe.bits, is_sketched=is_sketched)
         found = len(known)
         skipped = unsure(known, asked)
         kept = np.setdiff1d(np.arange(found), np.array(list(skipped), np.int64))
         known, rows = [known[place] for place in kept.tolist()], rows[kept]
-        matches = match_documents(
-            Fingerprinted(tuple(known), rows), asked, progress, ignored=ignored
-        )
+        made = Fingerprinted(tuple(known), rows, None if sketches is None else sketches.take(kept))
+        matches = match_documents(made, asked, progress, ignored=ignored)
         size = sum(document.source.size for document in known)
         seconds = perf_counter() - began
         stats = Stats(found, len(known), size, seconds, len(known), matches.ignored)
@@ -391,9 +398,12 @@ class Index:
 
     # The file
 
-    def _everything(self, bits: int) -> tuple[list[Document], Rows]:
-        """Return all documents by ascending number, and their fingerprints."""
+    def _everything(
+        self, bits: int, *, is_sketched: bool
+    ) -> tuple[list[Document], Rows, Sketches | None]:
+        """Return all documents by ascending number, their fingerprints, and if asked sketches."""
         width = self.at(bits).recipe.bits // 8
         with self._readers.one() as reader, reader.reading():
-            known, rows = everything(reader, self._readers.loaded(reader, 8 * reader.width))
-        return known, rows[:, :width]
+            loaded = self._readers.loaded(reader, 8 * reader.width)
+            known, rows, sketches = everything(reader, loaded, is_sketched=is_sketched)
+        return known, rows[:, :width], sketches

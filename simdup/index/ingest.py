@@ -21,6 +21,7 @@ from simdup.files.fingerprint import without_degenerate
 from simdup.files.read import edition
 from simdup.files.walk import Filters, walk
 from simdup.files.workers import fingerprint_all, tasks
+from simdup.fingerprint.sketch import Sketches, joined
 from simdup.index.file.snapshot import at_or_under, documents, every_number, in_folder
 from simdup.index.file.write import forget_empty_folders, put, set_about, set_places, take_out
 from simdup.index.query import options_of
@@ -109,18 +110,21 @@ class Ingestion:
         load_kernels_if_worth(characters=size, progress=self.progress)
         batch: list[Document] = []
         rows: list[Rows] = []
+        sketches: list[Sketches] = []
         last = time.monotonic()
-        parts = fingerprint_all(waiting, options_of(self.settings), self.jobs)
+        options = options_of(self.settings, is_sketched=True)
+        parts = fingerprint_all(waiting, options, self.jobs)
         for _, part in self.progress(parts, "read", count, lambda done: len(done[0])):
             kept = without_degenerate(part, self.settings.recipe.bits)
             self._skip(kept.skipped)
             batch += kept.documents
             rows.append(kept.rows)
+            sketches += [] if kept.sketches is None else [kept.sketches]
             if len(batch) >= BATCH_DOCUMENTS or time.monotonic() - last > BATCH_SECONDS:
-                self._put(batch, rows)
-                batch, rows, last = [], [], time.monotonic()
+                self._put(batch, rows, sketches)
+                batch, rows, sketches, last = [], [], [], time.monotonic()
         if batch:
-            self._put(batch, rows)
+            self._put(batch, rows, sketches)
 
     def _without_own(self, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
         """Skip the files of the index itself, which change while it is written."""
@@ -163,13 +167,18 @@ class Ingestion:
                     forget_empty_folders(self.file)
             self.counts["removed"] += len(gone)
 
-    def _put(self, batch: Sequence[Document], rows: Sequence[Rows]) -> None:
+    def _put(
+        self, batch: Sequence[Document], rows: Sequence[Rows], sketches: Sequence[Sketches]
+    ) -> None:
         documents = [self._unless_settled(each) for each in batch]
         with self.file.writing():
             places = Places.of(self.file)  # another process may have removed some meanwhile
             kept = [place for place, each in enumerate(batch) if places.contains(each.path)]
-            kept_rows = np.concatenate(rows)[kept]
-            replaced = put(self.file, [documents[place] for place in kept], kept_rows)
+            with_sketches = (
+                np.concatenate(rows)[kept],
+                joined(sketches).take(np.array(kept, np.int64)),
+            )
+            replaced = put(self.file, [documents[place] for place in kept], *with_sketches)
         self.counts.update(added=len(kept) - replaced, replaced=replaced)
 
     def _unless_settled(self, document: Document) -> Document:

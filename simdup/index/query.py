@@ -21,6 +21,7 @@ from simdup.fingerprint.features import all_features, concatenated
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index.records import Answer, Match
 from simdup.match.candidates import search_distance
+from simdup.match.own_share import least_similarity
 from simdup.match.verify import decide
 from simdup.records import SHORT, Document, Kind, Reason, Skipped, Source
 from simdup.text.encodings import count_lost
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.fingerprint.features import Features
+    from simdup.fingerprint.sketch import Sketches
     from simdup.index.segments import Numbers
     from simdup.search.hamming import Rows
     from simdup.settings import Settings
@@ -66,12 +68,14 @@ class Queries:
     """What is known of each text; None if only the fingerprint is."""
     texts: tuple[str, ...] = ()
     """The texts, unless they are files, or only fingerprints are known."""
+    sketches: Sketches | None = None
+    """None where nobody asked for them."""
 
 
-def options_of(settings: Settings) -> FingerprintOptions:
+def options_of(settings: Settings, *, is_sketched: bool = False) -> FingerprintOptions:
     """Return how files are read and fingerprinted."""
     return FingerprintOptions(
-        settings.recipe, settings.encoding, settings.formats, settings.converters
+        settings.recipe, settings.encoding, settings.formats, settings.converters, is_sketched
     )
 
 
@@ -98,21 +102,23 @@ def of_files(
 
 
 def of_texts(
-    names: Sequence[str], texts: Sequence[str], settings: Settings
+    names: Sequence[str], texts: Sequence[str], settings: Settings, *, is_sketched: bool = False
 ) -> tuple[Queries, list[Skipped]]:
     """Return texts as queries, and the texts that have nothing to compare."""
-    made = fingerprint_texts(texts, settings.recipe)
+    made = fingerprint_texts(texts, settings.recipe, is_sketched=is_sketched)
     found = tuple(
         _document(name, text, int(made.counts[row]), made.digests[row].tobytes())
         if made.counts[row]
         else Skipped(name, Reason.EMPTY, "no letter or digit")
         for row, (name, text) in enumerate(zip(names, texts, strict=True))
     )
-    with_rows = Fingerprinted(found, made.rows[made.counts > 0])
+    good = np.flatnonzero(made.counts)
+    sketches = None if made.sketches is None else made.sketches.take(good)
+    with_rows = Fingerprinted(found, made.rows[good], sketches)
     usable = without_degenerate(with_rows, settings.recipe.bits)
     kept = [row for row, each in enumerate(usable.found) if isinstance(each, Document)]
-    own_names, own_texts = ([each[row] for row in kept] for each in (names, texts))
-    queries = Queries(tuple(own_names), usable.rows, usable.documents, tuple(own_texts))
+    own_names, own_texts = (tuple(each[row] for row in kept) for each in (names, texts))
+    queries = Queries(own_names, usable.rows, usable.documents, own_texts, usable.sketches)
     return queries, list(usable.skipped)
 
 
@@ -145,7 +151,9 @@ def answered(
     """Return which documents near some queries are like them, most similar first.
 
     `near` (m, 3) has queries, numbers of documents and distances. Where both texts can be
-    read, similarities are exact, and decide if the settings verify; elsewhere distances do.
+    read, similarities are exact, and decide if the settings verify, as `least_similarity` says;
+    elsewhere distances do. Own shares do not: they would need the sketches of the whole index
+    and all pairs of copies in it, which takes as long as a scan.
     """
     settings, distances = criteria.settings, near[:, 2]
     exact = _exact(queries, near, documents, settings)
@@ -154,7 +162,8 @@ def answered(
     estimates = np.maximum(of_distance[distances], 0)
     is_exact = ~np.isnan(exact)
     similarities = np.where(is_exact, exact, estimates)
-    is_alike = _is_alike(distances, exact, settings) | criteria.is_any_alike
+    counts = _fewest_features(queries, near, documents)
+    is_alike = _is_alike(distances, exact, counts, settings) | criteria.is_any_alike
     found: list[list[Match]] = [[] for _ in queries.names]
     for place in np.flatnonzero(is_alike).tolist():
         query, number, distance = near[place].tolist()
@@ -208,11 +217,26 @@ def _most_similar_first(match: Match) -> tuple[int, float, int, str]:
     return _STRENGTH[match.kind], -match.similarity, match.distance, match.document.path
 
 
-def _is_alike(distances: Numbers, exact: Similarities, settings: Settings) -> Truths:
-    """Tell which pairs are alike: by exact similarity if it is known, else by distance."""
+def _is_alike(
+    distances: Numbers, exact: Similarities, counts: Numbers, settings: Settings
+) -> Truths:
+    """Tell which pairs are alike: by exact similarity if it is known, else by distance.
+
+    `counts` (m,) is the number of features of the shorter text, where both are known.
+    """
     k = replace(settings, verified=False).distance  # no further than where chance would answer
-    least = settings.similarity if settings.verified else similarity_at(k, settings.recipe.bits)
+    if settings.verified:
+        least = least_similarity(settings.similarity, counts)
+    else:
+        least = np.full(len(exact), similarity_at(k, settings.recipe.bits))
     return np.where(np.isnan(exact), distances <= k, exact >= least)
+
+
+def _fewest_features(queries: Queries, near: Numbers, documents: dict[int, Document]) -> Numbers:
+    """Return how many features the shorter text of each pair has; 0 if one is not known."""
+    asked = [0 if each is None else each.features for each in queries.documents]
+    known = [documents[number].features for number in near[:, 1].tolist()]
+    return np.minimum(np.array(asked, np.int64)[near[:, 0]], np.array(known, np.int64))
 
 
 def _exact(

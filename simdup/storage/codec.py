@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 SETTLED_NS = 2_000_000_000
 
 _STATUS = struct.Struct("<Qqqq")
+
+#: The bytes of a `status`, with which an entry begins.
+STATUS_SIZE = _STATUS.size
+
 _DOCUMENT = struct.Struct("<dqq16s16s16s")
 _LENGTH = struct.Struct("<I")
 _IS_DOCUMENT, _IS_SKIPPED, _IS_WITHOUT_TEXT = b"d", b"s", b"t"

@@ -74,7 +74,12 @@ class DatabaseKind:
             return None
         if not self._is_ours(header):
             return f"not {self.name} of simdup"
-        return "made by a newer simdup" if header[60:64] > self.format.to_bytes(4, "big") else None
+        return self._problem_of_format(int.from_bytes(header[60:64], "big"))
+
+    def _problem_of_format(self, number: int) -> str | None:
+        if number > self.format:
+            return "made by a newer simdup"
+        return "made by an older simdup; delete it to begin anew" if number < self.format else None
 
     def has_header(self, path: Path) -> bool:
         """Whether a regular file with the header of this kind is at a path, damaged or not."""
@@ -125,7 +130,7 @@ class DatabaseKind:
                 ((number,),) = connection.execute("PRAGMA user_version")
         except sqlite3.Error:
             return False
-        return bool(application == self.application and number <= self.format)
+        return bool(application == self.application and number == self.format)
 
     def _is_ours(self, header: bytes) -> bool:
         is_sqlite = header.startswith(b"SQLite format 3\0")

@@ -32,6 +32,7 @@ import numpy as np
 from report import Report, choose_kernels, fresh, options, peak_memory, reported
 
 from simdup import Index, Recipe, Settings
+from simdup.fingerprint.sketch import Sketches
 from simdup.records import Document, Source
 
 if TYPE_CHECKING:
@@ -145,13 +146,18 @@ def document(number: int, folder: int) -> Document:
     return Document(source, "utf-8", 1.0, 0, 400, digest, digest, digest)
 
 
+def sketches(n: int) -> Sketches:
+    """A sketch for each document, as large as one of 400 features is."""
+    return Sketches(np.arange(200, dtype=np.uint32), np.zeros(n, np.int64), np.full(n, 200))
+
+
 def built(case: Case, n: int, place: str) -> Built:
     rows, seconds, begin = case.rows(n), 0.0, 0
     before = peak_memory()
     with Index.create(place, Settings(Recipe(bits=case.bits))) as index:
         for known in documents(n):
             began = perf_counter()
-            index.put(known, rows[begin : begin + len(known)])
+            index.put(known, rows[begin : begin + len(known)], sketches(len(known)))
             seconds += perf_counter() - began
             begin += len(known)
     return Built(place, n, seconds, peak_memory() - before, *(size / n for size in sizes(place)))

@@ -13,11 +13,15 @@ from pathlib import Path
 
 import pytest
 
+COUNTED = (
+    "one two three four five six seven eight nine ten eleven red orange yellow green blue indigo"
+    " violet black white grey brown"
+)
 TEXTS = {
-    "a": "one two three four five six seven eight nine ten eleven twelve",
-    "b": "one two three four five six seven eight nine ten eleven dozen",
+    "a": f"{COUNTED} twelve",
+    "b": f"{COUNTED} dozen",
     "c": "nothing of that kind is written on this line of the file",
-    "d": "one two three four five six seven eight nine ten eleven twelve",
+    "d": f"{COUNTED} twelve",
     "e": "",
 }
 ROWS = "".join(json.dumps({"url": name, "text": text}) + "\n" for name, text in TEXTS.items())
@@ -55,6 +59,7 @@ def test_groups_are_json_lines_by_default(run, rows):
         "kept": 3,
         "dropped": 2,
         "refused": 0,
+        "siblings": 0,
         "not_compared": {"nothing to compare": 1},
     }
     members = group.pop("members")
@@ -65,6 +70,7 @@ def test_groups_are_json_lines_by_default(run, rows):
         "row": 1,
         "kind": "identical text",
         "similarity": 1.0,
+        "own_share": 1.0,
         "distance": 0,
         "representative": True,
     }
@@ -72,7 +78,7 @@ def test_groups_are_json_lines_by_default(run, rows):
         ("d", 4, "identical text"),
         ("b", 2, "near"),
     ]
-    assert members[2]["similarity"] == pytest.approx(10 / 11)
+    assert members[2]["similarity"] == pytest.approx(21 / 22)
     assert missing == {
         "type": "not compared",
         "path": rows,
@@ -202,7 +208,7 @@ def test_groups_as_text(run, rows):
     assert first.startswith("Group 1: near, 3 rows, at most ")
     assert others[0].split() == ["a", "(rows.jsonl:1)"]
     assert others[1].split() == ["100", "%", "text", "d", "(rows.jsonl:4)"]
-    assert others[2].split()[:2] == ["90.9", "%"]
+    assert others[2].split()[:2] == ["95.4", "%"]
 
 
 def test_groups_by_distance_alone_show_the_estimated_similarity(run, rows):
@@ -221,8 +227,30 @@ def test_groups_as_csv(run, rows):
     assert [row["row"] for row in table] == ["1", "4", "2"]
     assert [row["representative"] for row in table] == ["1", "0", "0"]
     assert set(table[0]) == {
-        *("group", "kind", "representative", "similarity", "distance", "id", "path", "row"),
+        *("group", "kind", "representative", "similarity", "own_share", "distance"),
+        *("id", "path", "row"),
     }
+    assert [row["own_share"] for row in table] == ["1.000000"] * 3
+
+
+def test_pairs_that_were_set_aside_as_siblings_are_counted(run, write):
+    """Twelve forms share more than half of their words, and one of them has a version."""
+    form = " ".join(f"form{place}" for place in range(100))
+    texts = [f"{form} " + " ".join(f"n{n}x{place}" for place in range(60)) for n in range(12)]
+    texts.append(texts[0].replace("n0x30", "another"))
+    rows = write("forms.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+
+    ended = run("corpus", "scan", rows)
+    header, group = lines(ended)
+    own_shares = [each["own_share"] for each in group["members"]]
+    assert [each["row"] for each in group["members"]] == [1, 13]
+    assert own_shares[0] == 1
+    assert 0.9 < own_shares[1] < 1
+    # All pairs of 13 texts but one.
+    assert header["stats"]["siblings"] == 77
+    said = b"77 pairs set aside as siblings: most of what they share, other rows have too\n"
+    assert said in ended.err
+    assert b"sibling" not in run("corpus", "scan", rows, "-k", "40").err
 
 
 def test_a_report_goes_into_a_file(run, rows):

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import tracemalloc
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,11 +27,14 @@ from simdup.corpus.flaws import Fault
 from simdup.corpus.formats import jsonl as json_lines
 from simdup.corpus.formats import open as tables
 from simdup.corpus.formats import streams
-from simdup.corpus.records import KEEPS
+from simdup.corpus.records import KEEPS, TextFingerprints
 from simdup.corpus.rewrite import check_target
 from simdup.corpus.stay import dropped
 from simdup.errors import ExtraMissingError, InputError, SimdupError
+from simdup.fingerprint import sketch
 from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.match.groups import components
+from simdup.match.own_share import FAMILY, OwnShares, least_similarity
 from simdup.match.verify import decide, exact_similarities
 from simdup.records import SHORT
 from simdup.search.hamming import hamming_distances
@@ -63,11 +67,11 @@ def as_json(texts, **more):
 
 
 def found(groups):
-    """For each group its members, whether they are identical, similarities and distances."""
+    """For each group its members: row, kind, similarity, distance, own share."""
     return [
         [
-            (row, kind.value, similarity and round(similarity, 9), distance)
-            for row, kind, similarity, distance in zip(*group[2:], strict=True)
+            (row, kind.value, similarity and round(similarity, 9), distance, own_share)
+            for row, kind, similarity, distance, own_share in zip(*group[2:], strict=True)
         ]
         for group in groups
     ]
@@ -86,6 +90,13 @@ CHOICES = [
     Settings(Recipe(features="words", bits=64)),
     Settings(Recipe(features="tokens", hash="string", bits=128), similarity=0.7),
 ]
+
+
+def forms(n=12):
+    """Texts of one pattern, which share 100 of their 160 words, and a version of the first two."""
+    shared = words(99, length=100)
+    made = [" ".join([shared, *(f"own{i}x{place}" for place in range(60))]) for i in range(n)]
+    return [*made, made[0].replace("x30 ", "y30 "), made[1].replace("x20 ", "y20 ")]
 
 
 # The same groups
@@ -112,9 +123,10 @@ def test_rows_are_grouped_as_files_of_the_same_texts_are(folder, write, choice):
         for group in files.groups
     ]
     # Where several are as like, files that are the same bytes come before the same text.
-    assert sorted(map(sorted, found(rows.groups))) == sorted(map(sorted, expected))
+    groups = [[member[:-1] for member in group] for group in found(rows.groups)]
+    assert sorted(map(sorted, groups)) == sorted(map(sorted, expected))
     assert rows.candidates == files.candidates
-    assert found(rows.groups)
+    assert groups
 
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
@@ -127,7 +139,87 @@ def test_texts_in_memory_are_grouped_as_rows_are(write, choice):
     assert rows.tolist() == groups.members.tolist()
     for name in ("offsets", "are_identical", "distances"):
         assert (getattr(groups, name) == getattr(result.groups, name)).all()
-    assert np.array_equal(groups.similarities, result.groups.similarities, equal_nan=True)
+    for name in ("similarities", "own_shares"):
+        assert np.array_equal(getattr(groups, name), getattr(result.groups, name), equal_nan=True)
+
+
+@pytest.mark.parametrize("is_sieved", [False, True])
+def test_texts_of_one_pattern_are_set_aside_in_rows_texts_and_files_alike(
+    folder, write, monkeypatch, is_sieved
+):
+    texts = forms() + [words(seed) for seed in range(5)] + forms()[:1]
+    for index, text in enumerate(texts):
+        write(f"in/{index:03}", text)
+    monkeypatch.setattr(scan, "SIEVE_FROM", 1 if is_sieved else 10**6)
+
+    result = scan_rows([write("rows.jsonl", as_json(texts))])
+    files = simdup.scan([folder / "in"])
+    assert members(result.groups) == [[0, 12, 19], [1, 13]]
+    assert found(group_texts(texts)) == found(result.groups)
+    assert [
+        sorted(int(Path(member.document.path).name) for member in group.members)
+        for group in files.groups
+    ] == members(result.groups)
+    # All pairs of the 14 texts but the two of versions.
+    assert result.siblings == result.balance.siblings == 14 * 13 // 2 - 2
+
+    for choice in (Settings(own_share=0), Settings(k=100)):
+        result = scan_rows(["rows.jsonl"], choice)
+        assert 14 in [len({*group} - {19}) for group in members(result.groups)]
+        assert result.siblings == 0
+        assert np.isnan(result.groups.own_shares).all()
+
+
+def test_own_shares_of_rows_are_those_with_their_representative(write):
+    texts = forms()
+    groups = scan_rows([write("rows.jsonl", as_json(texts))]).groups
+
+    made = fingerprint_texts(texts, Recipe(), is_sketched=True)
+    family = np.arange(14) - np.where(np.arange(14) > 11, 12, 0)
+    own_shares = OwnShares(made.sketches, made.counts, family)
+    first = np.repeat(groups.members[groups.offsets[:-1]], 2)
+    assert groups.own_shares.tolist() == (
+        own_shares.of(np.column_stack((first, groups.members))).tolist()
+    )
+    assert (groups.own_shares[1::2] < 1).all()
+
+
+def test_sketches_of_many_rows_lie_in_a_file(write, monkeypatch):
+    texts = forms()
+    expected = found(group_texts(texts))
+    made, real = [], sketch.TemporaryFile
+    monkeypatch.setattr(sketch, "TemporaryFile", lambda: made.append(real()) or made[-1])
+    monkeypatch.setattr(sketch, "BYTES_IN_MEMORY", 1000)
+    monkeypatch.setattr(streams, "BLOCK", 1000)
+
+    result = scan_rows([write("rows.jsonl", as_json(texts))])
+    assert found(result.groups) == expected
+    assert len(made) == 1
+    assert made[0].closed
+    # The file is still there for the rows that are compared when others are to be dropped.
+    assert dropped(result, "first").tolist() == [12, 13]
+    monkeypatch.setattr("simdup.text.chunking.BATCH", 3)
+    assert found(group_texts(texts)) == expected
+    assert len(made) == 2
+
+
+def test_memory_for_sketches_is_bounded():
+    how = collect.HowToFingerprint.of(Settings())
+    none, digests = np.empty(0, np.int64), np.empty((0, 2), np.uint64)
+    many = np.arange(1 << 20, dtype=np.uint32)  # 4 MB, of which 64 are added
+    one = sketch.Sketches(many, np.zeros(1, np.int64), np.array([len(many)]))
+    part = TextFingerprints(np.empty((0, 64), np.uint8), none, digests, digests, one)
+    tracemalloc.start()
+    try:
+        collected = collect.CollectedPrints(how)
+        for _ in range(64):
+            collected.add(part)
+        joined = collected.joined()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < sketch.BYTES_IN_MEMORY * 4
+    assert (joined.sketches.take(np.array([63])).joined() == many).all()
 
 
 @pytest.mark.parametrize("size", [1, 100, 1 << 20])
@@ -394,9 +486,14 @@ def are_alike(texts, settings):
     n = len(texts)
     i, j = (each.ravel() for each in np.indices((n, n)))
     similarity = exact_similarities(texts, i, j, recipe).reshape(n, n)
+    made = fingerprint_texts(texts, recipe, is_sketched=True)
     if settings.verified:
-        return similarity >= settings.similarity
-    made = fingerprint_texts(texts, recipe)
+        pairs = np.column_stack((i, j))
+        least = least_similarity(settings.similarity, made.counts[pairs].min(axis=1))
+        family = components(pairs[similarity.ravel() >= FAMILY], n)
+        own_share = OwnShares(made.sketches, made.counts, family).of(pairs)
+        holds = (own_share >= settings.own_share).reshape(n, n)
+        return (similarity >= least.reshape(n, n)) & holds
     least = similarity_at(k, recipe.bits)
     is_short = made.counts < SHORT
     holds = ~(is_short[:, None] | is_short) | (similarity >= least)
@@ -420,7 +517,7 @@ def chained(seed, n=12, step=9):
     [{}, {"similarity": 0.8}, {"recipe": Recipe(bits=64), "k": 12}],
     ids=["default", "0.8", "64 bits, k = 12"],
 )
-@given(st.lists(st.sampled_from([*TEXTS, *chained(21), *chained(22)]), max_size=30))
+@given(st.lists(st.sampled_from([*TEXTS, *chained(21), *chained(22), *forms()]), max_size=30))
 @settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=10, deadline=None
 )
@@ -451,6 +548,22 @@ def test_more_than_one_row_of_a_chain_stays(write):
     assert (len(result.groups), len(result.groups.members)) == (1, len(texts))
     for keep in KEEPS:
         assert 1 < len(texts) - len(dropped(result, keep)) < len(texts) - 1
+
+
+@pytest.mark.parametrize("keep", KEEPS)
+def test_a_row_stays_if_what_it_shares_with_others_stands_in_rows_outside_the_group(write, keep):
+    """The third text is a version of both others, which share only what all forms share."""
+    first, second, *others = forms(14)[:14]
+    own = second.split()[100:]
+    texts = [first, second, *others, " ".join([first, *own])]
+    result = scan_rows([write("a.jsonl", as_json(texts))], Settings(linkage="components"))
+
+    assert members(result.groups) == [[0, 1, 14]]
+    expected = {"first": [14], "longest": [0, 1], "representative": [0, 1]}
+    assert dropped(result, keep).tolist() == expected[keep]
+    # Without own shares the first two are near-duplicates of each other.
+    alike = scan_rows(["a.jsonl"], Settings(linkage="components", own_share=0))
+    assert 1 in dropped(alike, "first").tolist()
 
 
 def test_of_equally_long_rows_the_first_stays(write):

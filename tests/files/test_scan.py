@@ -6,16 +6,20 @@ import os
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import makers
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
-from simdup import fingerprint_files
+from simdup import compare, fingerprint_files
 from simdup.errors import InputError
 from simdup.files import read as reading_room
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
+from simdup.match.candidates import search_distance
 from simdup.recipe import Recipe
 from simdup.records import Kind, Reason
 from simdup.report import json_csv as data
@@ -355,3 +359,60 @@ def test_rows_equal_those_of_the_library(tree):
     assert np.array_equal(
         result.rows, fingerprint_files([document.path for document in result.documents])
     )
+
+
+# Two files
+
+
+def near_copy(seed, size, share):
+    """Two texts of `size` words of their own, of which about this share is the same."""
+    random = Random(seed)
+    left = [f"w{number}" for number in random.choices(range(10 * size), k=size)]
+    right = [word if random.random() < share else f"{word}x" for word in left]
+    return " ".join(left), " ".join(right)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [{}, {"similarity": 0.7}, {"recipe": Recipe(bits=64), "verified": False}, {"k": 75}],
+    ids=str,
+)
+@given(
+    st.integers(0, 1000),
+    st.sampled_from([3, 15, 17, 25, 60, 200, 300, 1000, 20_000]),
+    st.floats(0.4, 1),
+)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, derandomize=True
+)
+def test_a_scan_of_two_files_says_what_compare_says(folder, chosen, seed, size, share):
+    for name, content in zip("ab", near_copy(seed, size, share), strict=True):
+        (folder / name).write_text(content)
+    options = Settings(**chosen)
+
+    pair, groups = compare("a", "b", options), scan(["a", "b"], options).groups
+    # One pair in fifty that is just similar enough is further away than a scan looks.
+    reach = search_distance(options.similarity, options.recipe.bits)
+    assume(not options.verified or pair.distance <= reach)
+
+    assert bool(groups) == (pair.kind is not None)
+    for group in groups:
+        assert group.members[1].kind == pair.kind
+        if options.verified:
+            assert group.members[1].similarity == pytest.approx(pair.similarity)
+
+
+@pytest.mark.parametrize(
+    ("size", "shared", "is_near"),
+    [(17, 13, False), (17, 17, True), (100, 75, True), (400, 180, True), (1 << 17, 59_000, False)],
+)
+def test_short_files_and_very_long_ones_must_be_more_alike(write, size, shared, is_near):
+    """The others are near from .35 or a little more; these ask for .85 and for .5."""
+    words = [f"w{number}" for number in range(size)]
+    write("a", " ".join(words))
+    write("b", " ".join(words[:shared] + [f"x{number}" for number in range(size - shared)]))
+
+    pair = compare("a", "b")
+    assert pair.similarity == pytest.approx((shared - 1) / (size - 1))
+    assert (pair.kind is not None) == is_near
+    assert bool(scan(["a", "b"]).groups) == is_near

@@ -84,8 +84,8 @@ def storing(data: bytes) -> None:
         cache = RecipeCache(store, "key", 8)
         store.execute("INSERT INTO folders VALUES (1, ?, 0)", os.fsencode(os.path.abspath("a")))
         store.execute("INSERT INTO files VALUES (1, 1, 'b.txt', ?, 7)", data)
-        ((_, outcome, row),) = cache.recall([source])
-        assert (outcome, row) == (None, None)
+        ((_, *found),) = cache.recall([source])
+        assert found == [None, None, b""]
         digests = np.frombuffer(data[:16].ljust(16, b"\0"), np.uint64)[None]
         assert np.isnan(cache.similarities(digests, digests)).all()
         cache.keep_similarities(digests, digests, np.array([0.5]))
@@ -102,7 +102,7 @@ def opening(data: bytes) -> None:
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
         cache = RecipeCache(store, "key", 8)
         recalled = cache.recall([source, replace(source, inode=9)])
-        assert [outcome for _, outcome, _ in recalled] == [None, None]
+        assert [outcome for _, outcome, *_ in recalled] == [None, None]
         cache.finish(["a"])
         store.info()
         store.close()

@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simdup.errors import InputError
+from simdup.fingerprint.sketch import read_back
 from simdup.index import block_tables as blocks
 from simdup.index.block_tables import BLOCKED_K, by_blocks, looked_up, pieces
 from simdup.index.file import write as changes
@@ -28,6 +29,7 @@ from simdup.index.file.connection import INDEX, IndexFile, create_file
 from simdup.index.file.metadata import about, from_json, settings_of, with_bits
 from simdup.index.file.snapshot import (
     at_or_under,
+    checksum_of,
     documents,
     every_number,
     everything,
@@ -42,6 +44,7 @@ from simdup.index.segments import within
 from simdup.recipe import Recipe
 from simdup.records import Document, Source
 from simdup.settings import Converter, Settings
+from simdup.storage.codec import entry
 
 # The folder serves all examples: each has a file of its own in it.
 SHARED_FOLDER = settings(
@@ -83,10 +86,24 @@ def rows_of(*values, width=8):
     )
 
 
+def sketch_of(value):
+    """The bytes of a sketch, which has as many values as the number has ones, up to three."""
+    return (value & 0xFFFF).to_bytes(4, "little") * min(value.bit_count(), 3)
+
+
+def sketches_of(*values):
+    return read_back(map(sketch_of, values))
+
+
+def printed(*values):
+    """A fingerprint and a sketch for each number."""
+    return rows_of(*values), sketches_of(*values)
+
+
 def keep(connection, paths, values):
     """Put documents of these paths with these fingerprints, in one batch."""
     with connection.writing():
-        return put(connection, [document(path) for path in paths], rows_of(*values))
+        return put(connection, [document(path) for path in paths], *printed(*values))
 
 
 def drop(connection, numbers):
@@ -95,9 +112,11 @@ def drop(connection, numbers):
 
 
 def held(connection):
-    """Return the fingerprint of each path, from the segments."""
-    known, rows = everything(connection, list(segments(connection, {}).values()))
+    """Return the fingerprint of each path, from the segments; sketches must be theirs."""
+    loaded = list(segments(connection, {}).values())
+    known, rows, sketches = everything(connection, loaded, is_sketched=True)
     values = [int.from_bytes(row.tobytes(), "big") for row in rows]
+    assert list(sketches.each()) == list(map(sketch_of, values))
     return {each.path: value for each, value in zip(known, values, strict=True)}
 
 
@@ -137,7 +156,7 @@ def test_a_document_of_the_same_path_is_replaced(place):
     with made(place) as connection:
         keep(connection, ["/in/a", "/in/b"], [1, 2])
         with connection.writing():
-            replaced = put(connection, [document("/in/a", 7), document("/in/c")], rows_of(8, 9))
+            replaced = put(connection, [document("/in/a", 7), document("/in/c")], *printed(8, 9))
 
         assert replaced == 1
         assert held(connection) == {"/in/b": 2, "/in/a": 8, "/in/c": 9}
@@ -275,7 +294,7 @@ def test_an_index_file_holds_what_a_dictionary_would(tmp_path_factory, steps):
 def test_numbers_that_file_systems_give_are_kept(place, fields):
     with made(place) as connection:
         with connection.writing():
-            put(connection, [document("/a", **fields)], rows_of(1))
+            put(connection, [document("/a", **fields)], *printed(1))
 
         assert everyone(connection) == [document("/a", **fields)]
 
@@ -333,7 +352,7 @@ def test_a_batch_that_fails_half_way_leaves_nothing(place):
         keep(connection, ["/a"], [1])
         for error in (ZeroDivisionError, KeyboardInterrupt):
             with suppress(error), connection.writing():
-                put(connection, [document("/b"), document("/a")], rows_of(2, 3))
+                put(connection, [document("/b"), document("/a")], *printed(2, 3))
                 raise error
 
         assert held(connection) == {"/a": 1}
@@ -349,7 +368,7 @@ def test_a_reader_sees_the_last_complete_batch(place):
             before = held(reader)
             keep(writer, ["/b"], [2])
             with writer.writing():
-                put(writer, [document("/c")], rows_of(3))
+                put(writer, [document("/c")], *printed(3))
                 assert held(reader) == before == {"/a": 1}
         assert held(reader) == {"/a": 1, "/b": 2, "/c": 3}
         assert reader.number("batches") == 3
@@ -468,7 +487,7 @@ def test_a_block_that_many_share_is_not_looked_up(place):
 def test_only_64_bits_have_blocks(place, bits):
     with made(place, bits) as connection:
         with connection.writing():
-            put(connection, [document("/a")], np.zeros((1, bits // 8), np.uint8))
+            put(connection, [document("/a")], np.zeros((1, bits // 8), np.uint8), sketches_of(0))
 
         assert by_blocks(connection, np.zeros((1, bits // 8), np.uint8), 3) is None
         assert whole(connection)
@@ -487,7 +506,7 @@ def filled(place, monkeypatch):
     monkeypatch.setattr(changes, "SIZE", 5)
     with made(place) as connection, connection.writing():
         known = [document(f"/{'ab'[i % 2]}/{i}", i) for i in range(9)]
-        put(connection, known, rows_of(*VALUES))
+        put(connection, known, *printed(*VALUES))
     return place
 
 
@@ -704,7 +723,7 @@ def test_a_batch_that_fails_at_any_statement_changes_nothing(filled):
             before, inner = held(connection), connection.connection
             failing = connection.connection = Failing(inner, left)
             with suppress(InputError), connection.writing():
-                put(connection, [document("/a/0", 9), document("/c")], rows_of(1, left))
+                put(connection, [document("/a/0", 9), document("/c")], *printed(1, left))
                 take_out(connection, np.array([3]))
             connection.connection = inner
             inner.rollback()  # as when it is closed
@@ -713,6 +732,20 @@ def test_a_batch_that_fails_at_any_statement_changes_nothing(filled):
         if failing.left >= 0:
             break
     assert left > 10
+
+
+@pytest.mark.parametrize("sketch", [b"abc", b"abcde"])
+def test_a_sketch_that_is_cut_off_is_an_error(place, sketch):
+    own = document("/a")
+    with made(place) as connection:
+        keep(connection, ["/a"], [1])
+        data = entry(own.source, own, b"", sketch)
+        values = data, checksum_of(1, b"/", b"a", data)
+        connection.execute("UPDATE documents SET entry = ?, checksum = ?", *values)
+
+        with pytest.raises(InputError, match=r"the entry of '/a' is none of a document$"):
+            held(connection)
+        assert len(list(problems(connection))) == 1
 
 
 # Which files are indexes
@@ -731,6 +764,12 @@ def newer_index(place):
     with made(place):
         pass
     by_sql(place, f"PRAGMA user_version = {INDEX.format + 1}")
+
+
+def older_index(place):
+    with made(place):
+        pass
+    by_sql(place, f"PRAGMA user_version = {INDEX.format - 1}")
 
 
 def text_file(place):
@@ -764,6 +803,7 @@ def beginning_of_an_index(place):
         (empty_file, "not an index of simdup"),
         (beginning_of_an_index, "not an index of simdup"),
         (newer_index, "made by a newer simdup"),
+        (older_index, "made by an older simdup; delete it to begin anew"),
         (os.mkdir, "not a regular file"),
         (os.mkfifo, "not a regular file"),
         (nothing, "there is no index; `simdup index build` makes one"),

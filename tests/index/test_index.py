@@ -28,7 +28,9 @@ from simdup.errors import InputError
 from simdup.files import workers as local
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
+from simdup.fingerprint import sketch
 from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.sketch import read_back
 from simdup.index import index as room
 from simdup.index import ingest
 from simdup.index import roots as places
@@ -36,6 +38,7 @@ from simdup.index.file import snapshot
 from simdup.index.index import Index
 from simdup.index.query import reach
 from simdup.index.records import Changes
+from simdup.match.own_share import least_similarity
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
 from simdup.records import SHORT, Kind, Reason, Skipped
@@ -355,7 +358,8 @@ class IndexAndDictionary(RuleBasedStateMachine):
                 exact = float(exact_similarities(texts, *ends, settings.recipe)[0])
             if settings.verified:
                 holds = distance <= replace(settings, verified=False).distance
-                holds = holds if exact is None else exact >= settings.similarity
+                least = least_similarity(settings.similarity, made.counts.min(keepdims=True))
+                holds = holds if exact is None else exact >= least[0]
             else:
                 holds = exact is None or exact >= similarity_at(settings.k, bits)
             if holds or is_any_alike:
@@ -1014,7 +1018,9 @@ def test_texts_with_degenerate_fingerprints_are_refused(place):
 
 def test_put_refuses_rows_of_another_size(index):
     with pytest.raises(ValueError, match="rows of"):
-        index.put([], np.empty((1, 32), np.uint8))
+        index.put([], np.empty((1, 32), np.uint8), read_back([]))
+    with pytest.raises(ValueError, match="1 sketches for 0 documents"):
+        index.put([], np.empty((0, 32), np.uint8), read_back([b""]))
     with pytest.raises(ValueError, match="64 bits where 256 are asked for"):
         index.query_rows(np.zeros((1, 8), np.uint8))
 
@@ -1089,6 +1095,19 @@ def test_estimates_reach_no_further_than_an_unverified_scan(narrow, write):
 
     assert narrow.query(FIRST) == ()
     assert found(narrow.query(FIRST, top=1)) == ["in/a"]
+
+
+def test_short_texts_must_be_more_alike(index, write):
+    """Of 16 pairs of words 12 are shared, which is too little; of 160 as large a share is not."""
+    write("in/short", words(1, count=17))
+    write("in/long", words(2, count=161))
+    index.add(["in"])
+
+    assert index.query(words(1, count=17, edits=4)) == ()
+    (match,) = index.query(words(2, count=161, edits=40))
+    assert (match.similarity, match.is_exact) == (0.75, True)
+    settings = Settings(k=110)
+    assert found(index.query(words(1, count=17, edits=4), settings)) == ["in/short"]
 
 
 @pytest.mark.parametrize("top", [0, -1])
@@ -1287,6 +1306,30 @@ def test_index_scan_finds_the_groups_of_a_scan(index, write, chosen, linkage, si
     assert shown(result) == shown(expected)
     assert len(result.groups) > 5
     assert result.candidates == expected.candidates
+
+
+@pytest.mark.parametrize("limit", [sketch.BYTES_IN_MEMORY, 100])
+def test_index_scan_sets_texts_of_one_pattern_aside(index, write, monkeypatch, limit):
+    """The index keeps sketches of files, replaced files and texts of earlier batches."""
+    monkeypatch.setattr(sketch, "BYTES_IN_MEMORY", limit)
+    monkeypatch.setattr(snapshot, "NUMBERS_AT_ONCE", 5)
+    form = words(0, count=100)
+    for number in range(12):
+        write(f"in/{number}", f"{form} {words(number + 1)}")
+        write(f"later/{number}", words(number + 1))
+    index.add(["in", "later"])
+    for number in range(12):
+        own = words(number + 1 if number < 2 else number + 51)
+        write(f"later/{number}", f"{form} {own} end")
+    index.update()
+
+    result = index.scan()
+
+    paths = [[os.path.relpath(m.document.path) for m in group.members] for group in result.groups]
+    assert sorted(paths) == [["in/0", "later/0"], ["in/1", "later/1"]]
+    assert shown(result) == shown(scan([at("in"), at("later")]))
+    assert len(index.scan(Settings(own_share=0)).groups[0].members) == 24
+    assert len(index.query(f"{form} {words(1)}")) == 24  # a query asks for no own share
 
 
 def shown(result):

@@ -86,24 +86,35 @@ def row(number=0):
     return bytes(range(number, number + WIDTH))
 
 
+def sketch(number=0):
+    return bytes(4 * number)
+
+
 def keep(place, *outcomes, key="recipe", **fields):
-    """Remember outcomes, documents with the row of their number (`damaged`)."""
-    rows = [list(row(each.damaged)) for each in outcomes if isinstance(each, Document)]
+    """Remember outcomes, documents with the row and the sketch of their number (`damaged`)."""
+    numbers = [each.damaged for each in outcomes if isinstance(each, Document)]
+    rows = [list(row(number)) for number in numbers]
     sources = [
         each.source if isinstance(each, Document) else source(each.path, **fields)
         for each in outcomes
     ]
     with opened(place) as store:
         made = np.array(rows, np.uint8).reshape(-1, WIDTH)
-        RecipeCache(store, key, WIDTH).keep(sources, outcomes, made)
+        RecipeCache(store, key, WIDTH).keep(sources, outcomes, made, map(sketch, numbers))
 
 
 def recalled(place, *sources, key="recipe", is_list=False):
-    """Return the outcome and the row that the store has for each source."""
+    """Return the outcome and the row that the store has for each source.
+
+    Sketches must be the ones that were kept.
+    """
     with opened(place) as store:
         found = list(RecipeCache(store, key, WIDTH).recall(sources, is_list=is_list))
     assert [each for each, *_ in found] == list(sources)
-    return [(outcome, row) for _, outcome, row, _ in found]
+    for _, outcome, _, sketched in found:
+        is_document = isinstance(outcome, Document)
+        assert sketched == (sketch(outcome.damaged) if is_document else b"")
+    return [(outcome, kept) for _, outcome, kept, _ in found]
 
 
 UNKNOWN = (None, None)
@@ -252,7 +263,7 @@ def test_a_file_modified_just_before_the_scan_is_not_kept(
     with opened(place) as store:
         cache = RecipeCache(store, "recipe", WIDTH)
         made = document(**{time: cache.began - 2_000_000_000 + later_ns})
-        cache.keep([made.source], [made], np.array([list(row())], np.uint8))
+        cache.keep([made.source], [made], np.array([list(row())], np.uint8), [sketch()])
 
     assert recalled(place, made.source) == [(made, row()) if is_known else UNKNOWN]
 
@@ -387,9 +398,11 @@ class StoreAndDictionary(RuleBasedStateMachine):
         )
         rows = [list(row(number))] if number < 3 else []
         cache = RecipeCache(self.store, key, WIDTH)
-        cache.keep([now], [made], np.array(rows, np.uint8).reshape(-1, WIDTH))
+        made_rows = np.array(rows, np.uint8).reshape(-1, WIDTH)
+        cache.keep([now], [made], made_rows, [sketch(number)] * len(rows))
         if number < 4:
-            self.kept[key, name] = (now, made, bytes(rows[0]) if rows else None)
+            known = (bytes(rows[0]), sketch(number)) if rows else (None, b"")
+            self.kept[key, name] = (now, made, *known)
 
     @rule(name=st.sampled_from(NAMES), size=st.integers(10, 11), mtime_ns=st.integers(0, 1))
     def change(self, name, size, mtime_ns):
@@ -415,10 +428,10 @@ class StoreAndDictionary(RuleBasedStateMachine):
         for key in self.KEYS:
             for is_list in (False, True):
                 cache = RecipeCache(self.store, key, WIDTH)
-                for now, made, kept, _ in cache.recall(self.now.values(), is_list=is_list):
+                for now, *found in cache.recall(self.now.values(), is_list=is_list):
                     name = os.path.relpath(now.path, self.folder.name)
-                    then, *known = self.kept.get((key, name), (None, None, None))
-                    assert [made, kept] == (known if then == now else [None, None])
+                    then, *known = self.kept.get((key, name), (None, None, None, b""))
+                    assert found == (known if then == now else [None, None, b""])
 
     def teardown(self):
         self.store.close()
@@ -1262,9 +1275,8 @@ def test_a_store_takes_less_than_300_bytes_a_file_and_4_a_sampled_feature(place,
     result = scanned(place, "in")
 
     assert result.stats.fingerprinted == 2000
-    # Such a short text keeps all of its features.
-    sampled = sum(document.features for document in result.documents)
-    assert place.stat().st_size < 300 * 2000 + 4 * sampled
+    values = sum(document.features for document in result.documents)
+    assert place.stat().st_size < 300 * 2000 + 4 * values
 
 
 def test_clearing_a_store_that_another_process_holds_is_an_error(run, write, english, monkeypatch):

@@ -45,8 +45,8 @@ CREATE TABLE block_{} (id INTEGER PRIMARY KEY, entries BLOB, checksum INTEGER NO
 """
 _BLOCK_TABLES = "".join(map(_BLOCK_TABLE.format, range(BLOCKS)))
 
-#: Its format is raised whenever the tables or entries change.
-INDEX = DatabaseKind("an index", int.from_bytes(b"SmDi", "big"), 1, _TABLES + _BLOCK_TABLES)
+#: Its format is raised whenever the tables, the entries or `fingerprint.sketch` change.
+INDEX = DatabaseKind("an index", int.from_bytes(b"SmDi", "big"), 2, _TABLES + _BLOCK_TABLES)
 
 # Counts in a file stay below this, so that adding to one never leaves 64 bits.
 MOST = 1 << 62
@@ -61,7 +61,7 @@ class IndexFile(Database):
     connection: sqlite3.Connection
 
     def __init__(self, path: str, *, to_write: bool = False) -> None:
-        """Open the file, which must be an index of this or an older simdup."""
+        """Open the file, which must be an index in the format of this simdup."""
         self.path = path
         with self._guarded():
             try:

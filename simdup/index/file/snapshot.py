@@ -17,23 +17,28 @@ from zlib import crc32
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.fingerprint.sketch import SketchPile, read_back
 from simdup.index.block_tables import PIECES, wrong_tables
 from simdup.index.file.connection import IndexFile
 from simdup.index.file.metadata import damaged, is_made_alike
 from simdup.index.segments import SIZE, Segment, cut, segment
 from simdup.records import Document, Source
 from simdup.settings import FORMATS
-from simdup.storage.codec import outcome_in, status_in
+from simdup.storage.codec import STATUS_SIZE, outcome_in, status_in
 from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simdup.fingerprint.sketch import Sketches
     from simdup.index.segments import Numbers
     from simdup.search.hamming import Rows
 
 # Documents read at once.
 NUMBERS_AT_ONCE = 1 << 14
+
+# The bytes of a value of a sketch.
+SKETCH_VALUE = 4
 
 # More features than any text has.
 FEATURES = 1 << 48
@@ -82,7 +87,14 @@ def segment_of(file: IndexFile, number: int) -> Segment:
 
 def documents(file: IndexFile, numbers: Numbers) -> dict[int, Document]:
     """Return documents by number. Raises InputError unless there is one for each number."""
-    found: dict[int, Document] = {}
+    found = {number: document for number, (document, _) in _sketched(file, numbers)}
+    if len(found) < len(numbers):
+        raise disagreement(file)
+    return found
+
+
+def _sketched(file: IndexFile, numbers: Numbers) -> Iterator[tuple[int, tuple[Document, bytes]]]:
+    """Yield number, document and sketch of those of these documents that are there."""
     sql = (
         "SELECT documents.id, folders.path, name, entry, checksum FROM json_each(?) AS asked"
         " JOIN documents ON documents.id = asked.value JOIN folders ON folders.id = folder"
@@ -90,10 +102,7 @@ def documents(file: IndexFile, numbers: Numbers) -> dict[int, Document]:
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = json.dumps(numbers[begin : begin + NUMBERS_AT_ONCE].tolist())
         for row in file.select(sql, asked, kinds=[(int, bytes, bytes, bytes, int)]):
-            found[row[0]] = _document(file, row)
-    if len(found) < len(numbers):
-        raise disagreement(file)
-    return found
+            yield row[0], _document(file, row)
 
 
 def every_number(file: IndexFile) -> Numbers:
@@ -102,16 +111,31 @@ def every_number(file: IndexFile) -> Numbers:
     return np.array(rows, np.int64).reshape(-1)
 
 
-def everything(file: IndexFile, loaded: Sequence[Segment]) -> tuple[list[Document], Rows]:
-    """Return all documents by ascending number, and their fingerprints, from all segments."""
+def everything(
+    file: IndexFile, loaded: Sequence[Segment], *, is_sketched: bool = False
+) -> tuple[list[Document], Rows, Sketches | None]:
+    """Return all documents by ascending number, their fingerprints, and if asked their sketches.
+
+    Fingerprints come from all segments; sketches may be in a temporary file (`SketchPile`).
+    """
     numbers = np.concatenate([np.empty(0, np.int64), *(each.documents for each in loaded)])
     order = np.argsort(numbers)
     if not np.array_equal(numbers[order], every_number(file)):
         raise disagreement(file)
-    known = documents(file, numbers[order])
+    known, pile, placed = list[Document](), SketchPile(), [np.empty((0, 2), np.int64)]
+    for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
+        asked = numbers[order[begin : begin + NUMBERS_AT_ONCE]]
+        part = dict(_sketched(file, asked))
+        if len(part) < len(asked):
+            raise disagreement(file)
+        found = [part[number] for number in asked.tolist()]
+        known += [document for document, _ in found]
+        if is_sketched:
+            sketches = read_back(sketch for _, sketch in found)
+            placed.append(np.column_stack((pile.add(sketches), sketches.sizes)))
     empty = np.empty((0, file.width), np.uint8)
     rows = np.concatenate([empty, *(each.rows for each in loaded)])[order]
-    return [known[number] for number in numbers[order].tolist()], rows
+    return known, rows, pile.pooled(*np.concatenate(placed).T) if is_sketched else None
 
 
 def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
@@ -119,17 +143,19 @@ def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
     return crc32(data, crc32(name, crc32(folder, number & 0xFFFFFFFF)))
 
 
-def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> Document:
+def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> tuple[Document, bytes]:
+    """Return what a row says of a document, and its sketch. Raises InputError for damage."""
     number, folder, name, data, checksum = row
     path = os.fsdecode(folder + name)
     if checksum_of(number, folder, name, data) != checksum:
         raise InputError(f"{file.path!r}: the entry of {path!r} is damaged; build it anew")
     try:
         inode, size, mtime_ns, ctime_ns = status_in(data)
-        found, *_ = outcome_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
-        if isinstance(found, Document) and 0 < found.features < FEATURES:
+        found, _, sketch = outcome_in(Source(path, size, mtime_ns, ctime_ns, 0, inode), data, 0)
+        is_sound = not len(sketch) % SKETCH_VALUE
+        if isinstance(found, Document) and 0 < found.features < FEATURES and is_sound:
             _check_encoding(found.encoding)
-            return found
+            return found, sketch
     except (ValueError, struct.error) as error:
         raise damaged(file.path, error) from None
     raise InputError(f"{file.path!r}: the entry of {path!r} is none of a document")
@@ -143,12 +169,12 @@ def _check_encoding(name: str) -> None:
 
 
 def in_folder(file: IndexFile, folder: bytes) -> dict[bytes, tuple[int, bytes]]:
-    """Return the numbers and entries of the documents right in a folder, by name."""
+    """Return the numbers and statuses of the documents right in a folder, by name."""
     sql = (
-        "SELECT name, documents.id, entry FROM folders JOIN documents ON folder = folders.id"
-        " WHERE path = ?"
+        "SELECT name, documents.id, substr(entry, 1, ?) FROM folders"
+        " JOIN documents ON folder = folders.id WHERE path = ?"
     )
-    found = file.select(sql, folder, kinds=[(bytes, int, bytes)])
+    found = file.select(sql, STATUS_SIZE, folder, kinds=[(bytes, int, bytes)])
     return {name: (number, data) for name, number, data in found}
 
 

@@ -20,19 +20,21 @@ from simdup.storage.codec import entry, folder_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simdup.fingerprint.sketch import Sketches
     from simdup.index.file.connection import IndexFile
     from simdup.index.segments import Numbers
     from simdup.records import Document
     from simdup.search.hamming import Rows
 
 
-def put(file: IndexFile, documents: Sequence[Document], rows: Rows) -> int:
-    """Add documents with their fingerprints; return how many replace one of the same path.
+def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sketches) -> int:
+    """Add documents with fingerprints and sketches; return how many replace one of the same path.
 
     Of several with one path the last is kept.
     """
     places = sorted({each.path: place for place, each in enumerate(documents)}.values())
     documents, rows = [documents[place] for place in places], rows[places]
+    each_sketch = sketches.take(np.array(places, np.int64)).each()
     first = file.number("next")
     entries = []
     for name_of_folder, in_folder in groupby(
@@ -43,7 +45,7 @@ def put(file: IndexFile, documents: Sequence[Document], rows: Rows) -> int:
         ((parent,),) = file.execute("SELECT id FROM folders WHERE path = ?", folder)
         for own, document in in_folder:
             name = os.fsencode(document.path)[len(folder) :]
-            data = entry(document.source, document, b"")
+            data = entry(document.source, document, b"", next(each_sketch))
             entries.append((own, parent, name, data, checksum_of(own, folder, name, data)))
     insert = "INSERT OR IGNORE INTO documents VALUES (?, ?, ?, ?, ?)"
     new = file.execute_many(insert, entries) if entries else 0
