@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,16 +22,7 @@ from simdup.report import text
 from simdup.report.load import load
 from simdup.report.text import summary
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from simdup.records import ScanResult
-
-FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
-    "text": text.render,
-    "csv": data.render_csv,
-    "fdupes": text.render_names,
-}
+FORMATS = ("text", "csv", "fdupes")
 
 # Saved times are floats, which are exact to a quarter of a microsecond.
 _SAME_TIME_NS = 1_000
@@ -43,6 +34,7 @@ _SAME_TIME_NS = 1_000
     "none",
     " The files in RESULT are opened for this, unless their size or time has changed.",
 )
+@options.siblings
 @options.report_format(FORMATS, "text, or only the page with --html")
 @options.output
 @options.color
@@ -59,6 +51,7 @@ def report_command(saved: str, **given: Any) -> int:
       simdup report result.json --html report.html --html-texts groups
     """
     form, target, listed = given["form"], given["target"], ignored_file(given)
+    siblings = given["siblings"]
     inputs = [("RESULT", saved), ("the list of ignored pairs", listed)]
     refuse_same_files([("--html", given["html"]), ("--output", target)], inputs)
     ignored = ignored_digests(given)
@@ -66,16 +59,18 @@ def report_command(saved: str, **given: Any) -> int:
     write = writer(target, as_utf8=False)
     result = without_ignored(load(_bytes(saved), saved), ignored)
     try:
-        if form in {"csv", "fdupes"}:
-            write(FORMATS[form](result))
+        if form == "fdupes":
+            write(text.render_names(result))
+        elif form == "csv":
+            write(data.render_csv(result, siblings=siblings))
         elif form == "text" or given["html"] is None or target is not None:
-            write(text.render(result, look(given["color"], target)))
+            write(text.render(result, look(given["color"], target), siblings=siblings))
     finally:  # whoever reads the output may have enough of it
         write_page(result, progress(quiet=given["quiet"]))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
     elif not given["quiet"]:
-        for line in summary(result):
+        for line in summary(result, siblings=siblings):
             tell(line)
     return 0
 

@@ -83,6 +83,7 @@ class _Task:
     " that are printed.",
 )
 @options.report_format(FORMATS, "text")
+@options.siblings
 @options.output
 @page_options("groups; with --index none")
 @options.color
@@ -125,7 +126,7 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
         task.write_page(result, show)
     if not given["quiet"]:
         warn_of(result.skipped)
-        for line in text.summary(result):
+        for line in text.summary(result, siblings=given["siblings"]):
             tell(line)
     return options.exit_code(result, given)
 
@@ -226,9 +227,12 @@ def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
         return text.render_null
     if null and given["files_from"] is None:
         raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
-    if form in {None, "text"}:
-        return partial(text.render, look=look(given["color"], given["target"]))
-    return FORMATS[form]
+    if form == "fdupes":
+        return text.render_names
+    render: Callable[..., Lines] = FORMATS[form or "text"]
+    if render is text.render:
+        render = partial(render, look=look(given["color"], given["target"]))
+    return partial(render, siblings=given["siblings"])
 
 
 def _refuse_beside_index(paths: tuple[str, ...]) -> None:

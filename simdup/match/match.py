@@ -125,6 +125,15 @@ def match(  # noqa: PLR0913  (the last two have an answer)
     return LocalEngine(texts, settings, source, progress, cache, exclusions).groups()
 
 
+def own_shares(
+    texts: Texts, settings: Settings, source: FeatureSource, progress: Progress, pairs: Indices
+) -> Similarities:
+    """The own share of each of these pairs of texts, as `match` would find it; (m,)."""
+    engine = LocalEngine(texts, settings, source, progress, None, NO_EXCLUSIONS)
+    run_rounds(engine, engine.wide)
+    return engine.own_shares(pairs)
+
+
 @dataclass(eq=False)
 class LocalEngine:
     """Texts in the arrays of this process, and how to compare them; see `rounds.Engine`."""
@@ -161,8 +170,8 @@ class LocalEngine:
         return TextGroups(
             tuple(groups),
             self._to_first(leader, found, members),
-            self._own_shares(np.column_stack((members, leader[members]))),
-            self._distinct_siblings(),
+            self.own_shares(np.column_stack((members, leader[members]))),
+            self._set_aside(leader),
             candidates,
             self.exclusions.met(np.concatenate(self.excluded)),
         )
@@ -316,20 +325,25 @@ class LocalEngine:
 
     def _are_alone(self, pairs: Indices, similarities: Similarities) -> NDArray[np.bool_]:
         """Note which of these similar pairs are siblings, and return which of them are not."""
-        shares = self._own_shares(pairs)
+        shares = self.own_shares(pairs)
         are_siblings = shares < self.settings.own_share
         noted = np.column_stack((np.sort(pairs, axis=1), similarities, shares))
         self.siblings.append(noted[are_siblings].astype(np.float64))
         return ~are_siblings
 
-    def _distinct_siblings(self) -> Siblings:
-        """The pairs of siblings, which several rounds may have met."""
+    def _set_aside(self, leader: Indices) -> Siblings:
+        """The pairs of siblings, which several rounds may have met.
+
+        Pairs that a third text brought into one group are not among them, nor excluded pairs.
+        """
         met = np.concatenate(self.siblings)
         met = met[np.lexsort(met[:, 1::-1].T)]
         met = met[(np.diff(met[:, :2], axis=0, prepend=-1) != 0).any(axis=1)]
-        return Siblings(met[:, :2].astype(np.int64), met[:, 2], met[:, 3])
+        pairs = met[:, :2].astype(np.int64)
+        is_apart = (leader[pairs[:, 0]] != leader[pairs[:, 1]]) & self.exclusions.allows(pairs)
+        return Siblings(pairs[is_apart], *met[is_apart, 2:].T)
 
-    def _own_shares(self, pairs: Indices) -> Similarities:
+    def own_shares(self, pairs: Indices) -> Similarities:
         """The own share of each of these pairs; NaN where it is not asked for; (m,)."""
         if self.shares is None:
             return np.full(len(pairs), np.nan)

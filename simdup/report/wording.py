@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 
+# The weight of a shingle that is in a thousand other files; `whose` names no larger number.
+_LEAST_WEIGHT = 2 / 1002
+
 
 def size(number: int) -> str:
     """Bytes in at most four digits and a unit.
@@ -38,6 +41,30 @@ def count(number: int, noun: str) -> str:
     """
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def whose(similarity: float, own_share: float) -> str:
+    """Whether what two texts have in common is theirs alone, or with how many others they share it.
+
+    The number is an estimate. It is right if all that the two share stands in equally many other
+    files: each shingle of it then has the same weight, and the own share follows from the weight
+    and the similarity (see `match.own_share`).
+
+    >>> whose(0.58, 0.48)
+    'half of it shared with about 5 other files'
+    >>> whose(0.62, 0.12)
+    'nearly all of it shared with about 39 other files'
+    >>> whose(0.62, 0.98), whose(0.62, 0.7)
+    ('nearly all of it theirs alone', 'most of it theirs alone')
+    """
+    for least, words in ((0.95, "nearly all of it theirs alone"), (0.6, "most of it theirs alone")):
+        if own_share >= least:
+            return words
+    part = "half" if own_share >= 0.45 else "most" if own_share >= 0.2 else "nearly all"
+    weight = max(own_share * (1 - similarity) / (1 - own_share * similarity), _LEAST_WEIGHT)
+    number = round(2 / weight - 2)
+    others = f"about {count(number, 'other file')}" if number > 1 else "another file"
+    return f"{part} of it shared with {others}"
 
 
 def printable(path: str) -> str:
