@@ -11,18 +11,17 @@ import numpy as np
 from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
-from simdup.report.wording import count, percent, printable, size, whose
+from simdup.report.wording import EXPECTED, count, percent, printable, size, whose
 from simdup.theory import similarity_at, standard_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from simdup.records import (
         Candidates,
         Comparison,
         Document,
         Group,
-        Member,
         ScanResult,
         Skipped,
         Stats,
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
 
 # Names of folders in the line that `left_out` returns.
 _MOST_NAMES = 5
-
-# An own share from here on says nothing that the reader would not expect.
-_EXPECTED = 0.95
 
 _SECTION = "Files of one pattern, which are no duplicates: what they share is in other files too"
 
@@ -64,20 +60,21 @@ def _group(group: Group, bits: int, look: TerminalStyle) -> Iterator[str]:
     spread = f", at most {group.diameter} of {bits} bits apart" if group.diameter else ""
     yield f"{head} {kind}, {count(len(group.members), 'file')}{spread}"
     if group.kind is Kind.SAME_PATTERN:
-        yield f"  {_sharing(group.members[1:])}"
+        least, most, *middle = family_figures(group)
+        span = f"{percent(least)} to " if least < most else ""
+        yield f"  {span}{percent(most)} alike, {whose(*middle)}"
     for place, member in enumerate(group.members):
         alike = likeness(member.similarity, member.distance, bits) if place else ""
         about = member.document, member.kind, alike, member.distance
         yield document_line(*about, look, member.own_share)
 
 
-def _sharing(siblings: Sequence[Member]) -> str:
-    """How alike the members of a family are to their first, and who else has what they share."""
-    alike = sorted(member.similarity or 0 for member in siblings)
-    own = sorted(member.own_share or 0 for member in siblings)
-    middle = len(siblings) // 2
-    least = "" if len(siblings) == 1 else f"{percent(alike[0])} to "
-    return f"{least}{percent(alike[-1])} alike, {whose(alike[middle], own[middle])}"
+def family_figures(pattern: Group) -> tuple[float, float, float, float]:
+    """How alike siblings are to their first: least, most and median, and the median own share."""
+    alike = sorted(member.similarity or 0 for member in pattern.members[1:])
+    own = sorted(member.own_share or 0 for member in pattern.members[1:])
+    middle = len(alike) // 2
+    return alike[0], alike[-1], alike[middle], own[middle]
 
 
 def document_line(  # noqa: PLR0913, PLR0917  (a column each)
@@ -117,7 +114,7 @@ def closeness(kind: Kind, distance: int) -> str:
 def _remarks(document: Document, own_share: float | None = None) -> str:
     """What the reader should know about a file and its likeness, in brackets."""
     remarks = []
-    if own_share is not None and own_share < _EXPECTED:
+    if own_share is not None and own_share < EXPECTED:
         remarks.append(f"{percent(own_share)} theirs alone")
     if document.damaged:
         remarks.append(f"{count(document.damaged, 'character')} damaged")

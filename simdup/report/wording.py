@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 
+#: An own share from here on says nothing that the reader would not expect.
+EXPECTED = 0.95
+
 # The weight of a shingle that is in a thousand other files; `whose` names no larger number.
 _LEAST_WEIGHT = 2 / 1002
 
@@ -57,14 +60,23 @@ def whose(similarity: float, own_share: float) -> str:
     >>> whose(0.62, 0.98), whose(0.62, 0.7)
     ('nearly all of it theirs alone', 'most of it theirs alone')
     """
-    for least, words in ((0.95, "nearly all of it theirs alone"), (0.6, "most of it theirs alone")):
+    part, number = sharing(similarity, own_share)
+    if not number:
+        return f"{part} of it theirs alone"
+    return f"{part} of it shared with about {count(number, 'other file')}"
+
+
+def sharing(similarity: float, own_share: float) -> tuple[str, int]:
+    """What part of the likeness of two texts is meant, and with how many others they share it.
+
+    The number is 0 for a part that is theirs alone; see `whose`.
+    """
+    for least, part in ((EXPECTED, "nearly all"), (0.6, "most")):
         if own_share >= least:
-            return words
+            return part, 0
     part = "half" if own_share >= 0.45 else "most" if own_share >= 0.2 else "nearly all"
     weight = max(own_share * (1 - similarity) / (1 - own_share * similarity), _LEAST_WEIGHT)
-    number = round(2 / weight - 2)
-    others = f"about {count(number, 'other file')}" if number > 1 else "another file"
-    return f"{part} of it shared with {others}"
+    return part, max(1, round(2 / weight - 2))
 
 
 def printable(path: str) -> str:
