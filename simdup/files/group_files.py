@@ -17,7 +17,7 @@ from simdup.files.fingerprint import Fingerprinted, features_of
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import leaders, members_of
-from simdup.match.match import match, own_shares
+from simdup.match.match import match
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
@@ -82,7 +82,7 @@ def match_documents(
     gone = {skipped.path for skipped in reread.changed}
     are_references = any(each.source.is_reference for each in chain(documents, without_text))
     copies = _copies(without_text, settings, are_references=are_references)
-    grouping = _Grouping(documents, texts, gone)
+    grouping = Grouping(documents, texts, gone)
     groups = _in_order((*grouping.groups(matched), *copies))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
     return Matches(
@@ -100,14 +100,14 @@ def own_share_of(
 ) -> float:
     """How much of what two of these documents share is theirs alone, as `match_documents` finds.
 
-    `pair` has their places among the documents.
+    `pair` has their places among the documents, which have sketches.
     """
-    documents = made.documents
     texts = distinct_texts(_items(made, ()), settings.recipe.bits)
-    text_of = np.empty(len(documents), np.int64)
+    text_of = np.empty(len(made.documents), np.int64)
     text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
-    reread = _RereadDocuments(documents, texts, settings)
-    return float(own_shares(texts, settings, reread, progress, text_of[[pair]])[0])
+    reread = _RereadDocuments(made.documents, texts, settings)
+    shares = match(texts, settings, reread, progress).shares
+    return float(shares.of(text_of[[pair]])[0]) if shares else 1.0
 
 
 class _RereadDocuments:
@@ -217,7 +217,7 @@ def _in_order(groups: Iterable[Group], first: int = 1) -> tuple[Group, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Grouping:
+class Grouping:
     """Turns groups of texts into groups of documents."""
 
     documents: Sequence[Document]

@@ -93,6 +93,8 @@ class TextGroups:
     own_shares: Similarities
     """How much of what it shares with the first of its group is theirs alone; NaN if unknown."""
     siblings: Siblings
+    shares: OwnShares | None
+    """The own shares of all texts, for pairs that are asked for later; None if not asked for."""
     candidates: Candidates | None
     """None when nothing was verified."""
     excluded: int
@@ -123,15 +125,6 @@ def match(  # noqa: PLR0913  (the last two have an answer)
     Similarities in the cache are not computed again.
     """
     return LocalEngine(texts, settings, source, progress, cache, exclusions).groups()
-
-
-def own_shares(
-    texts: Texts, settings: Settings, source: FeatureSource, progress: Progress, pairs: Indices
-) -> Similarities:
-    """The own share of each of these pairs of texts, as `match` would find it; (m,)."""
-    engine = LocalEngine(texts, settings, source, progress, None, NO_EXCLUSIONS)
-    run_rounds(engine, engine.wide)
-    return engine.own_shares(pairs)
 
 
 @dataclass(eq=False)
@@ -170,8 +163,9 @@ class LocalEngine:
         return TextGroups(
             tuple(groups),
             self._to_first(leader, found, members),
-            self.own_shares(np.column_stack((members, leader[members]))),
-            self._set_aside(leader),
+            self._own_shares(np.column_stack((members, leader[members]))),
+            self._distinct_siblings(leader),
+            self.shares,
             candidates,
             self.exclusions.met(np.concatenate(self.excluded)),
         )
@@ -325,13 +319,13 @@ class LocalEngine:
 
     def _are_alone(self, pairs: Indices, similarities: Similarities) -> NDArray[np.bool_]:
         """Note which of these similar pairs are siblings, and return which of them are not."""
-        shares = self.own_shares(pairs)
+        shares = self._own_shares(pairs)
         are_siblings = shares < self.settings.own_share
         noted = np.column_stack((np.sort(pairs, axis=1), similarities, shares))
         self.siblings.append(noted[are_siblings].astype(np.float64))
         return ~are_siblings
 
-    def _set_aside(self, leader: Indices) -> Siblings:
+    def _distinct_siblings(self, leader: Indices) -> Siblings:
         """The pairs of siblings, which several rounds may have met.
 
         Pairs that a third text brought into one group are not among them, nor excluded pairs.
@@ -343,7 +337,7 @@ class LocalEngine:
         is_apart = (leader[pairs[:, 0]] != leader[pairs[:, 1]]) & self.exclusions.allows(pairs)
         return Siblings(pairs[is_apart], *met[is_apart, 2:].T)
 
-    def own_shares(self, pairs: Indices) -> Similarities:
+    def _own_shares(self, pairs: Indices) -> Similarities:
         """The own share of each of these pairs; NaN where it is not asked for; (m,)."""
         if self.shares is None:
             return np.full(len(pairs), np.nan)
