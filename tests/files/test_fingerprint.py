@@ -104,7 +104,9 @@ def test_fingerprints_of_equal_bits_are_refused_only_from_32_bits(source, monkey
     monkeypatch.setattr(
         fingerprint,
         "fingerprint_texts",
-        lambda *arguments: replace(real(*arguments), rows=np.full((1, bits // 8), 255, np.uint8)),
+        lambda *given, **how: replace(
+            real(*given, **how), rows=np.full((1, bits // 8), 255, np.uint8)
+        ),
     )
 
     made = without_degenerate(fingerprint_sources([source("a", "some words")], recipe), bits)

@@ -319,8 +319,7 @@ def test_families_are_in_no_figure_and_in_the_words_about_the_scan(siblings):
     titles = siblings.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
 
     assert [int(title.split()[0]) for title in titles] == [1]
-    figures = siblings.locator("#figures").inner_text().split("\n")
-    assert figures[figures.index("groups of duplicates") - 1] == "1"
+    assert "groups of duplicates\n1\n" in siblings.locator("#figures").inner_text()
     assert "4 pairs of files fell short" in siblings.locator("#settings").inner_text()
 
 
