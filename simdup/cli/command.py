@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 # Options by the heading under which the help of a command with many options lists them.
 _HEADINGS = {
-    "What counts as a duplicate": (
-        *("similarity", "own_share", "against", "among", "keep", "fail_on_found"),
-    ),
+    "What counts as a duplicate": (*("similarity", "against", "among", "keep", "fail_on_found"),),
     "Which files": ("include", "exclude", "hidden", "gitignore", "text_field", "id_field"),
     "Output": ("form", "siblings", "target", "html", "show_diff", "quiet"),
 }

@@ -210,8 +210,8 @@ thresholds = together(
     ),
     option(
         "--own-share",
-        "At least so much of what near-duplicates have in common is theirs alone, and not in"
-        " other texts too: 0.6, 60 or 60%; 0 asks for nothing.  "
+        "At least this share of what two near-duplicates have in common must be in no other"
+        " text: 0.6, 60 or 60%; 0 asks for nothing.  "
         f"[default: {OWN_SHARE}]",
         type=_SHARE_OR_0,
         metavar="R",
