@@ -6,7 +6,6 @@ are compared only when they were made alike.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import unicodedata
 from dataclasses import dataclass
@@ -25,6 +24,8 @@ MAX_BITS = 4096
 #: On novels a search two standard errors beyond the default similarity, which finds nearly all
 #: true pairs, brings 14 candidates a text; with 128 bits 61 (tests/bench/choices.py).
 DEFAULT_BITS = 256
+#: Sizes of fingerprints that `simdup evaluate` compares unless the user says otherwise.
+SIZES = (16, 32, 64, 128, 256)
 MAX_NGRAM = 16
 #: The assignment's hash has no more.
 MAX_STRING_HASH_BITS = 128
@@ -187,7 +188,9 @@ def _digest(path: str | None) -> str | None:
     """Digest of a file's bytes, or None for no file."""
     if path is None:
         return None
+    from hashlib import blake2b  # noqa: PLC0415  slow to import, and seldom needed
+
     try:
-        return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+        return blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None

@@ -34,8 +34,14 @@ CHANCE = 1e-5
 #: How pairs become groups: see `groups`.
 LINKAGES = ("star", "components")
 
+#: Which row of a group stays in a corpus without near-duplicates.
+KEEPS = ("first", "longest", "representative")
+
 #: Kinds of documents whose text is extracted, by their usual ending; all others are plain text.
 FORMATS = ("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml")
+
+#: Kinds of files whose rows are documents of a corpus.
+ROW_FORMATS = ("jsonl", "csv", "parquet")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from __future__ import annotations
 from math import acos, pi, sin, sqrt
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -68,9 +67,12 @@ def within_probabilities(p: NDArray[np.float64], bits: int) -> NDArray[np.float6
     `p` (m,) is the probability that a bit differs (`bit_probability`): the distance is
     binomial.
 
+    >>> import numpy as np
     >>> within_probabilities(np.array([0.5]), 8)[0, 4].round(8).item()
     0.63671875
     """
+    import numpy as np  # noqa: PLC0415  slow to import, and options need only the rest
+
     p, d = p[:, None], np.arange(bits + 1)
     factorials = np.concatenate((np.zeros(1), np.cumsum(np.log(np.arange(1, bits + 1)))))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,5 +89,7 @@ def chance_distance(similarity: float, bits: int, probability: float) -> int:
     >>> [chance_distance(0.1, bits, 1e-5) for bits in (16, 32, 64, 128, 256)]
     [0, 3, 13, 35, 85]
     """
+    import numpy as np  # noqa: PLC0415  see above
+
     within = within_probabilities(np.array([bit_probability(similarity)]), bits)[0]
     return max(0, int(np.searchsorted(within, probability, side="right")) - 1)

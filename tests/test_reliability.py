@@ -1261,7 +1261,7 @@ def test_only_what_is_remembered_is_said_to_be(interrupted, eight):
 
 
 LOCK = """
-import sqlite3, simdup.cli.cache, simdup.storage.store
+import sqlite3, simdup.storage.store
 real = simdup.storage.store._opened
 def locked(path):
     connection = real(path)
@@ -1274,7 +1274,7 @@ class Telling(simdup.storage.store.Store):
     def number_of_recipe(self, key):
         os.write(descriptor, b"!")
         return super().number_of_recipe(key)
-simdup.cli.cache.Store = Telling
+simdup.storage.store.Store = Telling
 """
 
 
@@ -1629,7 +1629,7 @@ KILL = (
     REMEMBER
     + """
 import json, os, random, signal, sqlite3, sys, time
-import simdup.cli.scan, simdup.files.workers, simdup.storage.store
+import simdup.cli.scan, simdup.files.scan, simdup.storage.store
 simdup.files.workers.TASK_FILES = 2
 place, asked, real = os.environ["SIMDUP_CACHE"], sys.argv[1:], simdup.storage.store._opened
 

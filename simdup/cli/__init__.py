@@ -18,7 +18,7 @@ from simdup.cli.completion import answer, asked
 from simdup.cli.terminal import tell
 from simdup.compute.memory import check_that_numpy_loads
 from simdup.errors import SimdupError, import_root
-from simdup.interrupt import INTERRUPTED, raise_again
+from simdup.interrupt import INTERRUPTED
 from simdup.report.wording import printable
 
 if TYPE_CHECKING:
@@ -62,11 +62,9 @@ class CommandsLoadedByName(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Import the command that the first argument names, whose work is to begin."""
+        """Import the command that the first argument names."""
         name, command, rest = super().resolve_command(ctx, args)
-        command = load_command(name) if name and command else None
-        raise_again()
-        return name, command, rest
+        return name, load_command(name) if name and command else None, rest
 
 
 @click.group(
@@ -89,7 +87,7 @@ def commands(context: click.Context, *, version: bool, verbose: bool, debug: boo
       simdup compare draft.txt final.txt --diff
     """
     if version:
-        from simdup.cli.version import version_lines  # noqa: PLC0415  slow to import
+        from simdup.cli.version import version_lines
 
         click.echo("\n".join(version_lines(is_verbose=verbose)))
         context.exit()
@@ -102,7 +100,7 @@ def commands(context: click.Context, *, version: bool, verbose: bool, debug: boo
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and exit; whatever is wrong is one line on stderr.
 
-    Commands are imported here and not before, and numpy with them: that may fail for want of
+    Commands are imported here and not before, and numpy when they run: that may fail for want of
     memory, and Python would exit with 1, which means "found".
     """
     _open_what_is_closed()
@@ -166,7 +164,7 @@ def _failed(error: Exception, *, is_debugging: bool) -> int:
     """Report an error in one line, after its traceback if that is wanted; return the exit code."""
     line = _trouble(error)
     if is_debugging and line != _NO_MEMORY:  # showing where takes memory, too
-        from traceback import format_exception  # noqa: PLC0415  seldom needed
+        from traceback import format_exception
 
         tell("".join(format_exception(type(error), error, error.__traceback__)).rstrip("\n"))
     if line:

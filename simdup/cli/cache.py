@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from contextlib import closing
@@ -16,12 +15,9 @@ from simdup.cli.command import Group
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
 from simdup.report.wording import count, percent, printable, size
-from simdup.storage.home import if_there_is_one
-from simdup.storage.sqlite import files_of
-from simdup.storage.store import Store, default_place, is_place_named
 
 if TYPE_CHECKING:
-    from simdup.storage.store import Info
+    from simdup.storage.store import Info, Store
 
 
 def _days(text: str) -> int:
@@ -42,6 +38,8 @@ def open_store(named: str | None, *, quiet: bool = False) -> Store:
 
     Raises InputError if the user named something that is not a store.
     """
+    from simdup.storage.store import Store, default_place, is_place_named
+
     path = default_place() if named is None else Path(named)
     is_named = named is not None or is_place_named()
     return Store(path, (lambda _: None) if quiet else _warn, is_named=is_named)
@@ -49,6 +47,10 @@ def open_store(named: str | None, *, quiet: bool = False) -> Store:
 
 def store_files(named: str | None) -> list[Path]:
     """Return the paths of the files that `open_store` uses."""
+    from simdup.storage.home import if_there_is_one
+    from simdup.storage.sqlite import files_of
+    from simdup.storage.store import default_place
+
     path = if_there_is_one(default_place) if named is None else Path(named)
     return [] if path is None else files_of(path)
 
@@ -115,6 +117,8 @@ def clear_command(cache: str | None, older_than: int | None) -> int:
 
 def _existing(named: str | None) -> Store:
     """Open a store without making one. Raises InputError if there is none."""
+    from simdup.storage.store import Store, default_place
+
     path = default_place() if named is None else Path(named)
     if not os.path.exists(path):
         raise InputError(f"{str(path)!r}: there is no store; a scan makes one")
@@ -143,6 +147,8 @@ def _lines(info: Info) -> list[str]:
 
 def _recipe(key: str) -> str:
     """Return the key of a recipe in words; a damaged key is returned unchanged."""
+    import json
+
     try:
         known = json.loads(key)
         recipe = ", ".join(f"{name} {value}" for name, value in known["recipe"].items())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from simdup.cli.terminal import tell
+from simdup.interrupt import raise_again
 from simdup.report.wording import printable
 
 if TYPE_CHECKING:
@@ -34,8 +37,10 @@ _MANY = 16
 class Command(click.Command):
     """A command that lists many options under headings and reads configuration files."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, work: str | None = None, **kwargs: Any) -> None:
+        """`work` names the module that does the work, which is slow to import."""
         super().__init__(*args, **kwargs)
+        self._work = work
         self.params.append(
             click.Option(
                 ["--no-config"],
@@ -49,14 +54,24 @@ class Command(click.Command):
         """Parse the arguments, with defaults from configuration files. Raises InputError."""
         if not ctx.resilient_parsing:
             given, *_ = self.make_parser(ctx).parse_args(list(args))
-            if not (given.get("no_config") or given.get("help")):
-                from simdup.cli.configuration import configured  # noqa: PLC0415  slow to import
+            help_option = self.get_help_option(ctx)  # versions of click name it differently
+            is_help = help_option is not None and given.get(help_option.name or "")
+            if not (given.get("no_config") or is_help):
+                from simdup.cli.configuration import configured
 
                 ctx.default_map = configured(ctx, given)
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command, and name the file in the tree that set some of its options."""
+        """Run the command, and name the file in the tree that set some of its options.
+
+        Until all that is slow is imported, Ctrl-C ends the program at once.
+        """
+        if self._work is not None:
+            gc.disable()  # imports leave hardly any garbage, and looking for it takes 12 ms
+            import_module(self._work)
+            gc.enable()
+        raise_again()
         try:
             return super().invoke(ctx)
         finally:

@@ -10,13 +10,9 @@ from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import writer
 from simdup.cli.terminal import look, progress
-from simdup.files.among import compare_among
-from simdup.files.compare import compare
-from simdup.report import diff, text
-from simdup.report import json_csv as data
 
 
-@click.command("compare", cls=Command)
+@click.command("compare", cls=Command, work="simdup.files.compare")
 @click.argument("left", type=options.PATH, metavar="A")
 @click.argument("right", type=options.PATH, metavar="B")
 @options.file_matching
@@ -56,6 +52,11 @@ def compare_command(
       simdup compare a-gbk.txt b-utf8.txt --format json
       simdup compare lease-2023.txt lease-2024.txt --among leases/
     """
+    from simdup.files.among import compare_among
+    from simdup.files.compare import compare
+    from simdup.report import diff, text
+    from simdup.report import json_csv as data
+
     is_json = form == "json"
     if show_diff and is_json:
         raise click.UsageError("--diff is for reading; leave out --format json")

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-from decimal import Decimal
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,6 +139,8 @@ class Configuration:
             for each in _commands_below(command, context):
                 known |= {_key(option) for option in each.params if _is_option(option)}
         if key not in known:
+            from difflib import get_close_matches
+
             near = get_close_matches(key, known, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise self._error(table, key, f"there is no such option{hint}")
@@ -199,6 +199,8 @@ def _as_typed(value: object) -> str:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("takes a string or a number")
+    from decimal import Decimal
+
     return format(Decimal(repr(value)), "f")
 
 

@@ -11,25 +11,14 @@ from simdup.cli import options
 from simdup.cli.command import Group
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
-from simdup.corpus.formats.open import FORMS, tables
-from simdup.corpus.records import KEEPS, RowPlace
-from simdup.corpus.rewrite import check_target, without
-from simdup.corpus.scan import identities, scan_tables
-from simdup.corpus.stay import dropped
-from simdup.report import rows
 from simdup.report.wording import count
+from simdup.settings import KEEPS, ROW_FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from simdup.corpus.records import Balance, CorpusResult
     from simdup.settings import Settings
 
-FORMATS: dict[str, Callable[..., Iterable[str]]] = {
-    "jsonl": rows.render_jsonl,
-    "csv": rows.render_csv,
-    "text": rows.render,
-}
+FORMATS = ("jsonl", "csv", "text")
 
 # The options that only one engine has.
 _OPTIONS_OF = {"local": ("jobs",), "spark": ("master", "conf", "input_format")}
@@ -54,7 +43,7 @@ def corpus_command() -> None:
     """
 
 
-@corpus_command.command("scan")
+@corpus_command.command("scan", work="simdup.corpus.scan")
 @click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
 @options.option(
     "--text-field", "The field or column that contains the texts.", default="text", metavar="NAME"
@@ -99,7 +88,7 @@ def corpus_command() -> None:
 @options.option(
     "--input-format",
     "The format of the files, for Spark.  [default: by their names]",
-    type=click.Choice(tuple(dict.fromkeys(FORMS.values()))),
+    type=click.Choice(ROW_FORMATS),
 )
 @options.jobs
 @options.fail_on_found
@@ -117,6 +106,8 @@ def scan_command(files: tuple[str, ...], **given: Any) -> int:
       simdup corpus scan shard-*.parquet --keep longest --output clean.parquet
       simdup corpus scan s3a://crawl/pages/ --input-format parquet --engine spark --output out/
     """
+    from simdup.report import rows
+
     is_local = given["engine"] == "local"
     if is_local:  # on Spark --output is a new folder
         inputs = [*(("FILE", path) for path in files), *options.dictionary_files(given)]
@@ -145,6 +136,12 @@ def _check(given: dict[str, Any]) -> None:
 
 def _on_this_machine(files: tuple[str, ...], settings: Settings, given: dict[str, Any]) -> Balance:
     """Scan, write the report or the rows that stay, and return what became of the rows."""
+    from simdup.corpus.formats.open import tables
+    from simdup.corpus.rewrite import check_target, without
+    from simdup.corpus.scan import scan_tables
+    from simdup.corpus.stay import dropped
+    from simdup.report import rows
+
     keep, target = given["keep"], given["target"]
     opened = tables(files, given["text_field"], given["id_field"])
     if keep is not None:
@@ -154,7 +151,8 @@ def _on_this_machine(files: tuple[str, ...], settings: Settings, given: dict[str
     bar = progress(quiet=given["quiet"])
     result = scan_tables(opened, settings, given["jobs"], bar)
     if keep is None:
-        write(FORMATS[form](result, _ids(result, given["id_field"], quiet=given["quiet"])))
+        renders = {"jsonl": rows.render_jsonl, "csv": rows.render_csv, "text": rows.render}
+        write(renders[form](result, _ids(result, given["id_field"], quiet=given["quiet"])))
         return result.balance
     goes = dropped(result, keep, bar)
     write(without(result, goes, target))
@@ -163,7 +161,7 @@ def _on_this_machine(files: tuple[str, ...], settings: Settings, given: dict[str
 
 def _on_spark(files: tuple[str, ...], settings: Settings, given: dict[str, Any]) -> Balance:
     """Let Spark scan and write, and return what became of the rows."""
-    from simdup.spark.command import run  # noqa: PLC0415  (an extra)
+    from simdup.spark.command import run  # an extra
 
     names = ("text_field", "id_field", "input_format", "master", "keep", "target")
     form = given["form"] or "jsonl"
@@ -181,6 +179,9 @@ def _ids(result: CorpusResult, field: str | None, *, quiet: bool) -> list[Any] |
     """Return the names of the members of groups, with a warning for those without the field."""
     if field is None:
         return None
+    from simdup.corpus.records import RowPlace
+    from simdup.corpus.scan import identities
+
     ids = identities(result, field)
     lacking = sum(isinstance(each, RowPlace) for each in ids)
     if lacking and not quiet:

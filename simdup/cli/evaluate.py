@@ -11,26 +11,20 @@ from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
-from simdup.evaluation.evaluate import SIZES, evaluate
-from simdup.recipe import MAX_STRING_HASH_BITS, FeatureKind, HashKind, Recipe
-from simdup.report import accuracy, plot
+from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Recipe
 from simdup.settings import SIMILARITY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from simdup.evaluation.results import Evaluation
 
-FORMATS: dict[str, Callable[..., Iterator[str]]] = {
-    "table": accuracy.render,
-    "json": accuracy.render_json,
-    "csv": accuracy.render_csv,
-}
+FORMATS = ("table", "json", "csv")
 
 DEFAULT_PRECISION = 0.99
 
 
-@click.command("evaluate", cls=Command)
+@click.command("evaluate", cls=Command, work="simdup.evaluation.evaluate")
 @options.file(
     "--pairs",
     "A table of labelled pairs: left,right,duplicate,kind.  [default: simdup's own pairs]",
@@ -101,6 +95,9 @@ def evaluate_command(**given: Any) -> int:
       simdup evaluate --pairs mine/pairs.csv --recommend --precision 0.99
       simdup evaluate --features shingles,words,keywords --plot accuracy.png
     """
+    from simdup.evaluation.evaluate import evaluate
+    from simdup.report import accuracy
+
     _check(given)
     similarity, k = options.one_threshold(given)
     sizes, recipes, left_out = _recipes(given, k)
@@ -118,7 +115,8 @@ def evaluate_command(**given: Any) -> int:
         precision=(given["precision"] or DEFAULT_PRECISION) if given["recommend"] else None,
         progress=progress(quiet=quiet),
     )
-    write(FORMATS[form](result, curve=given["curve"]))
+    renders = {"json": accuracy.render_json, "csv": accuracy.render_csv}
+    write(renders.get(form, accuracy.render)(result, curve=given["curve"]))
     draw(result)
     if not quiet:
         for reason in left_out:
@@ -147,6 +145,8 @@ def _drawer(picture: str | None) -> Callable[[Evaluation], None]:
     """
     if picture is None:
         return lambda _: None
+    from simdup.report import plot
+
     render = plot.renderer(picture)
     write = writer(picture, as_utf8=False)
     return lambda result: write(render(result))

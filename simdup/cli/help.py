@@ -10,6 +10,8 @@ from importlib.resources import files
 
 import click
 
+from simdup.interrupt import raise_again
+
 #: The pages of the manual, in the order in which `simdup help` lists them.
 TOPICS = (
     *("scan", "accuracy", "index", "corpora", "spark", "report", "ignore", "formats"),
@@ -43,6 +45,7 @@ def help_command(topic: str | None) -> None:
         return
     page = "\n".join(wrapped(manual_page(topic), _width())) + "\n"
     if sys.stdout.isatty():
+        raise_again()  # the pager answers Ctrl-C, and this program waits for its end
         click.echo_via_pager(page)
     else:
         click.echo(page, nl=False)

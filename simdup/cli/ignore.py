@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +14,12 @@ from simdup.cli.command import Group
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import tell
 from simdup.errors import InputError
-from simdup.files.compare import document_at
-from simdup.files.ignored import (
-    IgnoredPair,
-    default_place,
-    is_no_list,
-    is_place_named,
-    line_of,
-    lines_in,
-    pairs_in,
-)
-from simdup.report.terminal import padded, width
 from simdup.report.wording import count, printable
-from simdup.storage.home import if_there_is_one
-from simdup.storage.sqlite import PRIVATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simdup.files.ignored import IgnoredPair
     from simdup.settings import Settings
 
 _DEFAULT = "[default: SIMDUP_IGNORED, or a file in your data folder]"
@@ -48,6 +35,9 @@ ignored_options = options.together(
 
 def ignored_file(given: dict[str, Any]) -> Path | None:
     """Return the path of the list to leave out, None for no list. Raises UsageError."""
+    from simdup.files.ignored import default_place
+    from simdup.storage.home import if_there_is_one
+
     named = given["ignored"]
     if not given["no_ignored"]:
         return if_there_is_one(default_place) if named is None else Path(named)
@@ -62,6 +52,8 @@ def ignored_digests(given: dict[str, Any]) -> list[tuple[bytes, bytes]]:
     If something other than a file stands at the default place, which nobody has named, a
     warning says so and no pair is left out.
     """
+    from simdup.files.ignored import is_no_list, is_place_named
+
     path, named = ignored_file(given), given["ignored"]
     if path is None:
         return []
@@ -73,11 +65,15 @@ def ignored_digests(given: dict[str, Any]) -> list[tuple[bytes, bytes]]:
 
 
 def _path(named: str | None) -> Path:
+    from simdup.files.ignored import default_place
+
     return default_place() if named is None else Path(named)
 
 
 def _pairs(named: str | None) -> list[IgnoredPair]:
     """Return the pairs in a list; none if the default list does not exist yet."""
+    from simdup.files.ignored import pairs_in
+
     try:
         return pairs_in(_path(named))
     except (FileNotFoundError, NotADirectoryError):
@@ -100,7 +96,7 @@ def ignore_command() -> None:
     """
 
 
-@ignore_command.command("add")
+@ignore_command.command("add", work="simdup.files.compare")
 @click.argument("left", type=options.PATH, metavar="A")
 @click.argument("right", type=options.PATH, metavar="B")
 @_list_option
@@ -115,6 +111,10 @@ def add_command(left: str, right: str, ignored: str | None, **given: Any) -> int
       simdup ignore add form-2023.txt form-2024.txt
       simdup ignore add docs/api.md docs/cli.md --ignored .simdup-ignored
     """
+    from datetime import date
+
+    from simdup.files.ignored import IgnoredPair, line_of, lines_in
+
     path = _path(ignored)
     refuse_same_files([("the list of pairs", path)], [("A", left), ("B", right)])
     one, other = _digests((left, right), options.reading_from(given))
@@ -137,7 +137,7 @@ def add_command(left: str, right: str, ignored: str | None, **given: Any) -> int
     return 0
 
 
-@ignore_command.command("list")
+@ignore_command.command("list", work="simdup.files.ignored")
 @_list_option
 def list_command(ignored: str | None) -> int:
     """Show every pair: its number, the day it was added, and the names of the files on that day.
@@ -147,6 +147,8 @@ def list_command(ignored: str | None) -> int:
       simdup ignore list
       simdup ignore list --ignored .simdup-ignored
     """
+    from simdup.report.terminal import padded, width
+
     pairs = _pairs(ignored)
     names = [[printable(name) for name in pair.names] for pair in pairs]
     widest = max((width(left) for left, _ in names), default=0)
@@ -158,7 +160,7 @@ def list_command(ignored: str | None) -> int:
     return 0
 
 
-@ignore_command.command("remove")
+@ignore_command.command("remove", work="simdup.files.compare")
 @click.argument("pair", nargs=-1, required=True, metavar="A B|NUMBER")
 @_list_option
 @options.reading
@@ -170,6 +172,8 @@ def remove_command(pair: tuple[str, ...], ignored: str | None, **given: Any) -> 
       simdup ignore remove form-2023.txt form-2024.txt
       simdup ignore remove 3
     """
+    from simdup.files.ignored import lines_in
+
     settings, path = options.reading_from(given), _path(ignored)
     if not path.exists():
         raise InputError(f"{str(path)!r}: there is no such list; `simdup ignore add` makes one")
@@ -204,6 +208,8 @@ def _chosen(
 
 def _digests(pair: tuple[str, ...], settings: Settings) -> tuple[bytes, bytes]:
     """Return the digests of the texts of two files. Raises InputError."""
+    from simdup.files.compare import document_at
+
     left, right = (document_at(path, settings)[0].text_digest for path in pair)
     return left, right
 
@@ -220,6 +226,8 @@ def _name(path: str, beside: Path) -> str:
 
 
 def _write(path: Path, lines: list[str]) -> None:
+    from simdup.storage.sqlite import PRIVATE
+
     writer(str(path), as_utf8=True, mode=PRIVATE)(lines)
 
 
@@ -227,7 +235,7 @@ def _write(path: Path, lines: list[str]) -> None:
 def _locked(folder: Path) -> Iterator[None]:
     """Keep other runs of simdup from changing a list in a folder at the same time."""
     try:
-        import fcntl  # noqa: PLC0415  not on Windows
+        import fcntl  # not on Windows
     except ImportError:
         yield
         return

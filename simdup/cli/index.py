@@ -13,18 +13,19 @@ from simdup.cli.command import Group
 from simdup.cli.output import writer
 from simdup.cli.terminal import progress, tell, warn_of
 from simdup.errors import SimdupError
-from simdup.index.index import Index
 from simdup.interrupt import INTERRUPTED
-from simdup.report.query import render_info, render_info_json
-from simdup.report.text import left_out, skipped_in_words
 from simdup.report.wording import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simdup.index.index import Index
     from simdup.index.records import Changes
+    from simdup.settings import Settings
 
 DAMAGED = 1
+
+_WORK = "simdup.index.index"
 
 _file = click.argument("file", type=options.PATH, metavar="FILE")
 _paths = click.argument("paths", nargs=-1, required=True, type=options.PATH, metavar="PATH...")
@@ -41,7 +42,7 @@ def index_command() -> None:
     """
 
 
-@index_command.command("build")
+@index_command.command("build", work=_WORK)
 @_file
 @_paths
 @options.recipe
@@ -58,6 +59,8 @@ def build_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
       simdup index build library.simdup ~/books
       simdup index build pages.simdup crawl/ --bits 64 --include '*.html'
     """
+    from simdup.index.index import Index
+
     filters, settings = options.filters_from(given), options.settings_from(given)
     with Index.create(file, settings) as index:
         try:
@@ -68,7 +71,7 @@ def build_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
             raise
 
 
-@index_command.command("add")
+@index_command.command("add", work=_WORK)
 @_file
 @_paths
 @options.companions
@@ -86,11 +89,11 @@ def add_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
       simdup index add library.simdup notes/today.md
     """
     filters = options.filters_from(given)
-    with Index(file, options.companions_from(given)) as index:
+    with _opened(file, options.companions_from(given)) as index:
         return _change(index, given, partial(index.add, paths, filters, **_work(given)))
 
 
-@index_command.command("remove")
+@index_command.command("remove", work=_WORK)
 @_file
 @_paths
 @options.companions
@@ -105,11 +108,11 @@ def remove_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
       simdup index remove library.simdup ~/books/lent
       simdup index remove library.simdup notes/today.md
     """
-    with Index(file, options.companions_from(given)) as index:
+    with _opened(file, options.companions_from(given)) as index:
         return _change(index, given, partial(index.remove, paths))
 
 
-@index_command.command("update")
+@index_command.command("update", work=_WORK)
 @_file
 @options.companions
 @options.jobs
@@ -122,13 +125,13 @@ def update_command(file: str, **given: Any) -> int:
       simdup index update library.simdup
       simdup index update library.simdup --quiet
     """
-    with Index(file, options.companions_from(given)) as index:
+    with _opened(file, options.companions_from(given)) as index:
         if index.is_outdated and not given["quiet"]:
             tell(f"simdup: {index.path!r}: reading everything again, with newer readers of text")
         return _change(index, given, partial(index.update, **_work(given)))
 
 
-@index_command.command("info")
+@index_command.command("info", work=_WORK)
 @_file
 @options.report_format(["text", "json"], "text")
 def info_command(file: str, form: str | None) -> int:
@@ -139,14 +142,16 @@ def info_command(file: str, form: str | None) -> int:
       simdup index info library.simdup
       simdup index info library.simdup --format json
     """
-    with Index(file) as index:
+    from simdup.report.query import render_info, render_info_json
+
+    with _opened(file) as index:
         info = index.info()
     render = render_info_json if form == "json" else render_info
     writer(None, as_utf8=form == "json")(render(info))
     return 0
 
 
-@index_command.command("verify")
+@index_command.command("verify", work=_WORK)
 @_file
 def verify_command(file: str) -> int:
     """Check that nothing in the index FILE is damaged.
@@ -158,10 +163,16 @@ def verify_command(file: str) -> int:
       simdup index verify library.simdup
       simdup index verify library.simdup || simdup index build new.simdup ~/books
     """
-    with Index(file) as index:
+    with _opened(file) as index:
         found, documents = index.problems(), len(index)
     writer(None, as_utf8=False)(found or [f"whole: {count(documents, 'document')}"])
     return DAMAGED if found else 0
+
+
+def _opened(file: str, settings: Settings | None = None) -> Index:
+    from simdup.index.index import Index
+
+    return Index(file, settings)
 
 
 def _work(given: dict[str, Any]) -> dict[str, Any]:
@@ -171,6 +182,8 @@ def _work(given: dict[str, Any]) -> dict[str, Any]:
 
 def _change(index: Index, given: dict[str, Any], change: Callable[[], Changes]) -> int:
     """Change the index and say what was done; after Ctrl-C, say what the index contains."""
+    from simdup.report.text import left_out
+
     try:
         changes = change()
     except KeyboardInterrupt:
@@ -193,6 +206,8 @@ def _change(index: Index, given: dict[str, Any], change: Callable[[], Changes]) 
 
 def _summary(changes: Changes, documents: int) -> str:
     """Return the line that says what was changed, and what the index contains now."""
+    from simdup.report.text import skipped_in_words
+
     names = ("added", "replaced", "removed", "unchanged")
     done = [f"{n:,} {name}" for name in names if (n := getattr(changes, name))]
     skipped = skipped_in_words(changes.skipped)

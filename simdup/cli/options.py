@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from dataclasses import fields
 from functools import partial, reduce
@@ -13,7 +12,6 @@ import click
 from click.core import ParameterSource
 
 from simdup.cli.terminal import COLOR
-from simdup.files.walk import Filters
 from simdup.recipe import (
     MAX_BITS,
     MAX_STRING_HASH_BITS,
@@ -24,7 +22,6 @@ from simdup.recipe import (
     default_bits,
 )
 from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, SIMILARITY, Converter, Settings
-from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -32,6 +29,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO, TypeAlias
 
     from simdup.corpus.records import Balance
+    from simdup.files.walk import Filters
     from simdup.records import ScanResult
 
     Decorator: TypeAlias = Callable[[Any], Any]
@@ -137,6 +135,8 @@ def _formats(text: str) -> tuple[str, ...]:
 
 def _converter(text: str) -> Converter:
     """Return the converter of EXT=COMMAND. Raises ValueError if its program is not installed."""
+    import shutil
+
     converter = Converter.of(text)
     if shutil.which(converter.command[0]) is None:
         raise ValueError(f"{text!r}: there is no program {converter.command[0]!r}")
@@ -145,6 +145,8 @@ def _converter(text: str) -> Converter:
 
 def _encoding(text: str) -> str:
     """Return the name of an encoding. Raises ValueError if no text file can be in it."""
+    from simdup.text.encodings import encoding_named
+
     encoding_named(text)
     return text
 
@@ -442,6 +444,8 @@ def companions_from(given: dict[str, Any]) -> Settings:
 
 def filters_from(given: dict[str, Any]) -> Filters:
     """Return the filters that options make. Raises UsageError if no file can pass them."""
+    from simdup.files.walk import Filters
+
     if given["max_size"] is not None and given["max_size"] < given["min_size"]:
         raise click.UsageError("--max-size is less than --min-size: no file is both")
     return Filters(**_named(given, *(each.name for each in fields(Filters))))

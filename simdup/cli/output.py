@@ -37,7 +37,7 @@ def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write
         raise InputError(f"{path!r}: a folder; name a file")
     if _is_stream(path):
         return lambda lines: _append(path, lines)
-    import tempfile  # noqa: PLC0415  slow to import
+    import tempfile
 
     target = os.path.realpath(path)
     try:
@@ -96,7 +96,7 @@ def _append(path: str, lines: Lines) -> None:
 
 def _replace(path: str, lines: Lines, mode: int | None) -> None:
     """Write a temporary file beside the target and give it the target's name and mode."""
-    import tempfile  # noqa: PLC0415  slow to import
+    import tempfile
 
     folder, name = os.path.split(path)
     try:

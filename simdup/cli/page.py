@@ -11,17 +11,15 @@ import click
 
 from simdup.cli import options
 from simdup.cli.output import writer
-from simdup.extract.readers import Readers
-from simdup.files.read import WHOLE, SkipError, read_again
-from simdup.records import Reason, Skipped
-from simdup.report.page.render import LANGUAGES, LARGEST_PAGE, render
+from simdup.report.page import LANGUAGES, LARGEST_PAGE
 from simdup.report.wording import size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from simdup.extract.readers import Readers
     from simdup.progress import Progress
-    from simdup.records import Document, ScanResult
+    from simdup.records import Document, ScanResult, Skipped
 
 
 def page_options(default_texts: str, note: str = "") -> options.Decorator:
@@ -64,6 +62,9 @@ def page_writer(
     texts = given["html_texts"] or texts
 
     def write_page(result: ScanResult, progress: Progress) -> None:
+        from simdup.extract.readers import Readers
+        from simdup.report.page.render import render
+
         if texts == "none":
             write(render(result, language))
             return
@@ -79,6 +80,9 @@ def _text(
     readers: Readers, locate: Callable[[Document], Document | Skipped], document: Document
 ) -> str | Skipped:
     """Return the text of a document for the page, or why it has none there."""
+    from simdup.files.read import WHOLE, SkipError, read_again
+    from simdup.records import Reason, Skipped
+
     if document.source.size > WHOLE:
         return Skipped(document.path, Reason.TOO_LARGE)
     found = locate(document)

@@ -2,56 +2,49 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, tell
-from simdup.index.index import Index
-from simdup.index.query import reach
-from simdup.index.records import Answer, Searched
-from simdup.match.candidates import recall, search_distance
-from simdup.records import Skipped
-from simdup.report import query as answers
 from simdup.report.wording import count, percent
-from simdup.storage.sqlite import files_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import TypeAlias
 
+    import numpy as np
+
+    from simdup.index.index import Index
+    from simdup.index.records import Answer, Searched
+    from simdup.records import Skipped
     from simdup.settings import Settings
 
     Outcome: TypeAlias = Answer | Skipped
 
 NOTHING, TROUBLE = 1, 2
 
-FORMATS: dict[str, Callable[..., Iterable[str]]] = {
-    "text": answers.render,
-    "json": answers.render_json,
-    "jsonl": answers.render_jsonl,
-    "csv": answers.render_csv,
-}
+FORMATS = ("text", "json", "jsonl", "csv")
 
 
 def _row(text: str) -> np.ndarray:
     """Return the fingerprint row that hexadecimal digits spell, of shape (1, bits // 8)."""
+    import numpy as np
+
     try:
         return np.frombuffer(bytes.fromhex(text), np.uint8)[None]
     except ValueError:
         raise ValueError(f"{text!r} is not hexadecimal digits") from None
 
 
-@click.command("query", cls=Command)
+@click.command("query", cls=Command, work="simdup.index.index")
 @click.argument("file", type=options.PATH, metavar="INDEX")
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="FILE...")
 @options.option(
@@ -93,6 +86,11 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
       simdup query library.simdup essay.docx
       simdup query library.simdup --text "It was a bright cold day in April" --top 3
     """
+    from simdup.index.index import Index
+    from simdup.index.records import Answer
+    from simdup.records import Skipped
+    from simdup.report import query as answers
+
     _check(file, paths, given)
     form = "null" if given["null"] else given["form"] or "text"
     write = writer(given["target"], as_utf8=form.startswith("json"))
@@ -104,8 +102,11 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
         write(answers.render_null(outcomes))
     elif form == "text":
         write(answers.render(found, look=look(given["color"], given["target"])))
+    elif form == "csv":
+        write(answers.render_csv(found))
     else:
-        write(FORMATS[form](found, searched, skipped))
+        render = answers.render_json if form == "json" else answers.render_jsonl
+        write(render(found, searched, skipped))
     if not given["quiet"]:
         for line in [*(f"simdup: {each}" for each in skipped), *_summary(found, searched)]:
             tell(line)
@@ -120,6 +121,8 @@ def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError(f"-0 prints only names; leave out --format {given['form']}")
     if not (paths or given["texts"] or given["rows"]):
         raise click.UsageError("give FILE..., --text or --fingerprint to search for")
+    from simdup.storage.sqlite import files_of
+
     inputs: list[tuple[str, str | Path | None]] = [
         *(("INDEX", path) for path in files_of(Path(file))),
         *(("FILE", path) for path in paths),
@@ -132,6 +135,8 @@ def _ask(
     index: Index, paths: Sequence[str], given: dict[str, Any]
 ) -> tuple[list[Outcome], Searched]:
     """Return the outcome of every question, and how the index was searched."""
+    from simdup.index.records import Searched
+
     similarity, k = options.one_threshold(given)
     own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
     verified, share = not given["no_verify"], options.own_share(given)
@@ -151,6 +156,10 @@ def _ask(
 
 def _searched(settings: Settings, documents: int, top: int | None) -> Searched:
     """Return how an index of so many documents is searched within a threshold."""
+    from simdup.index.query import reach
+    from simdup.index.records import Searched
+    from simdup.match.candidates import recall, search_distance
+
     k = reach(settings, documents)
     if not settings.verified:
         return Searched(settings, documents, top, k)
@@ -165,9 +174,12 @@ def _copied(paths: Sequence[str]) -> Iterator[list[str]]:
     if "-" not in paths:
         yield [*paths]
         return
+    from shutil import copyfileobj
+    from tempfile import NamedTemporaryFile
+
     stdin = options.stdin_for("-")
     with NamedTemporaryFile(prefix="simdup-") as copy:
-        shutil.copyfileobj(stdin, copy)
+        copyfileobj(stdin, copy)
         copy.flush()
         yield [copy.name if path == "-" else path for path in paths]
 

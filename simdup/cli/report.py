@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,12 +15,9 @@ from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
 from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
-from simdup.files.ignored import without_ignored
-from simdup.records import Document, Reason, Skipped
-from simdup.report import json_csv as data
-from simdup.report import text
-from simdup.report.load import load
-from simdup.report.text import summary
+
+if TYPE_CHECKING:
+    from simdup.records import Document, Skipped
 
 FORMATS = ("text", "csv", "fdupes")
 
@@ -28,7 +25,7 @@ FORMATS = ("text", "csv", "fdupes")
 _SAME_TIME_NS = 1_000
 
 
-@click.command("report", cls=Command)
+@click.command("report", cls=Command, work="simdup.report.load")
 @click.argument("saved", type=options.PATH, metavar="RESULT")
 @page_options(
     "none",
@@ -50,6 +47,11 @@ def report_command(saved: str, **given: Any) -> int:
       simdup report result.json
       simdup report result.json --html report.html --html-texts groups
     """
+    from simdup.files.ignored import without_ignored
+    from simdup.report import json_csv as data
+    from simdup.report import text
+    from simdup.report.load import load
+
     form, target, listed = given["form"], given["target"], ignored_file(given)
     siblings = given["siblings"]
     inputs = [("RESULT", saved), ("the list of ignored pairs", listed)]
@@ -59,10 +61,10 @@ def report_command(saved: str, **given: Any) -> int:
     write = writer(target, as_utf8=False)
     result = without_ignored(load(_bytes(saved), saved), ignored)
     try:
-        if form == "fdupes":
-            write(text.render_names(result))
-        elif form == "csv":
+        if form == "csv":
             write(data.render_csv(result, siblings=siblings))
+        elif form == "fdupes":
+            write(text.render_names(result))
         elif form == "text" or given["html"] is None or target is not None:
             write(text.render(result, look(given["color"], target), siblings=siblings))
     finally:  # whoever reads the output may have enough of it
@@ -70,7 +72,7 @@ def report_command(saved: str, **given: Any) -> int:
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
     elif not given["quiet"]:
-        for line in summary(result, siblings=siblings):
+        for line in text.summary(result, siblings=siblings):
             tell(line)
     return 0
 
@@ -87,6 +89,8 @@ def _bytes(saved: str) -> bytes:
 
 def _unchanged(document: Document) -> Document | Skipped:
     """Return the document with the exact time of its file, if the file is still as scanned."""
+    from simdup.records import Reason, Skipped
+
     source = document.source
     if document.encoding.startswith("."):
         return Skipped(source.path, Reason.UNEXTRACTED)  # a saved result has no converters

@@ -18,14 +18,8 @@ from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
 from simdup.cli.terminal import clear_bars, look, progress, tell, warn_of
 from simdup.errors import InputError, InterruptedScan
-from simdup.files.scan import scan
-from simdup.files.walk import Filters
 from simdup.interrupt import INTERRUPTED
-from simdup.report import json_csv as data
-from simdup.report import text
 from simdup.report.wording import count
-from simdup.storage.home import NoHomeError
-from simdup.storage.sqlite import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -39,13 +33,7 @@ if TYPE_CHECKING:
 # The formats that can say that a result is incomplete.
 FORMATS_OF_PARTS = frozenset({"json", "jsonl"})
 
-FORMATS: dict[str, Callable[[ScanResult], Iterable[str]]] = {
-    "text": text.render,
-    "json": data.render_json,
-    "jsonl": data.render_jsonl,
-    "csv": data.render_csv,
-    "fdupes": text.render_names,
-}
+FORMATS = ("text", "json", "jsonl", "csv", "fdupes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +48,7 @@ class _Task:
     write_page: Callable[[ScanResult, Progress], None]
 
 
-@click.command("scan", cls=Command)
+@click.command("scan", cls=Command, work="simdup.files.scan")
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
 @options.file_matching
 @options.linkage
@@ -108,6 +96,8 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
       simdup scan ~/docs
       simdup scan new/ --against archive/ --similarity 0.8 --format json
     """
+    from simdup.report.text import summary
+
     task, show = _task(paths, given), progress(quiet=given["quiet"])
     try:
         result = task.find_groups(progress=show)
@@ -126,13 +116,15 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
         task.write_page(result, show)
     if not given["quiet"]:
         warn_of(result.skipped)
-        for line in text.summary(result, siblings=given["siblings"]):
+        for line in summary(result, siblings=given["siblings"]):
             tell(line)
     return options.exit_code(result, given)
 
 
 def _task(paths: tuple[str, ...], given: dict[str, Any]) -> _Task:
     """Check all options before any work. Raises UsageError and InputError."""
+    from simdup.files.scan import scan
+
     _refuse_same_files(paths, given)
     index = given["index"]
     if index is not None:
@@ -172,7 +164,7 @@ def _refuse_same_files(paths: tuple[str, ...], given: dict[str, Any]) -> None:
         *(("PATH", path) for path in paths),
         *(("REF", path) for path in given["against"]),
         ("--files-from", given["files_from"]),
-        *(("--index", path) for path in (files_of(Path(index)) if index is not None else ())),
+        *(("--index", path) for path in _index_files(index)),
         ("the list of ignored pairs", ignored_file(given)),
         *options.dictionary_files(given),
     ]
@@ -182,8 +174,19 @@ def _refuse_same_files(paths: tuple[str, ...], given: dict[str, Any]) -> None:
     refuse_same_files([("--html", given["html"]), ("--output", given["target"])], inputs)
 
 
+def _index_files(index: str | None) -> list[Path]:
+    """Return the paths of the files of an index; none without an index."""
+    if index is None:
+        return []
+    from simdup.storage.sqlite import files_of
+
+    return files_of(Path(index))
+
+
 def _store(given: dict[str, Any]) -> Store | None:
     """Open the store, unless the user wants none or has no home folder to keep it in."""
+    from simdup.storage.home import NoHomeError
+
     named, quiet = given["cache"], given["quiet"]
     if named is not None and given["no_cache"]:
         raise click.UsageError("--cache and --no-cache exclude each other")
@@ -222,6 +225,8 @@ def _paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
 
 def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
     """Return the function that renders the result; with -0 alone that is fdupes's list."""
+    from simdup.report import text
+
     form, null = given["form"], given["null"]
     if null and form in {None, "fdupes"}:
         return text.render_null
@@ -229,14 +234,19 @@ def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
         raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
     if form == "fdupes":
         return text.render_names
-    render: Callable[..., Lines] = FORMATS[form or "text"]
-    if render is text.render:
-        render = partial(render, look=look(given["color"], given["target"]))
-    return partial(render, siblings=given["siblings"])
+    if form in {None, "text"}:
+        shape = look(given["color"], given["target"])
+        return partial(text.render, look=shape, siblings=given["siblings"])
+    from simdup.report import json_csv as data
+
+    renderers = {"json": data.render_json, "jsonl": data.render_jsonl, "csv": data.render_csv}
+    return partial(renderers[form], siblings=given["siblings"])
 
 
 def _refuse_beside_index(paths: tuple[str, ...]) -> None:
     """Raise UsageError for what says which files to read, or how: an index has its own."""
+    from simdup.files.walk import Filters
+
     filters = (each.name for each in fields(Filters))
     names = ("files_from", "against", "cache", "encoding", "formats", *filters)
     wrong = [options.spelled(name) for name in names if options.is_given(name)]
@@ -249,7 +259,7 @@ def _features_of(file: str, given: dict[str, Any]) -> str:
     """Return the features that the user gave, or those that the index was built with."""
     if options.is_given("features"):
         return str(given["features"])
-    from simdup.index.index import Index  # noqa: PLC0415  slow to import
+    from simdup.index.index import Index
 
     with Index(file) as index:
         return str(index.info().about["recipe"].get("features"))
@@ -259,7 +269,7 @@ def _scan_index(
     file: str, settings: Settings, ignored: Iterable[tuple[bytes, bytes]], progress: Progress
 ) -> ScanResult:
     """Group the documents of an index by its fingerprints. Raises InputError for other ones."""
-    from simdup.index.index import Index  # noqa: PLC0415  slow to import
+    from simdup.index.index import Index
 
     with Index(file, settings) as index:
         own = index.settings.recipe

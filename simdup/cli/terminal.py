@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -31,13 +30,17 @@ def look(color: str, target: str | None = None) -> TerminalStyle:
     `color` is one of COLOR. Only on a terminal are lines fitted to its width, which the
     variable COLUMNS overrules.
     """
-    from simdup.report.terminal import TerminalStyle  # noqa: PLC0415  imports numpy: see `main`
+    from simdup.report.terminal import TerminalStyle
 
     is_terminal = target is None and sys.stdout.isatty()
     # The console of Windows may show the codes instead of obeying them. https://no-color.org
     takes_colours = is_terminal and os.name != "nt" and os.environ.get("TERM") != "dumb"
     is_wanted = takes_colours and not os.environ.get("NO_COLOR")
-    columns = shutil.get_terminal_size().columns if is_terminal else None
+    columns = None
+    if is_terminal:
+        from shutil import get_terminal_size
+
+        columns = get_terminal_size().columns
     return TerminalStyle(color == "always" or (color == "auto" and is_wanted), columns)
 
 
@@ -45,7 +48,7 @@ def progress(*, quiet: bool) -> Progress:
     """Return what draws bars on stderr; nothing is drawn if `quiet`, or where it is no terminal."""
     if quiet or not sys.stderr.isatty():
         return silent
-    from simdup.cli.bars import bar  # noqa: PLC0415  slow to import
+    from simdup.cli.bars import bar
 
     return bar
 
@@ -70,6 +73,6 @@ def tell(line: str) -> None:
 def clear_bars() -> None:
     """Take the bars off the screen that Ctrl-C or an error left there."""
     if "simdup.cli.bars" in sys.modules:
-        from simdup.cli.bars import close_bars  # noqa: PLC0415  slow to import
+        from simdup.cli.bars import close_bars
 
         close_bars()

@@ -25,7 +25,7 @@ def version_lines(*, is_verbose: bool) -> list[str]:
     lines = [f"simdup, version {version('simdup')}"]
     if not is_verbose:
         return lines
-    from simdup.compute.compiled import is_installed  # noqa: PLC0415  imports numpy
+    from simdup.compute.compiled import is_installed
 
     lines.append(f"{platform.python_implementation()} {platform.python_version()}")
     compiled = f"numba {_version('numba')} for large work, numpy for small"

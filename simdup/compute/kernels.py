@@ -361,6 +361,30 @@ def shared_products(
 
 
 @_compiled
+def shared_values(
+    values: NDArray[np.uint32],
+    begins: Indices,
+    sizes: Indices,
+    i: Indices,
+    j: Indices,
+    shared: Indices,
+) -> None:
+    """The number of values that texts i[p] and j[p] share; see `sketch.Sketches`.
+
+    Both are ascending, and one step passes the lower of two values, without a branch.
+    """
+    for p in range(len(i)):
+        a, b = begins[i[p]], begins[j[p]]
+        a_end, b_end, count = a + sizes[i[p]], b + sizes[j[p]], 0
+        while a < a_end and b < b_end:
+            x, y = values[a], values[b]
+            count += x == y
+            a += x <= y
+            b += y <= x
+        shared[p] = count
+
+
+@_compiled
 def near_pairs(left, right, columns, begin, is_half, k, found):
     """Pairs of rows of left (words, n) and some of right (words, m) that are within k bits.
 
@@ -441,6 +465,7 @@ EVERY = (
     votes_of_weights,
     digests,
     shared_products,
+    shared_values,
     near_pairs,
     sieved_pairs,
 )
@@ -461,6 +486,7 @@ def warmed() -> Iterator[None]:
         (wide, places, places, 8),
         (numbers, numbers, places),
         (numbers, sums, places, places[:0], places[:0], sums),
+        (read_only, places, places, places[:0], places[:0], places),
         (*near, found),
         (wide, wide, 0, *near, found),
     )

@@ -23,7 +23,7 @@ _LIGATURE = re.compile(f"[{''.join(_LIGATURES)}]")
 # Scripts written without spaces: lines of them are joined without one.
 # Radicals and symbols, kana, Han and its compatibility forms, full-width signs, planes 2 and 3.
 UNSPACED = r"\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U00020000-\U0003ffff"
-_WRAPPED = re.compile(rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])")
+_WRAPPED = rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])"  # slow to compile
 
 
 class NotReadable(Exception):  # noqa: N818  (a property of one file, not a fault)
@@ -76,7 +76,7 @@ def unwrapped(text: str) -> str:
     >>> unwrapped("春眠不\n觉晓 ab\ncd")
     '春眠不觉晓 ab\ncd'
     """
-    return _WRAPPED.sub("", text)
+    return re.sub(_WRAPPED, "", text)
 
 
 def unless_empty(text: str, reason: str = "no text in it") -> str:

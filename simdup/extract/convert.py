@@ -11,7 +11,6 @@ processes; there only the program itself is ended, and not if this process is ki
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -97,7 +96,9 @@ def converted(converter: Converter, data: bytes, path: str, seconds: float = SEC
 
 def edition(converter: Converter) -> str:
     """A string that changes whenever the command does, or the program that it runs."""
-    program = shutil.which(converter.command[0])
+    from shutil import which  # noqa: PLC0415  slow to import
+
+    program = which(converter.command[0])
     with suppress(OSError, TypeError):
         status = os.stat(program)  # type: ignore[arg-type]  # None: TypeError
         return f"{converter} ({program}, {status.st_size} bytes, {status.st_mtime_ns})"

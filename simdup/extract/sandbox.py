@@ -17,7 +17,6 @@ import struct
 import sys
 import threading
 from contextlib import suppress
-from queue import Queue
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
 from simdup.extract.cleanup import NotReadable
@@ -26,6 +25,7 @@ from simdup.extract.sniff import Format
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Mapping
+    from queue import Queue
 
 # Seconds of processor time for one file, so that the result does not depend on what else the
 # machine does. The slowest of 250 real files, 3,500 pages, takes 4 s.
@@ -149,6 +149,8 @@ def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) ->
     if is_tied and sys.platform == "linux":
         _end_with_parent()
     _limit_memory()
+    from queue import Queue  # noqa: PLC0415  only here, in the process that reads
+
     questions = Queue[_Question]()
     threading.Thread(target=_listen, args=(questions,), daemon=True).start()
     try:

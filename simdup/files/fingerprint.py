@@ -39,7 +39,7 @@ from simdup.fingerprint.simhash import (
     fingerprint_chunks,
     fingerprint_texts,
 )
-from simdup.fingerprint.sketch import Sketches, joined
+from simdup.fingerprint.sketch import Sketches, of_each
 from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.text.chunking import chunks_of
@@ -81,7 +81,7 @@ class _Made(NamedTuple):
 
     document: Document
     row: NDArray[np.uint8]
-    sketch: Sketches | None
+    sketch: NDArray[np.uint32] | None
 
 
 def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
@@ -99,7 +99,8 @@ def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     these `formats`, extract the text of documents.
     """
     found: list[Document | Skipped] = []
-    rows, sketched = [np.empty((0, recipe.bits // 8), np.uint8)], list[Sketches]()
+    rows = [np.empty((0, recipe.bits // 8), np.uint8)]
+    sketched: list[NDArray[np.uint32]] = []
     with closing(Readers(formats, converters)) as readers:
         outcomes = _outcomes(sources, recipe, encoding, readers, is_sketched)
     for outcome in outcomes:
@@ -111,7 +112,7 @@ def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
             rows.append(outcome.row[None])
             if outcome.sketch is not None:
                 sketched.append(outcome.sketch)
-    sketches = joined(sketched) if is_sketched else None
+    sketches = of_each(sketched) if is_sketched else None
     return Fingerprinted(tuple(found), np.concatenate(rows), sketches)
 
 
@@ -192,7 +193,7 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
     encoding, features = text.encoding, int(prints.counts[row])
     digests = text.bytes_digest, text.text_digest, prints.digests[row].tobytes()
     document = Document(source, encoding.name, encoding.confidence, lost, features, *digests)
-    sketch = None if prints.sketches is None else prints.sketches.take(np.array([row]))
+    sketch = None if prints.sketches is None else prints.sketches[row]
     return _Made(document, prints.rows[row], sketch)
 
 

@@ -72,6 +72,10 @@ class Sketches:
     def __len__(self) -> int:
         return len(self.begins)
 
+    def __getitem__(self, text: int) -> Values:
+        """The values of one text."""
+        return self.values[self.begins[text] : self.begins[text] + self.sizes[text]]
+
     def take(self, texts: Indices) -> Sketches:
         """The sketches of these texts, in this order; nothing is copied."""
         return Sketches(self.values, self.begins[texts], self.sizes[texts], self.mapped)
@@ -81,9 +85,13 @@ class Sketches:
         ends = np.cumsum(self.sizes)
         before = np.repeat(self.begins - (ends - self.sizes), self.sizes)
         values = self.values[before + np.arange(len(before))]
-        if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
-            self.mapped.madvise(mmap.MADV_DONTNEED)  # keep no page of the file in memory
+        self.release()
         return values
+
+    def release(self) -> None:
+        """Keep nothing of the temporary file in memory until it is read again."""
+        if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self.mapped.madvise(mmap.MADV_DONTNEED)
 
     def each(self) -> Iterator[bytes]:
         """Yield the values of each sketch as bytes, lowest byte first."""
@@ -115,10 +123,13 @@ def sketches(features: Features, counts: Indices | None = None) -> Sketches:
 
 def read_back(sketches: Iterable[bytes]) -> Sketches:
     """The sketches that `Sketches.each` gave."""
-    kept = list(sketches)
-    sizes = np.array([len(each) // 4 for each in kept], np.int64)
-    values = np.frombuffer(b"".join(kept), "<u4").astype(np.uint32)
-    return Sketches(values, np.cumsum(sizes) - sizes, sizes)
+    return of_each([np.frombuffer(each, "<u4").astype(np.uint32) for each in sketches])
+
+
+def of_each(values: Sequence[Values]) -> Sketches:
+    """The sketches that have these values."""
+    sizes = np.array(list(map(len, values)), np.int64)
+    return Sketches(np.concatenate([_NO_VALUES, *values]), np.cumsum(sizes) - sizes, sizes)
 
 
 def joined(parts: Sequence[Sketches]) -> Sketches:
@@ -145,6 +156,7 @@ class SketchPile:
     def __init__(self) -> None:
         self._parts: list[Values] = []
         self._file: IO[bytes] | None = None
+        self._mapped: mmap.mmap | None = None
         self._count = 0
 
     def add(self, batch: Sketches) -> Indices:
@@ -165,7 +177,8 @@ class SketchPile:
         """Return the sketches with these begins and sizes; nothing can be added any more."""
         if self._file is None:
             return Sketches(np.concatenate([_NO_VALUES, *self._parts]), begins, sizes)
-        with self._file as file:
-            file.flush()
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return Sketches(np.frombuffer(mapped, np.uint32), begins, sizes, mapped)
+        if self._mapped is None:
+            with self._file as file:
+                file.flush()
+                self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return Sketches(np.frombuffer(self._mapped, np.uint32), begins, sizes, self._mapped)

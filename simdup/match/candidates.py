@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 #: Collections of more files also get fingerprints of SIEVE_BITS. These cost half as much again
-#: as the features, and drop nearly all pairs that are near by chance. (Among 60,000 unrelated
-#: files 3,200,000 pairs were within reach at 128 bits and similarity 0.5.)
-SIEVE_FROM = 5000
+#: as the features, and drop nearly all pairs that are near by chance. (At 256 bits and similarity
+#: 0.35, 1 of 45 pairs of a similarity of .03 is within reach, and 1 of 530 also passes the sieve.)
+SIEVE_FROM = 1000
 SIEVE_BITS = 512
 
-#: Up to this many candidates are always verified: about ten seconds of work.
+#: Up to this many candidates are always looked at: some seconds of work.
 BUDGET = 1_000_000
 
 # The sample where all pairs are within the budget.
@@ -50,8 +50,9 @@ _NO_SAMPLE = np.empty(0, np.int64), np.empty(0, np.int64)
 BUDGET_PER_DOCUMENT = 64
 
 # The share of unrelated pairs that the second standard error may let in. At the default
-# similarity that leaves 128 bits with one standard error, and 256 bits with one and a half.
-CHANCE_CANDIDATES = 0.01
+# similarity that leaves 128 bits with one standard error, and 256 bits with one and a half. Their
+# sketches drop nearly all of these, and no text is read for them.
+CHANCE_CANDIDATES = 0.1
 
 # Pairs sampled to estimate how many candidates there will be. If as many pairs are near as fill
 # the budget of a million documents (0.0001 of all), the sample has 100 of them.

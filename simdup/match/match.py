@@ -312,7 +312,7 @@ class LocalEngine:
         if self.is_two_sided:
             reach = Reach(self.bits, search_distance(FAMILY, self.bits), None)
             for chunk in iter_near_pairs(self.texts.wide, reach, self.progress):
-                near = estimated_cosines(sketches, self.texts.counts, chunk[:, :2])[0] >= FAMILY
+                near = estimated_cosines(sketches, self.texts.counts, chunk[:, :2]) >= FAMILY
                 known = np.column_stack((self.every_text(), family))
                 family = components(np.concatenate((known, chunk[near, :2])), len(self.texts))
         return family

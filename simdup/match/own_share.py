@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import LEVELS, levels
 from simdup.match.verify import decide, products
@@ -56,6 +57,9 @@ UNIT = 1 << 16
 # Counters of shingles: a power of two, for so many of a collection's values each, within bounds.
 COUNTERS_EACH, LEAST_COUNTERS, MOST_COUNTERS = 8, 1 << 16, 1 << 25
 
+# Pairs whose sketches are compared before their pages are released.
+PAIRS_AT_ONCE = 1 << 20
+
 # Beyond this number of families a shingle weighs next to nothing anyway.
 MOST_COUNTED = 255
 
@@ -91,20 +95,19 @@ def may_be_alike(
     `counts` (n,) is the number of features of each text. One pair in a thousand that is just
     similar enough is passed over; none of texts whose sketches have all of their features.
     """
-    cosines, size = estimated_cosines(sketches, counts, pairs)
+    level = levels(counts)[pairs]
+    size = _lengths(sketches, pairs, level.max(axis=1), _ones)
     # A sketch of all features makes no error. Others keep each feature with one probability.
-    error = np.where(levels(counts)[pairs].any(axis=1), np.sqrt(least / np.maximum(size, 1)), 0)
-    return cosines >= least - ERRORS * error - 1e-9
+    error = np.where(level.any(axis=1), np.sqrt(least / np.maximum(size, 1)), 0)
+    needed = (least - ERRORS * error) * size - 1e-9
+    return shared_values(sketches, pairs) >= needed
 
 
-def estimated_cosines(
-    sketches: Sketches, counts: Indices, pairs: Indices
-) -> tuple[Similarities, Similarities]:
-    """The cosine of the sketches of each pair (m, 2), and how many values each has; (m,) both."""
-    level = levels(counts)[pairs].max(axis=1)
-    shared = _measured(sketches, pairs, products, 1)[:, 0]
-    size = _lengths(sketches, pairs, level, _ones)
-    return np.divide(shared, size, out=np.zeros(len(pairs)), where=size > 0), size
+def estimated_cosines(sketches: Sketches, counts: Indices, pairs: Indices) -> Similarities:
+    """The cosine of the sketches of each pair (m, 2); (m,)."""
+    shared = shared_values(sketches, pairs)
+    size = _lengths(sketches, pairs, levels(counts)[pairs].max(axis=1), _ones)
+    return np.divide(shared, size, out=np.zeros(len(pairs)), where=size > 0)
 
 
 class OwnShares:
@@ -149,13 +152,11 @@ class OwnShares:
 class Frequencies:
     """In how many families each value of some sketches is, counted by hash."""
 
-    def __init__(
-        self, sketches: Sketches, family: Indices, most_counters: int = MOST_COUNTERS
-    ) -> None:
+    def __init__(self, sketches: Sketches, family: Indices) -> None:
         """Count the values of all sketches; `family` (n,) is the number of each one's family."""
         total = int(sketches.sizes.sum())
         bits = max(COUNTERS_EACH * total, LEAST_COUNTERS).bit_length()
-        bits = min(bits, most_counters.bit_length() - 1)
+        bits = min(bits, MOST_COUNTERS.bit_length() - 1)
         self._shift, self._counters = np.uint32(32 - bits), np.zeros(1 << bits, np.uint8)
         is_alone = np.bincount(family, minlength=len(family))[family] == 1
         for part in _parts(sketches.sizes, np.flatnonzero(is_alone)):
@@ -163,8 +164,8 @@ class Frequencies:
         together = np.flatnonzero(~is_alone)
         for values in _by_family(sketches, together[np.argsort(family[together])], family):
             self._add(values)
-        # Where values share counters, half of the counters have so many of strangers.
-        self._background = int(np.median(self._counters))
+        # Where values share counters, half of the counters have at least so many of strangers.
+        self._background = int(np.median(self._counters[:: len(self._counters) // LEAST_COUNTERS]))
 
     def _add(self, values: Values) -> None:
         counters = np.sort(self._counter_of(values))
@@ -222,6 +223,29 @@ def _measured(
     for part, values in decide(pairs, sketches.sizes, load, 2 * VALUES_AT_ONCE, measure):
         found[part] = values.reshape(-1, columns)
     return found
+
+
+def shared_values(sketches: Sketches, pairs: Indices) -> Indices:
+    """How many values the sketches of each pair share; (m,)."""
+    kernels = loaded_kernels()
+    if kernels is None:
+        return _measured(sketches, pairs, products, 1)[:, 0].astype(np.int64)
+    values, shared = sketches.values.view(), np.empty(len(pairs), np.int64)
+    values.flags.writeable = False  # as those of a file are, for which kernels are compiled
+    left, right = np.ascontiguousarray(pairs.T)
+
+    for begin in range(0, len(pairs), PAIRS_AT_ONCE):
+        chunk = slice(begin, begin + PAIRS_AT_ONCE)
+        i, j, found = left[chunk], right[chunk], shared[chunk]
+
+        def fill(part: slice, i: Indices = i, j: Indices = j, found: Indices = found) -> None:
+            kernels.shared_values(
+                values, sketches.begins, sketches.sizes, i[part], j[part], found[part]
+            )
+
+        in_threads(fill, parts(len(i)))
+        sketches.release()
+    return shared
 
 
 def _lengths(

@@ -33,7 +33,7 @@ COLUMNS = ("question", "kind", "similarity", "exact", "distance", "size", "encod
 LONGEST_QUESTION = 60
 
 
-def render(found: Sequence[Answer], *_: object, look: TerminalStyle = PLAIN) -> Iterator[str]:
+def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str]:
     """A line for each question, each followed by a line for every document that is like it."""
     for answer in found:
         asked = printable(answer.question)
@@ -59,7 +59,7 @@ def render_jsonl(
     return as_jsonl(_report(found, searched, skipped))
 
 
-def render_csv(found: Sequence[Answer], *_: object) -> Iterator[str]:
+def render_csv(found: Sequence[Answer]) -> Iterator[str]:
     """All answers as CSV, a line for each document found; names are printable."""
     yield csv_line(COLUMNS)
     for answer in found:

@@ -111,10 +111,10 @@ class RecipeCache:
         sources: Sequence[Source],
         found: Sequence[Outcome],
         rows: NDArray[np.uint8],
-        sketches: Iterable[bytes],
+        sketches: Iterable[bytes] = repeat(b""),
     ) -> None:
-        """Keep what some sources turned out to be; each document has a row and a sketch."""
-        of_documents = ((row.tobytes(), sketch) for row, sketch in zip(rows, sketches, strict=True))
+        """Keep what some sources turned out to be, with rows and sketches of the documents."""
+        of_documents = zip((row.tobytes() for row in rows), sketches, strict=False)
         made = []
         for source, outcome in zip(sources, found, strict=True):
             kept = next(of_documents) if isinstance(outcome, Document) else (b"", b"")

@@ -32,6 +32,7 @@ COMMANDS = {
     "simdup --version": ("-m", "simdup", "--version"),
     "Tab after `simdup sc`": ("-m", "simdup"),
     "Tab after `simdup scan --f`": ("-m", "simdup"),
+    "simdup scan --help": ("-m", "simdup", "scan", "--help"),
     "simdup scan FOLDER, known from before": ("-m", "simdup", "scan", "files"),
     "simdup scan FOLDER --no-cache": ("-m", "simdup", "scan", "files", "--no-cache"),
 }

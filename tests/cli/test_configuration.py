@@ -294,10 +294,11 @@ def test_defaults_of_scans_leave_an_index_as_it_is(run, own):
 
 
 @pytest.mark.usefixtures("texts")
-def test_help_needs_no_sound_configuration(run, write):
+def test_help_needs_no_sound_configuration(run, write, own):
     write(f"docs/{NAME}", "= broken\n")
+    own("= broken\n")
 
-    assert run("scan", "--help").code == 0
+    assert run("scan", "docs", "--help").code == 0
 
 
 @pytest.mark.usefixtures("texts")

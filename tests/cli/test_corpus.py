@@ -350,7 +350,7 @@ def test_the_old_file_stays_when_something_goes_wrong(run, rows, write, monkeypa
         yield b"new"
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("simdup.cli.corpus.without", failing)
+    monkeypatch.setattr("simdup.corpus.rewrite.without", failing)
     ended = run("corpus", "scan", rows, "--keep", "first", "-o", "clean.jsonl")
     assert ended.code == 2
     assert ended.err.endswith(b"No space left on device\n")
@@ -460,7 +460,7 @@ def test_junk_after_compressed_data_is_reported_and_counted(run, write):
 
 
 def test_an_output_that_cannot_be_written_is_found_out_before_the_work(run, rows, monkeypatch):
-    monkeypatch.setattr("simdup.cli.corpus.scan_tables", None)
+    monkeypatch.setattr("simdup.corpus.scan.scan_tables", None)
 
     ended = run("corpus", "scan", rows, "-o", "nowhere/out")
     assert ended.code == 2

@@ -70,7 +70,7 @@ def no_work(monkeypatch):
     def evaluating(*_, **__):
         pytest.fail("evaluated before the refusal")
 
-    monkeypatch.setattr("simdup.cli.evaluate.evaluate", evaluating)
+    monkeypatch.setattr("simdup.evaluation.evaluate.evaluate", evaluating)
 
 
 @pytest.fixture(scope="session")

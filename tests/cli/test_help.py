@@ -9,7 +9,11 @@ import shlex
 import click
 import pytest
 
+from simdup import recipe, settings
 from simdup.cli import SUMMARIES, commands, load_command
+from simdup.corpus.formats.open import FORMS
+from simdup.corpus.records import KEEPS
+from simdup.evaluation import evaluate
 
 # With the settings of the program: a command keeps the help option of whoever asks it first.
 CONTEXT = click.Context(commands, **commands.context_settings)
@@ -72,3 +76,9 @@ def test_every_example_is_what_its_command_takes(example):
             command = subcommand(command, name)
 
         command.make_context(name, rest, CONTEXT)  # raises UsageError for what it does not take
+
+
+def test_choices_and_defaults_that_are_written_down_to_load_fast_are_those_of_the_rooms():
+    assert settings.KEEPS == KEEPS
+    assert set(settings.ROW_FORMATS) == set(FORMS.values())
+    assert recipe.SIZES == evaluate.SIZES

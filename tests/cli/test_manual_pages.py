@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 
+import click
 import pytest
 
-from simdup.cli.help import TOPICS, manual_page, wrapped
+from simdup import interrupt
+from simdup.cli.help import TOPICS, help_command, manual_page, wrapped
 
 
 def test_without_a_topic_the_pages_are_listed(run):
@@ -88,6 +91,22 @@ def test_a_terminal_shows_a_page_in_the_pager(tmp_path):
     assert done.wait() == 0
     assert shown.startswith(b"paged")
     assert "Pairs that are no duplicates" in shown.decode()
+
+
+def test_ctrl_c_is_for_the_pager_while_it_shows_a_page(monkeypatch):
+    answers = []
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(
+        click, "echo_via_pager", lambda _: answers.append(signal.getsignal(signal.SIGINT))
+    )
+    before = signal.signal(signal.SIGINT, interrupt.end)
+
+    try:
+        help_command.main(["ignore"], standalone_mode=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+    assert answers == [signal.default_int_handler]
 
 
 def test_the_help_of_a_scan_begins_with_what_most_people_need(run):

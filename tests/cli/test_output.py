@@ -43,7 +43,7 @@ def never(monkeypatch):
     def beginning(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("simdup.cli.scan.scan", beginning)
+    monkeypatch.setattr("simdup.files.scan.scan", beginning)
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from simdup.cli import SUMMARIES
+
 HELP = {
     "simdup",
     "simdup.cli",
@@ -22,6 +24,13 @@ HELP = {
     "simdup.report.wording",
 }
 VERSION = HELP | {"simdup.cli.version", "simdup.versions"}
+# What the options and the help of a command may import besides.
+OPTIONS = HELP | {
+    *(f"simdup.cli.{name}" for name in SUMMARIES),
+    *("simdup.cli.command", "simdup.cli.options", "simdup.cli.output", "simdup.cli.page"),
+    *("simdup.arguments", "simdup.recipe", "simdup.settings", "simdup.theory", "simdup.versions"),
+    "simdup.report.page",
+}
 SLOW = (
     "numpy",
     "sqlite3",
@@ -31,13 +40,21 @@ SLOW = (
     "chardet",
     "jieba",
     "asyncio",
+    "hashlib",
+)
+
+# Every command without those inside it, and one of each group.
+COMMANDS = (
+    *SUMMARIES,
+    *("cache info", "corpus scan", "ignore add", "index build"),
 )
 
 # What a scan of a few small files needs not; each takes as long to import as some of simdup.
 UNUSED_BY_A_SMALL_SCAN = (
-    *("asyncio", "chardet", "concurrent", "email", "importlib.metadata", "jieba", "logging"),
-    *("multiprocessing", "numba", "numpy.ma", "numpy.random", "socket", "subprocess", "tempfile"),
-    *("tqdm", "xml", "zipfile", "simdup.compute.processes", "simdup.index.index"),
+    *("asyncio", "chardet", "concurrent", "csv", "decimal", "difflib", "email"),
+    *("importlib.metadata", "jieba", "logging", "multiprocessing", "numba", "numpy.ma"),
+    *("numpy.random", "queue", "shutil", "socket", "subprocess", "tempfile", "tqdm", "xml"),
+    *("zipfile", "simdup.compute.processes", "simdup.index.index"),
 )
 
 
@@ -92,6 +109,24 @@ def test_completion_of_an_option_imports_its_command_alone(folder):
     found = imported([], folder, _SIMDUP_COMPLETE="bash_complete", **asked)
 
     assert of_simdup(found) <= HELP
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_of_a_command_are_completed_without_what_it_runs(folder, name):
+    words = {"COMP_WORDS": f"simdup {name} --", "COMP_CWORD": str(len(name.split()) + 1)}
+
+    found = imported([], folder, _SIMDUP_COMPLETE="fish_complete", **words)
+
+    assert of_simdup(found) <= OPTIONS
+    assert not found.intersection(SLOW)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_imports_nothing_that_it_runs(folder, name):
+    found = imported([*name.split(), "--help"], folder)
+
+    assert of_simdup(found) <= OPTIONS
+    assert not found.intersection(SLOW)
 
 
 @pytest.mark.parametrize("options", [(), ("--no-cache",)])

@@ -82,11 +82,11 @@ def test_recall_with_a_sieve_is_what_simulated_fingerprints_have(bits):
     assert recall(similarity, bits, k, wide) == pytest.approx(found, abs=5 * (0.25 / n) ** 0.5)
 
 
-def test_at_256_bits_the_sieve_loses_almost_a_hundredth_of_similar_pairs():
-    k = search_distance(0.45, 256)
+def test_at_256_bits_the_sieve_loses_less_than_a_hundredth_of_similar_pairs():
+    k = search_distance(0.35, 256)
 
-    assert round(recall(0.45, 256, k), 3) == 0.915
-    assert round(recall(0.45, 256, k, 512), 3) == 0.907
+    assert round(recall(0.35, 256, k), 3) == 0.913
+    assert round(recall(0.35, 256, k, 512), 3) == 0.907
 
 
 def test_a_sieve_of_no_further_bits_costs_nothing():

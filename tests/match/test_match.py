@@ -268,7 +268,7 @@ def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, mon
     assert [g.diameter for g in sieved.groups] == [g.diameter for g in plain.groups]
     assert sieved.candidates.pairs <= plain.candidates.pairs
     # What the wide fingerprints lose is in the recall that is stated.
-    assert (round(plain.candidates.recall, 3), round(sieved.candidates.recall, 3)) == (0.915, 0.907)
+    assert (round(plain.candidates.recall, 3), round(sieved.candidates.recall, 3)) == (0.913, 0.907)
 
 
 def test_more_pairs_than_fit_stop_the_run_with_advice(tree, monkeypatch):

@@ -102,8 +102,8 @@ def recalled(place, *sources, key="recipe", is_list=False):
     """Return the outcome and the row that the store has for each source."""
     with opened(place) as store:
         found = list(RecipeCache(store, key, WIDTH).recall(sources, is_list=is_list))
-    assert [each for each, _, _ in found] == list(sources)
-    return [(outcome, kept) for _, outcome, kept in found]
+    assert [each for each, *_ in found] == list(sources)
+    return [(outcome, row) for _, outcome, row, _ in found]
 
 
 UNKNOWN = (None, None)
@@ -415,7 +415,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
         for key in self.KEYS:
             for is_list in (False, True):
                 cache = RecipeCache(self.store, key, WIDTH)
-                for now, made, kept in cache.recall(self.now.values(), is_list=is_list):
+                for now, made, kept, _ in cache.recall(self.now.values(), is_list=is_list):
                     name = os.path.relpath(now.path, self.folder.name)
                     then, *known = self.kept.get((key, name), (None, None, None))
                     assert [made, kept] == (known if then == now else [None, None])
@@ -560,7 +560,7 @@ def test_info_counts_what_is_there(place, tree):
     assert (info.asked, info.known) == (10, 0)
     assert info.similarities > 0
     ((key, files),) = info.recipes
-    assert json.loads(key).keys() == {"recipe", "reader", "documents"}
+    assert json.loads(key).keys() == {"recipe", "sketches", "reader", "documents"}
     assert files == 10
     assert first.stats.from_store == 0
 
@@ -1253,7 +1253,7 @@ def test_a_change_that_keeps_size_and_times_is_seen_when_the_file_is_compared(
     ]
 
 
-def test_a_store_takes_less_than_300_bytes_a_file(place, write):
+def test_a_store_takes_less_than_300_bytes_a_file_and_4_a_sampled_feature(place, write):
     words = random.Random(1)
     for number in range(2000):
         text = " ".join(words.choices(WORDS, k=60))
@@ -1262,7 +1262,9 @@ def test_a_store_takes_less_than_300_bytes_a_file(place, write):
     result = scanned(place, "in")
 
     assert result.stats.fingerprinted == 2000
-    assert place.stat().st_size < 300 * 2000
+    # Such a short text keeps all of its features.
+    sampled = sum(document.features for document in result.documents)
+    assert place.stat().st_size < 300 * 2000 + 4 * sampled
 
 
 def test_clearing_a_store_that_another_process_holds_is_an_error(run, write, english, monkeypatch):

@@ -77,7 +77,7 @@ def test_each_character_has_its_kind(characters, kind):
     assert set(tables(codes).kind[codes[:-1]]) == {kind}
 
 
-@pytest.mark.parametrize("code", [0, 0x2E80, 1 << 16])
+@pytest.mark.parametrize("code", [0, 0x530, 0x2E80, 1 << 16])
 def test_small_tables_agree_with_the_largest(code):
     small, large = (tables(np.array([each], np.uint32)) for each in (code, 0x10FFFF))
 

@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from simdup.records import Document, Kind, Skipped
+from simdup.report.page import LARGEST_PAGE
 from simdup.report.text import family_figures, skips
 from simdup.report.wording import printable, sharing
 from simdup.theory import similarity_at
@@ -28,12 +29,6 @@ if TYPE_CHECKING:
 
 #: Reads the text of a document for the page, or says why it cannot be read.
 ReadText = Callable[[Document], "str | Skipped"]
-
-#: The languages of the page.
-LANGUAGES = ("en", "zh")
-
-#: The largest page in bytes, unless names alone take more. Texts take what the rest leaves.
-LARGEST_PAGE = 20_000_000
 
 #: Bytes reserved for template, style and scripts, which take somewhat less.
 FRAME = 500_000

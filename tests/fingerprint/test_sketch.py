@@ -1,0 +1,120 @@
+"""simdup.fingerprint.sketch: which features a sketch keeps, and the pile that holds many."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup import Recipe
+from simdup.fingerprint import features as features_module
+from simdup.fingerprint import sketch
+from simdup.fingerprint.features import Features, all_features
+from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.sketch import (
+    LEAST,
+    LEVELS,
+    SketchPile,
+    joined,
+    levels,
+    of_each,
+    read_back,
+    sketches,
+)
+
+
+def hashes(n, seed=0):
+    return np.random.default_rng(seed).integers(0, 1 << 64, n, np.uint64)
+
+
+def one(ids):
+    return Features(ids, None, np.array([0, len(ids)]))
+
+
+def expected(ids):
+    """What a sketch keeps, in plain words: hashes below a limit that goes by their number."""
+    halvings = 0
+    while halvings < LEVELS and len(ids) >= 2 * LEAST << halvings:
+        halvings += 1
+    return sorted({int(each) >> 32 for each in ids if int(each) < 1 << (64 - halvings)})
+
+
+@given(st.lists(st.sampled_from([0, 1, 7, 255, 256, 300, 511, 512, 5000]), max_size=6))
+def test_a_sketch_keeps_the_low_hashes_of_each_document(sizes):
+    documents = [hashes(size, seed) for seed, size in enumerate(sizes)]
+    offsets = np.cumsum([0, *sizes])
+    made = sketches(Features(np.concatenate([hashes(0), *documents]), None, offsets))
+
+    assert [made[text].tolist() for text in range(len(made))] == list(map(expected, documents))
+
+
+def test_a_text_with_few_features_keeps_all_and_others_at_least_about_so_many():
+    sizes = np.array([2 * LEAST - 1, *range(2 * LEAST, 40 * LEAST, 97)])
+    kept = np.array([sketches(one(hashes(size, size))).sizes[0] for size in sizes.tolist()])
+
+    assert kept[0] == sizes[0]
+    # Four standard errors less than LEAST.
+    assert kept.min() > LEAST - 4 * LEAST**0.5
+
+
+def test_what_the_longer_of_two_texts_keeps_of_both_the_shorter_one_keeps_too():
+    shared = hashes(3000)
+    short, long = sketches(one(shared)), sketches(one(np.concatenate((shared, hashes(9000, 1)))))
+
+    in_both = np.intersect1d(shared >> np.uint64(32), long[0])
+    assert set(in_both.tolist()) <= set(short[0].tolist())
+    assert len(in_both) > 100
+
+
+def test_values_that_differ_only_in_their_low_half_are_one():
+    made = sketches(one(np.array([5 << 32, (5 << 32) + 1, 6 << 32], np.uint64)))
+
+    assert made[0].tolist() == [5, 6]
+
+
+def test_a_long_text_has_the_sketch_of_all_its_segments(monkeypatch):
+    monkeypatch.setattr(features_module, "SEGMENT", 1000)
+    monkeypatch.setattr("simdup.text.chunking.PIECE", 3000)
+    words = np.random.default_rng(2).integers(0, 300, 6000)
+    text = " ".join(f"w{word}" for word in words.tolist())
+
+    made = fingerprint_texts([text], Recipe(), is_sketched=True)
+
+    ids = all_features([text], Recipe()).ids
+    halvings = np.uint64(levels(made.counts)[0])
+    kept = np.unique(ids[ids <= np.uint64((1 << 64) - 1) >> halvings] >> np.uint64(32))
+    assert made.sketches[0].tolist() == kept.tolist()
+    assert len(kept) > LEAST
+
+
+def test_sketches_of_several_collections_are_joined_taken_and_read_back():
+    first, second = of_each([np.uint32([1, 2]), np.uint32([])]), of_each([np.uint32([3, 9, 11])])
+
+    both = joined([first, second])
+    assert [both[text].tolist() for text in range(len(both))] == [[1, 2], [], [3, 9, 11]]
+    taken = both.take(np.array([2, 0]))
+    assert taken.joined().tolist() == [3, 9, 11, 1, 2]
+    assert taken.features().offsets.tolist() == [0, 3, 5]
+    back = read_back(both.each())
+    assert [back[text].tolist() for text in range(3)] == [[1, 2], [], [3, 9, 11]]
+    assert joined([]).joined().tolist() == []
+
+
+@pytest.mark.parametrize("limit", [0, 20, 1 << 24])
+def test_a_pile_holds_what_was_added_in_memory_or_in_a_file(monkeypatch, limit):
+    monkeypatch.setattr(sketch, "BYTES_IN_MEMORY", limit)
+    pile, begins, sizes = SketchPile(), [], []
+    for number in range(1, 6):
+        batch = of_each([np.arange(number, dtype=np.uint32), np.uint32([7])])
+        begins.append(pile.add(batch))
+        sizes.append(batch.sizes)
+
+    made = pile.pooled(np.concatenate(begins), np.concatenate(sizes))
+    again = pile.pooled(np.concatenate(begins), np.concatenate(sizes))
+
+    assert (made.mapped is None) == (limit > 1000)
+    for text in range(10):
+        wanted = list(range(text // 2 + 1)) if text % 2 == 0 else [7]
+        assert made[text].tolist() == again[text].tolist() == wanted
+    assert made.take(np.array([9, 0])).joined().tolist() == [7, 0]

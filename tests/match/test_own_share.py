@@ -1,0 +1,349 @@
+"""simdup.match.own_share against its definition in plain Python, and what it does to groups."""
+
+from __future__ import annotations
+
+import random
+from math import log2, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simdup import Settings, Store, scan
+from simdup.compute import compiled
+from simdup.fingerprint.features import all_features
+from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.sketch import of_each
+from simdup.match import own_share
+from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.match import match
+from simdup.match.own_share import (
+    MOST_COUNTED,
+    UNIT,
+    Frequencies,
+    OwnShares,
+    estimated_cosines,
+    least_similarity,
+    may_be_alike,
+)
+from simdup.match.verify import cosines
+from simdup.progress import silent
+from simdup.settings import OWN_SHARE
+
+
+def pairs_of(n):
+    return np.column_stack(np.triu_indices(n, 1))
+
+
+def sketched(documents):
+    return of_each([np.array(sorted(each), np.uint32) for each in documents])
+
+
+def counts_of(documents):
+    return np.array(list(map(len, documents)), np.int64)
+
+
+def own_shares_by_hand(documents, family):
+    """The definition, pair by pair, for texts that keep all of their features."""
+    having = {}
+    for document, number in zip(documents, family, strict=True):
+        for value in document:
+            having.setdefault(value, set()).add(number)
+
+    def weights(values, less):
+        others = (max(len(having[value]) - less, 0) for value in values)
+        return sum(2 * UNIT // (2 + min(other, MOST_COUNTED - less)) for other in others)
+
+    shares = []
+    for i, j in pairs_of(len(documents)).tolist():
+        a, b = documents[i], documents[j]
+        common = weights(a & b, 1 if family[i] == family[j] else 2)
+        plain = len(a & b) / sqrt(len(a) * len(b)) if a and b else 0
+        lengths = (common + weights(a - b, 1)) * (common + weights(b - a, 1))
+        shares.append(min(common / sqrt(lengths) / plain, 1) if plain else 0)
+    return shares
+
+
+texts_of_numbers = st.lists(st.sets(st.integers(0, 40), max_size=15), min_size=2, max_size=9)
+
+
+@given(texts_of_numbers, st.data())
+def test_own_shares_are_those_of_the_definition(documents, data):
+    number = st.integers(0, len(documents) - 1)
+    family = np.array([data.draw(number) for _ in documents])
+
+    shares = OwnShares(sketched(documents), counts_of(documents), family)
+
+    assert shares.of(pairs_of(len(documents))) == pytest.approx(
+        own_shares_by_hand(documents, family.tolist())
+    )
+
+
+@given(texts_of_numbers)
+def test_estimates_are_exact_for_texts_that_keep_all_their_features(documents):
+    sketches, counts, pairs = sketched(documents), counts_of(documents), pairs_of(len(documents))
+    cosines = [
+        len(documents[i] & documents[j]) / sqrt(max(counts[i] * counts[j], 1))
+        for i, j in pairs.tolist()
+    ]
+
+    assert estimated_cosines(sketches, counts, pairs) == pytest.approx(cosines)
+    least = np.full(len(pairs), 0.5)
+    has_features = (counts[pairs] > 0).all(axis=1)
+    found = may_be_alike(sketches, counts, pairs, least)
+    assert found[has_features].tolist() == (np.array(cosines) > 0.499999)[has_features].tolist()
+
+
+def test_kernels_and_numpy_count_the_same(monkeypatch):
+    if compiled.load_kernels() is None:
+        pytest.skip("numba is not installed")
+    draw = random.Random(5)
+    documents = [set(draw.sample(range(4000), draw.randrange(1, 900))) for _ in range(40)]
+    sketches, pairs = sketched(documents), pairs_of(40)
+
+    by_kernels = own_share.shared_values(sketches, pairs)
+    monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)
+
+    assert by_kernels.tolist() == own_share.shared_values(sketches, pairs).tolist()
+    assert by_kernels.tolist() == [len(documents[i] & documents[j]) for i, j in pairs.tolist()]
+
+
+def test_few_similar_pairs_are_passed_over_because_of_their_samples():
+    """Pairs of 4,000 features with a cosine of just .4: a sketch has some 250 of these."""
+    draw, passed = np.random.default_rng(4), []
+    for _ in range(400):
+        ids = np.unique(draw.integers(0, 1 << 32, 6500, np.uint32))[:6400]
+        draw.shuffle(ids)
+        left, right = ids[:4000], np.concatenate((ids[:1600], ids[4000:]))
+        limit = np.uint32((1 << 32) - 1) >> 4
+        sketches = of_each([np.sort(each[each <= limit]) for each in (left, right)])
+        counts, pair = np.array([4000, 4000]), np.array([[0, 1]])
+        passed.append(may_be_alike(sketches, counts, pair, np.array([0.4]))[0])
+        assert not may_be_alike(sketches, counts, pair, np.array([0.7]))[0]
+    assert sum(passed) >= 396
+
+
+def test_a_family_counts_once_however_its_texts_are_split_into_parts(monkeypatch):
+    draw = random.Random(8)
+    documents = [set(draw.sample(range(300), 100)) for _ in range(60)]
+    family = np.array([draw.randrange(12) for _ in documents])
+    whole = Frequencies(sketched(documents), family).weights(np.arange(300, dtype=np.uint32))
+
+    monkeypatch.setattr(own_share, "VALUES_AT_ONCE", 150)
+
+    parts = Frequencies(sketched(documents), family).weights(np.arange(300, dtype=np.uint32))
+    assert parts.tolist() == whole.tolist()
+    having = [
+        len({f for d, f in zip(documents, family, strict=True) if v in d}) for v in range(300)
+    ]
+    assert whole.tolist() == [2 * UNIT // (1 + max(n, 1)) for n in having]
+
+
+def test_counters_stop_at_the_largest_number_they_hold():
+    documents = [{1, 2 + number} for number in range(400)]
+
+    made = Frequencies(sketched(documents), np.arange(400))
+
+    assert made.weights(np.uint32([1]), 2).tolist() == [2 * UNIT // (2 + MOST_COUNTED - 2)]
+
+
+def test_few_counters_still_tell_a_pattern_from_versions(monkeypatch):
+    draw = random.Random(3)
+    form = set(draw.sample(range(1 << 30), 100))
+    documents = [form | set(draw.sample(range(1 << 30), 100)) for _ in range(40)]
+    first = set(draw.sample(range(1 << 30), 200))
+    documents += [first, set(sorted(first)[:100]) | set(draw.sample(range(1 << 30), 100))]
+    documents += [set(draw.sample(range(1 << 30), 200)) for _ in range(200)]
+    sketches, counts = sketched(documents), counts_of(documents)
+    monkeypatch.setattr(own_share, "MOST_COUNTERS", 1 << 13)
+
+    shares = OwnShares(sketches, counts, np.arange(len(documents)))
+
+    siblings, versions = shares.of(np.array([[0, 1], [40, 41]]))
+    assert siblings < 0.4
+    assert versions > 0.8
+
+
+def test_short_and_long_texts_must_be_more_alike():
+    counts = np.array([1, 8, 40, 1000, 1 << 14, 1 << 16])
+    expected = [min(0.35 + 8 / n + 0.05 * max(log2(n / (1 << 14)), 0), 1) for n in counts.tolist()]
+
+    assert least_similarity(0.35, counts) == pytest.approx(expected)
+    assert least_similarity(0.9, counts[2:]) == pytest.approx([0.9] * 4)
+    assert least_similarity(0.2, np.array([1000])) == pytest.approx([0.208])
+
+
+# What it does to groups
+
+
+def sentence(seed, words=14):
+    return " ".join(random.Random(seed).choices([f"w{number}" for number in range(3000)], k=words))
+
+
+def form(number, own=12, shared=12):
+    """One of many texts that are made from one form."""
+    return ". ".join([*(f"{sentence(s)}" for s in range(shared)), *_own(number, own)])
+
+
+def _own(number, count):
+    return [sentence(1000 + 100 * number + at) for at in range(count)]
+
+
+def version(number, changed=4, shared=12, own=12):
+    """A text of the form in which some of its own sentences are replaced."""
+    kept = _own(number, own)
+    kept[:changed] = [sentence(90_000 + 100 * number + at) for at in range(changed)]
+    return ". ".join([*(f"{sentence(s)}" for s in range(shared)), *kept])
+
+
+@pytest.fixture
+def forms(tmp_path):
+    """Eight texts of one form, two of which have a version."""
+    folder = tmp_path / "forms"
+    folder.mkdir()
+    for number in range(8):
+        (folder / f"{number}.txt").write_text(form(number), encoding="utf-8")
+    for number in (2, 5):
+        (folder / f"{number}-v2.txt").write_text(version(number), encoding="utf-8")
+    return folder
+
+
+def names(result):
+    return {frozenset(m.document.path.rsplit("/", 1)[1] for m in g.members) for g in result.groups}
+
+
+VERSIONS = {frozenset({"2.txt", "2-v2.txt"}), frozenset({"5.txt", "5-v2.txt"})}
+
+
+def test_versions_are_found_and_texts_of_one_form_are_not(forms):
+    assert names(scan(forms)) == VERSIONS
+    assert len(names(scan(forms, Settings(own_share=0)))) == 1
+
+
+def test_a_text_of_a_form_is_a_near_duplicate_where_the_form_is_not_known(forms):
+    result = scan([forms / "0.txt", forms / "1.txt"])
+
+    assert names(result) == {frozenset({"0.txt", "1.txt"})}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_groups_do_not_depend_on_order_processes_or_the_store(forms, tmp_path, jobs):
+    files = sorted(forms.iterdir())
+    expected = scan(forms)
+    with_store = Store(tmp_path / "store.sqlite3", pytest.fail)
+    first = scan(files[::-1], are_files=True, jobs=jobs, store=with_store)
+    again = scan(files, are_files=True, jobs=jobs, store=with_store)
+    with_store.close()
+
+    for result in (first, again):
+        assert names(result) == names(expected) == VERSIONS
+        likenesses = [sorted(m.similarity for m in g.members) for g in result.groups]
+        assert likenesses == [sorted(m.similarity for m in g.members) for g in expected.groups]
+
+
+def test_kernels_change_nothing(forms, monkeypatch):
+    if compiled.load_kernels() is None:
+        pytest.skip("numba is not installed")
+    compared = scan(forms)
+    monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)
+    monkeypatch.setattr("simdup.match.verify.loaded_kernels", lambda: None)
+
+    assert names(scan(forms)) == names(compared) == VERSIONS
+
+
+def test_a_rescan_reads_no_file_again(forms, tmp_path, monkeypatch):
+    with_store = Store(tmp_path / "store.sqlite3", pytest.fail)
+    number = len([*forms.iterdir()])
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+    scan(forms, store=with_store)
+
+    def no_reading(*_):
+        raise AssertionError("a file is read again")
+
+    monkeypatch.setattr("simdup.files.fingerprint.read_text", no_reading)
+    monkeypatch.setattr("simdup.files.fingerprint.read_again", no_reading)
+    again = scan(forms, store=with_store)
+    with_store.close()
+
+    assert names(again) == VERSIONS
+    assert again.stats.from_store == number
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 10**6), st.integers(1, 30))
+def test_texts_that_share_nothing_with_the_others_change_no_group(tmp_path_factory, seed, number):
+    folder = tmp_path_factory.mktemp("forms")
+    for each in range(5):
+        (folder / f"{each}.txt").write_text(form(each), encoding="utf-8")
+    (folder / "2-v2.txt").write_text(version(2, changed=1 + seed % 11), encoding="utf-8")
+    before = names(scan(folder))
+    draw = random.Random(seed)
+    for each in range(number):
+        words = " ".join(f"x{draw.randrange(10**9)}" for _ in range(200))
+        (folder / f"other-{each}.txt").write_text(words, encoding="utf-8")
+
+    assert names(scan(folder)) == before
+
+
+def test_hundreds_of_copies_of_a_member_never_separate_two_others(forms):
+    (forms / "2-v3.txt").write_text(version(2, changed=5), encoding="utf-8")
+    before = names(scan(forms))
+    for number in range(500):
+        (forms / f"copy-{number}.txt").write_text(version(2) + f" c{number}", encoding="utf-8")
+
+    after = names(scan(forms))
+
+    assert frozenset({"2.txt", "2-v2.txt", "2-v3.txt"}) in before
+    assert any(group >= {"2.txt", "2-v2.txt", "2-v3.txt"} for group in after)
+    assert frozenset({"5.txt", "5-v2.txt"}) in after
+
+
+def test_families_of_references_count_once(forms, tmp_path):
+    """The references have many near-copies of a version; that makes it no form."""
+    old = tmp_path / "old"
+    old.mkdir()
+    for number in range(40):
+        (old / f"copy-{number}.txt").write_text(version(2) + f" c{number}", encoding="utf-8")
+
+    result = scan(forms, against=[old])
+
+    assert any("2.txt" in group for group in names(result))
+
+
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_pairs_that_are_set_aside_are_told_once_with_both_numbers(linkage):
+    texts = [*(form(number) for number in range(8)), version(2)]
+    chosen = Settings(linkage=linkage)
+    made = fingerprint_texts(texts, chosen.recipe, is_sketched=True)
+    n = len(texts)
+    items = Items(
+        made.rows, made.counts, made.digests, np.arange(n), np.zeros(n, bool), made.sketches
+    )
+    distinct = distinct_texts(items, chosen.recipe.bits)
+
+    found = match(distinct, chosen, InMemory(texts, chosen.recipe), silent)
+
+    assert [group.tolist() for group in found.groups] == [[2, 8]]
+    assert found.own_shares.tolist() == [1, pytest.approx(found.own_shares[1])]
+    siblings = found.siblings
+    # All pairs but the two versions, whose own share is high.
+    expected = [pair for pair in pairs_of(n).tolist() if pair != [2, 8]]
+    assert siblings.pairs.tolist() == expected
+    assert (siblings.own_shares < OWN_SHARE).all()
+    assert found.own_shares[1] > OWN_SHARE
+    features = all_features(texts, chosen.recipe)
+    assert siblings.similarities == pytest.approx(cosines(features, *siblings.pairs.T))
+
+
+class InMemory:
+    """The features of texts that are held in memory."""
+
+    def __init__(self, texts, recipe):
+        self.texts, self.recipe = texts, recipe
+
+    def expect(self, texts):
+        """Nothing has to be prefetched."""
+
+    def features(self, texts):
+        return all_features([self.texts[i] for i in texts.tolist()], self.recipe)
