@@ -88,6 +88,8 @@ class Kind(Enum):
     IDENTICAL_TEXT = "identical text"
     """The same characters once decoded; byte-order marks and line endings are ignored."""
     NEAR = "near"
+    SAME_PATTERN = "same pattern"
+    """Alike, but no duplicates: most of what they share stands in other documents too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +158,14 @@ class Member:
     distance: int
     similarity: float | None
     """Exact cosine; None when nothing was verified."""
+    own_share: float | None = None
+    """How much of what it shares with the representative is theirs alone, from 0 to 1; None if
+    unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Near-duplicate documents, the representative first, then most similar first."""
+    """Documents that belong together, the representative first, then most similar first."""
 
     id: int
     kind: Kind
@@ -201,6 +206,8 @@ class Stats:
     """Files that the store knew from an earlier scan."""
     ignored: int = 0
     """Entries of the ignore list that excluded at least one pair of similar texts."""
+    siblings: int = 0
+    """Pairs of texts that are similar enough, but share that with too many others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +225,9 @@ class ScanResult:
     stats: Stats
     complete: bool = True
     """False if the scan was interrupted; then there are no groups."""
+    patterns: tuple[Group, ...] = ()
+    """Families of siblings: no member is a near-duplicate of the first, and each one is alike to
+    it. A text with several copies is there once. Numbers go on after the groups."""
 
     @property
     def has_trouble(self) -> bool:
@@ -239,3 +249,6 @@ class Comparison:
     similarity: float
     """Exact cosine."""
     texts: tuple[str, str]
+    own_share: float | None = None
+    """How much of what they share is theirs alone among `among` files; None if unknown."""
+    among: int = 0

@@ -114,6 +114,15 @@ TRADITIONAL = (
 )
 
 
+def filled_form(number, *, edits=0):
+    """One of many texts of one pattern: 140 of its 200 words are in all of them.
+
+    `edits` of the others are edited.
+    """
+    own = (f"{'e' if place < edits else 'w'}{number}x{place}" for place in range(60))
+    return " ".join((*(f"t{place}" for place in range(140)), *own))
+
+
 @pytest.fixture(autouse=True)
 def _own_store(tmp_path_factory, monkeypatch):
     """No test reads the configuration, the store or the ignored pairs of whoever runs it."""

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 # Options by the heading under which the help of a command with many options lists them.
 _HEADINGS = {
-    "What counts as a duplicate": (*("similarity", "against", "keep", "fail_on_found"),),
+    "What counts as a duplicate": (*("similarity", "against", "among", "keep", "fail_on_found"),),
     "Which files": ("include", "exclude", "hidden", "gitignore", "text_field", "id_field"),
-    "Output": ("form", "target", "html", "show_diff", "quiet"),
+    "Output": ("form", "siblings", "target", "html", "show_diff", "quiet"),
 }
 _REST = "Advanced"
 _EXPERIMENTS = "Fingerprints, for experiments"

@@ -9,13 +9,20 @@ import click
 from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import writer
-from simdup.cli.terminal import look
+from simdup.cli.terminal import look, progress
 
 
 @click.command("compare", cls=Command, work="simdup.files.compare")
 @click.argument("left", type=options.PATH, metavar="A")
 @click.argument("right", type=options.PATH, metavar="B")
 @options.file_matching
+@options.file(
+    "--among",
+    "Also say how much of what A and B have in common is theirs alone, and not in other files"
+    " under FOLDER; if too little is, they are no near-duplicates.",
+    metavar="FOLDER",
+    multiple=True,
+)
 @options.flag("--diff", "show_diff", "Also show the sentences that differ.")
 @options.flag(
     "-v",
@@ -28,6 +35,7 @@ def compare_command(
     left: str,
     right: str,
     *,
+    among: tuple[str, ...],
     show_diff: bool,
     verbose: bool,
     form: str | None,
@@ -42,7 +50,9 @@ def compare_command(
     Examples:
       simdup compare draft.txt final.txt --diff
       simdup compare a-gbk.txt b-utf8.txt --format json
+      simdup compare lease-2023.txt lease-2024.txt --among leases/
     """
+    from simdup.files.among import compare_among
     from simdup.files.compare import compare
     from simdup.report import diff, text
     from simdup.report import json_csv as data
@@ -50,7 +60,14 @@ def compare_command(
     is_json = form == "json"
     if show_diff and is_json:
         raise click.UsageError("--diff is for reading; leave out --format json")
-    comparison = compare(left, right, options.settings_from(given))
+    settings = options.settings_from(given)
+    if not among:
+        comparison = compare(left, right, settings)
+    elif not (settings.verified and settings.own_share):
+        raise click.UsageError("--among needs own shares; leave out -k, --no-verify, --own-share 0")
+    else:
+        show = progress(quiet=False)
+        comparison = compare_among(left, right, among, settings, jobs=None, progress=show)
     write, shape = writer(None, as_utf8=is_json), look(color)
     if is_json:
         write(data.render_comparison(comparison))

@@ -27,7 +27,17 @@ NAME = ".simdup.toml"
 #: Options, by parameter name, that a file in the scanned tree may set.
 OF_TREES = frozenset(
     {
-        *("similarity", "k", "no_verify", "linkage", "bits", "features", "hash", "ngram"),
+        *(
+            "similarity",
+            "own_share",
+            "k",
+            "no_verify",
+            "linkage",
+            "bits",
+            "features",
+            "hash",
+            "ngram",
+        ),
         *("top", "weights", "encoding", "formats", "include", "exclude", "hidden", "noise"),
         *("gitignore", "max_depth", "min_size", "max_size", "one_file_system", "ignored"),
         *("text_field", "id_field"),
@@ -44,7 +54,7 @@ _LARGEST = 1 << 16
 _OF_A_RUN = frozenset(
     {
         *("index", "files_from", "against", "target", "html", "null", "show_diff", "text"),
-        *("fingerprint", "keep", "conf", "plot", "pairs", "all_pairs"),
+        *("fingerprint", "among", "keep", "conf", "plot", "pairs", "all_pairs"),
     }
 )
 
@@ -65,6 +75,7 @@ _TREES = {
 # Options of which only one can be given; the one on the command line wins.
 _RIVALS = (
     *(("similarity", "k"), ("similarity", "no_verify"), ("k", "no_verify")),
+    *(("own_share", "k"), ("own_share", "no_verify")),
     *(("cache", "no_cache"), ("ignored", "no_ignored"), ("form", "null"), ("form", "show_diff")),
     *(("jobs", "engine"),),
 )

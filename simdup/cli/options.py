@@ -21,7 +21,7 @@ from simdup.recipe import (
     WeightKind,
     default_bits,
 )
-from simdup.settings import FORMATS, LINKAGES, SIMILARITY, Converter, Settings
+from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, SIMILARITY, Converter, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -109,6 +109,15 @@ def share(text: str) -> float:
     return value
 
 
+def share_or_0(text: str) -> float:
+    """Return a share from 0 to 1, given as such or in per cent.
+
+    >>> share_or_0("0"), share_or_0("0%"), share_or_0("57")
+    (0.0, 0.0, 0.57)
+    """
+    return 0.0 if re.fullmatch(r"0+(\.0*)?\s*%?", text.strip()) else share(text)
+
+
 def _among(known: Collection[str], text: str) -> tuple[str, ...]:
     """Return the names in a list with commas, each once. Raises ValueError for an unknown one."""
     names = tuple(dict.fromkeys(text.split(",")))
@@ -188,6 +197,7 @@ def report_format(names: Iterable[str], default: str) -> Decorator:
 PATH = click.Path(readable=False)
 LENGTHS = ParsedValue("n[,n...]", whole_numbers)
 SHARE = ParsedValue("share", share)
+_SHARE_OR_0 = ParsedValue("share", share_or_0)
 _SIZE = ParsedValue("size", size_bytes)
 
 #: What makes two texts near-duplicates; for `settings_from` or `one_threshold`.
@@ -195,10 +205,18 @@ thresholds = together(
     option(
         "-s",
         "--similarity",
-        f"Texts with at least this exact similarity are near-duplicates: 0.8, 80 or 80%."
-        f"  [default: {SIMILARITY}]",
+        "Texts with at least this exact similarity are near-duplicates: 0.8, 80 or 80%. Short and"
+        f" very long texts need more.  [default: {SIMILARITY}]",
         type=SHARE,
         metavar="S",
+    ),
+    option(
+        "--own-share",
+        "At least this share of what two near-duplicates have in common must be in no other"
+        " text: 0.6, 60 or 60%; 0 asks for nothing.  "
+        f"[default: {OWN_SHARE}]",
+        type=_SHARE_OR_0,
+        metavar="R",
     ),
     option(
         "-k",
@@ -343,6 +361,10 @@ jobs = option(
 )
 
 quiet = flag("-q", "--quiet", "Show no progress, warnings or summary.")
+siblings = flag(
+    "--siblings",
+    "Also report files of one pattern: they are alike, but share that with many other files.",
+)
 fail_on_found = flag("--fail-on-found", "Exit with 1 if there is a group.")
 
 
@@ -380,6 +402,18 @@ def one_threshold(given: dict[str, Any]) -> tuple[float, int | None]:
     return SIMILARITY if similarity is None else similarity, k
 
 
+def own_share(given: dict[str, Any]) -> float:
+    """Return the own share that was given. Raises UsageError where distances decide alone."""
+    share = given.get("own_share")
+    if share is None:
+        return OWN_SHARE
+    for name in ("k", "no_verify"):
+        if given.get(name) not in {None, False}:
+            without = "-k" if name == "k" else spelled(name)
+            raise click.UsageError(f"--own-share needs exact similarities; leave out {without}")
+    return float(share)
+
+
 def settings_from(given: dict[str, Any]) -> Settings:
     """Return the settings that the options of a command make; options it lacks keep defaults.
 
@@ -391,6 +425,7 @@ def settings_from(given: dict[str, Any]) -> Settings:
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
     similarity, k = one_threshold(given)
     others = _named(given, "linkage", "encoding", "formats", "converters")
+    others["own_share"] = own_share(given)
     return Settings(recipe, similarity, k, not given.get("no_verify"), **others)
 
 

@@ -69,7 +69,8 @@ def page_writer(
             write(render(result, language))
             return
         with closing(Readers(result.settings.formats, result.settings.converters)) as readers:
-            groups = progress(result.groups, "texts", len(result.groups))
+            every = result.groups + result.patterns
+            groups = progress(every, "texts", len(every))
             write(render(result, language, partial(_text, readers, locate), groups))
 
     return write_page

@@ -31,6 +31,7 @@ _SAME_TIME_NS = 1_000
     "none",
     " The files in RESULT are opened for this, unless their size or time has changed.",
 )
+@options.siblings
 @options.report_format(FORMATS, "text, or only the page with --html")
 @options.output
 @options.color
@@ -52,6 +53,7 @@ def report_command(saved: str, **given: Any) -> int:
     from simdup.report.load import load
 
     form, target, listed = given["form"], given["target"], ignored_file(given)
+    siblings = given["siblings"]
     inputs = [("RESULT", saved), ("the list of ignored pairs", listed)]
     refuse_same_files([("--html", given["html"]), ("--output", target)], inputs)
     ignored = ignored_digests(given)
@@ -60,17 +62,17 @@ def report_command(saved: str, **given: Any) -> int:
     result = without_ignored(load(_bytes(saved), saved), ignored)
     try:
         if form == "csv":
-            write(data.render_csv(result))
+            write(data.render_csv(result, siblings=siblings))
         elif form == "fdupes":
             write(text.render_names(result))
         elif form == "text" or given["html"] is None or target is not None:
-            write(text.render(result, look(given["color"], target)))
+            write(text.render(result, look(given["color"], target), siblings=siblings))
     finally:  # whoever reads the output may have enough of it
         write_page(result, progress(quiet=given["quiet"]))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
     elif not given["quiet"]:
-        for line in text.summary(result):
+        for line in text.summary(result, siblings=siblings):
             tell(line)
     return 0
 

@@ -71,6 +71,7 @@ class _Task:
     " that are printed.",
 )
 @options.report_format(FORMATS, "text")
+@options.siblings
 @options.output
 @page_options("groups; with --index none")
 @options.color
@@ -115,7 +116,7 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
         task.write_page(result, show)
     if not given["quiet"]:
         warn_of(result.skipped)
-        for line in summary(result):
+        for line in summary(result, siblings=given["siblings"]):
             tell(line)
     return options.exit_code(result, given)
 
@@ -231,13 +232,15 @@ def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
         return text.render_null
     if null and given["files_from"] is None:
         raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
-    if form in {None, "text"}:
-        return partial(text.render, look=look(given["color"], given["target"]))
     if form == "fdupes":
         return text.render_names
+    if form in {None, "text"}:
+        shape = look(given["color"], given["target"])
+        return partial(text.render, look=shape, siblings=given["siblings"])
     from simdup.report import json_csv as data
 
-    return {"json": data.render_json, "jsonl": data.render_jsonl, "csv": data.render_csv}[form]
+    renderers = {"json": data.render_json, "jsonl": data.render_jsonl, "csv": data.render_csv}
+    return partial(renderers[form], siblings=given["siblings"])
 
 
 def _refuse_beside_index(paths: tuple[str, ...]) -> None:

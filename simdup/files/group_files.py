@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from simdup.files.fingerprint import Fingerprinted, features_of
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
+from simdup.match.groups import leaders, members_of
 from simdup.match.match import match
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.search.distinct import diameter
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.fingerprint.features import Features
-    from simdup.match.match import TextGroups
+    from simdup.match.match import Siblings, TextGroups
     from simdup.progress import Progress
     from simdup.settings import Settings
     from simdup.storage.cached import RecipeCache
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
+    Figures = tuple[float | None, float | None]
 
 _STRENGTH = {kind: place for place, kind in enumerate(Kind)}
 
@@ -48,6 +51,10 @@ class Matches:
     """Files that had changed when their texts were to be read again."""
     ignored: int
     """Pairs of texts that were similar enough, but left out because they are ignored."""
+    patterns: tuple[Group, ...] = ()
+    """Families of siblings, numbered after the groups."""
+    siblings: int = 0
+    """Pairs of texts that were similar enough, but set aside as siblings."""
 
 
 def match_documents(
@@ -75,9 +82,32 @@ def match_documents(
     gone = {skipped.path for skipped in reread.changed}
     are_references = any(each.source.is_reference for each in chain(documents, without_text))
     copies = _copies(without_text, settings, are_references=are_references)
-    groups = _in_order((*_groups(documents, texts, matched, gone), *copies))
-    changed = tuple(dict.fromkeys(reread.changed))
-    return Matches(groups, matched.candidates, changed, matched.excluded)
+    grouping = Grouping(documents, texts, gone)
+    groups = _in_order((*grouping.groups(matched), *copies))
+    patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
+    return Matches(
+        groups,
+        matched.candidates,
+        tuple(dict.fromkeys(reread.changed)),
+        matched.excluded,
+        patterns,
+        len(matched.siblings.pairs),
+    )
+
+
+def own_share_of(
+    made: Fingerprinted, pair: tuple[int, int], settings: Settings, progress: Progress
+) -> float:
+    """How much of what two of these documents share is theirs alone, as `match_documents` finds.
+
+    `pair` has their places among the documents, which have sketches.
+    """
+    texts = distinct_texts(_items(made, ()), settings.recipe.bits)
+    text_of = np.empty(len(made.documents), np.int64)
+    text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
+    reread = _RereadDocuments(made.documents, texts, settings)
+    shares = match(texts, settings, reread, progress).shares
+    return float(shares.of(text_of[[pair]])[0]) if shares else 1.0
 
 
 class _RereadDocuments:
@@ -180,53 +210,91 @@ def _copies(
         yield _sorted_group([Member(each, row, Kind.IDENTICAL_BYTES, 0, alike) for each in same])
 
 
-def _in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """The groups with more than one member, most similar first, numbered from 1."""
+def _in_order(groups: Iterable[Group], first: int = 1) -> tuple[Group, ...]:
+    """The groups with more than one member, most similar first, numbered from `first`."""
     found = sorted((each for each in groups if len(each.members) > 1), key=_most_similar_first)
-    return tuple(replace(each, id=number) for number, each in enumerate(found, 1))
+    return tuple(replace(each, id=number) for number, each in enumerate(found, first))
 
 
-def _groups(
-    documents: Sequence[Document], texts: Texts, matched: TextGroups, gone: Container[str]
-) -> Iterator[Group]:
-    """Yield groups of documents from groups of texts, without the paths in `gone`."""
-    alike = [None if np.isnan(value) else value for value in matched.similarities.tolist()]
-    ends = np.cumsum([0, *map(len, matched.groups)]).tolist()
-    for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True):
-        yield _group(documents, texts, members, alike[begin:end], gone)
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """Turns groups of texts into groups of documents."""
+
+    documents: Sequence[Document]
+    texts: Texts
+    gone: Container[str]
+    """Paths that are left out."""
+
+    def groups(self, matched: TextGroups) -> Iterator[Group]:
+        """Yield a group of documents for each group of texts."""
+        figures = _figures(matched.similarities, matched.own_shares)
+        ends = np.cumsum([0, *map(len, matched.groups)]).tolist()
+        for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True):
+            yield self._group(members, figures[begin:end])
+
+    def patterns(self, siblings: Siblings) -> Iterator[Group]:
+        """Yield families of siblings: every member is a pair of siblings with the first.
+
+        One document stands for each text. A family whose first document is gone is left out.
+        """
+        pairs, n, rank = siblings.pairs, len(self.texts), self.texts.rank
+        one_each = np.ones(n, np.int64)
+        leader = leaders(pairs, n, "star", rank, one_each)
+        # To each text its pair with the leader.
+        is_spoke = (leader[pairs] == pairs[:, ::-1]).T
+        of_text = np.zeros(n, np.int64)
+        for side in (0, 1):
+            of_text[pairs[is_spoke[side], side]] = np.flatnonzero(is_spoke[side])
+        for members in members_of(leader, rank, one_each):
+            spokes = of_text[members[1:]]
+            alike, own = siblings.similarities[spokes], siblings.own_shares[spokes]
+            figures = _figures(np.insert(alike, 0, 1), np.insert(own, 0, 1))
+            made = self._group(members, figures, most=1, kind=Kind.SAME_PATTERN)
+            if made.members and made.members[-1].similarity is not None:
+                yield made
+
+    def _group(
+        self,
+        members: Indices,
+        figures: Sequence[Figures],
+        most: int | None = None,
+        kind: Kind | None = None,
+    ) -> Group:
+        """One group of the documents of these texts, `most` of each; empty if all are gone.
+
+        `figures` are the similarity and the own share of each text. `kind` is the kind of all
+        documents but the first; None: as they are the same.
+        """
+        texts, documents = self.texts, self.documents
+        there = [
+            (position, documents[index])
+            for position, text in enumerate(members.tolist())
+            for index in texts.items_of(text)[:most]
+            if documents[index].path not in self.gone
+        ]
+        if not there:
+            return Group(0, Kind.NEAR, 0, ())
+        rows = texts.rows[members]
+        (first, representative), *_ = there
+        distances = paired_distances(rows, np.arange(len(rows)), np.array([first])).tolist()
+        made = [
+            Member(
+                document,
+                rows[position].tobytes(),
+                kind if kind and place else document.kind_with(representative),
+                distances[position],
+                # Unknown if the representative that others were compared with is gone.
+                *(figures[position] if first == 0 else (None, None)),
+            )
+            for place, (position, document) in enumerate(there)
+        ]
+        return _sorted_group(made, diameter(rows))
 
 
-def _group(
-    documents: Sequence[Document],
-    texts: Texts,
-    members: Indices,
-    alike: Sequence[float | None],
-    gone: Container[str],
-) -> Group:
-    """One group of documents; empty if all its files are gone."""
-    there = [
-        (position, documents[index])
-        for position, text in enumerate(members.tolist())
-        for index in texts.items_of(text)
-        if documents[index].path not in gone
-    ]
-    if not there:
-        return Group(0, Kind.NEAR, 0, ())
-    rows = texts.rows[members]
-    (first, representative), *_ = there
-    distances = paired_distances(rows, np.arange(len(rows)), np.array([first])).tolist()
-    made = [
-        Member(
-            document,
-            rows[position].tobytes(),
-            document.kind_with(representative),
-            distances[position],
-            # Unknown if the representative that others were compared with is gone.
-            alike[position] if first == 0 else None,
-        )
-        for position, document in there
-    ]
-    return _sorted_group(made, diameter(rows))
+def _figures(alike: Similarities, own: Similarities) -> list[Figures]:
+    """The similarity and the own share of each text, None for NaN."""
+    known = ([None if isnan(value) else value for value in each.tolist()] for each in (alike, own))
+    return list(zip(*known, strict=True))
 
 
 def _sorted_group(members: list[Member], span: tuple[int, bool] = (0, True)) -> Group:

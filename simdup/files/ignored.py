@@ -133,8 +133,10 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
     parted = [_without_pairs(group, pairs) for group in result.groups]
     found = frozenset[frozenset[bytes]]().union(*(used for _, used in parted))
     groups = tuple(group for group, _ in parted if len(group.members) > 1)
+    families = (_without_pairs(pattern, pairs)[0] for pattern in result.patterns)
+    patterns = tuple(family for family in families if len(family.members) > 1)
     stats = replace(result.stats, ignored=result.stats.ignored + len(found))
-    return replace(result, groups=groups, stats=stats)
+    return replace(result, groups=groups, patterns=patterns, stats=stats)
 
 
 def _without_pairs(

@@ -93,6 +93,19 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     return _result(made, skipped, matches, perf_counter() - began)
 
 
+def fingerprint_paths(
+    paths: Iterable[AnyPath], settings: Settings, *, jobs: int | None, progress: Progress
+) -> Fingerprinted:
+    """What a scan of these paths makes of the files before it groups them; without a store.
+
+    Raises InputError for a path that cannot be used.
+    """
+    made = _Fingerprinting(settings, None)
+    sources = _sources(progress(walk(path_list(paths)), "walk", None), [])
+    made.run(sources, jobs, progress, is_list=False)
+    return made.fingerprinted()
+
+
 @contextmanager
 def _cycles_ignored() -> Iterator[None]:
     """Collect no garbage meanwhile: it would go through all records again and again.
@@ -238,6 +251,10 @@ def _result(
         matches.groups if matches else (),
         (*skipped, *done.skipped, *(matches.changed if matches else ())),
         matches.candidates if matches else None,
-        Stats(*counts, size, seconds, made.from_store, matches.ignored if matches else 0),
+        Stats(
+            *(*counts, size, seconds, made.from_store),
+            *((matches.ignored, matches.siblings) if matches else ()),
+        ),
         complete=matches is not None,
+        patterns=matches.patterns if matches else (),
     )

@@ -14,7 +14,6 @@ from __future__ import annotations
 import mmap
 from dataclasses import dataclass
 from itertools import pairwise
-from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
@@ -166,6 +165,8 @@ class SketchPile:
         ends = self._count + np.cumsum(batch.sizes)
         self._count += len(self._parts[-1])
         if self._file is None and self._count * 4 > BYTES_IN_MEMORY:
+            from tempfile import TemporaryFile  # noqa: PLC0415  slow to import
+
             self._file = TemporaryFile()  # noqa: SIM115  (`pooled` closes it)
         if self._file is not None:
             self._file.writelines(part.tobytes() for part in self._parts)

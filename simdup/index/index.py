@@ -390,10 +390,11 @@ class Index:
         matches = match_documents(made, asked, progress, ignored=ignored)
         size = sum(document.source.size for document in known)
         seconds = perf_counter() - began
-        stats = Stats(found, len(known), size, seconds, len(known), matches.ignored)
+        counts = found, len(known), size, seconds, len(known), matches.ignored, matches.siblings
         every = (*skipped.values(), *matches.changed)
         return ScanResult(
-            asked, tuple(known), rows, matches.groups, every, matches.candidates, stats
+            *(asked, tuple(known), rows, matches.groups, every, matches.candidates, Stats(*counts)),
+            patterns=matches.patterns,
         )
 
     # The file

@@ -164,7 +164,7 @@ class LocalEngine:
             tuple(groups),
             self._to_first(leader, found, members),
             self._own_shares(np.column_stack((members, leader[members]))),
-            self._distinct_siblings(),
+            self._distinct_siblings(leader),
             self.shares,
             candidates,
             self.exclusions.met(np.concatenate(self.excluded)),
@@ -325,12 +325,17 @@ class LocalEngine:
         self.siblings.append(noted[are_siblings].astype(np.float64))
         return ~are_siblings
 
-    def _distinct_siblings(self) -> Siblings:
-        """The pairs of siblings, which several rounds may have met."""
+    def _distinct_siblings(self, leader: Indices) -> Siblings:
+        """The pairs of siblings, which several rounds may have met.
+
+        Pairs that a third text brought into one group are not among them, nor excluded pairs.
+        """
         met = np.concatenate(self.siblings)
         met = met[np.lexsort(met[:, 1::-1].T)]
         met = met[(np.diff(met[:, :2], axis=0, prepend=-1) != 0).any(axis=1)]
-        return Siblings(met[:, :2].astype(np.int64), met[:, 2], met[:, 3])
+        pairs = met[:, :2].astype(np.int64)
+        is_apart = (leader[pairs[:, 0]] != leader[pairs[:, 1]]) & self.exclusions.allows(pairs)
+        return Siblings(pairs[is_apart], *met[is_apart, 2:].T)
 
     def _own_shares(self, pairs: Indices) -> Similarities:
         """The own share of each of these pairs; NaN where it is not asked for; (m,)."""

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 #: Raised when a field changes its meaning or goes away; new fields do not raise it.
 SCHEMA_VERSION = 1
 
-COLUMNS = ("group", "kind", "representative", "similarity", "distance", "size", "encoding", "path")
+COLUMNS = (
+    *("group", "kind", "representative", "similarity", "own_share", "distance", "size"),
+    *("encoding", "path"),
+)
 
 
 class Report(NamedTuple):
@@ -80,23 +83,27 @@ def _tool() -> dict[str, Any]:
     return {"schema_version": SCHEMA_VERSION, "tool": "simdup", "version": version("simdup")}
 
 
-def render_json(result: ScanResult) -> Iterator[str]:
-    """A scan as one JSON object."""
-    return as_json(_report(result))
+def render_json(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
+    """A scan as one JSON object; with the families of `siblings`, or without."""
+    return as_json(_report(result, siblings=siblings))
 
 
-def render_jsonl(result: ScanResult) -> Iterator[str]:
-    """A scan as JSON Lines."""
-    return as_jsonl(_report(result))
+def render_jsonl(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
+    """A scan as JSON Lines; with the families of `siblings`, or without."""
+    return as_jsonl(_report(result, siblings=siblings))
 
 
-def render_csv(result: ScanResult) -> Iterator[str]:
-    """A scan as CSV, a line for each file; names are printable."""
+def render_csv(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
+    """A scan as CSV, a line for each file; names are printable.
+
+    With `siblings`, files of families of siblings follow the ones of groups.
+    """
     yield csv_line(COLUMNS)
-    for group in result.groups:
+    for group in result.groups + (result.patterns if siblings else ()):
         for position, member in enumerate(group.members):
-            about = group.id, group.kind.value, int(position == 0), member.similarity
-            yield csv_line((*about, member.distance, *document_cells(member.document)))
+            about = group.id, group.kind.value, int(position == 0)
+            figures = member.similarity, member.own_share, member.distance
+            yield csv_line((*about, *figures, *document_cells(member.document)))
 
 
 def document_cells(document: Document) -> tuple[object, ...]:
@@ -116,13 +123,15 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
         "estimate": estimate,
         "standard_error_bits": standard_error(estimate, bits),
         "similarity": comparison.similarity,
+        "own_share": comparison.own_share,
+        "among": comparison.among,
         "kind": None if comparison.kind is None else comparison.kind.value,
         "near_duplicates": comparison.kind is not None,
     }
     return as_json(Report("comparison", fields, {}))
 
 
-def _report(result: ScanResult) -> Report:
+def _report(result: ScanResult, *, siblings: bool) -> Report:
     fields = {
         "complete": result.complete,
         "settings": settings_fields(result.settings),
@@ -131,10 +140,10 @@ def _report(result: ScanResult) -> Report:
         "candidates": result.candidates and asdict(result.candidates),
     }
     bits = result.settings.recipe.bits
-    groups = (_group(group, bits) for group in result.groups)
-    return Report(
-        "scan", fields, {"groups": groups, "skipped": map(skipped_fields, result.skipped)}
-    )
+    lists = {"groups": (_group(group, bits) for group in result.groups)}
+    if siblings:
+        lists["patterns"] = (_group(pattern, bits) for pattern in result.patterns)
+    return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
 
 
 def _group(group: Group, bits: int) -> dict[str, Any]:
@@ -155,6 +164,7 @@ def _member(member: Member, bits: int) -> dict[str, Any]:
         "kind": member.kind.value,
         "distance": member.distance,
         "similarity": member.similarity,
+        "own_share": member.own_share,
         "estimate": similarity_at(member.distance, bits),
         "representative": False,
     }
@@ -166,6 +176,7 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
         "recipe": json.loads(settings.recipe.key()),
         "bits": settings.recipe.bits,
         "similarity": settings.similarity if settings.verified else None,
+        "own_share": settings.own_share if settings.verified else None,
         "k": settings.distance,
         "verified": settings.verified,
         "linkage": settings.linkage,

@@ -194,14 +194,14 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
-    """The groups and the skipped files that follow the first line of JSON Lines."""
-    lists: dict[object, list[Any]] = {"group": [], "skipped": []}
+    """The groups, families and skipped files that follow the first line of JSON Lines."""
+    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "skipped": []}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
             raise _WrongError(f"line {line} is of no known type")
         lists[kind].append(value)
-    return {"groups": lists["group"], "skipped": lists["skipped"]}
+    return {"groups": lists["group"], "patterns": lists["pattern"], "skipped": lists["skipped"]}
 
 
 def _result(fields: _Fields) -> ScanResult:
@@ -226,6 +226,10 @@ def _result(fields: _Fields) -> ScanResult:
         _candidates(fields.inner("candidates")) if fields.has("candidates") else None,
         _stats(stats),
         complete=fields.truth("complete"),
+        # Only a report with --siblings has families.
+        patterns=tuple(_group(each, bits) for each in fields.each("patterns"))
+        if fields.has("patterns")
+        else (),
     )
 
 
@@ -241,6 +245,8 @@ def _settings(fields: _Fields) -> Settings:
     options: dict[str, Any] = {"linkage": fields.text("linkage")}
     if fields.truth("verified"):
         options["similarity"] = fields.number("similarity", 0, 1)
+        # Reports older than the field did not ask for an own share.
+        options["own_share"] = fields.share("own_share") if fields.has("own_share") else 0.0
     else:
         options["k"] = fields.count("k")
     if fields.has("encoding"):
@@ -258,10 +264,11 @@ def _candidates(fields: _Fields) -> Candidates:
 
 def _stats(fields: _Fields) -> Stats:
     counts = {name: fields.count(name) for name in ("found", "fingerprinted", "bytes")}
-    # Reports older than the field have no `ignored`.
-    ignored = fields.count("ignored") if fields.has("ignored") else 0
+    # Reports older than these fields lack them.
+    for name in ("ignored", "siblings"):
+        counts[name] = fields.count(name) if fields.has(name) else 0
     seconds, known = fields.number("seconds", 0, _END_OF_TIME), fields.count("from_store")
-    return Stats(**counts, seconds=seconds, from_store=known, ignored=ignored)
+    return Stats(**counts, seconds=seconds, from_store=known)
 
 
 def _group(fields: _Fields, bits: int) -> Group:
@@ -290,7 +297,7 @@ def _member(fields: _Fields, bits: int) -> Member:
         fingerprint,
         fields.choice("kind", Kind),
         fields.count("distance", bits),
-        fields.share("similarity") if fields.has("similarity") else None,
+        *(fields.share(name) if fields.has(name) else None for name in ("similarity", "own_share")),
     )
 
 

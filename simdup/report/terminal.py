@@ -12,7 +12,12 @@ ELLIPSIS = "…"
 # Numbers of "select graphic rendition", ECMA-48 section 8.3.117, that every palette has.
 HEADING, ASIDE, REMARK = "1", "2", "35"
 REMOVED, ADDED, PLACE = "31", "32", "36"
-KINDS = {Kind.IDENTICAL_BYTES: "32", Kind.IDENTICAL_TEXT: "36", Kind.NEAR: "33"}
+KINDS = {
+    Kind.IDENTICAL_BYTES: "32",
+    Kind.IDENTICAL_TEXT: "36",
+    Kind.NEAR: "33",
+    Kind.SAME_PATTERN: "34",
+}
 
 
 @dataclass(frozen=True, slots=True)

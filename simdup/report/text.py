@@ -6,27 +6,52 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
-from simdup.report.wording import count, percent, printable, size
+from simdup.report.wording import EXPECTED, count, percent, printable, size, whose
 from simdup.theory import similarity_at, standard_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simdup.records import Candidates, Comparison, Document, Group, ScanResult, Skipped, Stats
+    from simdup.records import (
+        Candidates,
+        Comparison,
+        Document,
+        Group,
+        ScanResult,
+        Skipped,
+        Stats,
+    )
     from simdup.report.terminal import TerminalStyle
     from simdup.settings import Settings
 
 # Names of folders in the line that `left_out` returns.
 _MOST_NAMES = 5
 
+_SECTION = "Files of one pattern, which are no duplicates: what they share is in other files too"
 
-def render(result: ScanResult, look: TerminalStyle = PLAIN) -> Iterator[str]:
-    """The groups, a line for each file: similarity, distance, encoding, size, name."""
+
+def render(
+    result: ScanResult, look: TerminalStyle = PLAIN, *, siblings: bool = False
+) -> Iterator[str]:
+    """The groups, a line for each file: similarity, distance, encoding, size, name.
+
+    With `siblings`, the families of siblings follow in a section of their own.
+    """
+    bits = result.settings.recipe.bits
     for group in result.groups:
-        yield from _group(group, result.settings.recipe.bits, look)
+        yield from _group(group, bits, look)
         yield ""
+    if siblings and result.patterns:
+        yield look.painted(_SECTION, HEADING)
+        yield ""
+        for pattern in result.patterns:
+            yield from _group(pattern, bits, look)
+            yield ""
 
 
 def _group(group: Group, bits: int, look: TerminalStyle) -> Iterator[str]:
@@ -34,16 +59,34 @@ def _group(group: Group, bits: int, look: TerminalStyle) -> Iterator[str]:
     kind = look.painted(group.kind.value, KINDS[group.kind])
     spread = f", at most {group.diameter} of {bits} bits apart" if group.diameter else ""
     yield f"{head} {kind}, {count(len(group.members), 'file')}{spread}"
+    if group.kind is Kind.SAME_PATTERN:
+        least, most, *middle = family_figures(group)
+        span = f"{percent(least)} to " if least < most else ""
+        yield f"  {span}{percent(most)} alike, {whose(*middle)}"
     for place, member in enumerate(group.members):
         alike = likeness(member.similarity, member.distance, bits) if place else ""
-        yield document_line(member.document, member.kind, alike, member.distance, look)
+        about = member.document, member.kind, alike, member.distance
+        yield document_line(*about, look, member.own_share)
 
 
-def document_line(
-    document: Document, kind: Kind, alike: str, distance: int, look: TerminalStyle
+def family_figures(pattern: Group) -> tuple[float, float, float, float]:
+    """How alike siblings are to their first: least, most and median, and the median own share."""
+    alike = sorted(member.similarity or 0 for member in pattern.members[1:])
+    own = sorted(member.own_share or 0 for member in pattern.members[1:])
+    middle = len(alike) // 2
+    return alike[0], alike[-1], alike[middle], own[middle]
+
+
+def document_line(  # noqa: PLR0913, PLR0917  (a column each)
+    document: Document,
+    kind: Kind,
+    alike: str,
+    distance: int,
+    look: TerminalStyle,
+    own_share: float | None = None,
 ) -> str:
     """The line of a document; `alike` is its similarity, or "" for a representative."""
-    remarks = _remarks(document)
+    remarks = _remarks(document, own_share)
     how, close = f"{alike:>7}", f"{closeness(kind, distance) if alike else '':<8}"
     what = f"{document.written_in:<12} {size(document.source.size):>8}"
     taken = width(f"  {how}  {close} {what}  {remarks}")
@@ -63,14 +106,16 @@ def likeness(similarity: float | None, distance: int, bits: int) -> str:
 
 def closeness(kind: Kind, distance: int) -> str:
     """The word "bytes" or "text" for what is identical, or else the distance in bits."""
-    if distance or kind is Kind.NEAR:
+    if distance or kind in {Kind.NEAR, Kind.SAME_PATTERN}:
         return count(distance, "bit")
     return kind.value.removeprefix("identical ")
 
 
-def _remarks(document: Document) -> str:
-    """What the reader should know about how a file was read, in brackets."""
+def _remarks(document: Document, own_share: float | None = None) -> str:
+    """What the reader should know about a file and its likeness, in brackets."""
     remarks = []
+    if own_share is not None and own_share < EXPECTED:
+        remarks.append(f"{percent(own_share)} theirs alone")
     if document.damaged:
         remarks.append(f"{count(document.damaged, 'character')} damaged")
     if document.is_short:
@@ -132,13 +177,19 @@ def _is_noise(skipped: Skipped) -> bool:
     return skipped.reason is Reason.NOISE and not skipped.detail
 
 
-def summary(result: ScanResult) -> list[str]:
-    """What was found, compared and skipped, and what else the user should know: a line each."""
+def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
+    """What was found, compared and skipped, and what else the user should know: a line each.
+
+    `siblings` says that the families of siblings are in the report.
+    """
     stats, skipped, noise = result.stats, skipped_in_words(result.skipped), left_out(result.skipped)
     line = f"{_outcome(result)}; {_work(stats)}" if stats.found else "no file to compare was found"
     if skipped or not noise:
         line += f"; skipped {skipped or 'nothing'}"
     lines = [line, *noise]
+    if stats.siblings:
+        advice = " (--siblings shows them)" if result.patterns and not siblings else ""
+        lines.append(f"set aside {count(stats.siblings, 'pair')} of one pattern{advice}")
     if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
         lines.append(f"{count(unread, 'PDF file')} left out: pip install 'simdup[docs]' reads them")
     if stats.ignored:
@@ -190,7 +241,11 @@ def render_comparison(
     """The verdict, the similarity and both files; if `verbose`, also how far apart they are."""
     colour = HEADING if comparison.kind is None else KINDS[comparison.kind]
     yield f"verdict      {look.painted(_verdict(comparison), colour)}"
-    yield f"similarity   {look.painted(percent(comparison.similarity), colour)}, exact"
+    alike = percent(comparison.similarity)
+    yield f"similarity   {look.painted(alike, colour)}, exact"
+    if (own := comparison.own_share) is not None:
+        sharing = f"{alike} alike, {whose(comparison.similarity, own)}"
+        yield f"own share    {percent(own)} among {count(comparison.among, 'file')}: {sharing}"
     files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
     for document, fingerprint in files:
         yield (
@@ -220,9 +275,13 @@ def _verdict(comparison: Comparison) -> str:
     settings, kind = comparison.settings, comparison.kind
     if kind not in {None, Kind.NEAR}:
         return kind.value
-    least, bits = percent(settings.similarity), count(settings.distance, "bit")
+    features = min(comparison.left.features, comparison.right.features)
+    asked = float(least_similarity(settings.similarity, np.array([features]))[0])
+    least, bits = percent(asked), count(settings.distance, "bit")
     if kind is None:
         why = f"similarity below {least}" if settings.verified else f"not within {bits}"
+        if settings.verified and comparison.similarity >= asked:
+            why = f"same pattern: less than {percent(settings.own_share)} theirs alone"
         return f"not near-duplicates ({why})"
     why = f"similarity of at least {least}" if settings.verified else f"within {bits}"
     return f"near-duplicates ({why})"

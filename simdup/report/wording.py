@@ -5,6 +5,12 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 
+#: An own share from here on says nothing that the reader would not expect.
+EXPECTED = 0.95
+
+# The weight of a shingle that is in a thousand other files; `whose` names no larger number.
+_LEAST_WEIGHT = 2 / 1002
+
 
 def size(number: int) -> str:
     """Bytes in at most four digits and a unit.
@@ -38,6 +44,39 @@ def count(number: int, noun: str) -> str:
     """
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+def whose(similarity: float, own_share: float) -> str:
+    """Whether what two texts have in common is theirs alone, or with how many others they share it.
+
+    The number is an estimate. It is right if all that the two share stands in equally many other
+    files: each shingle of it then has the same weight, and the own share follows from the weight
+    and the similarity (see `match.own_share`).
+
+    >>> whose(0.58, 0.48)
+    'half of it shared with about 5 other files'
+    >>> whose(0.62, 0.12)
+    'nearly all of it shared with about 39 other files'
+    >>> whose(0.62, 0.98), whose(0.62, 0.7)
+    ('nearly all of it theirs alone', 'most of it theirs alone')
+    """
+    part, number = sharing(similarity, own_share)
+    if not number:
+        return f"{part} of it theirs alone"
+    return f"{part} of it shared with about {count(number, 'other file')}"
+
+
+def sharing(similarity: float, own_share: float) -> tuple[str, int]:
+    """What part of the likeness of two texts is meant, and with how many others they share it.
+
+    The number is 0 for a part that is theirs alone; see `whose`.
+    """
+    for least, part in ((EXPECTED, "nearly all"), (0.6, "most")):
+        if own_share >= least:
+            return part, 0
+    part = "half" if own_share >= 0.45 else "most" if own_share >= 0.2 else "nearly all"
+    weight = max(own_share * (1 - similarity) / (1 - own_share * similarity), _LEAST_WEIGHT)
+    return part, max(1, round(2 / weight - 2))
 
 
 def printable(path: str) -> str:

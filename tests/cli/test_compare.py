@@ -6,7 +6,13 @@ import json
 import os
 import re
 
+import numpy as np
 import pytest
+from conftest import filled_form
+
+from simdup.match.own_share import least_similarity
+from simdup.report.wording import percent
+from simdup.settings import OWN_SHARE, SIMILARITY
 
 SHORT = "one two three four five six seven eight"
 
@@ -29,19 +35,29 @@ def verdict(ended):
     return ended.out.decode().splitlines()[0]
 
 
+def numbered(count, beyond=""):
+    """Words with numbers up to 31, of which those after the first `count` are others."""
+    return " ".join(f"w{place}{beyond if place >= count else ''}" for place in range(31))
+
+
+def least(features):
+    """The similarity that is asked of the shorter text, as reports show it."""
+    return percent(float(least_similarity(SIMILARITY, np.array([features]))[0]))
+
+
 def test_worked_by_hand(run, write):
-    write("a", "one two three four")
-    write("b", "one two three five")
+    write("a", numbered(31))
+    write("b", numbered(21, "x"))
 
     ended = run("compare", "a", "b")
 
-    # Of the shingles one-two, two-three, three-four two are in both: 2 / 3.
+    # Of 30 shingles the first 20 are in both: 2 / 3.
     assert (ended.code, ended.err) == (0, b"")
     assert ended.out.decode().splitlines() == [
-        "verdict      near-duplicates (similarity of at least 45.0 %)",
+        f"verdict      near-duplicates (similarity of at least {least(30)})",
         "similarity   66.6 %, exact",
-        "a: utf-8 (100 % sure), 18 B, 3 features  (short)",
-        "b: utf-8 (100 % sure), 18 B, 3 features  (short)",
+        "a: utf-8 (100 % sure), 113 B, 30 features",
+        "b: utf-8 (100 % sure), 123 B, 30 features",
     ]
 
 
@@ -90,15 +106,18 @@ def test_the_report_names_the_kind_of_match(compared, write, simplified, change,
     assert found["near_duplicates"] == (kind is not None)
 
 
-def test_texts_without_a_common_feature_are_not_near_duplicates(run, write, english, simplified):
+def test_texts_without_a_common_feature_are_not_near_duplicates(
+    run, compared, write, english, simplified
+):
     write("a", english)
     write("b", simplified)
 
-    ended = run("compare", "a", "b")
+    ended, found = run("compare", "a", "b"), compared("a", "b")
 
     assert ended.code == 1
     assert "similarity   0.0 %, exact" in ended.out.decode()
-    assert verdict(ended) == "verdict      not near-duplicates (similarity below 45.0 %)"
+    asked = least(min(each["features"] for each in found["files"]))
+    assert verdict(ended) == f"verdict      not near-duplicates (similarity below {asked})"
 
 
 def test_k_decides_by_distance(run, write, english):
@@ -120,8 +139,8 @@ def test_k_does_not_decide_for_short_texts(run, write):
 
 
 def test_the_similarity_threshold_decides_the_exit_code(run, write):
-    write("a", "one two three four")
-    write("b", "one two three five")
+    write("a", numbered(31))
+    write("b", numbered(21, "x"))
 
     assert run("compare", "a", "b", "--similarity", "0.66").code == 0
     assert run("compare", "a", "b", "--similarity", "0.67").code == 1
@@ -234,6 +253,66 @@ def test_diff_folds_long_sentences(run, write):
     assert len(removed) < 200
 
 
+# Among other files
+
+
+@pytest.fixture
+def forms(write):
+    """Ten forms of one template, and a later version of one of them."""
+    for number in range(10):
+        write(f"forms/{number}", filled_form(number))
+    write("forms/version of 3", filled_form(3, edits=20))
+
+
+@pytest.mark.usefixtures("forms")
+def test_forms_are_near_duplicates_only_if_no_others_are_seen(run):
+    alone = run("compare", "forms/1", "forms/2")
+    among = run("compare", "forms/1", "forms/2", "--among", "forms")
+
+    assert (alone.code, among.code, among.err) == (0, 1, b"")
+    assert b"own share" not in alone.out
+    lines = among.out.decode().splitlines()
+    assert lines[0] == (
+        f"verdict      not near-duplicates (same pattern: less than {percent(OWN_SHARE)}"
+        " theirs alone)"
+    )
+    assert re.fullmatch(
+        r"own share    4\d\.\d % among 11 files:"
+        r" 69\.8 % alike, (half|most) of it shared with about [7-9] other files",
+        lines[2],
+    )
+
+
+@pytest.mark.usefixtures("forms")
+def test_versions_of_a_form_are_near_duplicates_among_others(run, compared):
+    files = "forms/3", "forms/version of 3", "--among", "forms"
+
+    ended, found = run("compare", *files), compared(*files)
+
+    assert ended.code == 0
+    assert "% alike, most of it theirs alone" in ended.out.decode()
+    assert (found["among"], found["near_duplicates"], found["kind"]) == (11, True, "near")
+    assert 0.8 < found["own_share"] < 0.95
+    assert compared(*files[:2])["own_share"] is None
+
+
+@pytest.mark.usefixtures("forms")
+def test_the_own_share_that_is_asked_for_decides_the_exit_code(run):
+    files = "forms/3", "forms/version of 3", "--among", "forms"
+
+    assert run("compare", *files, "--own-share", "80%").code == 0
+    assert run("compare", *files, "--own-share", "95%").code == 1
+
+
+@pytest.mark.usefixtures("forms")
+def test_several_folders_may_be_named(run, write):
+    write("more/form", filled_form(77))
+
+    ended = run("compare", "forms/1", "forms/2", "--among", "more", "--among", "forms")
+
+    assert b" among 12 files: " in ended.out
+
+
 # Exits
 
 
@@ -246,6 +325,17 @@ def test_diff_folds_long_sentences(run, write):
         (["a", "binary"], "'binary': binary (NUL bytes)"),
         (["a", "a", "--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
         (["a", "a", "-k", "257"], "k must be from 0 to the 256 bits, not 257"),
+        (["a", "a", "--among", "gone"], "'gone': No such file or directory"),
+        (
+            ["a", "a", "--among", ".", "-k", "3"],
+            "--among needs own shares; leave out -k, --no-verify, --own-share 0"
+            " (see `simdup compare --help`)",
+        ),
+        (
+            ["a", "a", "--among", ".", "--own-share", "0"],
+            "--among needs own shares; leave out -k, --no-verify, --own-share 0"
+            " (see `simdup compare --help`)",
+        ),
         (
             ["a", "a", "-k", "3", "--similarity", "0.5"],
             "-k and --similarity are two thresholds; give one (see `simdup compare --help`)",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from simdup.cli.configuration import NAME, user_file
+from simdup.settings import OWN_SHARE, SIMILARITY
 
 pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="Python has had a reader of TOML since 3.11"
@@ -69,6 +70,38 @@ def test_a_file_in_the_scanned_tree_or_above_it_sets_defaults(scanned, write, pl
 
 
 @pytest.mark.usefixtures("texts")
+@pytest.mark.parametrize(("text", "share"), [("0.9", 0.9), ("'90%'", 0.9), ("0", 0), ("0.0", 0)])
+def test_a_file_in_the_scanned_tree_sets_the_own_share(scanned, write, text, share):
+    write(f"docs/{NAME}", f"own-share = {text}\n")
+
+    assert scanned()["settings"]["own_share"] == share
+    assert scanned("--no-config")["settings"]["own_share"] == OWN_SHARE
+    assert scanned("-k", "3")["settings"]["own_share"] is None
+    assert scanned("--no-verify")["settings"]["own_share"] is None
+
+
+@pytest.mark.usefixtures("texts")
+def test_the_users_own_file_can_ask_for_siblings_and_one_in_the_tree_cannot(
+    run, scanned, own, write
+):
+    own("[scan]\nsiblings = true\n")
+    assert scanned()["patterns"] == []
+
+    write(f"docs/{NAME}", "siblings = true\n")
+    assert run("scan", "docs").code == 2
+
+
+@pytest.mark.usefixtures("texts")
+def test_the_folders_of_among_belong_on_the_command_line(run, own):
+    own("[compare]\namong = 'docs'\n")
+
+    ended = run("compare", "docs/a.txt", "docs/b.txt")
+
+    assert ended.code == 2
+    assert b"'among': belongs on the command line" in ended.err
+
+
+@pytest.mark.usefixtures("texts")
 def test_a_scan_names_the_file_in_the_tree_that_it_used(run, write):
     write(f"docs/{NAME}", "similarity = 0.9\n")
 
@@ -84,7 +117,7 @@ def test_a_file_above_the_repository_is_not_read(scanned, write, folder):
     write(NAME, "similarity = 0.99\n")
     (folder / "docs" / ".git").mkdir()
 
-    assert scanned()["settings"]["similarity"] == 0.45
+    assert scanned()["settings"]["similarity"] == SIMILARITY
 
 
 @pytest.mark.usefixtures("texts")
@@ -154,6 +187,7 @@ def test_paths_are_relative_to_the_file_that_names_them(run, own):
         ("exclude = [\n[" + " " * 20_000 + "\n]]\nbits = 'x'\n", "'exclude': "),
         ("x" * 70_000, "too large for a configuration file"),
         ('output = "made"\n', "line 1: 'output': belongs on the command line"),
+        ("own-share = 2.5\n", "line 1: 'own-share': "),
         ("similarity = \n", "no TOML ("),
         ("[scan]\n[scan]\n", "no TOML ("),
         (b"\xff", "cannot be read"),
@@ -236,7 +270,7 @@ def test_two_files_of_two_trees_are_compared_without_their_configuration(run, wr
 def test_without_a_repository_no_file_above_the_scanned_folder_is_read(scanned, write):
     write(NAME, "similarity = 0.99\n")
 
-    assert scanned()["settings"]["similarity"] == 0.45
+    assert scanned()["settings"]["similarity"] == SIMILARITY
 
 
 @pytest.mark.usefixtures("texts")
@@ -244,7 +278,7 @@ def test_a_link_is_no_configuration_of_a_tree(scanned, write, folder):
     write("elsewhere.toml", "similarity = 0.99\n")
     (folder / "docs" / NAME).symlink_to(folder / "elsewhere.toml")
 
-    assert scanned()["settings"]["similarity"] == 0.45
+    assert scanned()["settings"]["similarity"] == SIMILARITY
 
 
 @pytest.mark.usefixtures("texts")

@@ -25,6 +25,16 @@ def test_without_options_a_scan_has_the_default_settings(defaults):
         assert options.settings_from(defaults) == Settings()
 
 
+def test_an_own_share_may_be_0():
+    assert [options.share_or_0(text) for text in ("0", "0.0", "0%", ".25", "25", "100%")] == [
+        *(0, 0, 0),
+        *(0.25, 0.25, 1),
+    ]
+    for wrong in ("-1", "", "nan", "1.5", "101%", "0x"):
+        with pytest.raises(ValueError, match=r"share|at most 1"):
+            options.share_or_0(wrong)
+
+
 def test_without_options_a_scan_has_the_default_filters(defaults):
     assert options.filters_from(defaults) == Filters()
 

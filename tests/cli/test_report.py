@@ -9,6 +9,7 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from conftest import filled_form
 
 from simdup.cli.page import language_of
 from tests.report.test_page import Scripts
@@ -41,6 +42,36 @@ def test_a_scan_writes_a_page_with_its_texts_besides_its_report(run, english):
     assert ended.out.startswith(b"Group 1: near, 2 files")
     assert texts()["texts"][0] == english
     assert texts()["found"] == [0, 1]
+
+
+def test_a_saved_result_shows_siblings_if_it_has_them(run, write):
+    for number in range(10):
+        write(f"forms/{number}", filled_form(number))
+    scanned = run("scan", "forms", "--siblings", "--format", "json", "-o", "r.json")
+    run("scan", "forms", "--format", "json", "-o", "without.json")
+
+    for form in ((), ("--format", "csv")):
+        shown = run("report", "r.json", "--siblings", *form)
+        assert shown.out == run("scan", "forms", "--siblings", *form).out
+        assert b"same pattern" in shown.out
+        plain = run("report", "r.json", *form)
+        assert plain.out == run("scan", "forms", *form).out
+        assert b"same pattern" not in plain.out
+    assert scanned.err.decode().splitlines()[1:] == ["set aside 45 pairs of one pattern"]
+    assert b"(--siblings shows them)" in run("report", "r.json").err
+    without = run("report", "without.json", "--siblings")
+    assert without.out == b""
+    assert without.err.endswith(b"set aside 45 pairs of one pattern\n")
+
+
+def test_the_page_of_a_scan_has_families_and_their_texts(run, write):
+    for number in range(10):
+        write(f"forms/{number}", filled_form(number))
+    run("scan", "forms", "--html", "p.html", "-q")
+
+    data = json.loads(page()["data"])
+    assert (len(data["groups"]), len(data["patterns"])) == (0, 1)
+    assert sorted(texts()["texts"]) == sorted(filled_form(number) for number in range(10))
 
 
 @pytest.mark.usefixtures("files")

@@ -13,6 +13,9 @@ from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
+from conftest import filled_form
+
+from simdup.settings import OWN_SHARE, SIMILARITY
 
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 
@@ -470,7 +473,8 @@ def test_json_holds_every_field_that_is_promised(report, write, english):
     assert (found["schema_version"], found["tool"], found["complete"]) == (1, "simdup", True)
     settings, stats = found["settings"], found["stats"]
     assert settings.keys() >= {"recipe", "bits", "similarity", "k", "verified", "linkage"}
-    assert (settings["bits"], settings["similarity"], settings["verified"]) == (256, 0.45, True)
+    assert (settings["bits"], settings["verified"]) == (256, True)
+    assert (settings["similarity"], settings["own_share"]) == (SIMILARITY, OWN_SHARE)
     assert {"features", "hash", "ngram", "unicode", "format"} <= settings["recipe"].keys()
     assert stats.keys() >= {"found", "fingerprinted", "from_store", "skipped", "bytes", "seconds"}
     assert (stats["found"], stats["fingerprinted"], stats["from_store"]) == (3, 2, 0)
@@ -480,7 +484,7 @@ def test_json_holds_every_field_that_is_promised(report, write, english):
     first, second = group["members"]
     assert first.keys() >= {
         *("path", "size", "mtime", "encoding", "confidence", "features", "fingerprint"),
-        *("distance", "similarity", "representative"),
+        *("distance", "similarity", "own_share", "representative"),
     }
     assert (first["path"], first["representative"], second["representative"]) == (
         "./a",
@@ -507,6 +511,79 @@ def test_jsonl_begins_with_the_header_and_has_an_object_a_line(run, write, engli
     assert [json.loads(line)["type"] for line in lines] == ["scan", "group", "group", "skipped"]
 
 
+@pytest.fixture
+def forms(write):
+    """Ten forms of one template, and a copy of one of them."""
+    for number in range(10):
+        write(f"forms/{number}", filled_form(number))
+    write("forms/copy of 4", filled_form(4))
+
+
+SET_ASIDE = "set aside 45 pairs of one pattern"
+
+
+@pytest.mark.usefixtures("forms")
+def test_siblings_are_counted_and_shown_if_they_are_asked_for(run):
+    plain, shown = run("scan", "forms"), run("scan", "forms", "--siblings")
+
+    assert plain.err.decode().splitlines()[1] == f"{SET_ASIDE} (--siblings shows them)"
+    assert shown.err.decode().splitlines()[1] == SET_ASIDE
+    groups, section = shown.out[: len(plain.out)], shown.out[len(plain.out) :].decode()
+    assert groups == plain.out
+    assert plain.out.startswith(b"Group 1: identical bytes, 2 files\n")
+    title, _, head, sharing, _, *others = section.splitlines()
+    assert title.startswith("Files of one pattern, which are no duplicates: ")
+    assert head.startswith("Group 2: same pattern, 10 files, at most ")
+    assert " alike, " in sharing
+    assert " of it shared with about " in sharing
+    assert [line for line in others if line.endswith(" % theirs alone)")] == others[:9]
+
+
+@pytest.mark.usefixtures("forms")
+@pytest.mark.parametrize("form", ["json", "jsonl", "csv"])
+def test_programs_are_told_of_siblings_if_they_ask_for_them(run, form):
+    plain, shown = (
+        run("scan", "forms", "--format", form, *options).out.decode()
+        for options in ([], ["--siblings"])
+    )
+
+    assert "same pattern" not in plain
+    assert "patterns" not in plain
+    if form == "csv":
+        rows = list(csv.DictReader(io.StringIO(shown)))
+        kinds = [row["kind"] for row in rows]
+        assert kinds == ["identical bytes"] * 2 + ["same pattern"] * 10
+        assert all(0.3 < float(row["own_share"]) < OWN_SHARE for row in rows[3:])
+        return
+    if form == "json":
+        whole = json.loads(shown)
+        (pattern,) = whole["patterns"]
+    else:
+        whole, _, pattern = map(json.loads, shown.splitlines())
+    assert whole["stats"]["siblings"] == 45
+    assert pattern["kind"] == "same pattern"
+    first, *others = pattern["members"]
+    assert (first["similarity"], first["own_share"], len(others)) == (1, 1, 9)
+    assert all(0.3 < each["own_share"] < OWN_SHARE < each["similarity"] for each in others)
+
+
+@pytest.mark.usefixtures("forms")
+@pytest.mark.parametrize("form", [["--format", "fdupes"], ["-0"]])
+def test_a_list_of_names_has_no_siblings(run, form):
+    assert run("scan", "forms", "--siblings", *form).out == run("scan", "forms", *form).out != b""
+
+
+@pytest.mark.usefixtures("forms")
+def test_an_own_share_of_0_groups_siblings(run):
+    ended = run("scan", "forms", "--own-share", "0")
+
+    assert ended.out.startswith(b"Group 1: near, 11 files, ")
+    assert b"set aside" not in ended.err
+    lenient = run("scan", "forms", "--own-share", "30%")
+    assert lenient.out.startswith(b"Group 1: near, 11 files, ")
+    assert b" % theirs alone)" in lenient.out
+
+
 @pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv", "fdupes"])
 def test_a_report_of_nothing_is_one_of_its_format(run, form):
     ended = run("scan", ".", "--format", form)
@@ -518,7 +595,7 @@ def test_a_report_of_nothing_is_one_of_its_format(run, form):
         assert json.loads(ended.out)["type"] == "scan"
     elif form == "csv":
         assert ended.out.decode() == (
-            "group,kind,representative,similarity,distance,size,encoding,path\n"
+            "group,kind,representative,similarity,own_share,distance,size,encoding,path\n"
         )
     else:
         assert ended.out == b""
@@ -714,6 +791,20 @@ def test_a_file_of_mode_000_exits_with_3(run, write, english):
         (
             [".", "-k", "3", "-s", ".5"],
             "-k and --similarity are two thresholds; give one (see `simdup scan --help`)",
+        ),
+        (
+            [".", "-k", "3", "--own-share", ".5"],
+            "--own-share needs exact similarities; leave out -k (see `simdup scan --help`)",
+        ),
+        (
+            [".", "--no-verify", "--own-share", "0"],
+            "--own-share needs exact similarities; leave out --no-verify"
+            " (see `simdup scan --help`)",
+        ),
+        (
+            [".", "--own-share", "2.5"],
+            "Invalid value for '--own-share': '2.5' could be a share or a percentage; write 2.5%"
+            " (see `simdup scan --help`)",
         ),
         (
             [".", "--similarity", "nan"],
@@ -992,14 +1083,15 @@ def built(run, tree):
     return "x"
 
 
+# An index keeps no sketches, which own shares are made of.
 OPTIONS = [
-    (),
-    ("--linkage", "components"),
-    ("--similarity", "0.8"),
+    ("--own-share", "0"),
+    ("--own-share", "0", "--linkage", "components"),
+    ("--own-share", "0", "--similarity", "0.8"),
     ("-k", "60"),
     ("-k", "60", "--linkage", "components"),
     ("--no-verify",),
-    ("--bits", "64"),
+    ("--own-share", "0", "--bits", "64"),
     ("--bits", "64", "-k", "3"),
 ]
 

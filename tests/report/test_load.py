@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 
 import pytest
+from conftest import filled_form
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,19 +52,35 @@ def test_a_saved_result_is_reported_as_the_scan_was(result, form):
 
 def test_a_report_older_than_a_field_is_read(result):
     old = json.loads(saved(result))
-    del old["stats"]["ignored"]
+    del old["stats"]["ignored"], old["stats"]["siblings"], old["settings"]["own_share"]
     for group in old["groups"]:
         del group["diameter_exact"]
         for each in group["members"]:
-            del each["text_digest"]
+            del each["text_digest"], each["own_share"]
 
     again = load(json.dumps(old).encode(), "x")
 
-    assert again.stats.ignored == 0
+    assert (again.stats.ignored, again.stats.siblings, again.settings.own_share) == (0, 0, 0)
+    assert {member.own_share for group in again.groups for member in group.members} == {None}
     assert all(group.is_diameter_exact for group in again.groups)
     assert {member.document.text_digest for group in again.groups for member in group.members} == {
         b""
     }
+
+
+@pytest.mark.parametrize("form", RENDERED)
+def test_families_of_siblings_are_loaded_if_they_were_saved(write, form):
+    for number in range(10):
+        write(f"{number}.txt", filled_form(number))
+    result = scan(["."])
+    whole = "".join(f"{line}\n" for line in RENDERED[form](result, siblings=True)).encode()
+
+    again = load(whole, "x")
+
+    assert again.stats.siblings == result.stats.siblings == 45
+    assert len(again.patterns) == 1
+    assert [*text.render(again, siblings=True)] == [*text.render(result, siblings=True)]
+    assert load(saved(result, form), "x").patterns == ()
 
 
 @pytest.mark.parametrize("digest", ["", "a" * 31, "A" * 32, "g" * 32])
@@ -105,6 +122,7 @@ def test_a_path_that_is_not_utf_8_is_loaded_exactly(result):
         Settings(verified=False),
         Settings(Recipe(features="keywords", bits=64), 0.7, linkage="components", encoding="utf-8"),
         Settings(Recipe(ngram=(2, 3))),
+        Settings(own_share=0.25),
     ],
 )
 def test_settings_are_loaded_as_saved(write, english, settings):
@@ -116,6 +134,7 @@ def test_settings_are_loaded_as_saved(write, english, settings):
     assert again.recipe == settings.recipe
     assert again.distance == settings.distance
     assert again.verified == settings.verified
+    assert not again.verified or again.own_share == settings.own_share
     assert (again.linkage, again.encoding) == (settings.linkage, settings.encoding)
 
 

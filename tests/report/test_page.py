@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from base64 import b64decode, b64encode
+from dataclasses import replace
 from hashlib import sha256
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -25,7 +26,7 @@ from simdup.records import (
 )
 from simdup.report.page import render as pages
 from simdup.report.page.render import LANGUAGES, LARGEST_PAGE, SCRIPTS, render, text_blocks
-from simdup.settings import Settings
+from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 
 HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
 
@@ -33,7 +34,9 @@ HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
 def member(path, kind=Kind.NEAR, similarity=0.8, **fields):
     source = Source(path, 100, 1_700_000_000 * 10**9, 0, 0, 0)
     document = Document(source, "utf-8", 1.0, 0, 40, b"", b"", b"")
-    return Member(document, bytes(32), kind, fields.get("distance", 20), similarity)
+    return Member(
+        document, bytes(32), kind, fields.get("distance", 20), similarity, fields.get("own_share")
+    )
 
 
 def group(number, *paths, kind=Kind.NEAR):
@@ -126,15 +129,51 @@ def test_the_data_of_the_page_describe_the_result():
     assert (data["found"], data["read"], data["bytes"]) == (9, 8, 1234)
     assert data["skips"] == {"binary": 1, "unreadable": 1}
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
-    assert data["settings"]["similarity"] == data["settings"]["least"] == 0.45
+    assert data["settings"]["similarity"] == data["settings"]["least"] == SIMILARITY
+    assert data["settings"]["ownShare"] == OWN_SHARE
     (number, kind, diameter, members), second = data["groups"]
     assert (number, kind, diameter) == (1, "identical text", 20)
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
         "one|a.txt",
         "two|b.txt",
     ]
-    assert members[1][8:] == ["identical text", 20, 0.8, 1]
+    assert members[1][8:] == ["identical text", 20, 0.8, 1, None]
     assert [data["folders"][each[0]] + "|" + each[1] for each in second[3]] == ["/|c", "|d"]
+
+
+def family(number, *figures, folder=""):
+    """Files of one pattern, by their similarity to the first and their own share."""
+    first = member(f"{folder}form-0", Kind.IDENTICAL_BYTES, 1.0, own_share=1.0)
+    others = (
+        member(f"{folder}form-{place}", Kind.SAME_PATTERN, alike, own_share=own)
+        for place, (alike, own) in enumerate(figures, 1)
+    )
+    return Group(number, Kind.SAME_PATTERN, 20, (first, *others))
+
+
+def test_the_data_of_the_page_have_families_of_siblings_and_their_figures():
+    stats = Stats(9, 8, 1234, 0.5, siblings=3)
+    patterns = (family(2, (0.62, 0.12), (0.6, 0.2), (0.5, 0.1)),)
+    found = replace(result(group(1, "a", "b")), patterns=patterns, stats=stats)
+
+    data = data_of(page_of(found))
+
+    assert data["siblings"] == 3
+    assert len(data["groups"]) == 1
+    ((number, kind, _, members, sharing),) = data["patterns"]
+    assert (number, kind) == (2, "same pattern")
+    assert [each[-1] for each in members] == [1.0, 0.12, 0.2, 0.1]
+    assert sharing == [0.5, 0.62, "nearly all", 37]
+
+
+def test_the_texts_of_families_of_siblings_are_in_the_page_after_those_of_groups():
+    found = replace(result(group(1, "a", "b")), patterns=(family(2, (0.62, 0.12)),))
+
+    page = page_of(found, read=lambda document: f"text of {document.path}")
+
+    assert texts_of(page, 1)["texts"] == ["text of a", "text of b"]
+    assert texts_of(page, 2)["texts"] == ["text of form-0", "text of form-1"]
+    assert data_of(page)["leftOut"] == 0
 
 
 def test_without_verification_similarities_are_estimated_from_distances():
@@ -144,10 +183,10 @@ def test_without_verification_similarities_are_estimated_from_distances():
     )
     data = data_of(page_of(found))
 
-    alike, exact = data["groups"][0][3][1][-2:]
+    alike, exact, _ = data["groups"][0][3][1][-3:]
     assert 0.9 < alike < 1
     assert exact == 0
-    assert data["settings"]["similarity"] is None
+    assert data["settings"]["similarity"] is data["settings"]["ownShare"] is None
     assert data["settings"]["k"] == 30
 
 

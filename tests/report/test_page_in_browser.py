@@ -16,7 +16,9 @@ from patience import LONG, patient
 
 from simdup.records import Reason, Skipped, Stats
 from simdup.report.page import render
-from tests.report.test_page import group, page_of, result
+from simdup.report.wording import percent
+from simdup.settings import SIMILARITY
+from tests.report.test_page import family, group, page_of, result
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -157,7 +159,7 @@ def test_a_summary_says_what_was_found(page):
     figures = page.locator("#figures").inner_text()
     assert "16" in figures
     assert "groups of duplicates" in figures
-    assert "similarity of 45.0 %" in page.locator("#settings").inner_text()
+    assert f"similarity of {percent(SIMILARITY)}" in page.locator("#settings").inner_text()
     assert "1 binary" in page.locator(".reasons").inner_text()
 
 
@@ -165,7 +167,7 @@ def test_the_histogram_has_all_files_and_the_threshold(page):
     titles = page.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
 
     assert sum(int(title.split()[0]) for title in titles) == 12
-    assert "threshold 45.0 %" in page.locator("#histogram").text_content()
+    assert f"threshold {percent(SIMILARITY)}" in page.locator("#histogram").text_content()
 
 
 def test_searching_shows_the_groups_with_all_words_in_one_path(page):
@@ -259,6 +261,86 @@ def test_any_two_members_are_put_side_by_side(page):
 
     assert "library" in gone
     group.get_by_text("Both texts are the same.").wait_for()
+
+
+@pytest.fixture
+def siblings(rendered):
+    """The page of one group and two families of siblings."""
+    found = replace(
+        result(group(1, "letters/a", "letters/b")),
+        patterns=(
+            family(2, (0.62, 0.12), (0.5, 0.1), folder="forms/"),
+            family(3, (0.58, 0.48), folder="leases/"),
+        ),
+        stats=Stats(9, 8, 1234, 0.5, siblings=4),
+    )
+    return rendered(found, lambda document: f"The text of {document.path}.")
+
+
+def test_files_of_one_pattern_are_shown_only_if_they_are_asked_for(siblings):
+    switch = siblings.get_by_label("also show files of one pattern (2 groups)")
+    assert not switch.is_checked()
+    assert heads(siblings) == ["letters/a"]
+    assert siblings.locator("#kind option").all_inner_texts() == ["all", "near"]
+
+    switch.check()
+    assert heads(siblings) == ["letters/a", "forms/form-0", "leases/form-0"]
+    assert siblings.locator("#count").inner_text() == "3 groups"
+    siblings.select_option("#kind", "same pattern")
+    assert heads(siblings) == ["forms/form-0", "leases/form-0"]
+    siblings.select_option("#folder", "leases")
+    assert heads(siblings) == ["leases/form-0"]
+
+    switch.uncheck()
+    assert heads(siblings) == ["letters/a"]
+    assert siblings.locator("#folder option").all_inner_texts() == ["all", "letters"]
+
+
+def test_a_family_says_who_else_has_what_its_files_share(siblings):
+    siblings.check("#patterns")
+    family = open_group(siblings, "forms")
+    rows = family.locator(".members tbody tr").all_inner_texts()
+
+    assert "50.0 % to 62.0 % alike, nearly all of it shared with about " in family.inner_text()
+    assert "12.0 % theirs alone" in rows[1]
+    assert "theirs alone" not in rows[0]
+    assert "copies" not in family.locator(".head").inner_text()
+    assert compare(family, "form-1").locator("ins").all_inner_texts() == ["1"]
+    lease = open_group(siblings, "leases")
+    assert "58.0 % alike, half of it shared with about 5 other files" in lease.inner_text()
+
+    siblings.click("#language")
+    assert "几乎全部也见于约" in siblings.locator("#group-2").inner_text()
+    assert siblings.get_by_label("同时显示同一模板的文件（2 组）").is_checked()
+
+
+def test_families_are_in_no_figure_and_in_the_words_about_the_scan(siblings):
+    siblings.check("#patterns")
+    titles = siblings.eval_on_selector_all("#histogram title", "all => all.map(e => e.textContent)")
+
+    assert [int(title.split()[0]) for title in titles] == [1]
+    assert "groups of duplicates\n1\n" in siblings.locator("#figures").inner_text()
+    assert "4 pairs of files fell short" in siblings.locator("#settings").inner_text()
+
+
+def test_the_keyboard_switches_files_of_one_pattern_on(siblings):
+    focused = "document.activeElement.id"
+    while siblings.evaluate(focused) != "patterns":
+        siblings.keyboard.press("Tab")
+    siblings.keyboard.press("Space")
+    assert len(heads(siblings)) == 3
+    siblings.keyboard.press("/")
+    assert siblings.evaluate(focused) == "search"
+
+    open_group(siblings, "leases")
+    siblings.keyboard.press("Escape")
+    assert siblings.locator(".members").count() == 0
+
+
+def test_a_page_without_families_has_no_switch(rendered):
+    page = rendered(result(group(1, "a", "b")))
+
+    assert not page.locator("#patterns").is_visible()
 
 
 def test_the_language_switches(page):

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simdup.match.own_share import least_similarity
 from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
@@ -32,10 +33,13 @@ from simdup.records import (
 from simdup.report import diff, text
 from simdup.report import json_csv as data
 from simdup.report.text import summary
-from simdup.report.wording import count, path_fields, percent, printable, size
-from simdup.settings import Settings
+from simdup.report.wording import count, path_fields, percent, printable, sharing, size, whose
+from simdup.settings import SIMILARITY, Settings
 
 paths = st.binary(min_size=1, max_size=255).filter(lambda name: b"\0" not in name).map(os.fsdecode)
+
+# What `comparison` asks for.
+LEAST = percent(float(least_similarity(SIMILARITY, np.array([15]))[0]))
 
 FOUND = Candidates(k=9, wanted=9, recall=0.875, pairs=3)
 
@@ -46,8 +50,9 @@ def document(path, **fields):
     return replace(made, **fields)
 
 
-def member(path, kind=Kind.NEAR, distance=0, similarity=1.0, **fields):
-    return Member(document(path, **fields), bytes([distance, 255]), kind, distance, similarity)
+def member(path, kind=Kind.NEAR, distance=0, similarity=1.0, own_share=None, **fields):
+    row = bytes([distance, 255])
+    return Member(document(path, **fields), row, kind, distance, similarity, own_share)
 
 
 def result(*groups, skipped=(), candidates=FOUND, **settings):
@@ -60,6 +65,16 @@ def result(*groups, skipped=(), candidates=FOUND, **settings):
 
 def pair(first="a", second="b", kind=Kind.NEAR, **fields):
     return Group(1, kind, 2, (member(first, Kind.IDENTICAL_BYTES), member(second, kind, **fields)))
+
+
+def family(*figures):
+    """Files of one pattern, by their similarity to the first and their own share."""
+    first = member("in/0", Kind.IDENTICAL_BYTES, own_share=1.0)
+    others = [
+        member(f"in/{number}", Kind.SAME_PATTERN, 4, alike, own)
+        for number, (alike, own) in enumerate(figures, 1)
+    ]
+    return Group(2, Kind.SAME_PATTERN, 6, (first, *others))
 
 
 def rendered(lines):
@@ -123,6 +138,80 @@ def test_an_estimate_is_never_below_0():
     assert list(text.render(result(groups, k=12)))[2].startswith("   ~0.0 %  12 bits ")
 
 
+def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
+    lines = {
+        own: list(text.render(result(pair(own_share=own, similarity=0.8))))[2]
+        for own in (None, 0.95, 0.949, 0.6)
+    }
+
+    assert lines[None] == lines[0.95] == "   80.0 %  0 bits   gb18030        1.2 kB  b"
+    assert lines[0.949] == lines[None] + "  (94.9 % theirs alone)"
+    assert lines[0.6] == lines[None] + "  (60.0 % theirs alone)"
+
+
+def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
+    found = replace(result(pair()), patterns=(family((0.62, 0.12), (0.6, 0.2), (0.5, 0.1)),))
+
+    plain = rendered(text.render(found))
+
+    assert plain == rendered(text.render(result(pair())))
+    assert rendered(text.render(found, siblings=True)) == plain + (
+        "Files of one pattern, which are no duplicates: what they share is in other files too\n"
+        "\n"
+        "Group 2: same pattern, 4 files, at most 6 of 16 bits apart\n"
+        "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"
+        "                    gb18030        1.2 kB  in/0\n"
+        "   62.0 %  4 bits   gb18030        1.2 kB  in/1  (12.0 % theirs alone)\n"
+        "   60.0 %  4 bits   gb18030        1.2 kB  in/2  (20.0 % theirs alone)\n"
+        "   50.0 %  4 bits   gb18030        1.2 kB  in/3  (10.0 % theirs alone)\n"
+        "\n"
+    )
+
+
+def test_two_siblings_are_alike_by_one_figure():
+    found = replace(result(), patterns=(family((0.58, 0.48)),))
+
+    lines = list(text.render(found, siblings=True))
+
+    assert lines[3] == "  58.0 % alike, half of it shared with about 5 other files"
+
+
+def test_there_is_no_section_of_siblings_if_there_are_none():
+    assert list(text.render(result(), siblings=True)) == []
+
+
+@pytest.mark.parametrize("similarity", [0.35, 0.6, 0.7])
+@pytest.mark.parametrize("others", [5, 14, 200])
+def test_the_number_of_others_is_right_if_all_that_is_shared_stands_in_so_many(similarity, others):
+    weight = 1 / (1 + others / 2)
+    own_share = weight / (similarity * weight + 1 - similarity)
+
+    assert sharing(similarity, own_share)[1] == others
+
+
+@pytest.mark.parametrize(
+    ("own_share", "words"),
+    [
+        (1.0, "nearly all of it theirs alone"),
+        (0.95, "nearly all of it theirs alone"),
+        (0.94, "most of it theirs alone"),
+        (0.6, "most of it theirs alone"),
+        (0.59, "half of it shared with about 2 other files"),
+        (0.45, "half of it shared with about 4 other files"),
+        (0.44, "most of it shared with about 4 other files"),
+        (0.2, "most of it shared with about 14 other files"),
+        (0.19, "nearly all of it shared with about 15 other files"),
+        (0.0, "nearly all of it shared with about 1,000 other files"),
+    ],
+)
+def test_whose_likeness_it_is_in_words(own_share, words):
+    assert whose(0.42, own_share) == words
+
+
+def test_who_shares_a_likeness_of_100_per_cent_is_still_said():
+    assert whose(1.0, 0.5) == "half of it shared with about 1,000 other files"
+
+
 @given(paths, paths)
 def test_no_path_puts_a_control_character_or_a_second_line_into_text(first, second):
     lines = [
@@ -134,35 +223,35 @@ def test_no_path_puts_a_control_character_or_a_second_line_into_text(first, seco
     assert len(lines) == 7
 
 
-def comparison(kind=Kind.NEAR, distance=4, **settings):
+def comparison(kind=Kind.NEAR, distance=4, similarity=0.9375, **settings):
     return Comparison(
         Settings(Recipe(bits=16), **settings),
         document("a"),
-        document("b", confidence=1.0, features=1),
+        document("b", confidence=1.0, features=15),
         (b"\0\1", b"\xf0\1"),
         kind,
         distance,
-        0.75,
+        similarity,
         ("left", "right"),
     )
 
 
 def test_a_comparison_in_text():
     assert rendered(text.render_comparison(comparison())) == (
-        "verdict      near-duplicates (similarity of at least 45.0 %)\n"
-        "similarity   75.0 %, exact\n"
+        f"verdict      near-duplicates (similarity of at least {LEAST})\n"
+        "similarity   93.7 %, exact\n"
         "a: gb18030 (87.5 % sure), 1.2 kB, 100 features\n"
-        "b: gb18030 (100 % sure), 1.2 kB, 1 feature  (short)\n"
+        "b: gb18030 (100 % sure), 1.2 kB, 15 features  (short)\n"
     )
 
 
 def test_a_verbose_comparison_also_has_the_fingerprints_and_their_distance():
     assert rendered(text.render_comparison(comparison(), verbose=True)) == (
-        "verdict      near-duplicates (similarity of at least 45.0 %)\n"
-        "similarity   75.0 %, exact\n"
+        f"verdict      near-duplicates (similarity of at least {LEAST})\n"
+        "similarity   93.7 %, exact\n"
         "a: gb18030 (87.5 % sure), 1.2 kB, 100 features\n"
         "  fingerprint  0001\n"
-        "b: gb18030 (100 % sure), 1.2 kB, 1 feature  (short)\n"
+        "b: gb18030 (100 % sure), 1.2 kB, 15 features  (short)\n"
         "  fingerprint  f001\n"
         "distance     4 of 16 bits\n"
         "             stands for 70.7 % alike (43.0 % to 90.2 % within one standard error)\n"
@@ -174,7 +263,7 @@ def test_a_verbose_comparison_also_has_the_fingerprints_and_their_distance():
     [
         (comparison(Kind.IDENTICAL_BYTES), "identical bytes"),
         (comparison(Kind.IDENTICAL_TEXT), "identical text"),
-        (comparison(None), "not near-duplicates (similarity below 45.0 %)"),
+        (comparison(None, similarity=0.5), f"not near-duplicates (similarity below {LEAST})"),
         (comparison(Kind.NEAR, k=4), "near-duplicates (within 4 bits)"),
         (comparison(None, k=3), "not near-duplicates (not within 3 bits)"),
         (comparison(Kind.NEAR, distance=0, verified=False), "near-duplicates (within 0 bits)"),
@@ -182,6 +271,27 @@ def test_a_verbose_comparison_also_has_the_fingerprints_and_their_distance():
 )
 def test_verdicts(made, verdict):
     assert next(text.render_comparison(made)) == f"verdict      {verdict}"
+
+
+def test_a_comparison_among_other_files_says_whose_the_likeness_is():
+    version = replace(comparison(), own_share=0.98, among=12)
+    sibling = replace(comparison(None), own_share=0.1, among=1000)
+    other = replace(comparison(None, similarity=0.2), own_share=0.1, among=1000)
+
+    assert list(text.render_comparison(version))[:3] == [
+        f"verdict      near-duplicates (similarity of at least {LEAST})",
+        "similarity   93.7 %, exact",
+        "own share    98.0 % among 12 files: 93.7 % alike, nearly all of it theirs alone",
+    ]
+    least = percent(Settings().own_share)
+    assert list(text.render_comparison(sibling))[:3] == [
+        f"verdict      not near-duplicates (same pattern: less than {least} theirs alone)",
+        "similarity   93.7 %, exact",
+        "own share    10.0 % among 1,000 files:"
+        " 93.7 % alike, nearly all of it shared with about 288 other files",
+    ]
+    verdict = next(text.render_comparison(other))
+    assert verdict == f"verdict      not near-duplicates (similarity below {LEAST})"
 
 
 @pytest.mark.parametrize("distance", range(17))
@@ -197,7 +307,9 @@ def test_a_range_never_leaves_0_to_100_per_cent(distance):
 
 def test_json_worked_by_hand():
     skipped = (Skipped("in/x", Reason.BINARY, "NUL bytes"), Skipped("in/y", Reason.HIDDEN))
-    found = result(pair("in/a", "in/b", distance=3, similarity=0.75), skipped=skipped)
+    found = result(
+        pair("in/a", "in/b", distance=3, similarity=0.75, own_share=0.625), skipped=skipped
+    )
 
     whole = json.loads(rendered(data.render_json(found)))
 
@@ -209,6 +321,7 @@ def test_json_worked_by_hand():
         "bytes": 2468,
         "seconds": 1.25,
         "ignored": 0,
+        "siblings": 0,
     }
     assert whole["candidates"] == {"k": 9, "wanted": 9, "recall": 0.875, "pairs": 3}
     assert whole["skipped"] == [
@@ -234,6 +347,7 @@ def test_json_worked_by_hand():
         "kind": "near",
         "distance": 3,
         "similarity": 0.75,
+        "own_share": 0.625,
         "representative": False,
     }
 
@@ -262,6 +376,25 @@ def raw(shown):
     return shown["path"].encode()
 
 
+def test_json_has_families_of_siblings_if_they_are_asked_for():
+    found = replace(result(pair()), patterns=(family((0.62, 0.12)),))
+
+    plain = json.loads(rendered(data.render_json(found)))
+    whole = json.loads(rendered(data.render_json(found, siblings=True)))
+    lines = [json.loads(line) for line in data.render_jsonl(found, siblings=True)]
+
+    (pattern,) = whole.pop("patterns")
+    assert whole == plain
+    assert (pattern["id"], pattern["kind"]) == (2, "same pattern")
+    assert [(each["similarity"], each["own_share"]) for each in pattern["members"]] == [
+        (1.0, 1.0),
+        (0.62, 0.12),
+    ]
+    assert [line["type"] for line in lines] == ["scan", "group", "pattern"]
+    assert lines[2] == {"type": "pattern"} | pattern
+    assert "patterns" in json.loads(rendered(data.render_json(result(), siblings=True)))
+
+
 @given(paths)
 def test_any_path_is_one_line_of_jsonl(path):
     found = result(pair(path), skipped=[Skipped(path, Reason.EMPTY)])
@@ -287,7 +420,8 @@ def test_a_comparison_in_json():
     found = json.loads(rendered(data.render_comparison(comparison())))
 
     assert [each["fingerprint"] for each in found["files"]] == ["0001", "f001"]
-    assert (found["distance"], found["similarity"], found["kind"]) == (4, 0.75, "near")
+    assert (found["distance"], found["similarity"], found["kind"]) == (4, 0.9375, "near")
+    assert (found["own_share"], found["among"]) == (None, 0)
     assert found["near_duplicates"] is True
     assert found["estimate"] == pytest.approx(0.7071, abs=1e-4)
     assert found["standard_error_bits"] == pytest.approx(3**0.5)  # 16 x 1/4 x 3/4
@@ -303,12 +437,18 @@ def test_a_comparison_of_others_in_json_has_no_kind():
 
 
 def test_csv_worked_by_hand():
-    found = result(pair("in/a", 'in/"b",c', distance=3, similarity=0.75))
+    found = result(pair("in/a", 'in/"b",c', distance=3, similarity=0.75, own_share=0.625))
+    found = replace(found, patterns=(family((0.62, 0.12)),))
+    groups = (
+        "group,kind,representative,similarity,own_share,distance,size,encoding,path\n"
+        "1,near,1,1.000000,,0,1234,gb18030,in/a\n"
+        '1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c"\n'
+    )
 
-    assert rendered(data.render_csv(found)) == (
-        "group,kind,representative,similarity,distance,size,encoding,path\n"
-        "1,near,1,1.000000,0,1234,gb18030,in/a\n"
-        '1,near,0,0.750000,3,1234,gb18030,"in/""b"",c"\n'
+    assert rendered(data.render_csv(found)) == groups
+    assert rendered(data.render_csv(found, siblings=True)) == groups + (
+        "2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0\n"
+        "2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1\n"
     )
 
 
@@ -540,10 +680,20 @@ def test_a_summary_counts_pairs_that_were_ignored():
     assert summary(replace(result(), stats=several))[-1].startswith("2,000 pairs are left out")
 
 
+def test_a_summary_counts_the_pairs_that_were_set_aside_as_siblings():
+    one, several = (replace(result().stats, siblings=n) for n in (1, 2310))
+    listed = replace(result(), stats=several, patterns=(family((0.62, 0.12)),))
+
+    assert summary(replace(result(), stats=one))[1:] == ["set aside 1 pair of one pattern"]
+    assert summary(listed)[1:] == ["set aside 2,310 pairs of one pattern (--siblings shows them)"]
+    assert summary(listed, siblings=True)[1:] == ["set aside 2,310 pairs of one pattern"]
+
+
 def test_a_summary_says_that_candidates_were_narrowed():
     narrowed = Candidates(k=5, wanted=9, recall=0.256, pairs=3)
 
     assert summary(result(candidates=narrowed))[1] == (
         "candidates were narrowed from 9 to 5 bits, since there would have been too many:"
-        " a pair just 45.0 % alike is found with probability 26%; more --bits avoid this"
+        f" a pair just {percent(SIMILARITY)} alike is found with probability 26%;"
+        " more --bits avoid this"
     )

@@ -15,7 +15,9 @@ const CHOICES = ['kind', 'folder', 'coding', 'order'];
 /** Fill the choices, in the present language, and keep what was chosen. */
 function drawFilters() {
   const all = ['', t('all')];
-  const present = KINDS.filter((kind) => groups.some((group) => group.kind === kind));
+  const present = [...KINDS, SAME_PATTERN].filter((kind) => listed().some((group) => group.kind === kind));
+  byId('siblings').hidden = !patterns.length;
+  byId('siblings').querySelector('span').textContent = t('patterns', patterns.length);
   setOptions('kind', [all, ...present.map((kind) => [kind, t('kinds')[kind]])]);
   setOptions('folder', [all, ...foldersOf().map((folder) => [folder, folder])]);
   setOptions('coding', [all, ...data.codings.toSorted().map((coding) => [coding, coding])]);
@@ -26,13 +28,23 @@ function setOptions(id, options) {
   const select = byId(id);
   const { value } = select;
   select.replaceChildren(...options.map(([key, words]) => make('option', { value: key }, words)));
-  select.value = value || options[0][0];
+  select.value = options.some(([key]) => key === value) ? value : options[0][0];
+}
+
+/** The groups, and the files of one pattern if the reader wants to see them. */
+function listed() {
+  return byId('patterns').checked ? [...groups, ...patterns] : groups;
+}
+
+function switchPatterns() {
+  drawFilters();
+  applyFilters();
 }
 
 /** The folders with files, and those above them. */
 function foldersOf() {
   const counts = new Map();
-  for (const { members } of groups) {
+  for (const { members } of listed()) {
     for (const { folder } of members) {
       for (let end = folder.length; end > 0; end = folder.lastIndexOf('/', end - 1)) {
         const part = folder.slice(0, end);
@@ -47,8 +59,9 @@ function foldersOf() {
 /** Show the groups that fit what is typed and chosen. */
 function applyFilters() {
   const wanted = wish();
-  page.shown = groups.filter((group) => fits(group, wanted)).sort(ORDERS[byId('order').value]);
-  byId('count').textContent = t('counted', page.shown.length, groups.length);
+  const all = listed();
+  page.shown = all.filter((group) => fits(group, wanted)).sort(ORDERS[byId('order').value]);
+  byId('count').textContent = t('counted', page.shown.length, all.length);
   byId('reset').disabled = !Object.values(wanted).some((value) => value.length !== 0 && value !== 0 && value !== 100);
   drawGroups();
 }
@@ -85,4 +98,5 @@ function listenToFilters() {
   for (const id of ['search', 'low', 'high']) byId(id).addEventListener('input', applyFilters);
   for (const id of CHOICES) byId(id).addEventListener('change', applyFilters);
   byId('reset').addEventListener('click', resetFilters);
+  byId('patterns').addEventListener('change', switchPatterns);
 }

@@ -9,7 +9,7 @@ const MEMBERS_AT_ONCE = 200;
 function drawGroups() {
   byId('list').replaceChildren();
   if (!page.shown.length) {
-    const text = t(groups.length ? 'nothingFits' : 'nothing');
+    const text = t(listed().length ? 'nothingFits' : 'nothing');
     byId('list').append(make('li', { class: 'nothing' }, data.complete || groups.length ? text : t('incomplete')));
   }
   drawMore();
@@ -33,7 +33,7 @@ function itemOf(group) {
   make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]),
   pathOf(group.first),
   make('span', { class: 'count' }, t('files', group.members.length)),
-  make('span', { class: 'copies' }, t('inCopies', size(group.copies))));
+  make('span', { class: 'copies' }, group.copies ? t('inCopies', size(group.copies)) : ''));
   return make('li', { class: 'group', id: `group-${group.id}` },
     make('h3', {}, head), isOpen ? bodyOf(group) : null);
 }
@@ -56,6 +56,7 @@ function headOf(group) {
 function bodyOf(group) {
   const chosen = page.open.get(group.id);
   return make('div', { class: 'body' },
+    group.sharing ? make('p', { class: 'note' }, t('sharing', ...group.sharing)) : null,
     group.diameter ? make('p', { class: 'note' }, t('diameter', group.diameter, data.settings.bits)) : null,
     membersOf(group),
     chosen ? comparisonOf(group, chosen) : null);
@@ -85,6 +86,7 @@ function addMembers(body, group, from) {
 
 function memberRow(group, member, place) {
   const remarks = [
+    member.own !== null && member.own < EXPECTED ? t('own', percent(member.own)) : null,
     member.short ? t('short') : null,
     member.damaged ? t('damaged', member.damaged) : null,
   ].filter(Boolean);

@@ -43,7 +43,7 @@ function switchTheme() {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { target, key } = event;
-  if (key === '/' && !target.matches('input, select')) {
+  if (key === '/' && !target.matches('input:not([type=checkbox]), select')) {
     event.preventDefault();
     byId('search').focus();
   } else if (key === 'Escape') leave(target);
@@ -57,7 +57,7 @@ function leave(target) {
     target.value = '';
     applyFilters();
   }
-  const group = item && groups.find((each) => `group-${each.id}` === item.id);
+  const group = item && listed().find((each) => `group-${each.id}` === item.id);
   if (group && page.open.has(group.id)) toggle(group);
 }
 

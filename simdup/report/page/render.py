@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from simdup.records import Document, Skipped
+from simdup.records import Document, Kind, Skipped
 from simdup.report.page import LARGEST_PAGE
-from simdup.report.text import skips
-from simdup.report.wording import printable
+from simdup.report.text import family_figures, skips
+from simdup.report.wording import printable, sharing
 from simdup.theory import similarity_at
 from simdup.versions import version
 
@@ -65,13 +65,16 @@ def render(
     """The lines of the page, in one of LANGUAGES.
 
     `read` reads the texts for the page; None makes a page without texts. `groups` may be the
-    groups of the result wrapped in a progress bar, which advances while texts are read.
+    groups and patterns of the result wrapped in a progress bar, which advances while texts are
+    read.
     """
     data = _data(result)
     blocks, left_out = dict[int, str](), 0
     if read is not None:
         room = LARGEST_PAGE - FRAME - len(_json(data).encode("utf-8", "backslashreplace"))
-        blocks, left_out = text_blocks(result.groups if groups is None else groups, read, room)
+        blocks, left_out = text_blocks(
+            result.groups + result.patterns if groups is None else groups, read, room
+        )
     data |= {
         "language": language,
         "texts": read is not None,
@@ -127,10 +130,10 @@ def _data(result: ScanResult) -> dict[str, Any]:
     """
     folders, encodings = dict[str, int](), dict[str, int]()
     bits = result.settings.recipe.bits
-    groups = list[list[Any]]()
-    for group in result.groups:
-        members = [_member(member, bits, folders, encodings) for member in group.members]
-        groups.append([group.id, group.kind.value, group.diameter, members])
+    groups, patterns = (
+        [_group(group, bits, folders, encodings) for group in each]
+        for each in (result.groups, result.patterns)
+    )
     stats, candidates = result.stats, result.candidates
     narrowed = None
     if candidates is not None and candidates.k < candidates.wanted:
@@ -150,6 +153,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "folders": list(folders),
         "codings": list(encodings),
         "groups": groups,
+        "patterns": patterns,
+        "siblings": stats.siblings,
     }
 
 
@@ -162,6 +167,7 @@ def _settings(settings: Settings) -> dict[str, Any]:
         "bits": recipe.bits,
         "verified": verified,
         "similarity": settings.similarity if verified else None,
+        "ownShare": settings.own_share if verified else None,
         "k": settings.distance,
         "least": settings.similarity if verified else _estimate(settings.distance, recipe.bits),
         "linkage": settings.linkage,
@@ -171,6 +177,18 @@ def _settings(settings: Settings) -> dict[str, Any]:
 
 def _estimate(distance: int, bits: int) -> float:
     return max(0.0, similarity_at(distance, bits))
+
+
+def _group(
+    group: Group, bits: int, folders: dict[str, int], encodings: dict[str, int]
+) -> list[Any]:
+    """A group as the page reads it in data.js; of siblings also how alike they are, and to whom."""
+    members = [_member(member, bits, folders, encodings) for member in group.members]
+    fields: list[Any] = [group.id, group.kind.value, group.diameter, members]
+    if group.kind is Kind.SAME_PATTERN:
+        least, most, *middle = family_figures(group)
+        fields.append([least, most, *sharing(*middle)])
+    return fields
 
 
 def _member(
@@ -192,6 +210,7 @@ def _member(
         member.distance,
         round(_estimate(member.distance, bits) if alike is None else alike, 6),
         int(alike is not None),
+        None if member.own_share is None else round(member.own_share, 6),
     ]
 
 

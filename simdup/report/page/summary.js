@@ -36,9 +36,11 @@ function figures() {
 }
 
 function settingsInWords() {
-  const { features, ngram, top, bits, verified, similarity, k, least, linkage, encoding } = data.settings;
+  const { features, ngram, top, bits, verified, similarity, ownShare, k, least, linkage, encoding } = data.settings;
   return [
     verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(least)),
+    ownShare ? t('ownShare', percent(ownShare)) : '',
+    data.siblings ? t('siblings', data.siblings) : '',
     t('recipe', bits, t('features')[features](ngram, top)),
     t('linkage')[linkage],
     encoding ? t('encoding', encoding) : '',

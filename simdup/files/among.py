@@ -1,0 +1,54 @@
+"""Two files side by side, and whether what they share is theirs alone among some folders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from simdup.errors import InputError
+from simdup.files.compare import compare
+from simdup.files.group_files import own_share_of
+from simdup.files.scan import fingerprint_paths
+from simdup.progress import silent
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from simdup.progress import Progress
+    from simdup.records import Comparison, Source
+    from simdup.settings import Settings
+
+    AnyPath = str | os.PathLike[str]
+
+
+def compare_among(  # noqa: PLR0913  (the last two have an answer)
+    left: AnyPath,
+    right: AnyPath,
+    folders: Sequence[AnyPath],
+    settings: Settings,
+    *,
+    jobs: int | None = 1,
+    progress: Progress = silent,
+) -> Comparison:
+    """Compare two files as a scan of them and these folders would.
+
+    Near-duplicates must have an own share of `settings.own_share` among all files. `jobs`
+    processes read the folders. Raises InputError for a file without text, and for a folder that
+    cannot be read.
+    """
+    found = compare(left, right, settings)
+    made = fingerprint_paths((*folders, left, right), settings, jobs=jobs, progress=progress)
+    places = {_identity(each.source): place for place, each in enumerate(made.documents)}
+    try:
+        pair = places[_identity(found.left.source)], places[_identity(found.right.source)]
+    except KeyError:
+        raise InputError(f"{left!r} or {right!r} changed while the folders were read") from None
+    own = own_share_of(made, pair, settings, progress)
+    is_one_text = found.left.features_digest == found.right.features_digest
+    kind = found.kind if is_one_text or own >= settings.own_share else None
+    return replace(found, kind=kind, own_share=own, among=len(made.documents))
+
+
+def _identity(source: Source) -> tuple[int, int]:
+    return source.device, source.inode

@@ -1,0 +1,243 @@
+"""Files of one pattern: set aside by a scan as families, and compared among other files."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import filled_form
+
+from simdup.errors import InputError
+from simdup.files import group_files
+from simdup.files.among import compare_among
+from simdup.files.compare import compare
+from simdup.files.ignored import without_ignored
+from simdup.files.scan import scan
+from simdup.records import Kind, Reason
+from simdup.settings import Settings
+from simdup.storage.store import Store
+from tests.files.test_scan import grouped, when
+
+FORMS = 10
+
+
+@pytest.fixture
+def forms(write):
+    """Ten forms of one template, one of them twice, and a later version of another one."""
+    for number in range(FORMS):
+        write(f"in/{number}", filled_form(number))
+    write("in/copy of 4", filled_form(4))
+    write("in/version of 3", filled_form(3, edits=20))
+    return "in"
+
+
+def families(result):
+    return [{member.document.path for member in each.members} for each in result.patterns]
+
+
+def test_forms_of_one_template_are_a_family_and_no_group(forms):
+    result = scan([forms])
+
+    assert grouped(result) == [["in/4", "in/copy of 4"], ["in/3", "in/version of 3"]]
+    first, *others = result.patterns[0].members
+    assert first.kind is Kind.IDENTICAL_BYTES
+    assert {member.kind for member in others} == {Kind.SAME_PATTERN}
+    assert result.patterns[0].kind is Kind.SAME_PATTERN
+    # A text with a copy is there once; two versions are no siblings of each other.
+    (family,) = families(result)
+    assert "in/copy of 4" not in family
+    assert {f"in/{number}" for number in range(FORMS)} - {"in/3"} <= family
+
+
+def test_a_member_of_a_family_is_alike_to_its_first_by_the_figures_shown(forms):
+    result = scan([forms])
+
+    first, *others = result.patterns[0].members
+    assert (first.similarity, first.own_share) == (1, 1)
+    for member in others:
+        found = compare_among(first.document.path, member.document.path, [forms], Settings())
+        assert (member.similarity, member.own_share) == (found.similarity, found.own_share)
+        assert member.distance == found.distance
+        assert found.kind is None
+    assert [each.similarity for each in others] == sorted(
+        (each.similarity for each in others), reverse=True
+    )
+
+
+def test_a_member_of_a_group_has_its_own_share(forms):
+    copy, version = (group.members[1] for group in scan([forms]).groups)
+
+    assert copy.own_share == 1
+    found = compare_among("in/3", "in/version of 3", [forms], Settings())
+    assert version.own_share == found.own_share
+    # Of 199 shingles 139 are the template's, in nine other forms, and of the others 39 are shared.
+    weight = 1 / (1 + 9 / 2)
+    weighted = (39 + 139 * weight) / (60 + 139 * weight)
+    assert version.own_share == pytest.approx(weighted / (178 / 199), abs=0.07)
+
+
+def test_without_own_shares_there_are_no_families(forms):
+    bare, lenient = scan([forms], Settings(k=60)), scan([forms], Settings(own_share=0.0))
+
+    for result in (bare, lenient):
+        assert (result.patterns, result.stats.siblings) == ((), 0)
+        assert {each.own_share for group in result.groups for each in group.members} == {None}
+    assert len(lenient.groups[0].members) == FORMS + 2
+
+
+def test_families_are_numbered_after_the_groups(write, forms):
+    for number in range(FORMS):
+        write(f"in/other {number}", filled_form(number).replace("t", "u").replace("w", "v"))
+    result = scan([forms])
+
+    assert [group.id for group in result.groups + result.patterns] == [1, 2, 3, 4]
+    assert len(result.patterns) == 2
+
+
+def test_the_stats_count_pairs_of_texts_that_no_group_holds(write):
+    for number in range(FORMS):
+        write(f"in/{number}", filled_form(number))
+    assert scan(["in"]).stats.siblings == FORMS * (FORMS - 1) // 2
+
+    write("in/copy", filled_form(0))
+    assert scan(["in"]).stats.siblings == FORMS * (FORMS - 1) // 2
+
+
+def test_texts_that_a_third_one_brought_into_one_group_are_no_siblings(write):
+    # Both are versions of a long text, and have only the template in common beside it.
+    other = " ".join(f"o{place}" for place in range(400))
+    write("in/long", f"{filled_form(0)} {other}")
+    write("in/half", f"{filled_form(0)} " + other[: len(other) // 2])
+    for number in range(1, FORMS):
+        write(f"in/{number}", filled_form(number))
+    result = scan(["in"], Settings(linkage="components"))
+
+    together = {member.document.path for member in result.groups[0].members}
+    assert {"in/long", "in/half"} <= together
+    for pattern in result.patterns:
+        first, *others = (member.document.path for member in pattern.members)
+        assert first not in together or together.isdisjoint(others)
+
+
+def test_an_ignored_pair_is_in_no_family(write):
+    for number in range(FORMS):
+        write(f"in/{number}", filled_form(number))
+    whole = scan(["in"])
+    first, other = (member.document for member in whole.patterns[0].members[:2])
+    ignored = [(first.text_digest, other.text_digest)]
+
+    result = scan(["in"], ignored=ignored)
+
+    assert result.stats.siblings == whole.stats.siblings - 1
+    for pattern in (*result.patterns, *without_ignored(whole, ignored).patterns):
+        head, *others = (member.document.path for member in pattern.members)
+        assert (head, others.count(other.path)) != (first.path, 1)
+        assert (head, others.count(first.path)) != (other.path, 1)
+
+
+def test_a_file_that_vanished_is_in_no_family(write):
+    for number in range(FORMS):
+        write(f"in/{number}", filled_form(number))
+    scanned = scan(["in"])
+    gone = scanned.patterns[0].members[-1].document.path
+    result = scan(["in"], progress=when("search", Path(gone).unlink))
+
+    (family,) = families(result)
+    assert family == families(scanned)[0] - {gone}
+    assert [(each.path, each.reason) for each in result.skipped] == [(gone, Reason.VANISHED)]
+
+
+def test_a_family_whose_first_file_vanished_is_left_out(write, monkeypatch):
+    for number in range(FORMS):
+        write(f"in/{number}", filled_form(number))
+    first = scan(["in"]).patterns[0].members[0].document.path
+    real = group_files.Grouping
+    without_first = lambda documents, texts, _: real(documents, texts, {first})  # noqa: E731
+    monkeypatch.setattr(group_files, "Grouping", without_first)
+
+    assert scan(["in"]).patterns == ()
+
+
+def test_a_scan_from_the_store_finds_the_same_families(forms, tmp_path_factory, monkeypatch):
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+    place = tmp_path_factory.mktemp("store") / "store"
+    with closing(Store(place, pytest.fail)) as store:
+        first = scan([forms], store=store)
+    with closing(Store(place, pytest.fail)) as store:
+        again = scan([forms], store=store)
+
+    assert (first.stats.from_store, again.stats.from_store) == (0, FORMS + 2)
+    assert first.patterns
+    assert (again.patterns, again.groups) == (first.patterns, first.groups)
+    assert again.stats.siblings == first.stats.siblings
+
+
+# Two files among others
+
+
+def test_two_forms_are_near_duplicates_unless_other_forms_are_seen(forms):
+    alone = compare("in/1", "in/2")
+    among = compare_among("in/1", "in/2", [forms], Settings())
+
+    assert (alone.kind, alone.own_share, alone.among) == (Kind.NEAR, None, 0)
+    assert among == replace(alone, kind=None, own_share=among.own_share, among=FORMS + 2)
+    assert among.own_share < 0.5
+
+
+def test_two_versions_are_near_duplicates_among_other_forms_too(forms):
+    found = compare_among("in/3", "in/version of 3", [forms], Settings())
+
+    assert found.kind is Kind.NEAR
+    assert found.own_share > 0.8
+
+
+def test_the_own_share_that_is_asked_for_decides(forms):
+    share = compare_among("in/1", "in/2", [forms], Settings()).own_share
+
+    for asked, kind in ((share, Kind.NEAR), (share + 1e-9, None)):
+        assert compare_among("in/1", "in/2", [forms], Settings(own_share=asked)).kind is kind
+
+
+def test_files_that_are_not_similar_enough_stay_so(write, forms, english):
+    write("other", english)
+
+    found = compare_among("in/1", "other", [forms], Settings())
+
+    assert (found.kind, found.among) == (None, FORMS + 3)
+
+
+@pytest.mark.parametrize("other", ["in/4", "in/copy of 4"])
+def test_one_text_is_no_sibling_of_itself(forms, other):
+    found = compare_among("in/4", other, [forms], Settings())
+
+    assert (found.kind, found.own_share) == (Kind.IDENTICAL_BYTES, 1)
+
+
+def test_files_and_folders_of_any_place_are_compared_and_read_once(write, forms):
+    write("more/11", filled_form(11))
+    write("elsewhere", filled_form(12))
+
+    found = compare_among("elsewhere", "in/2", [forms, "in", "more"], Settings())
+
+    assert found.among == FORMS + 4
+    assert found.kind is None
+
+
+def test_any_number_of_processes_finds_the_same(forms):
+    one, two = (compare_among("in/1", "in/2", [forms], Settings(), jobs=jobs) for jobs in (1, 2))
+
+    assert one == two
+
+
+def test_a_folder_that_is_missing_is_refused(forms):  # noqa: ARG001  (they are compared)
+    with pytest.raises(InputError, match="nowhere"):
+        compare_among("in/1", "in/2", ["nowhere"], Settings())
+
+
+def test_a_file_that_vanishes_meanwhile_is_refused(forms):
+    with pytest.raises(InputError, match="changed while the folders were read"):
+        compare_among(
+            "in/1", "in/2", [forms], Settings(), progress=when("read", Path("in/2").unlink)
+        )
