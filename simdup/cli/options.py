@@ -111,6 +111,15 @@ def share(text: str) -> float:
     return value
 
 
+def share_or_0(text: str) -> float:
+    """Return a share from 0 to 1, given as such or in per cent.
+
+    >>> share_or_0("0"), share_or_0("0%"), share_or_0("57")
+    (0.0, 0.0, 0.57)
+    """
+    return 0.0 if re.fullmatch(r"0+(\.0*)?\s*%?", text.strip()) else share(text)
+
+
 def _among(known: Collection[str], text: str) -> tuple[str, ...]:
     """Return the names in a list with commas, each once. Raises ValueError for an unknown one."""
     names = tuple(dict.fromkeys(text.split(",")))
