@@ -66,6 +66,11 @@ class Labels:
     clusters: NDArray[np.int64] | None = None
     """(texts,): the number of each text's cluster; None when pairs were labelled."""
 
+    @property
+    def collections(self) -> int:
+        """The number of collections."""
+        return int(self.collection.max(initial=-1)) + 1
+
 
 @contextmanager
 def own_table() -> Iterator[str]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def own_shares(labels: Labels, features: Features, rows: Rows, asked: NDArray[np.bool_]) -> Shares:
-    """The own share of each pair that is `asked` about, and 0 for the others; (m,).
+    """The own share of each pair (m,) that is `asked` about, and 0 for the others; (m,).
 
     `features` and `rows` (texts, bytes) are of all texts. Texts with equal features are one text
     for a scan, so their share is 1.
@@ -38,20 +38,25 @@ def own_shares(labels: Labels, features: Features, rows: Rows, asked: NDArray[np
     shares, sketched, digest = np.zeros(len(asked)), sketches(features), digests(features)
     is_one = (digest[labels.pairs[:, 0]] == digest[labels.pairs[:, 1]]).all(axis=1)
     shares[asked & is_one] = 1
-    for collection in distinct_numbers(labels.collection[asked & ~is_one]):
-        is_of_it = labels.collection == collection
-        texts = distinct_numbers(labels.pairs[is_of_it])
-        chosen = np.flatnonzero(is_of_it & asked & ~is_one)
-        family, local = families(features, rows, texts), sketched.take(texts)
-        of_collection = OwnShares(local, features.counts[texts], family)
-        shares[chosen] = of_collection.of(np.searchsorted(texts, labels.pairs[chosen]))
+    collections = [
+        (distinct_numbers(labels.pairs[is_of_it]), np.flatnonzero(is_of_it & asked & ~is_one))
+        for is_of_it in (labels.collection == each for each in range(labels.collections))
+    ]
+    near = [_near(rows[texts], texts) for texts, _ in collections]
+    # In one go, as cosines of few pairs take nearly as long as the ones of many.
+    is_family = cosines(features, *np.concatenate(near).T) >= FAMILY
+    ends = np.cumsum(list(map(len, near)))
+    for (texts, chosen), pairs, of_them in zip(
+        collections, near, np.split(is_family, ends[:-1]), strict=True
+    ):
+        family = components(np.searchsorted(texts, pairs[of_them]), len(texts))
+        among = OwnShares(sketched.take(texts), features.counts[texts], family)
+        shares[chosen] = among.of(np.searchsorted(texts, labels.pairs[chosen]))
     return shares
 
 
-def families(features: Features, rows: Rows, texts: Indices) -> Indices:
-    """The family of each of these texts, as `match.own_share` defines it; (texts,)."""
-    bits, alike = 8 * rows.shape[1], [np.empty((0, 2), np.int64)]
-    for near in iter_near_pairs(rows[texts], Reach(bits, search_distance(FAMILY, bits), None)):
-        pairs = near[:, :2]
-        alike.append(pairs[cosines(features, *texts[pairs].T) >= FAMILY])
-    return components(np.concatenate(alike), len(texts))
+def _near(rows: Rows, texts: Indices) -> Indices:
+    """Pairs (m, 2) of these texts that may be one family, by their fingerprints (texts, bytes)."""
+    bits = 8 * rows.shape[1]
+    chunks = iter_near_pairs(rows, Reach(bits, search_distance(FAMILY, bits), None))
+    return texts[np.concatenate([np.empty((0, 2), np.int64), *(each[:, :2] for each in chunks)])]
