@@ -113,6 +113,12 @@ def curve(labelled: LabelledSet, scores: np.ndarray, thresholds: np.ndarray) -> 
     return 2 * right / (right + wrong + labelled.is_duplicate.sum())
 
 
+def f1(labelled: LabelledSet, found: np.ndarray) -> float:
+    """F1 if these pairs are found."""
+    right = (found & labelled.is_duplicate).sum()
+    return float(2 * right / (found.sum() + labelled.is_duplicate.sum()))
+
+
 def bare(bits: int, draws: int) -> Callable[[LabelledSet], tuple[np.ndarray, np.ndarray]]:
     """Curves of SimHash: minus the thresholds, and the mean F1 over independent draws."""
 
@@ -139,9 +145,8 @@ def verified(bits: int, draws: int) -> Callable[[LabelledSet], tuple[np.ndarray,
         made = []
         for part in np.split(rows, draws, axis=1):
             near = distances(part, labelled)
-            scores = [np.where(near <= search_distance(s, bits), similar, -1) for s in thresholds]
-            each = zip(scores, thresholds, strict=True)
-            made.append([curve(labelled, score, np.array([s]))[0] for score, s in each])
+            found = ((near <= search_distance(s, bits)) & (similar >= s) for s in thresholds)
+            made.append([f1(labelled, each) for each in found])
         return thresholds, np.mean(made, axis=0)
 
     return curves
@@ -158,12 +163,9 @@ def by_default(bits: int, draws: int) -> Callable[[LabelledSet], tuple[np.ndarra
         found = cosines(features, i, j) >= least_similarity(SIMILARITY, counts)
         found &= own_shares(labelled.labels, features, rows, found) >= OWN_SHARE
         found, k = found[labelled.is_judged], search_distance(SIMILARITY, bits)
-        scores = [
-            np.where(distances(part, labelled) <= k, found, 0)
-            for part in np.split(rows, draws, axis=1)
-        ]
-        made = [curve(labelled, each, np.array([1])) for each in scores]
-        return np.array([SIMILARITY]), np.mean(made, axis=0)
+        parts = np.split(rows, draws, axis=1)
+        made = [f1(labelled, found & (distances(part, labelled) <= k)) for part in parts]
+        return np.array([SIMILARITY]), np.array([np.mean(made)])
 
     return curves
 

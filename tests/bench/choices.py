@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import numpy as np
-from accuracy import TOKEN, LabelledSet, curve, distances, labelled_set, own_set, whole_set
+from accuracy import TOKEN, LabelledSet, curve, distances, f1, labelled_set, own_set, whole_set
 
 import simdup
 import simdup.evaluation.own_shares as own_shares_module
@@ -174,8 +174,7 @@ class Exact:
         return (self.similar >= least) & (self.shares >= own_share)
 
     def f1(self, similarity: float, own_share: float, margin: float = SHORT_MARGIN) -> float:
-        found = self.found(similarity, own_share, margin).astype(np.float64)
-        return float(curve(self.labelled, found, np.array([1]))[0])
+        return f1(self.labelled, self.found(similarity, own_share, margin))
 
 
 def exact(labelled: LabelledSet) -> Exact:
@@ -195,7 +194,7 @@ def own_share_table(known: list[Exact]) -> None:
         [[[each.f1(s, r) for r in shares] for s in similarities] for each in known]
     )  # (sets, similarities, shares)
     print(f"\nmean F1 by similarity (default {SIMILARITY}) and own share (default {OWN_SHARE})")
-    print("      " + "".join(f"{share:>8}" for share in shares))
+    print("      " + "".join(f"{share:>8}" for share in shares), flush=True)
     for similarity, row in zip(similarities, every.mean(axis=0), strict=True):
         print(f"{similarity:>6.2f}" + "".join(f"{f1:>8.4f}" for f1 in row))
     print(f"default: {values(each.f1(SIMILARITY, OWN_SHARE) for each in known)}")
@@ -379,21 +378,21 @@ def main() -> None:
     sets = [own_set(), *map(whole_set, given.folders)]
     print("sets:", ", ".join(each.name for each in sets))
     known = [exact(each) for each in sets]
+    verified_table(known)
+    own_share_table(known)
+    margin_of_short_table(sets[0])
+    if given.folders:
+        long_table(given.folders)
+    family_table(sets)
+    sketch_table(sets)
     near: dict[int, list[np.ndarray]] = {bits: [] for bits in SIZES}
     for each in sets:
         rows = simdup.fingerprint_texts(each.texts, WIDEST * given.draws)
         for bits in SIZES:
             parts = np.split(rows, given.draws, axis=1)
             near[bits].append([distances(part[:, : bits // 8], each) for part in parts])
-    verified_table(known)
-    own_share_table(known)
     bare_table(sets, near)
     margin_table(known, near)
-    margin_of_short_table(sets[0])
-    if given.folders:
-        long_table(given.folders)
-    family_table(sets)
-    sketch_table(sets)
     short_table()
     feature_table(sets, given.draws)
     print(f"\n{time.perf_counter() - began:.0f} seconds")
