@@ -19,7 +19,7 @@ from simdup.theory import UNRELATED, chance_distance, threshold
 SIMILARITY = 0.35
 
 #: So much of what near-duplicates share must be theirs alone: see `match.own_share`.
-OWN_SHARE = 0.57
+OWN_SHARE = 0.6
 
 #: Where nothing is verified, the distance stands for at least this similarity: unrelated texts of
 #: one kind, as laws, reach .2 to .3, and nothing else tells them apart then.

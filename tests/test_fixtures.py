@@ -49,10 +49,10 @@ def originals():
 
 @pytest.fixture(scope="module")
 def rows():
-    """The rows of pairs.csv: (left, right, duplicate, kind)."""
+    """The rows of pairs.csv: (left, right, duplicate, kind, collection)."""
     with (edits.PAIRS / "pairs.csv").open(encoding="utf-8", newline="") as file:
         header, *found = csv.reader(file)
-    assert header == ["left", "right", "duplicate", "kind"]
+    assert header == ["left", "right", "duplicate", "kind", "collection"]
     return [tuple(row) for row in found]
 
 
@@ -218,11 +218,73 @@ def test_what_a_table_needs_was_written(documents):
     assert min(templates.values()) >= 5
 
 
+# Families
+
+
+@pytest.fixture(scope="module")
+def families(documents):
+    """The paths of each family's members, by the family's name."""
+    found = {}
+    for path in documents:
+        if path.startswith("families/"):
+            found.setdefault(path.split("/")[1], []).append(path)
+    return found
+
+
+def text_of(path):
+    """The name of the text that a member of a family is a version of."""
+    return Path(path).name.split(".")[0]
+
+
+def test_there_are_enough_families_about_half_of_them_chinese(families, documents):
+    languages = Counter(documents[members[0]][0] for members in families.values())
+
+    assert len(families) >= 12
+    assert min(languages["zh"], languages["en"]) >= 6
+    assert abs(languages["zh"] - languages["en"]) <= 1
+    assert all(6 <= len(members) <= 20 for members in families.values())
+
+
+def test_each_family_has_siblings_and_versions(families):
+    for name, members in families.items():
+        texts = Counter(map(text_of, members))
+        assert len(texts) >= 4, name
+        assert max(texts.values()) >= 2, name
+
+
+def test_members_of_a_family_are_different_texts_of_one_language(families, documents):
+    for name, members in families.items():
+        assert {documents[path][0] for path in members} == {name[:2]}
+        assert len({squeezed(documents[path][2]) for path in members}) == len(members), name
+
+
+def test_half_of_each_chinese_family_is_in_a_chinese_encoding(families, documents):
+    for name, members in families.items():
+        others = [path for path in members if documents[path][1] != "utf-8"]
+        if name.startswith("zh-"):
+            assert len(members) // 2 <= len(others) <= (len(members) + 1) // 2, name
+
+
+def test_all_pairs_of_a_family_stand_in_the_table_as_a_collection(families, rows):
+    found = {}
+    for left, right, label, kind, collection in rows:
+        if collection:
+            found.setdefault(collection, {})[left, right] = label, kind
+
+    assert set(found) == set(families)
+    for name, members in families.items():
+        assert set(found[name]) == set(combinations(sorted(members), 2))
+        for (left, right), (label, kind) in found[name].items():
+            is_version = text_of(left) == text_of(right)
+            siblings = ("", "other translation") if name in edits.TRANSLATED else ("0", "sibling")
+            assert (label, kind) == (("1", "version") if is_version else siblings)
+
+
 # The table
 
 
 def test_there_are_as_many_pairs_as_the_readme_says(rows):
-    labels = Counter(label for _, _, label, _ in rows)
+    labels = Counter(label for _, _, label, *_ in rows)
 
     assert set(labels) == {"1", "0", ""}
     assert labels["1"] >= 600
@@ -233,17 +295,20 @@ def test_there_are_as_many_pairs_as_the_readme_says(rows):
 
 def test_every_kind_has_one_label(rows):
     labels = {}
-    for *_, label, kind in rows:
+    for _, _, label, kind, _ in rows:
         labels.setdefault(kind, set()).add(label)
 
     assert labels == {
         **{kind: {"1"} for kind in edits.KINDS.values()},
         "rewritten lightly": {"1"},
         "rewritten heavily": {"1"},
+        "version": {"1"},
         "excerpt": {""},
+        "other translation": {""},
         "same topic, other hand": {"0"},
         "translation": {"0"},
         "same template": {"0"},
+        "sibling": {"0"},
         "unrelated": {"0"},
     }
 
@@ -260,7 +325,7 @@ def test_every_file_stands_in_the_table_and_no_pair_twice(rows):
 def test_only_translations_pair_two_languages(rows, documents):
     languages = {path: language for path, (language, *_) in documents.items()}
 
-    for left, right, _, kind in rows:
+    for left, right, _, kind, _ in rows:
         if right in languages:
             assert (languages[left] != languages[right]) == (kind == "translation"), right
 

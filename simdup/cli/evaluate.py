@@ -12,7 +12,7 @@ from simdup.cli.command import Command
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import progress, tell
 from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Recipe
-from simdup.settings import SIMILARITY
+from simdup.settings import OWN_SHARE, SIMILARITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,9 @@ DEFAULT_PRECISION = 0.99
 @click.command("evaluate", cls=Command, work="simdup.evaluation.evaluate")
 @options.file(
     "--pairs",
-    "A table of labelled pairs: left,right,duplicate,kind.  [default: simdup's own pairs]",
+    "A table of labelled pairs: left,right,duplicate,kind,collection; the last two columns may be"
+    " missing. Own shares are measured among the texts of a collection.  [default: simdup's own"
+    " pairs]",
     metavar="CSV",
 )
 @options.file(
@@ -51,6 +53,13 @@ DEFAULT_PRECISION = 0.99
     f" corresponds to it.  [default: {SIMILARITY}]",
     type=options.SHARE,
     metavar="S",
+)
+@options.option(
+    "--own-share",
+    "The least share of what two texts have in common that must be theirs alone in verified"
+    f" scans; 0 asks for nothing.  [default: {OWN_SHARE}]",
+    type=options.ParsedValue("share", options.share_or_0),
+    metavar="R",
 )
 @options.option(
     "-k",
@@ -100,6 +109,7 @@ def evaluate_command(**given: Any) -> int:
 
     _check(given)
     similarity, k = options.one_threshold(given)
+    own_share = OWN_SHARE if given["own_share"] is None else given["own_share"]
     sizes, recipes, left_out = _recipes(given, k)
     form, quiet = given["form"] or "table", given["quiet"]
     write = writer(given["target"], as_utf8=form == "json")
@@ -110,6 +120,7 @@ def evaluate_command(**given: Any) -> int:
         sizes,
         clusters=given["all_pairs"],
         similarity=similarity,
+        own_share=own_share,
         k=k,
         draws=given["draws"],
         precision=(given["precision"] or DEFAULT_PRECISION) if given["recommend"] else None,

@@ -1,12 +1,12 @@
 """Measures how accurate recipes are on labelled pairs, at each fingerprint size.
 
-labels -> fingerprints and exact similarities -> distances -> tallies -> accuracy
+labels -> fingerprints, exact similarities, own shares -> distances -> tallies -> accuracy
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import nan, pi
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -24,17 +24,19 @@ from simdup.evaluation.labels import (
     own_table,
 )
 from simdup.evaluation.metrics import clustering, predicted, resamples, tally
+from simdup.evaluation.own_shares import own_shares
 from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labelled, Recommended
 from simdup.files.scan import scan
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import simhash
 from simdup.match.candidates import search_distance
 from simdup.match.groups import components
+from simdup.match.own_share import least_similarity
 from simdup.match.verify import cosines
 from simdup.progress import silent
-from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, HashKind, Recipe
+from simdup.recipe import MAX_BITS, MAX_STRING_HASH_BITS, SIZES, HashKind, Recipe
 from simdup.search.hamming import paired_distances
-from simdup.settings import SIMILARITY, Settings
+from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,12 +44,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.evaluation.metrics import Accuracy, Numbers, Tally
+    from simdup.fingerprint.features import Features
     from simdup.progress import Progress
+    from simdup.search.hamming import Rows
 
     AnyPath = str | os.PathLike[str]
-
-#: Fingerprint sizes that are compared unless the user says otherwise.
-SIZES = (16, 32, 64, 128, 256)
 
 # Bootstrap resamples: fewer for more than MANY pairs, where each takes long.
 RESAMPLES, RESAMPLES_OF_MANY, MANY = 1000, 200, 50_000
@@ -63,6 +64,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     *,
     clusters: AnyPath | None = None,
     similarity: float = SIMILARITY,
+    own_share: float = OWN_SHARE,
     k: int | None = None,
     draws: int = 1,
     precision: float | None = None,
@@ -72,10 +74,11 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
 
     `sizes` defaults to SIZES, or with a `k` to those that have at least k bits; sizes that a
     recipe cannot have are left out. The labels come from a table of `pairs` (None: simdup's
-    own), or are all pairs of a table of `clusters`. `similarity` is the threshold of verified
-    scans; `k`, or the distance that `similarity` stands for, is that of bare ones. Figures are
-    means over `draws` independent fingerprints, the recipe's own among them. With `precision`
-    the farthest thresholds that keep it are recommended. Raises InputError for broken labels,
+    own), or are all pairs of a table of `clusters`. `similarity` and `own_share` are the
+    thresholds of verified scans; `k`, or the distance that `similarity` stands for, is the one of
+    bare scans. Own shares are measured within the collection of each pair. Figures are means
+    over `draws` independent fingerprints, the recipe's own among them. With `precision` the
+    farthest thresholds that keep it are recommended. Raises InputError for broken labels,
     ValueError for arguments that cannot be.
     """
     began = perf_counter()
@@ -83,7 +86,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
         raise BadValueError("pairs and clusters are two kinds of labels; give one")
     given = _sizes(sizes, k)
     settings = [
-        [Settings(each, similarity, k, verified=False) for each in same]
+        [Settings(each, similarity, k, verified=False, own_share=own_share) for each in same]
         for recipe in tuple_of(recipes, "recipes", Recipe)
         for same in _by_features(recipe, given)
     ]
@@ -183,19 +186,35 @@ class _Evaluator:
         is_unlike = is_empty[i] | is_empty[j]
         p = np.where(is_unlike, 1, np.arccos(np.clip(similarities, -1, 1)) / pi)
         wide = simhash(features, replace(widest, bits=self.draws * widest.bits)).rows
+        exact = self._exact(settings[0], features, wide, similarities)
         parts = np.split(wide, self.draws, axis=1)
         for each in settings:
             size = each.recipe.bits
             draws = (paired_distances(part[:, : size // 8], i, j) for part in parts)
             distances = np.array(list(draws), np.int64)
             distances[:, is_unlike] = size
-            yield self._row(each, distances, similarities, p, int(is_empty.sum()))
+            yield self._row(each, distances, exact, p, int(is_empty.sum()))
+
+    def _exact(
+        self, settings: Settings, features: Features, rows: Rows, similarities: Numbers
+    ) -> _Exact:
+        """What the texts say of the pairs. Own shares are computed where they may matter."""
+        exact = _Exact(
+            similarities,
+            features.counts[self.labels.pairs].min(axis=1),
+            np.ones(len(similarities), bool),
+        )
+        if not settings.own_share:
+            return exact
+        least = settings.similarity if self.precision is None else STEPS[0]
+        shares = own_shares(self.labels, features, rows, exact.are_alike(least))
+        return replace(exact, are_own=shares >= settings.own_share)
 
     def _row(
         self,
         settings: Settings,
         distances: NDArray[np.int64],
-        similarities: Numbers,
+        exact: _Exact,
         p: Numbers,
         without: int,
     ) -> Evaluated:
@@ -204,28 +223,34 @@ class _Evaluator:
         A bit of a pair differs with probability `p` (m,); `without` texts have no feature.
         """
         bits, judged = settings.recipe.bits, self.is_judged
-        is_candidate = distances <= search_distance(settings.similarity, bits)
-        is_alike = is_candidate & (similarities >= settings.similarity)
+        is_alike = exact.are_alike(settings.similarity)
+        is_alike = is_alike & (distances <= search_distance(settings.similarity, bits))
+        is_verified = is_alike & exact.are_own
         bare = self._tally(distances[:, judged], bits + 1)
-        # In this tally verified pairs are at "distance" 0 and all others at 1.
-        verified = self._tally(1 - is_alike[:, judged].astype(np.int64), 2)
         curve = bare.curve()
         return Evaluated(
             settings,
             curve,
             predicted(p[judged], self.is_duplicate, bits),
             bare.auc(),
-            verified.curve()[0],
+            self._accuracy(is_alike),
+            self._accuracy(is_verified),
             np.array([bare.others[0].mean(axis=0), bare.duplicates[0].mean(axis=0)]),
             self._found(distances <= settings.distance),
             self._found(is_alike),
+            self._found(is_verified),
             without,
             self._groups(settings),
-            self._recommended(curve, distances[:, judged], similarities[judged]),
+            self._recommended(curve, distances, exact),
         )
 
     def _tally(self, distances: NDArray[np.int64], size: int) -> Tally:
         return tally(distances, self.is_duplicate, resamples(self.units, self.resamples), size)
+
+    def _accuracy(self, is_found: NDArray[np.bool_]) -> Accuracy:
+        """The accuracy if these pairs are found, in each draw (draws, m)."""
+        # In this tally the pairs that are found are at "distance" 0 and all others at 1.
+        return self._tally(1 - is_found[:, self.is_judged].astype(np.int64), 2).curve()[0]
 
     def _found(self, is_found: NDArray[np.bool_]) -> Numbers:
         """The number of pairs of each kind that are found: a mean over draws."""
@@ -237,7 +262,7 @@ class _Evaluator:
         clusters = self.labels.clusters
         if clusters is None:
             return None
-        verified = Settings(settings.recipe, settings.similarity)
+        verified = Settings(settings.recipe, settings.similarity, own_share=settings.own_share)
         return self._scan_scores(settings, clusters), self._scan_scores(verified, clusters)
 
     def _scan_scores(self, settings: Settings, clusters: NDArray[np.int64]) -> GroupScores:
@@ -258,27 +283,42 @@ class _Evaluator:
         return GroupScores(*clustering(clusters, groups))
 
     def _recommended(
-        self, curve: Sequence[Accuracy], distances: NDArray[np.int64], similarities: Numbers
+        self, curve: Sequence[Accuracy], distances: NDArray[np.int64], exact: _Exact
     ) -> Recommended | None:
         """The farthest thresholds that keep the precision asked for, if one was."""
         if self.precision is None:
             return None
         k = farthest(np.array([each.precision.value for each in curve]), self.precision)
         bits, steps = len(curve) - 1, STEPS[::-1]
-        precisions = [self._verified_precision(s, bits, distances, similarities) for s in steps]
+        precisions = [self._verified_precision(s, bits, distances, exact) for s in steps]
         step = farthest(np.array(precisions), self.precision)
         return Recommended(self.precision, k, None if step is None else float(steps[step]))
 
     def _verified_precision(
-        self, similarity: float, bits: int, distances: NDArray[np.int64], similarities: Numbers
+        self, similarity: float, bits: int, distances: NDArray[np.int64], exact: _Exact
     ) -> float:
         """The precision of scans verified at this similarity; NaN if they find nothing."""
-        alike = similarities >= similarity
-        is_found = distances[:, alike] <= search_distance(similarity, bits)
+        are_verified = exact.are_alike(similarity) & exact.are_own & self.is_judged
+        is_found = distances[:, are_verified] <= search_distance(similarity, bits)
         found = is_found.sum(axis=1)
-        right = is_found[:, self.is_duplicate[alike]].sum(axis=1)
+        right = is_found[:, self.labels.labels[are_verified] == DUPLICATE].sum(axis=1)
         shares = right[found > 0] / found[found > 0]
         return float(shares.mean()) if len(shares) else nan
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Exact:
+    """What the texts of labelled pairs say of them; arrays by pair."""
+
+    similarities: Numbers
+    counts: NDArray[np.int64]
+    """The number of features of the shorter text."""
+    are_own: NDArray[np.bool_]
+    """Whether enough of what the two share is theirs alone."""
+
+    def are_alike(self, similarity: float) -> NDArray[np.bool_]:
+        """Whether pairs are similar enough where the user asks for this similarity."""
+        return self.similarities >= least_similarity(similarity, self.counts)
 
 
 def farthest(precision: Numbers, least: float) -> int | None:

@@ -2,7 +2,8 @@
 
 A table is CSV with a header, in one of two forms:
 
-- `left,right,duplicate,kind`: pairs; duplicate is 1, 0, or empty for "only report it";
+- `left,right,duplicate,kind,collection`: pairs; duplicate is 1, 0, or empty for "only report
+  it"; the last two columns may be missing;
 - `path,cluster`: files; two files of one cluster are duplicates, all other pairs are not.
 
 Paths are relative to the folder of the table. Files may be plain text or documents such as
@@ -57,10 +58,18 @@ class Labels:
     """The names of the kinds of pairs, in the order of the table."""
     kind: NDArray[np.int64]
     """(m,): the index of each pair's kind."""
+    collection: NDArray[np.int64]
+    """(m,): the number of each pair's collection. Only texts of one collection are beside each
+    other, as in one folder that is scanned."""
     repeated: int
     """Lines of the table that repeat an earlier pair with the same label; they do not count."""
     clusters: NDArray[np.int64] | None = None
     """(texts,): the number of each text's cluster; None when pairs were labelled."""
+
+    @property
+    def collections(self) -> int:
+        """The number of collections."""
+        return int(self.collection.max(initial=-1)) + 1
 
 
 @contextmanager
@@ -85,11 +94,11 @@ def own_table() -> Iterator[str]:
 
 
 def labelled_pairs(table: str) -> Labels:
-    """The pairs of a table `left,right,duplicate[,kind]` and the texts of their files.
+    """The pairs of a table `left,right,duplicate[,kind][,collection]`, and their files' texts.
 
     Raises InputError, naming table and line, for a bad label, an unreadable file, a file
-    paired with itself or a pair with two labels; and unless there are both duplicates and
-    others.
+    paired with itself or a pair with two labels or in two collections; and unless there are
+    both duplicates and others.
     """
     labelled = _pairs(_Table(table))
     for label, what in ((DUPLICATE, "labelled 1 (duplicates)"), (OTHER, "labelled 0 (others)")):
@@ -126,8 +135,10 @@ def _pairs(read: _Table) -> Labels:
     """The pairs of a table, which may all have the same label."""
     seen, repeated = _labels_of_pairs(read)
     texts = read.texts()
-    labels, kinds, _ = zip(*seen.values(), strict=True) if seen else ((), (), ())
-    indices = {kind: index for index, kind in enumerate(dict.fromkeys(kinds))}
+    labels, kinds, names, _ = zip(*seen.values(), strict=True) if seen else ((), (), (), ())
+    indices, collections = (
+        {name: i for i, name in enumerate(dict.fromkeys(each))} for each in (kinds, names)
+    )
     return Labels(
         read.path,
         tuple(read.files),
@@ -136,22 +147,25 @@ def _pairs(read: _Table) -> Labels:
         np.array(labels, np.int8),
         tuple(indices),
         np.array([indices[kind] for kind in kinds], np.int64),
+        np.array([collections[name] for name in names], np.int64),
         repeated,
     )
 
 
-def _labels_of_pairs(read: _Table) -> tuple[dict[tuple[int, int], tuple[int, str, int]], int]:
-    """The label, kind and line of each pair of files, and how many lines repeat a pair."""
-    seen: dict[tuple[int, int], tuple[int, str, int]] = {}
+def _labels_of_pairs(read: _Table) -> tuple[dict[tuple[int, int], tuple[int, str, str, int]], int]:
+    """The label, kind, collection and line of each pair of files, and how many lines repeat one."""
+    seen: dict[tuple[int, int], tuple[int, str, str, int]] = {}
     repeated = 0
     for line, row in read.rows(("left", "right", "duplicate")):
         left, right = (read.file(row[side], line)[0] for side in ("left", "right"))
         label, kind = _LABELS.get(row["duplicate"].strip()), row.get("kind") or ""
+        collection = (row.get("collection") or "").strip()
         if label is None:
             read.complain(line, f"duplicate must be 1, 0 or empty, not {row['duplicate']!r}")
             continue
         pair = min(left, right), max(left, right)
-        label_before, kind_before, line_before = seen.setdefault(pair, (label, kind, line))
+        before = seen.setdefault(pair, (label, kind, collection, line))
+        label_before, kind_before, collection_before, line_before = before
         repeated += line_before != line
         if left == right:
             read.complain(line, f"{row['left']!r} is paired with itself")
@@ -159,6 +173,8 @@ def _labels_of_pairs(read: _Table) -> tuple[dict[tuple[int, int], tuple[int, str
             read.complain(line, f"the pair of line {line_before} with another label")
         elif kind_before != kind:
             read.complain(line, f"the pair of line {line_before} with another kind")
+        elif collection_before != collection:
+            read.complain(line, f"the pair of line {line_before} in another collection")
     return seen, repeated
 
 
@@ -202,7 +218,8 @@ def _all_pairs(
     if len(np.unique(labels)) < 2:
         raise InputError(f"{table!r}: there must be files of one cluster, and of several")
     kinds = ("different clusters", "same cluster")
-    return Labels(table, paths, texts, pairs, labels, kinds, labels.astype(np.int64), 0, clusters)
+    kind, collection = labels.astype(np.int64), np.zeros(len(labels), np.int64)
+    return Labels(table, paths, texts, pairs, labels, kinds, kind, collection, 0, clusters)
 
 
 class _Table:

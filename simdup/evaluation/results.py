@@ -46,13 +46,17 @@ class Evaluated:
     predicted: NDArray[np.float64] = field(repr=False)
     """(4, bits + 1): precision, recall, F1 and accuracy that theory predicts at each k."""
     auc: Interval
+    cosine: Accuracy
+    """The accuracy of exact similarities alone, computed for candidates."""
     verified: Accuracy
-    """The accuracy of exact similarities, computed for candidates."""
+    """The accuracy of a scan's answer: exact similarities, and own shares within the collection."""
     tally: NDArray[np.float64] = field(repr=False)
     """(2, bits + 1): pairs at each distance, others in row 0, duplicates in row 1; a mean over
     draws."""
     found: NDArray[np.float64]
     """(kinds,): pairs of each kind within the default k; a mean over draws."""
+    found_cosine: NDArray[np.float64]
+    """(kinds,): pairs of each kind that exact similarities alone find; a mean over draws."""
     found_verified: NDArray[np.float64]
     """(kinds,): pairs of each kind that verified scans find; a mean over draws."""
     without: int

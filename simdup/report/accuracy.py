@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from simdup.recipe import Recipe
 
 COLUMNS = (
-    *("recipe", "features", "hash", "bits", "setting", "k", "similarity"),
+    *("recipe", "features", "hash", "bits", "setting", "k", "similarity", "own_share"),
     *(f"{measure}{end}" for measure in (*MEASURES, "auc") for end in ("", "_low", "_high")),
     "adjusted_rand_index",
 )
 
 #: Settings by which the groups of scans are scored.
 SCANS = ("bare", "verified")
+
+# The numbers of pairs found of each kind, as fields of `Evaluated` and of JSON.
+_FOUND = ("found", "found_cosine", "found_verified")
 
 # Columns that a figure with its interval takes, and those that its row's heading takes.
 _FIGURE, _HEAD = 20, 18
@@ -79,16 +82,17 @@ def _recipe(evaluation: Evaluation, rows: list[Evaluated], *, curve: bool) -> It
 
 
 def _size(row: Evaluated) -> Iterator[str]:
-    """The lines of one size: default threshold, theory, best threshold, verified, groups."""
-    best, similarity = row.best_k, row.settings.similarity
+    """The lines of one size: default k, theory, best k, cosine, own share, groups."""
+    best, settings = row.best_k, row.settings
     yield _line(
-        row.settings.recipe.bits,
+        settings.recipe.bits,
         f"k = {row.k}",
         [*_figures(row.curve[row.k]), _figure(row.auc)],
     )
     yield _line("", "  by theory", map(_short, row.predicted[:, row.k].tolist()))
     yield _line("", f"best k = {best}", _figures(row.curve[best]))
-    yield _line("", f"verified, {similarity:.4g}", _figures(row.verified))
+    yield _line("", f"cosine, {settings.similarity:.4g}", _figures(row.cosine))
+    yield _line("", f"own share, {settings.own_share:.4g}", _figures(row.verified))
     for label, scores in zip(SCANS, row.groups or (), strict=False):
         figures = map(_short, (scores.precision, scores.recall, scores.f1))
         yield _line("", f"groups, {label}", [*figures, f"Rand index {_short(scores.rand)}"])
@@ -111,19 +115,21 @@ def _recommendation(row: Evaluated, asked: Recommended) -> Iterator[str]:
 
 
 def _kinds(evaluation: Evaluation, rows: list[Evaluated]) -> Iterator[str]:
-    """The percentage found of the pairs of each kind, by size."""
+    """The percentage found of the pairs of each kind, by size; verified, at the last size."""
     labels = [printable(kind.kind) for kind in evaluation.kinds]
     widest = max(map(width, ["only reported found, %", *labels]))
     heads = "".join(f"{row.settings.recipe.bits:>6}" for row in rows)
     for label, title in ((True, "duplicates"), (False, "others"), (None, "only reported")):
         chosen = [i for i, kind in enumerate(evaluation.kinds) if kind.duplicate is label]
         if chosen:
-            yield f"{padded(title + ' found, %', widest)}    pairs{heads}  verified"
+            yield f"{padded(title + ' found, %', widest)}    pairs{heads}  cosine  own share"
         for index in chosen:
             pairs = evaluation.kinds[index].pairs
             shares = "".join(f"{_percent(row.found[index] / pairs):>6}" for row in rows)
+            cosine = _percent(rows[-1].found_cosine[index] / pairs)
             verified = _percent(rows[-1].found_verified[index] / pairs)
-            yield f"{padded(labels[index], widest)} {pairs:>8,}{shares}{verified:>10}"
+            name = padded(labels[index], widest)
+            yield f"{name} {pairs:>8,}{shares}{cosine:>8}{verified:>11}"
 
 
 def _percent(share: float) -> str:
@@ -167,7 +173,7 @@ def render_json(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]
     kinds = [
         asdict(kind)
         | _recipe_fields(row.settings.recipe)
-        | {"found": row.found[place].item(), "found_verified": row.found_verified[place].item()}
+        | {name: getattr(row, name)[place].item() for name in _FOUND}
         for row in evaluation.rows
         for place, kind in enumerate(evaluation.kinds)
     ]
@@ -193,7 +199,7 @@ def _csv_settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
     fields = _size_fields(row, curve=curve)
     yield {"setting": "default", **_flat(fields["default"])}
     yield {"setting": "predicted", "k": row.k, **fields["predicted"]}
-    for setting in ("best", "verified"):
+    for setting in ("best", "cosine", "verified"):
         yield {"setting": setting, **_flat(fields[setting])}
     for label, scores in fields.get("groups", {}).items():
         yield {"setting": f"groups {label}", **scores}
@@ -208,14 +214,16 @@ def _csv_settings(row: Evaluated, *, curve: bool) -> Iterator[dict[str, Any]]:
 
 def _size_fields(row: Evaluated, *, curve: bool) -> dict[str, Any]:
     """The JSON fields of one recipe at one size."""
-    recipe = row.settings.recipe
+    recipe, similarity = row.settings.recipe, row.settings.similarity
     fields = _recipe_fields(recipe) | {
         "recipe": json.loads(recipe.key()),
         "without_features": row.without,
         "default": {"k": row.k} | asdict(row.curve[row.k]) | {"auc": asdict(row.auc)},
         "best": {"k": row.best_k} | asdict(row.curve[row.best_k]),
         "predicted": _predicted(row, row.k),
-        "verified": {"similarity": row.settings.similarity} | asdict(row.verified),
+        "cosine": {"similarity": similarity} | asdict(row.cosine),
+        "verified": {"similarity": similarity, "own_share": row.settings.own_share}
+        | asdict(row.verified),
     }
     if row.groups is not None:
         fields["groups"] = {

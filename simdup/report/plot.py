@@ -60,7 +60,7 @@ def render(evaluation: Evaluation, form: str) -> bytes:
     with rc_context({"svg.hashsalt": "simdup", "font.size": 10}):
         figure = Figure(figsize=(max(11, 2.6 * widest), sum(heights)), layout="constrained")
         parts = np.array(figure.subfigures(len(heights), 1, height_ratios=heights))
-        _draw_f1(parts[0].subplots(1, 2, sharey=True), recipes)
+        _draw_f1(parts[0].subplots(1, 3, sharey=True), recipes)
         for part, rows in zip(parts[1:], recipes, strict=True):
             part.suptitle(recipe_name(rows[0].settings.recipe), fontweight="bold")
             above, below = part.subplots(2, len(rows), squeeze=False)
@@ -77,11 +77,12 @@ def render(evaluation: Evaluation, form: str) -> bytes:
 
 
 def _draw_f1(axes: Sequence[Axes], recipes: Sequence[Sequence[Evaluated]]) -> None:
-    """F1 by size: at the default threshold on the left, at the best one on the right."""
-    default, best = axes
-    default.set_title("F1 at the default threshold, and by theory")
-    default.set_ylabel("F1, with intervals of 95 %")
-    best.set_title("F1 at the best threshold, and verified")
+    """F1 by size: bare at the default threshold, bare at the best threshold, and verified."""
+    for axis, title in zip(
+        axes, ("the default k, and theory", "the best k", "verified"), strict=True
+    ):
+        axis.set_title(f"F1: {title}")
+    axes[0].set_ylabel("F1, with intervals of 95 %")
     for axis in axes:
         axis.set_xscale("log", base=2)
         axis.set_xlabel("bits of a fingerprint")
@@ -101,18 +102,19 @@ def _draw_f1(axes: Sequence[Axes], recipes: Sequence[Sequence[Evaluated]]) -> No
 def _draw_f1_of_recipe(
     axes: Sequence[Axes], rows: Sequence[Evaluated], place: int, aside: float
 ) -> None:
-    default, best = axes
+    default, best, verified = axes
     sizes = aside * np.array([row.settings.recipe.bits for row in rows], np.float64)
     style: dict[str, Any] = {"color": COLOURS[place % 5], "marker": MARKS[place % 5], "ms": 5}
     label = recipe_name(rows[0].settings.recipe)
     _draw_intervals(default, sizes, [row.curve[row.k].f1 for row in rows], style, label=label)
     _draw_intervals(best, sizes, [row.curve[row.best_k].f1 for row in rows], style, label=label)
-    # Theory and verified scans look alike for all recipes: one entry in the legend each.
-    theory, verified = ("", "") if place else ("by theory", "verified (white marks)")
+    _draw_intervals(verified, sizes, [row.verified.f1 for row in rows], style, label=label)
+    # Theory and cosines look alike for all recipes: one entry in the legend each.
+    theory, cosine = ("", "") if place else ("by theory", "without own share (white marks)")
     predictions = [row.predicted[2, row.k] for row in rows]
     default.plot(sizes, predictions, ls=":", color=style["color"], lw=1.2, label=theory)
     style |= {"mfc": "white", "ls": "--"}
-    _draw_intervals(best, sizes, [row.verified.f1 for row in rows], style, label=verified)
+    _draw_intervals(verified, sizes, [row.cosine.f1 for row in rows], style, label=cosine)
 
 
 def _draw_intervals(

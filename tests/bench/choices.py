@@ -3,38 +3,59 @@
     python tests/bench/choices.py [FOLDER...] [--draws 8]
 
 Folders and figures are those of accuracy.py. Tables: features (their weights and lengths) by
-size, at the one threshold with the best mean over all sets; similarities for verified scans;
-thresholds for bare ones; margins of candidates; the limit below which a text is short.
+size, at the one threshold with the best mean over all sets; similarities and own shares for
+verified scans, also leaving one set out; what makes a family; the size of sketches; margins for
+short texts (the beginnings of our own) and for long ones (joined chapters of the folders);
+thresholds for bare scans; margins of candidates; the limit below which a text is short.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import dataclass, replace
+from itertools import islice, product
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
-from accuracy import LabelledSet, curve, distances, own_set, whole_set
+from accuracy import TOKEN, LabelledSet, curve, distances, f1, labelled_set, own_set, whole_set
 
 import simdup
+import simdup.evaluation.own_shares as own_shares_module
+import simdup.match.own_share as own_share_module
 from simdup.compute.hashing import gram_hashes
+from simdup.evaluation.labels import UNJUDGED, labelled_pairs
+from simdup.evaluation.own_shares import own_shares
+from simdup.fingerprint import sketch
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import simhash
+from simdup.fingerprint.sketch import LEAST
 from simdup.fingerprint.tokens import tokens
+from simdup.match.own_share import FAMILY, SHORT_MARGIN, least_similarity
 from simdup.match.verify import cosines
 from simdup.recipe import Recipe
 from simdup.records import SHORT
-from simdup.settings import CHANCE, SIMILARITY
+from simdup.settings import BARE_SIMILARITY, CHANCE, OWN_SHARE, SIMILARITY, Settings
 from simdup.text.chunking import batches
 from simdup.theory import UNRELATED, chance_distance, standard_error, threshold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SIZES = (16, 32, 64, 128, 256)
 WIDEST = max(SIZES)
 SIMILARITIES = np.arange(20, 91) / 100
+
+# Own shares are computed of pairs that are at least so similar.
+ASKED = 0.24
+
+# Edits after which two texts need not begin alike.
+MOVED = (
+    *("sentences dropped", "sentences added", "sentences moved"),
+    *("excerpt", "header and footer", "another format"),
+)
 
 
 def tokens_of(texts: Sequence[str]) -> list[np.ndarray]:
@@ -134,11 +155,141 @@ def cell(every: np.ndarray) -> str:
     return f"{every[:, one].mean():.4f} ({each})"
 
 
-def verified_table(sets: list[LabelledSet], known: list[np.ndarray]) -> None:
-    print(f"\nF1 of verified scans by similarity (default {SIMILARITY}): mean (each set)")
+@dataclass(frozen=True)
+class Exact:
+    """What the texts say of the judged pairs of a set; arrays by pair."""
+
+    labelled: LabelledSet
+    similar: np.ndarray
+    counts: np.ndarray
+    """The features of the shorter text."""
+    shares: np.ndarray
+    """Own shares of pairs that are at least ASKED similar, 0 of the others."""
+
+    def found(
+        self, similarity: float, own_share: float, margin: float = SHORT_MARGIN
+    ) -> np.ndarray:
+        with patch.multiple(own_share_module, SHORT_MARGIN=margin, SIMILARITY=similarity):
+            least = least_similarity(similarity, self.counts)
+        return (self.similar >= least) & (self.shares >= own_share)
+
+    def f1(self, similarity: float, own_share: float, margin: float = SHORT_MARGIN) -> float:
+        return f1(self.labelled, self.found(similarity, own_share, margin))
+
+
+def exact(labelled: LabelledSet) -> Exact:
+    features = all_features(labelled.texts, Recipe())
+    rows = simhash(features, Recipe(bits=WIDEST)).rows
+    i, j = labelled.labels.pairs.T
+    similar = cosines(features, i, j)
+    shares = own_shares(labelled.labels, features, rows, similar >= ASKED)
+    judged, counts = labelled.is_judged, np.minimum(features.counts[i], features.counts[j])
+    return Exact(labelled, similar[judged], counts[judged], shares[judged])
+
+
+def own_share_table(known: list[Exact]) -> None:
+    """F1 by similarity and own share, and what the other sets would have chosen for each set."""
+    similarities, shares = np.arange(25, 61, 5) / 100, (0, 0.5, 0.55, 0.57, 0.6, 0.65, 0.7)
     every = np.array(
-        [curve(each, similar, SIMILARITIES) for each, similar in zip(sets, known, strict=True)]
-    )
+        [[[each.f1(s, r) for r in shares] for s in similarities] for each in known]
+    )  # (sets, similarities, shares)
+    print(f"\nmean F1 by similarity (default {SIMILARITY}) and own share (default {OWN_SHARE})")
+    print("      " + "".join(f"{share:>8}" for share in shares), flush=True)
+    for similarity, row in zip(similarities, every.mean(axis=0), strict=True):
+        print(f"{similarity:>6.2f}" + "".join(f"{f1:>8.4f}" for f1 in row))
+    print(f"default: {values(each.f1(SIMILARITY, OWN_SHARE) for each in known)}")
+    print("leaving one set out: what is best for the others, and the F1 of the set with that")
+    for at, left_out in enumerate(known):
+        others = np.delete(every, at, axis=0).mean(axis=0)
+        for name, rated in (("cosine alone", others[:, :1]), ("own share", others)):
+            s, r = np.unravel_index(rated.argmax(), rated.shape)
+            best = f"{similarities[s]:.2f} and {shares[r]}"
+            print(f"{left_out.labelled.name:<14} {name:<13} {best:<13} {every[at, s, r]:.4f}")
+    own = known[0]
+    kinds = np.array(own.labelled.labels.kinds)[own.labelled.labels.kind[own.labelled.is_judged]]
+    for kind in ("sibling", "same template", "version", "rewritten heavily"):
+        found = own.found(SIMILARITY, OWN_SHARE)[kinds == kind]
+        print(f"{kind}: {found.sum()} of {len(found)} found")
+
+
+def values(figures: Iterable[float]) -> str:
+    """Figures with four digits, and their mean in front."""
+    every = list(figures)
+    return f"{np.mean(every):.4f} ({' '.join(f'{each:.4f}' for each in every)})"
+
+
+def family_table(sets: list[LabelledSet]) -> None:
+    print(f"\nF1 by the cosine from which texts are one family (default {FAMILY}): mean (each set)")
+    for family in (0.7, 0.8, 0.9, 0.95):
+        with patch.object(own_shares_module, "FAMILY", family):
+            figures = values(exact(each).f1(SIMILARITY, OWN_SHARE) for each in sets)
+        print(f"{family:>6}  {figures}", flush=True)
+
+
+def sketch_table(sets: list[LabelledSet]) -> None:
+    print(f"\nF1 by the least size of a sketch (default {LEAST}): mean (each set)")
+    for least in (32, 64, 128, 256, 1 << 20):
+        with patch.object(sketch, "LEAST", least):
+            figures = values(exact(each).f1(SIMILARITY, OWN_SHARE) for each in sets)
+        print(f"{least if least < 1 << 20 else 'all':>6}  {figures}", flush=True)
+
+
+def beginnings(labelled: LabelledSet, count: int) -> LabelledSet:
+    """The first tokens of each text. Pairs do not count if an edit moves what stands there."""
+    texts = []
+    for text in labelled.texts:
+        ends = [match.end() for match in islice(TOKEN.finditer(text), count)]
+        texts.append(text[: ends[-1]])
+    labels = labelled.labels
+    is_moved = np.isin(np.array(labels.kinds)[labels.kind], MOVED)
+    known = np.where(is_moved, UNJUDGED, labels.labels)
+    return labelled_set(f"{count} tokens", replace(labels, texts=tuple(texts), labels=known))
+
+
+def margin_of_short_table(own: LabelledSet) -> None:
+    margins = (0, 2, 4, 8, 12)
+    print(f"\nF1 of the beginnings of our own texts by the margin (default {SHORT_MARGIN} / n):")
+    print("in a folder, and two files alone")
+    print("tokens  " + "".join(f"{f'{margin} / n':>16}" for margin in margins))
+    for count in (12, 17, 25, 41, 81, 161, 321):
+        made = exact(beginnings(own, count))
+        both = ([made.f1(SIMILARITY, r, m) for r in (OWN_SHARE, 0)] for m in margins)
+        print(f"{count:>6}  " + "".join(f"{f'{a:.3f}  {b:.3f}':>16}" for a, b in both))
+
+
+def long_table(folders: list[Path]) -> None:
+    """The cosine of texts that share no chapter: chapters of one book, joined."""
+    print("\nunrelated joined chapters: features, cosine (median, highest), what is asked, pairs")
+    for folder, count in product(folders, (1, 5, 20, 60)):
+        similar, sizes = [np.empty(0)], [np.empty(0, np.int64)]
+        for book in books_of(folder):
+            begins = range(0, len(book) - count + 1, count)
+            joined = ["".join(book[at : at + count]) for at in begins]
+            features = all_features(joined, Recipe())
+            i, j = np.triu_indices(len(joined), 1)
+            similar.append(cosines(features, i, j))
+            sizes.append(np.minimum(features.counts[i], features.counts[j]))
+        every, n = np.concatenate(similar), np.median(np.concatenate(sizes))
+        asked = least_similarity(SIMILARITY, np.array([n]))[0]
+        print(
+            f"{folder.name:<10} {count:>3} chapters {n:>9,.0f}   {np.median(every):.3f}"
+            f" {every.max():.3f}   {asked:.3f} {len(every):>7,}",
+            flush=True,
+        )
+
+
+def books_of(folder: Path) -> Iterator[list[str]]:
+    """The texts of each folder that has at least 120 of them, in the order of their names."""
+    labels = labelled_pairs(str(folder / "pairs.csv"))
+    by_folder: dict[Path, list[str]] = {}
+    for path, text in sorted(zip(map(Path, labels.paths), labels.texts, strict=True)):
+        by_folder.setdefault(path.parent, []).append(text)
+    return (texts for texts in by_folder.values() if len(texts) >= 120)
+
+
+def verified_table(known: list[Exact]) -> None:
+    print("\nF1 by cosine alone: mean (each set)")
+    every = np.array([curve(each.labelled, each.similar, SIMILARITIES) for each in known])
     for at in range(0, len(SIMILARITIES), 5):
         print(f"{SIMILARITIES[at]:>6.2f}  {cell(every[:, at : at + 1])}")
 
@@ -146,12 +297,13 @@ def verified_table(sets: list[LabelledSet], known: list[np.ndarray]) -> None:
 def bare_table(sets: list[LabelledSet], near: dict[int, list[np.ndarray]]) -> None:
     print("\nF1 of bare scans by the rule for k: k, mean (each set)")
     rules: dict[str, Callable[[int], int]] = {
+        "default": lambda bits: Settings(Recipe(bits=bits), verified=False).distance,
         "similarity 0.5": lambda bits: threshold(0.5, bits),
         "similarity 0.6": lambda bits: threshold(0.6, bits),
         "similarity 0.7": lambda bits: threshold(0.7, bits),
     } | {
-        f"chance {p:g}, 0.5": lambda bits, p=p: min(
-            threshold(0.5, bits), chance_distance(UNRELATED, bits, p)
+        f"chance {p:g}, {BARE_SIMILARITY}": lambda bits, p=p: min(
+            threshold(BARE_SIMILARITY, bits), chance_distance(UNRELATED, bits, p)
         )
         for p in (1e-3, 1e-4, CHANCE, 1e-6)
     }
@@ -166,21 +318,30 @@ def bare_table(sets: list[LabelledSet], near: dict[int, list[np.ndarray]]) -> No
             ]
             cells.append(f"{k:>3} {cell(np.array(of_sets))}")
         print(f"{name:<20}" + "".join(f"{each:>34}" for each in cells))
+    cells = []
+    for bits in SIZES:
+        ks = np.arange(bits + 1)
+        every = np.array(
+            [
+                np.mean([curve(each, -draw, -ks) for draw in draws], axis=0)
+                for each, draws in zip(sets, near[bits], strict=True)
+            ]
+        )
+        cells.append(f"{every.mean(axis=0).argmax():>3} {cell(every)}")
+    print(f"{'the best k':<20}" + "".join(f"{each:>34}" for each in cells))
 
 
-def margin_table(
-    sets: list[LabelledSet], known: list[np.ndarray], near: dict[int, list[np.ndarray]]
-) -> None:
+def margin_table(known: list[Exact], near: dict[int, list[np.ndarray]]) -> None:
     print(f"\ncandidates within k + margin standard errors, similarity {SIMILARITY}:")
     print("recall of pairs that alike, and candidates a text, in each set")
     for bits in SIZES[2:]:
         for margin in (0, 1, 2, 3):
             k = threshold(SIMILARITY, bits) + int(margin * standard_error(SIMILARITY, bits))
             cells = []
-            for labelled, similar, draws in zip(sets, known, near[bits], strict=True):
-                alike = similar >= SIMILARITY
+            for each, draws in zip(known, near[bits], strict=True):
+                alike = each.similar >= SIMILARITY
                 recall = np.mean([(draw[alike] <= k).mean() for draw in draws])
-                many = np.mean([(draw <= k).sum() for draw in draws]) / len(labelled.texts)
+                many = np.mean([(draw <= k).sum() for draw in draws]) / len(each.labelled.texts)
                 cells.append(f"{recall:.4f} {many:>7.2f}")
             print(f"{bits:>5} bits, margin {margin}, k = {k:<4}" + "   ".join(cells))
 
@@ -216,18 +377,24 @@ def main() -> None:
     began = time.perf_counter()
     sets = [own_set(), *map(whole_set, given.folders)]
     print("sets:", ", ".join(each.name for each in sets))
-    feature_table(sets, given.draws)
-    known = [simdup.exact_similarities(each.texts, each.i, each.j) for each in sets]
+    known = [exact(each) for each in sets]
+    verified_table(known)
+    own_share_table(known)
+    margin_of_short_table(sets[0])
+    if given.folders:
+        long_table(given.folders)
+    family_table(sets)
+    sketch_table(sets)
     near: dict[int, list[np.ndarray]] = {bits: [] for bits in SIZES}
     for each in sets:
         rows = simdup.fingerprint_texts(each.texts, WIDEST * given.draws)
         for bits in SIZES:
             parts = np.split(rows, given.draws, axis=1)
             near[bits].append([distances(part[:, : bits // 8], each) for part in parts])
-    verified_table(sets, known)
     bare_table(sets, near)
-    margin_table(sets, known, near)
+    margin_table(known, near)
     short_table()
+    feature_table(sets, given.draws)
     print(f"\n{time.perf_counter() - began:.0f} seconds")
 
 

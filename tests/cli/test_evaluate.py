@@ -16,11 +16,11 @@ import pytest
 from simdup.evaluation.evaluate import SIZES
 from simdup.evaluation.labels import own_table
 from simdup.evaluation.metrics import MEASURES
-from simdup.settings import SIMILARITY
+from simdup.settings import OWN_SHARE, SIMILARITY
 
 HINT = "(see `simdup evaluate --help`)"
 ROW = {"features", "hash", "bits", "recipe", "without_features"}
-FIGURES = ("default", "best", "predicted", "verified")
+FIGURES = ("default", "best", "predicted", "cosine", "verified")
 
 
 @pytest.fixture
@@ -124,12 +124,13 @@ def test_worked_by_hand(run, write):
     assert re.fullmatch(r"by theory \.999 1\.000 \.999 \.999", lines[6])
     assert lines[7:] == [
         f"best k = 0 {' '.join([whole] * 4)}",
-        f"verified, 0.5 {' '.join([whole] * 4)}",
+        f"cosine, 0.5 {' '.join([whole] * 4)}",
+        f"own share, {OWN_SHARE} {' '.join([whole] * 4)}",
         "",
-        "duplicates found, % pairs 128 verified",
-        "copies of a text 1 100.0 100.0",
-        "others found, % pairs 128 verified",
-        "strangers 1 0.0 0.0",
+        "duplicates found, % pairs 128 cosine own share",
+        "copies of a text 1 100.0 100.0 100.0",
+        "others found, % pairs 128 cosine own share",
+        "strangers 1 0.0 0.0 0.0",
     ]
     assert re.fullmatch(r"evaluated in \d+\.\d s\n", ended.err.decode())
 
@@ -145,7 +146,8 @@ def test_without_a_table_simdups_own_texts_are_evaluated(run, folder):
             rf"^ +{bits}  k = \d+ .*\n"
             r" +by theory .*\n"
             r" +best k = \d+ .*\n"
-            rf" +verified, {re.escape(str(SIMILARITY))} .*\n",
+            rf" +cosine, {re.escape(str(SIMILARITY))} .*\n"
+            rf" +own share, {re.escape(str(OWN_SHARE))} .*\n",
             out,
             re.MULTILINE,
         )
@@ -153,7 +155,7 @@ def test_without_a_table_simdups_own_texts_are_evaluated(run, folder):
         kinds = {row["kind"] for row in csv.DictReader(file)}
     assert len(kinds) > 15
     for kind in kinds:
-        assert re.search(rf"^{re.escape(kind)} +[\d,]+( +[\d.]+){{6}}$", out, re.MULTILINE)
+        assert re.search(rf"^{re.escape(kind)} +[\d,]+( +[\d.]+){{7}}$", out, re.MULTILINE)
     assert os.listdir(folder) == []
 
 
@@ -190,7 +192,16 @@ def test_the_report_shows_the_thresholds_that_were_given(run, labels):
 
     assert re.findall(r"^ +(\d+)  k = (\d+) ", bare, re.MULTILINE) == [("64", "7"), ("128", "7")]
     assert re.search(r"^ +64  k = 9 ", alike, re.MULTILINE)
-    assert re.search(r"^ +verified, 0\.9 ", alike, re.MULTILINE)
+    assert re.search(r"^ +cosine, 0\.9 ", alike, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("given", "shown"), [("0", "0"), ("0.75", "0.75"), ("75%", "0.75")])
+def test_the_own_share_is_the_one_that_was_given(run, labels, evaluated, given, shown):
+    out = run("evaluate", "--pairs", labels, "--bits", "64", "--own-share", given).out.decode()
+    (row,) = evaluated("--bits", "64", "--own-share", given)["rows"]
+
+    assert re.search(rf"^ +own share, {re.escape(shown)} +[\d.]+ ", out, re.MULTILINE)
+    assert row["verified"]["own_share"] == float(shown)
 
 
 def test_all_pairs_measure_the_groups_too(run, clusters):
@@ -259,11 +270,14 @@ def test_json_holds_every_field(evaluated):
         assert row["without_features"] == 0
         assert row["default"].keys() == {"k", *MEASURES, "auc"}
         assert row["best"].keys() == {"k", *MEASURES}
-        assert row["verified"].keys() == {"similarity", *MEASURES}
+        assert row["cosine"].keys() == {"similarity", *MEASURES}
+        assert row["verified"].keys() == {"similarity", "own_share", *MEASURES}
         assert row["predicted"].keys() == set(MEASURES)
-        assert row["verified"]["similarity"] == SIMILARITY == 0.45
-        for figures in (row["default"], row["best"], row["verified"]):
-            for measure in figures.keys() - {"k", "similarity"}:
+        for figures in (row["cosine"], row["verified"]):
+            assert figures["similarity"] == SIMILARITY == 0.35
+        assert row["verified"]["own_share"] == OWN_SHARE == 0.6
+        for figures in (row["default"], row["best"], row["cosine"], row["verified"]):
+            for measure in figures.keys() - {"k", "similarity", "own_share"}:
                 assert figures[measure].keys() == {"value", "low", "high"}
                 assert 0 <= figures[measure]["low"] <= figures[measure]["high"] <= 1
         assert all(0 <= share <= 1 for share in row["predicted"].values())
@@ -284,7 +298,7 @@ def test_json_has_each_kind_at_each_size(evaluated):
     for kind in found["kinds"]:
         assert kind.keys() == {
             *("kind", "duplicate", "pairs", "features", "hash", "bits"),
-            *("found", "found_verified"),
+            *("found", "found_cosine", "found_verified"),
         }
         assert 0 <= kind["found"] <= kind["pairs"]
     assert [kind["found"] for kind in found["kinds"][4:7]] == [1, 1, 0]
@@ -319,9 +333,9 @@ def test_csv_has_a_line_for_each_setting(run, labels):
     ended = run("evaluate", "--pairs", labels, "--bits", "16,128", "--format", "csv")
 
     rows = table_of(ended.out)
-    assert ended.out.count(b"\n") == 1 + 8
+    assert ended.out.count(b"\n") == 1 + 10
     assert list(rows[0]) == [
-        *("recipe", "features", "hash", "bits", "setting", "k", "similarity"),
+        *("recipe", "features", "hash", "bits", "setting", "k", "similarity", "own_share"),
         *("precision", "precision_low", "precision_high"),
         *("recall", "recall_low", "recall_high"),
         *("f1", "f1_low", "f1_high"),
@@ -332,15 +346,16 @@ def test_csv_has_a_line_for_each_setting(run, labels):
     assert [(row["bits"], row["setting"]) for row in rows] == [
         (bits, setting)
         for bits in ("16", "128")
-        for setting in ("default", "predicted", "best", "verified")
+        for setting in ("default", "predicted", "best", "cosine", "verified")
     ]
     assert {(row["recipe"], row["features"], row["hash"]) for row in rows} == {
         ("shingles of 2 tokens, hash mix64", "shingles", "mix64")
     }
     for row in rows:
-        is_verified = row["setting"] == "verified"
-        assert (row["k"] == "") is is_verified
-        assert row["similarity"] == (f"{SIMILARITY:.6f}" if is_verified else "")
+        is_exact = row["setting"] in {"cosine", "verified"}
+        assert (row["k"] == "") is is_exact
+        assert row["similarity"] == (f"{SIMILARITY:.6f}" if is_exact else "")
+        assert row["own_share"] == (f"{OWN_SHARE:.6f}" if row["setting"] == "verified" else "")
         assert (row["auc"] != "") is (row["setting"] == "default")
         assert row["adjusted_rand_index"] == ""
 
@@ -352,14 +367,15 @@ def test_csv_has_more_lines_when_more_is_asked_for(run, clusters, evaluated):
 
     (found,) = evaluated(*asked)["rows"]
     assert [row["setting"] for row in rows] == [
-        *("default", "predicted", "best", "verified", "groups bare", "groups verified"),
+        *("default", "predicted", "best", "cosine", "verified"),
+        *("groups bare", "groups verified"),
         *("recommended", "recommended"),
         *(["curve"] * 17),
     ]
-    for row, label in zip(rows[4:6], ("bare", "verified"), strict=True):
+    for row, label in zip(rows[5:7], ("bare", "verified"), strict=True):
         for column, expected in found["groups"][label].items():
             assert float(row[column]) == pytest.approx(expected, abs=1e-6)
-    bare, verified = rows[6:8]
+    bare, verified = rows[7:9]
     assert bare["k"] == str(found["recommended"]["k"])
     precision = found["curve"][int(bare["k"])]["precision"]
     assert float(bare["precision"]) == pytest.approx(precision["value"], abs=1e-6)
@@ -373,7 +389,7 @@ def test_csv_and_json_say_the_same(run, labels, evaluated):
     rows = table_of(run("evaluate", "--pairs", labels, *asked, "--format", "csv").out)
 
     (found,) = evaluated(*asked)["rows"]
-    assert len(rows) == 4 + 33
+    assert len(rows) == 5 + 33
     for row in rows:
         if row["setting"] == "curve":
             figures = found["curve"][int(row["k"])]

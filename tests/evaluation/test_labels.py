@@ -212,6 +212,36 @@ def test_a_repeated_pair_counts_once_and_is_counted(pairs):
     assert found.repeated == 3
 
 
+def test_pairs_without_a_collection_are_of_one(pairs):
+    found = pairs(BOTH)
+
+    assert found.collection.tolist() == [0, 0]
+    assert found.collections == 1
+
+
+def test_each_name_is_a_collection_and_no_name_another_one(pairs):
+    rows = ["a.txt,b.txt,1,north", "c.txt,d.txt,0,south ", "a.txt,c.txt,0,north", "b.txt,d.txt,,"]
+
+    found = pairs("left,right,duplicate,collection\n" + "".join(f"{row}\n" for row in rows))
+
+    assert found.collection.tolist() == [0, 1, 0, 2]
+    assert found.collections == 3
+
+
+def test_a_repeated_pair_in_another_collection_is_refused(pairs):
+    table = "left,right,duplicate,collection\na.txt,b.txt,1,x\nc.txt,d.txt,0,\nb.txt,a.txt,1,y\n"
+
+    expected = "'pairs.csv', line 4: the pair of line 2 in another collection"
+    assert complaint(pairs, table) == expected
+
+
+def test_all_pairs_of_a_table_are_of_one_collection(pairs):
+    rows = "a.txt,b.txt,1,north\nc.txt,d.txt,0,south\n"
+    pairs(f"left,right,duplicate,collection\n{rows}")
+
+    assert labelled_clusters("pairs.csv").collection.tolist() == [0] * 6
+
+
 @pytest.mark.parametrize("again", ["b.txt,a.txt,1,y", "a.txt,b.txt,1,"])
 def test_a_repeated_pair_of_another_kind_is_refused(pairs, again):
     table = f"left,right,duplicate,kind\na.txt,b.txt,1,x\nc.txt,d.txt,0,z\n{again}\n"

@@ -50,13 +50,17 @@ def row(bits=8, k=2, recipe=None, similarity=0.5, **fields):
         measured(0.75, d / bits, 0.9 - abs(d - best) / (2 * bits), 0.625) for d in range(bits + 1)
     ]
     made = Evaluated(
-        settings=Settings(replace(recipe or Recipe(), bits=bits), similarity, k, verified=False),
+        settings=Settings(
+            replace(recipe or Recipe(), bits=bits), similarity, k, verified=False, own_share=0.75
+        ),
         curve=(replace(curve[0], precision=UNDEFINED), *curve[1:]),
         predicted=np.linspace([0.5, 0.25, 0.125, NAN], [1.0, 0.5, 0.25, NAN], bits + 1).T,
         auc=interval(0.875),
+        cosine=measured(0.5, 0.5, 0.5, 0.75),
         verified=measured(1.0, 0.5, 2 / 3, 0.8),
         tally=np.ones((2, bits + 1)),
         found=np.array([3.0, 1.5]),
+        found_cosine=np.array([4.0, 300.0]),
         found_verified=np.array([4.0, 0.0]),
         without=0,
         groups=None,
@@ -108,23 +112,25 @@ def test_the_table_worked_by_hand():
         ".875 (.775-.975)",
         "by theory .625 .312 .156 -",
         "best k = 4 .750 (.650-.850) .500 (.400-.600) .900 (.800-1.000) .625 (.525-.725)",
-        "verified, 0.5 1.000 (.900-1.000) .500 (.400-.600) .667 (.567-.767) .800 (.700-.900)",
+        "cosine, 0.5 .500 (.400-.600) .500 (.400-.600) .500 (.400-.600) .750 (.650-.850)",
+        "own share, 0.75 1.000 (.900-1.000) .500 (.400-.600) .667 (.567-.767) .800 (.700-.900)",
         "16 k = 5 .750 (.650-.850) .312 (.212-.412) .806 (.706-.906) .625 (.525-.725) "
         ".875 (.775-.975)",
         "by theory .656 .328 .164 -",
         "best k = 8 .750 (.650-.850) .500 (.400-.600) .900 (.800-1.000) .625 (.525-.725)",
-        "verified, 0.5 1.000 (.900-1.000) .500 (.400-.600) .667 (.567-.767) .800 (.700-.900)",
+        "cosine, 0.5 .500 (.400-.600) .500 (.400-.600) .500 (.400-.600) .750 (.650-.850)",
+        "own share, 0.75 1.000 (.900-1.000) .500 (.400-.600) .667 (.567-.767) .800 (.700-.900)",
         "",
-        "duplicates found, % pairs 8 16 verified",
-        "edited a little 4 75.0 100.0 50.0",
-        "others found, % pairs 8 16 verified",
-        "unrelated 1,200 0.1 0.0 0.0",
+        "duplicates found, % pairs 8 16 cosine own share",
+        "edited a little 4 75.0 100.0 100.0 50.0",
+        "others found, % pairs 8 16 cosine own share",
+        "unrelated 1,200 0.1 0.0 25.0 0.0",
     ]
 
 
 def test_the_title_names_draws_repeated_lines_and_texts_without_features():
     kinds = (*KINDS, Labelled("guess", None, 1000), Labelled("guess", duplicate=True, pairs=1))
-    every = {"found": np.ones(4), "found_verified": np.ones(4)}
+    every = {"found": np.ones(4), "found_cosine": np.ones(4), "found_verified": np.ones(4)}
 
     lines = table(row(**every, without=2), kinds=kinds, repeated=1, draws=3, texts=1)
 
@@ -137,7 +143,7 @@ def test_the_title_names_draws_repeated_lines_and_texts_without_features():
         "shingles of 2 tokens, hash mix64",
     ]
     assert lines[6] == "2 texts without a feature: no pair with one is ever found"
-    assert "only reported found, % pairs 8 verified" in squeezed(lines)
+    assert "only reported found, % pairs 8 cosine own share" in squeezed(lines)
 
 
 def test_simdups_own_texts_have_no_table():
@@ -163,9 +169,9 @@ def test_simdups_own_texts_have_no_table():
 def test_only_a_share_of_exactly_1_is_shown_as_1(share, shown):
     verified = measured(share, 0.5, 0.5, 0.5)
 
-    (line,) = [line for line in squeezed(table(row(verified=verified))) if "verified, " in line]
+    (line,) = [line for line in squeezed(table(row(verified=verified))) if "own share, " in line]
 
-    assert line.removeprefix("verified, 0.5 ").split()[0] == shown
+    assert line.removeprefix("own share, 0.75 ").split()[0] == shown
 
 
 def test_an_undefined_figure_is_shown_as_a_dash():
@@ -196,7 +202,7 @@ def test_each_recipe_has_a_table_under_its_name():
         "tokens, hash string",
     ]
     assert all(lines[index - 1] == "" for index in shown)
-    assert squeezed(lines).count("duplicates found, % pairs 8 16 verified") == 4
+    assert squeezed(lines).count("duplicates found, % pairs 8 16 cosine own share") == 4
 
 
 def test_groups_of_scans_are_shown():
@@ -266,7 +272,7 @@ def test_all_figures_of_a_column_begin_below_its_name(bits, similarity):
     begin = lines.index(head) + 1
     block = lines[begin : lines.index("", begin)]
     found = [figures_begin(line) for line in block if "--similarity" not in line]
-    assert len(found) == 7 + bits + 1
+    assert len(found) == 8 + bits + 1
     assert all(len(each) >= 3 for each in found)
     assert all(each == columns[: len(each)] for each in found)
 
@@ -282,21 +288,28 @@ def test_all_figures_of_a_column_begin_below_its_name(bits, similarity):
 )
 def test_all_counts_of_a_column_end_below_its_name(name):
     kinds = [Labelled(name, label, 1000) for label in (True, False, None)]
-    every = {"found": np.array([1000, 1.0, 0.0]), "found_verified": np.array([0, 10.0, 1000])}
+    every = {
+        "found": np.array([1000, 1.0, 0.0]),
+        "found_cosine": np.array([1.0, 1000, 10.0]),
+        "found_verified": np.array([0, 10.0, 1000]),
+    }
 
     lines = table(row(8, **every), row(4096, **every), kinds=tuple(kinds))
 
     block = lines[lines.index("", 4) + 1 :]
-    ends = [[match.end() for match in re.finditer(r"\S+", line)][-4:] for line in block]
+    # A heading has a space in it.
+    lines = [line.replace("own share", "own-share") for line in block]
+    ends = [[match.end() for match in re.finditer(r"\S+", line)][-5:] for line in lines]
     assert len(ends) == 6
     assert all(each == ends[0] for each in ends)
 
 
 def test_only_a_kind_found_completely_is_shown_as_100_per_cent():
     kinds = (Labelled("kind", duplicate=True, pairs=10_000),)
-    found = {"found": np.array([9999.0]), "found_verified": np.array([10_000.0])}
+    every = np.array([10_000.0])
+    found = {"found": every - 1, "found_cosine": every, "found_verified": every - 9999}
 
-    assert squeezed(table(row(**found), kinds=kinds))[-1] == "kind 10,000 99.9 100.0"
+    assert squeezed(table(row(**found), kinds=kinds))[-1] == "kind 10,000 99.9 100.0 0.0"
 
 
 # JSON
@@ -322,7 +335,8 @@ def test_json_worked_by_hand():
         },
         "best": {"k": 4} | fields(measured(0.75, 0.5, 0.9, 0.625)),
         "predicted": {"precision": 0.625, "recall": 0.3125, "f1": 0.15625, "accuracy": None},
-        "verified": {"similarity": 0.5} | fields(measured(1.0, 0.5, 2 / 3, 0.8)),
+        "cosine": {"similarity": 0.5} | fields(measured(0.5, 0.5, 0.5, 0.75)),
+        "verified": {"similarity": 0.5, "own_share": 0.75} | fields(measured(1.0, 0.5, 2 / 3, 0.8)),
     }
 
 
@@ -344,7 +358,11 @@ def test_json_says_what_was_evaluated():
 
 def test_json_has_each_kind_of_each_row():
     kinds = (*KINDS, Labelled("guess", None, 5))
-    shares = {"found": np.array([3.0, 0.5, 0.0]), "found_verified": np.array([4.0, 0.0, 5.0])}
+    shares = {
+        "found": np.array([3.0, 0.5, 0.0]),
+        "found_cosine": np.array([4.0, 9.0, 5.0]),
+        "found_verified": np.array([4.0, 0.0, 5.0]),
+    }
 
     found = object_of(row(8, **shares), row(16, **shares), kinds=kinds)["kinds"]
 
@@ -352,9 +370,11 @@ def test_json_has_each_kind_of_each_row():
     assert found == [
         {"kind": kind.kind, "duplicate": kind.duplicate, "pairs": kind.pairs}
         | recipe
-        | {"bits": bits, "found": bare, "found_verified": verified}
+        | {"bits": bits, "found": bare, "found_cosine": cosine, "found_verified": verified}
         for bits in (8, 16)
-        for kind, bare, verified in zip(kinds, (3, 0.5, 0), (4, 0, 5), strict=True)
+        for kind, bare, cosine, verified in zip(
+            kinds, (3, 0.5, 0), (4, 9, 5), (4, 0, 5), strict=True
+        )
     ]
 
 
@@ -425,15 +445,18 @@ def test_csv_worked_by_hand():
 
     begin = '"shingles of 2 tokens, hash mix64",shingles,mix64,8'
     assert lines == [
-        "recipe,features,hash,bits,setting,k,similarity,precision,precision_low,precision_high,"
+        "recipe,features,hash,bits,setting,k,similarity,own_share,"
+        "precision,precision_low,precision_high,"
         "recall,recall_low,recall_high,f1,f1_low,f1_high,accuracy,accuracy_low,accuracy_high,"
         "auc,auc_low,auc_high,adjusted_rand_index",
-        f"{begin},default,2,,0.750000,0.650000,0.850000,0.250000,0.150000,0.350000,"
+        f"{begin},default,2,,,0.750000,0.650000,0.850000,0.250000,0.150000,0.350000,"
         "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,0.875000,0.775000,0.975000,",
-        f"{begin},predicted,2,,0.625000,,,0.312500,,,0.156250,,,,,,,,,",
-        f"{begin},best,4,,0.750000,0.650000,0.850000,0.500000,0.400000,0.600000,"
+        f"{begin},predicted,2,,,0.625000,,,0.312500,,,0.156250,,,,,,,,,",
+        f"{begin},best,4,,,0.750000,0.650000,0.850000,0.500000,0.400000,0.600000,"
         "0.900000,0.800000,1.000000,0.625000,0.525000,0.725000,,,,",
-        f"{begin},verified,,0.500000,1.000000,0.900000,1.000000,0.500000,0.400000,0.600000,"
+        f"{begin},cosine,,0.500000,,0.500000,0.400000,0.600000,0.500000,0.400000,0.600000,"
+        "0.500000,0.400000,0.600000,0.750000,0.650000,0.850000,,,,",
+        f"{begin},verified,,0.500000,0.750000,1.000000,0.900000,1.000000,0.500000,0.400000,0.600000,"
         "0.666667,0.566667,0.766667,0.800000,0.700000,0.900000,,,,",
     ]
 
@@ -445,12 +468,12 @@ def test_csv_of_groups_and_recommendations_worked_by_hand():
     lines = list(accuracy.render_csv(evaluation(row(8, groups=(bare, COPIES), recommended=asked))))
 
     begin = '"shingles of 2 tokens, hash mix64",shingles,mix64,8'
-    assert lines[5:] == [
-        f"{begin},groups bare,,,,,,0.000000,,,0.000000,,,,,,,,,0.000000",
-        f"{begin},groups verified,,,1.000000,,,0.250000,,,0.400000,,,,,,,,,0.125000",
-        f"{begin},recommended,6,,0.750000,0.650000,0.850000,0.750000,0.650000,0.850000,"
+    assert lines[6:] == [
+        f"{begin},groups bare,,,,,,,0.000000,,,0.000000,,,,,,,,,0.000000",
+        f"{begin},groups verified,,,,1.000000,,,0.250000,,,0.400000,,,,,,,,,0.125000",
+        f"{begin},recommended,6,,,0.750000,0.650000,0.850000,0.750000,0.650000,0.850000,"
         "0.775000,0.675000,0.875000,0.625000,0.525000,0.725000,,,,",
-        f"{begin},recommended,,0.070000,,,,,,,,,,,,,,,,",
+        f"{begin},recommended,,0.070000,,,,,,,,,,,,,,,,,",
     ]
 
 
@@ -485,7 +508,8 @@ def test_csv_of_a_curve_has_every_k():
         (str(bits), setting, k)
         for bits in (8, 16)
         for setting, k in (
-            *(("default", "2"), ("predicted", "2"), ("best", str(bits // 2)), ("verified", "")),
+            *(("default", "2"), ("predicted", "2"), ("best", str(bits // 2))),
+            *(("cosine", ""), ("verified", "")),
             *(("curve", str(k)) for k in range(bits + 1)),
         )
     ]

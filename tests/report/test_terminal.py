@@ -111,7 +111,8 @@ def test_kinds_of_pairs_with_chinese_names_stand_in_columns():
     kinds = (Labelled("改写过的两三个句子以及标题", duplicate=True, pairs=4),) * 2
     kinds += (Labelled("edited", duplicate=False, pairs=4),)
 
-    lines = table(row(found=[1, 2, 3], found_verified=[1, 2, 3]), kinds=kinds)
+    found = [1, 2, 3]
+    lines = table(row(found=found, found_cosine=found, found_verified=found), kinds=kinds)
 
     block = lines[lines.index("", 4) + 1 :]
     assert len(block) == 5
