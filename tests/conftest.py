@@ -46,10 +46,12 @@ SLOW_FILES = (
     "test_reliability",
 )
 SLOW_TESTS = (
+    "test_a_byte_order_mark_and_lists_of_names_are_understood",
     "test_a_hundred_thousand_groups_one_after_another",
     "test_a_million_different_grams_have_different_hashes",
     "test_a_phase_whose_end_is_not_known_counts",
     "test_a_scan_shows_its_phases_one_after_the_other",
+    "test_a_table_of_a_group_may_be_for_another_of_its_commands",
     "test_a_user_dictionary_decides_what_a_word_is",
     "test_adding_at_the_same_time_loses_no_pair",
     "test_an_interrupt_at_any_moment_has_its_answer",
@@ -62,6 +64,9 @@ SLOW_TESTS = (
     "test_probabilities_match_the_binomial_in_fractions",
     "test_processes_make_the_same_index",
     "test_text_field_and_settings_have_an_effect",
+    "test_texts_whose_weights_are_all_rounded_away_are_refused",
+    "test_the_chance_distance_is_the_largest_within_the_probability",
+    "test_words_weigh_the_root_of_their_count_by_their_idf",
 )
 
 

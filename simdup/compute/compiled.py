@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Reading so many characters is worth the import: numpy needs a second for them.
+# Loading the kernels pays from this many characters on, which numpy reads in a second.
 CHARACTERS_WORTH = 20_000_000
 
-# Comparing so many words of 64 bits is worth it.
+# Loading the kernels pays from this many compared words of 64 bits on.
 WORDS_WORTH = 1_000_000_000
 
 
@@ -96,7 +96,7 @@ def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
 
 
 def _share(characters: int, words: int) -> float:
-    """Amount of this work; 1 is worth loading the kernels."""
+    """Share of the work that pays for loading the kernels."""
     return characters / CHARACTERS_WORTH + words / WORDS_WORTH
 
 

@@ -81,8 +81,8 @@ def token_hashes(
     """`tokens.tokens` of texts as `unicode.code_points` gives them, hashed by mix64.
 
     Returns one hash a token, where the tokens of each text end (texts + 1,), and which texts
-    have a character that the table cannot fold (texts,): `unicodedata` must fold these, and
-    their tokens mean nothing until the text comes again as one that `is_folded`.
+    have a character that the table cannot fold (texts,). The hashes of such a text mean nothing:
+    let `unicodedata` fold it and pass it again as one that `is_folded`.
     """
     ids, count, text = np.empty(len(codes), np.uint64), 0, 0
     ends, joins = np.zeros(len(offsets), np.int64), np.zeros(len(is_folded), np.bool_)
@@ -181,9 +181,10 @@ def _append(h, power, character):
 
 @_inlined
 def _seen(kind, before, base):
-    """What a folded character is: its kind, the kind of its base, and whether it begins a token.
+    """The kind of a folded character, the kind of its base, and whether it begins a token.
 
-    A mark is of the kind of its base, the last character that is none; on nothing it is a word.
+    The base of a mark is the last character before it that is no mark, and gives the mark its
+    kind. A mark without a base is a word.
     """
     kind = np.uint32(kind)
     is_mark = kind == _MARK
@@ -198,7 +199,7 @@ def _seen(kind, before, base):
 
 @_inlined
 def _slots(n):
-    """How many slots a hash table of n things has: a power of two, at least twice as many."""
+    """The number of slots in a hash table for n entries: a power of two, at least 2 n."""
     slots = 256
     while slots < 2 * n:
         slots *= 2
@@ -225,7 +226,7 @@ def distinct_shingles(tokens: Words, offsets: Indices, lengths: Indices) -> tupl
     count = 0
     for document in range(len(offsets) - 1):
         begin, end = offsets[document], offsets[document + 1]
-        # As few slots as do, to stay in the cache.
+        # No more slots than needed, so that the table stays in the cache.
         mask = np.uint64(_slots((end - begin) * len(lengths)) - 1)
         for n in lengths:
             # A text shorter than every shingle is one shingle of all its tokens.
@@ -429,7 +430,7 @@ def _fill_distances(left, i, right, first, distances):
 
 @_compiled
 def _pick_near(distances, limit, picked):
-    """Fill in where the distances up to a limit stand; return how many there are."""
+    """Write down the positions of all distances up to a limit, and return their number."""
     near = 0
     for j in range(len(distances)):
         near += distances[j] <= limit

@@ -186,7 +186,7 @@ def _work(connection: Connection, is_compiled: bool) -> None:  # noqa: FBT001  (
 
 
 def _send_error(connection: Connection, number: int, error: Exception) -> None:
-    """Send the parent an error; end this process if it is gone, or memory is out even for that."""
+    """Send the parent an error; end this process if the parent is gone or memory is out."""
     try:
         connection.send((number, None, _sendable(error), format_exc()))
     except (OSError, MemoryError):
@@ -203,9 +203,9 @@ def _sendable(error: Exception) -> Exception:
 
 
 def _listen(connection: Connection, tasks: SimpleQueue[Any]) -> None:
-    """Receive tasks, so that the parent never waits until a busy worker receives one.
+    """Receive tasks in a thread, so that the parent can send one while this worker is busy.
 
-    End this process when the parent is gone: nobody else would if the parent was killed.
+    End this process when the parent is gone: if it was killed, nobody else would.
     """
     try:
         while True:

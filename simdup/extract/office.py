@@ -89,7 +89,7 @@ class Vocabulary:
 
 _WORD = Vocabulary(
     shown=frozenset({"t"}),
-    # Text deleted or moved away, how paragraphs look, what older programs show instead.
+    # Deleted and moved text, the formatting of paragraphs, and what older programs show instead.
     hidden=frozenset({"del", "moveFrom", "pPr", "Fallback"}),
     gaps={"p": "\n", "br": "\n", "cr": "\n", "tab": "\t", "tc": "\t", "noBreakHyphen": "-"},
     asides=frozenset({"txbxContent"}),
@@ -145,7 +145,7 @@ class _Flow(Handler):
             self._add(data)
 
     def taken(self) -> str:
-        """The running text so far, which is then forgotten."""
+        """Return the running text so far, and begin anew."""
         text, self.main = str(self.main), TextBuilder()
         return text
 
@@ -197,7 +197,7 @@ class _Cells(_Flow):
             self.text.add("\n")
 
     def _shown_as(self, value: str) -> str:
-        """The text a cell shows; empty for an error, and for the number of no shared string."""
+        """The text that a cell shows; empty for an error or a missing shared string."""
         if self._type == "b":
             return "TRUE" if value == "1" else "FALSE"
         if self._type == "e":

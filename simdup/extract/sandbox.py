@@ -216,6 +216,6 @@ def _limit_memory() -> None:
 
 
 def _end_after(seconds: float) -> None:
-    """Have a signal end this process after so much processor time of all its threads; 0: never."""
+    """End this process by a signal after so many seconds of processor time; 0 cancels that."""
     if hasattr(signal, "setitimer"):  # elsewhere only the clock is watched
         signal.setitimer(signal.ITIMER_PROF, seconds)

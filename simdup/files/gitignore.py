@@ -24,7 +24,7 @@ class Rules:
     """The rules of one .gitignore."""
 
     start: int
-    """Where in a path below the root the path below this .gitignore's folder begins."""
+    """Where, in a path below the root, the part below this file's folder begins."""
     spec: GitIgnoreSpec
 
 
@@ -89,7 +89,7 @@ def _is_valid(line: str) -> bool:
 
 
 def git_ignore_spec() -> type[GitIgnoreSpec]:
-    """The class of pathspec that reads such files. Raises ExtraMissingError."""
+    """The class of pathspec that reads .gitignore files. Raises ExtraMissingError."""
     try:
         from pathspec import GitIgnoreSpec  # noqa: PLC0415 - optional
     except ImportError:

@@ -33,7 +33,7 @@ BYTES_WORTH_WORKERS = 1 << 24
 
 
 class FingerprintOptions(NamedTuple):
-    """The arguments of `fingerprint_sources` after the first."""
+    """How files are fingerprinted: the arguments of `fingerprint_sources` besides the files."""
 
     recipe: Recipe
     encoding: str | None = None
@@ -59,7 +59,7 @@ def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:
 def fingerprint_all(
     waiting: deque[list[Source]], options: FingerprintOptions, jobs: int | None = None
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
-    """Yield each task with what was made of it, in order; done tasks leave the queue.
+    """Yield each task with its result, in order; a finished task leaves the queue.
 
     `jobs` processes work on them; None: as many as there are cores, or this process alone where
     others are not worth starting. A file whose worker died is skipped as unreadable.
@@ -78,7 +78,7 @@ def fingerprint_all(
 def _pooled(
     waiting: deque[list[Source]], options: FingerprintOptions, jobs: int
 ) -> Iterator[tuple[list[Source], Fingerprinted]]:
-    """Yield results in order; a file whose worker dies is given up, other files are done again."""
+    """Yield results in order; a file that kills its worker is given up, others are read again."""
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
 
     from simdup.compute.processes import check_that_workers_start  # noqa: PLC0415  slow to import
@@ -117,7 +117,7 @@ def _results(
 ) -> Iterator[Fingerprinted]:
     from simdup.compute.processes import results  # noqa: PLC0415  slow to import
 
-    # A copy, since the queue of the caller loses tasks while they are done.
+    # A copy, since tasks leave the caller's queue as they are finished.
     left = deque(tasks)
     sent = ((left.popleft(), *options) for _ in range(len(left)))
     return results(fingerprint_sources, sent, jobs)

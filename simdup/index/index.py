@@ -121,7 +121,7 @@ class Index:
     def settings(self) -> Settings:
         """The settings by which fingerprints and texts are made.
 
-        Raises InputError if this simdup, with these dictionaries, would make others.
+        Raises InputError if this version of simdup, with these dictionaries, would make other ones.
         """
         return settings_of(self.path, self._readers.about, self._given)
 

@@ -48,7 +48,7 @@ class Segment:
 
 def segment(batch: int, rows: Rows, documents: Numbers) -> Segment:
     """Lay fingerprints out as a segment."""
-    # Copied also where that changes nothing: what is read-only would be compiled for again.
+    # Always copied: for read-only arrays numba would compile the kernel again.
     return Segment(batch, rows, np.array(words(rows).T, order="C"), documents)
 
 
@@ -147,7 +147,7 @@ def _distances(
     scratch = scratch[: columns.shape[1]]
     total = np.bitwise_count(np.bitwise_xor(columns[0], query[0], out=scratch))
     if len(columns) > 1:
-        # Of less than 256 bits a byte holds the sum.
+        # A byte holds the number of differing bits if there are fewer than 256.
         total = total.astype(np.uint8 if len(columns) < 4 else np.uint16)
         for column, word in zip(columns[1:], query[1:], strict=True):
             np.bitwise_xor(column, word, out=scratch)

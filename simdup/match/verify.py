@@ -98,7 +98,11 @@ def _dots(features: Features, i: Indices, j: Indices) -> Similarities:
 def _others(
     features: Features, pairs: Indices, j: Indices
 ) -> Iterator[tuple[Indices, Indices, Indices | slice]]:
-    """Yield parts of `pairs`, the pair that each feature of a right document is of, and these."""
+    """Yield the right documents of some pairs in batches that fit in memory.
+
+    Each batch has the pairs, for each feature of their right documents the place of its pair in
+    the batch, and where these features stand in `features`.
+    """
     counts = features.counts[j[pairs]]
     batch = (np.cumsum(counts) - counts) // PRODUCTS_AT_ONCE
     for part in np.split(pairs, np.flatnonzero(np.diff(batch)) + 1):

@@ -67,7 +67,8 @@ NS_LOOK_UP = 12.0  # one row and one mask in a table
 NS_CANDIDATE = 40.0  # two rows that share a block
 NS_SLOT = 4.0  # one entry of a table
 
-# With a smaller share of distinct rows, searching each of them once gives fewer pairs to sieve.
+# If a smaller share of the rows is distinct, searching each distinct row once leaves fewer pairs
+# to sieve.
 MOSTLY_DISTINCT = 0.9
 
 # A table of 2**22 counts still fits the caches that matter; a longer block gains little.
@@ -169,7 +170,7 @@ def iter_near_pairs_between(
 
 
 def _is_fused(rows: Rows, k: int) -> bool:
-    """Whether compiled code should compare all these distinct rows with all, and sieve at once."""
+    """Whether compiled code should compare all distinct rows and sieve as it goes."""
     if not _loaded_for(len(rows), len(rows), 8 * rows.shape[1]):
         return False
     is_distinct = len(distinct_rows(rows).rows) >= MOSTLY_DISTINCT * len(rows)
@@ -177,7 +178,7 @@ def _is_fused(rows: Rows, k: int) -> bool:
 
 
 def _loaded_for(n: int, m: int, bits: int) -> bool:
-    """Whether compiled kernels are there, after loading them if n times m rows are worth it."""
+    """Whether kernels are loaded, after loading them if comparing n with m rows is worth it."""
     return is_compiled_for(n, m, bits) and load_kernels() is not None
 
 
@@ -281,7 +282,7 @@ def plan(
 
 
 def method(rows: Rows, k: int, sides: tuple[int, int] | None = None) -> int:
-    """What `plan` says for these rows, but 0 also where too many of them share their blocks."""
+    """The result of `plan` for these rows, but 0 if too many of them share their blocks."""
     n, bits = len(rows), 8 * rows.shape[1]
     is_compiled = is_compiled_for(*(sides or (n, n)), bits)
     blocks, cost = plan(n, bits, k, sides, is_compiled=is_compiled), 0.0
@@ -325,7 +326,7 @@ def _layout(bits: int, k: int, blocks: int) -> list[tuple[int, int, int]]:
         # If the first rest + 1 blocks each differ by more than `radius` and the others by
         # more than radius - 1, then the rows differ by more than k.
         reach = radius if block <= rest else radius - 1
-        # The beginning of a block differs by no more than the block.
+        # The beginning of a block differs in no more bits than the whole block.
         searched = min(width, MAX_BLOCK_BITS)
         if reach >= 0:
             layout.append((begin, searched, min(reach, searched)))
@@ -386,7 +387,7 @@ def _kernel(
     That is the left row in front of which it stopped, and the number of pairs.
     """
     kernels, k = loaded_kernels(), min(reach.k, reach.bits)
-    # Copied also where that changes nothing: what is read-only would be compiled for again.
+    # Always copied: for read-only arrays numba would compile the kernel again.
     a, b = (np.array(words(reach.compared(rows)).T, order="C") for rows in (left, right))
     kernel = kernels.near_pairs
     if reach.sieve is not None:
@@ -485,7 +486,7 @@ def sharing(
         for bits in combinations(range(width), flips):
             mask = np.uint32(sum(1 << bit for bit in bits))
             other = ordered ^ mask
-            # Rows with a lower key look up the higher one; equal keys, only the rows behind.
+            # Rows with the lower key look up the higher one; of equal keys, each row later ones.
             begins = starts[other] if flips else np.arange(1, len(keys) + 1)
             counts = starts[other.astype(np.int64) + 1] - begins
             if flips:

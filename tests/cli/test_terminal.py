@@ -263,7 +263,8 @@ def test_an_interrupted_scan_leaves_no_bar(on_a_terminal, write, english, phase,
 
     assert f"\r{phase} " in shown
     *report, last = left_on(shown)
-    assert (code, last) == (130, "simdup: interrupted")
+    assert code == 130
+    assert last.startswith("simdup: interrupted")  # on a busy machine some files are remembered
     assert report == [] if form == "text" else not json.loads("".join(report))["complete"]
 
 

@@ -163,7 +163,7 @@ def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> tup
 
 @lru_cache
 def _check_encoding(name: str) -> None:
-    """Raise ValueError for what neither is an encoding nor names a format."""
+    """Raise ValueError for a name of neither an encoding nor a format."""
     if name not in FORMATS and not name.startswith("."):
         encoding_named(name)
 
@@ -197,7 +197,7 @@ def places(file: IndexFile) -> dict[bytes, str | None]:
     """Return the paths that were added, with their filters as JSON; None for removed ones."""
     found = dict(file.execute("SELECT path, filters FROM places ORDER BY path"))
     for path, filters in found.items():
-        # An update walks them: a relative one would be whatever is in the current folder.
+        # An update walks these paths; what a relative one means would depend on the current folder.
         if type(path) is not bytes or not os.path.isabs(path) or b"\0" in path:
             raise damaged(file.path, f"place {path!r:.80}, which is not an absolute path")
         if not isinstance(filters, str | None):
@@ -247,10 +247,11 @@ def _checked_segment(file: IndexFile, own: int) -> tuple[Numbers, list[str]]:
 
 
 class ReaderPool:
-    """One connection for each thread that reads, kept for the next; to be closed.
+    """Connections for reading: one for each thread at a time, kept for later ones until `close`.
 
-    If another file takes the name of the first, it is read from then on, provided that it is
-    an index made alike. Every method raises InputError for a damaged or unusable file.
+    If another file replaces the index under its name, it is read from then on, provided that it
+    is an index made in the same way. Every method raises InputError for a damaged or unusable
+    file.
     """
 
     def __init__(self, path: str) -> None:
