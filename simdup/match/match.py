@@ -25,6 +25,7 @@ from simdup.match.own_share import (
 )
 from simdup.match.rounds import run_rounds
 from simdup.match.verify import decide
+from simdup.recipe import FeatureKind
 from simdup.records import SHORT, Candidates
 from simdup.search.distinct import distinct_numbers, distinct_rows
 from simdup.search.hamming import paired_distances
@@ -291,7 +292,9 @@ class LocalEngine:
         """The pairs that are similar enough and not excluded, and their exact similarities."""
         least = least_similarity(self.settings.similarity, self.texts.counts[pairs].min(axis=1))
         sketches = self.texts.sketches
-        if self.settings.own_share and sketches is not None:
+        # Sketches know no weights, so they say how alike texts are only if each feature weighs 1.
+        is_plain = self.settings.recipe.features is FeatureKind.SHINGLES
+        if self.settings.own_share and sketches is not None and is_plain:
             may_be = may_be_alike(sketches, self.texts.counts, pairs, least)
             pairs, least = pairs[may_be], least[may_be]
         similarities = self._similarities(pairs)

@@ -170,6 +170,17 @@ def test_texts_of_one_pattern_are_set_aside_in_rows_texts_and_files_alike(
         assert np.isnan(result.groups.own_shares).all()
 
 
+@pytest.mark.parametrize("features", ["tokens", "words", "keywords"])
+def test_texts_that_share_a_few_heavy_features_are_alike_with_and_without_own_share(features):
+    shared = random.Random(1).choices(WORDS[:20], k=300)
+    texts = [" ".join([*shared, *(f"{own}x{i}" for i in range(400))]) for own in "ab"]
+
+    groups = group_texts(texts, Settings(Recipe(features=features)))
+    assert members(groups) == [[0, 1]]
+    assert groups.own_shares.tolist() == [1, pytest.approx(1)]
+    assert members(group_texts(texts, Settings(Recipe(features=features), own_share=0))) == [[0, 1]]
+
+
 def test_own_shares_of_rows_are_those_with_their_representative(write):
     texts = forms()
     groups = scan_rows([write("rows.jsonl", as_json(texts))]).groups
