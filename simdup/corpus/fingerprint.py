@@ -16,15 +16,18 @@ from simdup.corpus.flaws import Fault, Faulty, Flaw
 from simdup.corpus.records import ComparedRows, TextFingerprints
 from simdup.errors import SimdupError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
+from simdup.fingerprint.sketch import SketchPile
+from simdup.match.candidates import sieve_recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from simdup.corpus.formats.table import Chunk, Table
     from simdup.progress import Progress
     from simdup.recipe import Recipe
+    from simdup.settings import Settings
 
     Indices = NDArray[np.int64]
     Digests = NDArray[np.uint64]
@@ -36,45 +39,79 @@ BYTES_WORTH_WORKERS = 1 << 24
 MOST_FAULTY = 1000
 
 
+class HowToFingerprint(NamedTuple):
+    """How texts are fingerprinted."""
+
+    recipe: Recipe
+    bits: int
+    """So many of the recipe's bits are compared, and must not all be equal."""
+    is_sketched: bool
+    """Whether sketches are made."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> HowToFingerprint:
+        """How rows are fingerprinted that these settings compare."""
+        # Where exact similarities decide, more bits sieve chance candidates.
+        recipe = sieve_recipe(settings.recipe) if settings.verified else settings.recipe
+        return cls(recipe, settings.recipe.bits, settings.verified and settings.own_share > 0)
+
+
+class FingerprintedTexts(NamedTuple):
+    """What was made of some texts."""
+
+    prints: TextFingerprints
+    """Those of the texts that are `good`."""
+    good: Indices
+    """The texts that have a fingerprint."""
+    empty: Indices
+    """The texts without a letter or digit."""
+    flat: Indices
+    """The texts in whose fingerprint all bits are equal."""
+
+
+def fingerprint_list(texts: Sequence[str], how: HowToFingerprint) -> FingerprintedTexts:
+    """The fingerprints of some texts."""
+    made = fingerprint_texts(texts, how.recipe, is_sketched=how.is_sketched)
+    is_empty = made.counts == 0
+    is_flat = are_degenerate(made.rows, how.bits) & ~is_empty
+    good = np.flatnonzero(~(is_empty | is_flat))
+    prints = TextFingerprints(
+        made.rows[good],
+        made.counts[good],
+        made.digests[good],
+        text_digests(texts[index] for index in good.tolist()),
+        None if made.sketches is None else made.sketches.take(good),
+    )
+    return FingerprintedTexts(prints, good, np.flatnonzero(is_empty), np.flatnonzero(is_flat))
+
+
 class FingerprintedChunk(NamedTuple):
     """What was made of a chunk: arrays by row, and the rows that have no fingerprint.
 
-    See `TextFingerprints` for the first four arrays and `ComparedRows` for the others.
+    See `ComparedRows` for `numbers`, `offsets` and `lengths`.
     """
 
-    rows: NDArray[np.uint8]
-    counts: Indices
-    digests: Digests
-    text_digests: Digests
+    prints: TextFingerprints
     numbers: Indices
     offsets: Indices
     lengths: Indices
     flaws: list[Flaw]
 
 
-def fingerprint_chunk(chunk: Chunk, recipe: Recipe, bits: int) -> FingerprintedChunk:
-    """The fingerprints of a chunk; rows that have none are flaws.
-
-    Only the first `bits` bits are compared, so these must not all be equal.
-    """
+def fingerprint_chunk(chunk: Chunk, how: HowToFingerprint) -> FingerprintedChunk:
+    """The fingerprints of a chunk; rows that have none are flaws."""
     parsed = chunk.parsed()
-    made = fingerprint_texts(parsed.texts, recipe)
+    prints, good, empty, flat = fingerprint_list(parsed.texts, how)
     numbers, offsets = np.array(parsed.numbers, np.int64), np.array(parsed.offsets, np.int64)
-    is_empty = made.counts == 0
-    is_flat = are_degenerate(made.rows, bits) & ~is_empty
-    empty = (Flaw(row, 1, Fault.EMPTY, "no letter or digit") for row in numbers[is_empty].tolist())
-    flat = (Flaw(row, 1, Fault.DEGENERATE) for row in numbers[is_flat].tolist())
-    good = np.flatnonzero(~(is_empty | is_flat))
-    texts = [parsed.texts[index] for index in good.tolist()]
+    lengths = np.array(list(map(len, parsed.texts)), np.int64)
+    without = (Flaw(row, 1, Fault.EMPTY, "no letter or digit") for row in numbers[empty].tolist())
+    degenerate = (Flaw(row, 1, Fault.DEGENERATE) for row in numbers[flat].tolist())
     return FingerprintedChunk(
-        made.rows[good],
-        made.counts[good],
-        made.digests[good],
-        text_digests(texts),
+        prints,
         numbers[good],
         offsets[good],
-        np.array(list(map(len, texts)), np.int64),
-        sorted((*parsed.flaws, *empty, *flat), key=lambda flaw: flaw.row),
+        lengths[good],
+        sorted((*parsed.flaws, *without, *degenerate), key=lambda flaw: flaw.row),
     )
 
 
@@ -102,7 +139,7 @@ class FingerprintedRows(NamedTuple):
 
 
 def fingerprint_tables(
-    tables: tuple[Table, ...], recipe: Recipe, bits: int, jobs: int | None, progress: Progress
+    tables: tuple[Table, ...], how: HowToFingerprint, jobs: int | None, progress: Progress
 ) -> FingerprintedRows:
     """Fingerprint all rows by `jobs` processes; None: by as many as pay.
 
@@ -110,11 +147,11 @@ def fingerprint_tables(
     """
     size = sum(table.size for table in tables)
     # The limit is meant for 128 bits; more bits take longer.
-    load_kernels_if_worth(characters=size * max(1, recipe.bits // 128), progress=progress)
+    load_kernels_if_worth(characters=size * max(1, how.recipe.bits // 128), progress=progress)
     if jobs is None:
         jobs = cores() if size > BYTES_WORTH_WORKERS else 1
-    collector = _Collector(tables, recipe)
-    with closing(_fingerprinted(tables, recipe, bits, jobs)) as parts:
+    collector = _Collector(tables, how)
+    with closing(_fingerprinted(tables, how, jobs)) as parts:
         for index, made in progress(parts, "rows", None, _rows_in):
             collector.add(index, made)
     return collector.joined()
@@ -126,16 +163,16 @@ def _rows_in(part: tuple[int, FingerprintedChunk]) -> int:
 
 
 def _fingerprinted(
-    tables: tuple[Table, ...], recipe: Recipe, bits: int, jobs: int
+    tables: tuple[Table, ...], how: HowToFingerprint, jobs: int
 ) -> Generator[tuple[int, FingerprintedChunk]]:
     """Yield what was made of each chunk, in order, with the index of its table."""
     owners = deque[int]()
 
-    def tasks() -> Iterator[tuple[Chunk, Recipe, int]]:
+    def tasks() -> Iterator[tuple[Chunk, HowToFingerprint]]:
         for index, table in enumerate(tables):
             for chunk in table.chunks():
                 owners.append(index)
-                yield chunk, recipe, bits
+                yield chunk, how
 
     if jobs == 1:
         yield from ((owners.popleft(), fingerprint_chunk(*task)) for task in tasks())
@@ -150,15 +187,45 @@ def _fingerprinted(
         ) from None
 
 
+class CollectedPrints:
+    """Joins what was made of texts, part by part; see `SketchPile` for the sketches."""
+
+    def __init__(self, how: HowToFingerprint) -> None:
+        rows, none = np.empty((0, how.recipe.bits // 8), np.uint8), np.empty(0, np.int64)
+        digests = np.empty((0, 2), np.uint64)
+        columns = rows, none, digests, digests, none, none
+        self.columns: list[list[NDArray[Any]]] = [[column] for column in columns]
+        self.pile = SketchPile() if how.is_sketched else None
+
+    def add(self, prints: TextFingerprints) -> None:
+        """Add what was made of the texts that come next."""
+        made: list[NDArray[Any]]
+        made = [prints.rows, prints.counts, prints.digests, prints.text_digests]
+        if self.pile is not None and prints.sketches is not None:
+            made += self.pile.add(prints.sketches), prints.sketches.sizes
+        for parts, column in zip(self.columns, made, strict=False):
+            parts.append(column)
+
+    def joined(self) -> TextFingerprints:
+        """Return all of it, once: the parts of a column are freed before the next is joined."""
+        rows, counts, digests, of_texts, begins, sizes = _popped(self.columns)
+        sketches = None if self.pile is None else self.pile.pooled(begins, sizes)
+        return TextFingerprints(rows, counts, digests, of_texts, sketches)
+
+
+def _popped(columns: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
+    """Join the parts of each column, and free them."""
+    return [np.concatenate(columns.pop(0)) for _ in range(len(columns))]
+
+
 class _Collector:
     """Joins what was made of chunks."""
 
-    def __init__(self, tables: tuple[Table, ...], recipe: Recipe) -> None:
+    def __init__(self, tables: tuple[Table, ...], how: HowToFingerprint) -> None:
         self.tables = tables
-        rows, none = np.empty((0, recipe.bits // 8), np.uint8), np.empty(0, np.int64)
-        digests = np.empty((0, 2), np.uint64)
-        self.columns: list[list[NDArray[Any]]] = [[rows], [none], [digests], [digests]]
-        self.columns += [[none], [none], [none]]
+        self.prints = CollectedPrints(how)
+        none = np.empty(0, np.int64)
+        self.columns: list[list[NDArray[Any]]] = [[none], [none], [none]]
         self.counts = [0] * len(tables)
         self.faults: Counter[Fault] = Counter()
         self.listed: Counter[Fault] = Counter()
@@ -167,7 +234,8 @@ class _Collector:
 
     def add(self, index: int, made: FingerprintedChunk) -> None:
         """Add what was made of a chunk of the table with this index."""
-        columns: tuple[NDArray[Any], ...] = made[:-1]
+        self.prints.add(made.prints)
+        columns = made.numbers, made.offsets, made.lengths
         for parts, column in zip(self.columns, columns, strict=True):
             parts.append(column)
         self.counts[index] += len(made.numbers)
@@ -186,11 +254,10 @@ class _Collector:
                 self.faulty.append(Faulty(self.tables[index].path, flaw))
 
     def joined(self) -> FingerprintedRows:
-        """Return all of it, once: the parts of a column are freed before the next is joined."""
-        columns = [np.concatenate(self.columns.pop(0)) for _ in range(len(self.columns))]
+        """Return all of it, once."""
         return FingerprintedRows(
-            ComparedRows(self.tables, np.cumsum([0, *self.counts]), *columns[4:]),
-            TextFingerprints(*columns[:4]),
+            ComparedRows(self.tables, np.cumsum([0, *self.counts]), *_popped(self.columns)),
+            self.prints.joined(),
             dict(self.faults.most_common()),
             tuple(self.faulty),
             tuple(map(np.concatenate, self.refused)),

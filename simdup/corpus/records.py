@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from simdup.corpus.flaws import Fault, Faulty
     from simdup.corpus.formats.table import Table
+    from simdup.fingerprint.sketch import Sketches
+    from simdup.match.own_share import OwnShares
     from simdup.records import Candidates
     from simdup.settings import Settings
 
@@ -73,6 +75,7 @@ class RowGroup(NamedTuple):
     kinds: list[Kind]
     similarities: list[float | None]
     distances: list[int]
+    own_shares: list[float | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +93,9 @@ class RowGroups:
     """How similar each member is to its representative; NaN where nothing was verified."""
     distances: Indices
     """The distance of each member from its representative, in bits."""
+    own_shares: NDArray[np.float64]
+    """How much of what each member shares with its representative is theirs alone, from 0 to 1;
+    NaN where that was not asked for."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -97,15 +103,20 @@ class RowGroups:
     def __iter__(self) -> Iterator[RowGroup]:
         for number, (begin, end) in enumerate(pairwise(self.offsets.tolist()), 1):
             part = slice(begin, end)
-            same, alike = self.are_identical[part].tolist(), self.similarities[part].tolist()
+            same = self.are_identical[part].tolist()
             yield RowGroup(
                 number,
                 Kind.IDENTICAL_TEXT if all(same) else Kind.NEAR,
                 self.members[part].tolist(),
                 [Kind.IDENTICAL_TEXT if each else Kind.NEAR for each in same],
-                [None if isnan(value) else value for value in alike],
+                _known(self.similarities[part]),
                 self.distances[part].tolist(),
+                _known(self.own_shares[part]),
             )
+
+
+def _known(values: NDArray[np.float64]) -> list[float | None]:
+    return [None if isnan(value) else value for value in values.tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +131,8 @@ class TextFingerprints:
     """(n, 2): 128 bits that stand for the features of a text."""
     text_digests: NDArray[np.uint64]
     """(n, 2): 128 bits that stand for the text."""
+    sketches: Sketches | None = None
+    """None where own shares are not asked for."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,6 +154,8 @@ class Balance:
     """The first rows that were not compared."""
     candidates: Candidates | None
     """None when nothing was verified."""
+    siblings: int
+    """Pairs of texts that were similar enough, but share that with too many other texts."""
     seconds: float
 
     @property
@@ -181,6 +196,12 @@ class CorpusResult:
     """For each table the numbers of the broken rows, which cannot be written again."""
     candidates: Candidates | None
     """None when nothing was verified."""
+    siblings: int
+    """Pairs of texts that were similar enough, but share that with too many other texts."""
+    texts: Indices
+    """For each member of the groups the number of its text; rows with equal features have one."""
+    shares: OwnShares | None
+    """The own shares of texts, by these numbers; None where they were not asked for."""
     seconds: float
 
     @property
@@ -196,5 +217,6 @@ class CorpusResult:
             self.faults,
             self.faulty,
             self.candidates,
+            self.siblings,
             self.seconds,
         )

@@ -16,19 +16,24 @@ import numpy as np
 
 from simdup.arguments import check_jobs, check_type, text_list
 from simdup.compute.compiled import load_kernels_if_worth
-from simdup.corpus.fingerprint import fingerprint_tables, text_digests
+from simdup.corpus.fingerprint import (
+    CollectedPrints,
+    HowToFingerprint,
+    fingerprint_list,
+    fingerprint_tables,
+)
 from simdup.corpus.formats.open import tables
 from simdup.corpus.formats.table import LACKING
 from simdup.corpus.records import CorpusResult, RowGroups, RowPlace, TextFingerprints
 from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import all_features
-from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.match.candidates import SIEVE_FROM, sieve_recipe
+from simdup.match.candidates import SIEVE_FROM
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.match import match
 from simdup.progress import silent
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
+from simdup.text.chunking import batches
 
 if TYPE_CHECKING:
     import os
@@ -39,10 +44,9 @@ if TYPE_CHECKING:
     from simdup.corpus.formats.table import Table
     from simdup.fingerprint.features import Features
     from simdup.match.distinct_texts import Texts
-    from simdup.match.match import FeatureSource, TextGroups
+    from simdup.match.match import TextGroups
     from simdup.progress import Progress
     from simdup.recipe import Recipe
-    from simdup.records import Candidates
 
     Indices = NDArray[np.int64]
     Digests = NDArray[np.uint64]
@@ -82,14 +86,31 @@ def scan_tables(
     check_type(settings, "settings", Settings)
     check_jobs(jobs)
     rows, prints, faults, faulty, refused = fingerprint_tables(
-        opened, _recipe(settings), settings.recipe.bits, jobs, progress
+        opened, HowToFingerprint.of(settings), jobs, progress
     )
     texts, digests = _distinct_texts(prints, settings), prints.text_digests
     del prints  # half of what is kept of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
-        groups, known, candidates = _group_rows(texts, digests, settings, reread, progress)
-    seconds = perf_counter() - began
-    return CorpusResult(settings, rows, groups, known, faults, faulty, refused, candidates, seconds)
+        matched = match(texts, settings, reread, progress)
+    groups = _most_similar_first(_row_groups(texts, matched, digests))
+    text = _text_of(texts)[groups.members]
+    known = TextFingerprints(
+        texts.rows[text], texts.counts[text], texts.digests[text], digests[groups.members]
+    )
+    return CorpusResult(
+        settings,
+        rows,
+        groups,
+        known,
+        faults,
+        faulty,
+        refused,
+        matched.candidates,
+        len(matched.siblings.pairs),
+        text,
+        matched.shares,
+        perf_counter() - began,
+    )
 
 
 def group_texts(
@@ -105,18 +126,18 @@ def group_texts(
     """
     texts, settings = text_list(texts), settings or Settings()
     load_kernels_if_worth(characters=sum(map(len, texts)), progress=progress)
-    made = fingerprint_texts(texts, _recipe(settings))
-    bits = settings.recipe.bits
-    there = np.flatnonzero((made.counts > 0) & ~are_degenerate(made.rows, bits))
-    prints = TextFingerprints(
-        made.rows[there],
-        made.counts[there],
-        made.digests[there],
-        text_digests(texts[index] for index in there.tolist()),
-    )
+    how = HowToFingerprint.of(settings)
+    collected, found, done = CollectedPrints(how), [np.empty(0, np.int64)], 0
+    for batch in batches(texts):
+        made = fingerprint_list(batch, how)
+        collected.add(made.prints)
+        found.append(done + made.good)
+        done += len(batch)
+    prints, there = collected.joined(), np.concatenate(found)
     distinct = _distinct_texts(prints, settings)
     in_memory = _TextsInMemory(texts, there[distinct.first], settings.recipe)
-    groups, _, _ = _group_rows(distinct, prints.text_digests, settings, in_memory, progress)
+    matched = match(distinct, settings, in_memory, progress)
+    groups = _most_similar_first(_row_groups(distinct, matched, prints.text_digests))
     return replace(groups, members=there[groups.members])
 
 
@@ -150,40 +171,21 @@ class _TextsInMemory:
         return all_features([self.texts[i] for i in self.first[texts].tolist()], self.recipe)
 
 
-def _recipe(settings: Settings) -> Recipe:
-    """The recipe, with more bits to sieve chance candidates where exact similarities decide."""
-    return sieve_recipe(settings.recipe) if settings.verified else settings.recipe
-
-
 def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
     """The distinct texts of some rows; of rows with equal features the first stands for all."""
     n, bits, rows = len(prints.rows), settings.recipe.bits, prints.rows
     if n <= SIEVE_FROM:  # too few rows for a sieve to pay
         rows = np.ascontiguousarray(rows[:, : bits // 8])
-    items = Items(rows, prints.counts, prints.digests, np.arange(n), np.zeros(n, bool))
+    nobody = np.zeros(n, bool)
+    items = Items(rows, prints.counts, prints.digests, np.arange(n), nobody, prints.sketches)
     return distinct_texts(items, bits)
 
 
-def _group_rows(
-    texts: Texts,
-    text_digests: Digests,
-    settings: Settings,
-    source: FeatureSource,
-    progress: Progress,
-) -> tuple[RowGroups, TextFingerprints, Candidates | None]:
-    """Group the rows that have these texts; `text_digests` has one for each row.
-
-    Returns the groups, what is kept of each member, and how candidates were found.
-    """
-    matched = match(texts, settings, source, progress)
-    groups = _most_similar_first(_row_groups(texts, matched, text_digests))
+def _text_of(texts: Texts) -> Indices:
+    """The number of the text of each row."""
     text_of = np.empty(len(texts.by_text), np.int64)
     text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
-    text = text_of[groups.members]
-    prints = TextFingerprints(
-        texts.rows[text], texts.counts[text], texts.digests[text], text_digests[groups.members]
-    )
-    return groups, prints, matched.candidates
+    return text_of
 
 
 def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> RowGroups:
@@ -197,12 +199,20 @@ def _row_groups(texts: Texts, matched: TextGroups, text_digests: Digests) -> Row
     representative = np.repeat(texts.first[first], sizes)
     distances = np.repeat(paired_distances(texts.rows, members, first).astype(np.int64), sizes)
     similarities = np.repeat(matched.similarities, sizes)
+    own_shares = np.repeat(matched.own_shares, sizes)
     rows = texts.by_text[_ranges(texts.begins[members], sizes)]
     same = (text_digests[rows] == text_digests[representative]).all(axis=1)
     closeness = -np.nan_to_num(similarities)
     order = np.lexsort((rows, distances, closeness, ~same, rows != representative, group))
     offsets = np.searchsorted(group, np.arange(len(lengths) + 1))
-    return RowGroups(rows[order], offsets, same[order], similarities[order], distances[order])
+    return RowGroups(
+        rows[order],
+        offsets,
+        same[order],
+        similarities[order],
+        distances[order],
+        own_shares[order],
+    )
 
 
 def _most_similar_first(groups: RowGroups) -> RowGroups:
@@ -221,6 +231,7 @@ def _most_similar_first(groups: RowGroups) -> RowGroups:
         groups.are_identical[at],
         groups.similarities[at],
         groups.distances[at],
+        groups.own_shares[at],
     )
 
 

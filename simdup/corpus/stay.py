@@ -10,8 +10,8 @@ import numpy as np
 from simdup.corpus.records import KEEPS
 from simdup.corpus.reread import RereadTexts
 from simdup.errors import BadValueError
-from simdup.match.distinct_texts import numbered
 from simdup.match.groups import staying
+from simdup.match.own_share import least_similarity
 from simdup.match.verify import decide
 from simdup.progress import silent
 from simdup.records import SHORT
@@ -38,15 +38,15 @@ def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Ind
 
     `keep` says which rows of a group are preferred: the "first", the "longest" (of equally long
     rows the first), or the "representative" and those most similar to it. In that order a row
-    goes if it is similar enough to a row that stays, and stays otherwise; see also
-    `groups.MOST_STAYING`. Texts are read again to compare them. Raises ValueError for another
-    `keep`, InputError when a file is not what it was.
+    goes if it is a near-duplicate of a row that stays, by the rule of the scan, and stays
+    otherwise; see also `groups.MOST_STAYING`. Texts are read again to compare them. Raises
+    ValueError for another `keep`, InputError when a file is not what it was.
     """
     check_keep(keep)
     groups = result.groups
     group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     order = _preferred(result, keep, group)
-    text = numbered(result.prints.digests)
+    text = result.texts
     # Rows with equal features are one text, for which the most preferred one stands.
     _, first = np.unique(text[order], return_index=True)
     members = order[np.sort(first)]
@@ -72,7 +72,7 @@ class _Comparing:
 
     def __init__(self, result: CorpusResult, members: Indices, progress: Progress) -> None:
         self.settings, self.prints, self.progress = result.settings, result.prints, progress
-        self.members = members
+        self.members, self.texts, self.shares = members, result.texts[members], result.shares
         # Texts are read again in the order of their rows.
         rows = result.groups.members[members]
         order = np.argsort(rows)
@@ -90,7 +90,7 @@ class _Comparing:
         """Return which pairs of members, given by their places, are near-duplicates: (m,)."""
         settings = self.settings
         if settings.verified:
-            return self._similarities(pairs) >= settings.similarity
+            return self._are_versions(pairs)
         i, j = self.members[pairs].T
         are_near = paired_distances(self.prints.rows, i, j) <= settings.distance
         are_short = (self.prints.counts[self.members[pairs]] < SHORT).any(axis=1)
@@ -98,6 +98,16 @@ class _Comparing:
         least = similarity_at(settings.distance, settings.recipe.bits)
         are_near[doubtful] = self._similarities(pairs[doubtful]) >= least
         return are_near
+
+    def _are_versions(self, pairs: Indices) -> NDArray[np.bool_]:
+        """Which pairs are similar enough, and share enough that is theirs alone; (m,)."""
+        alike = np.ones(len(pairs), bool)
+        if self.shares is not None:  # which reads no text
+            alike = self.shares.of(self.texts[pairs]) >= self.settings.own_share
+        counts = self.prints.counts[self.members[pairs[alike]]].min(axis=1)
+        least = least_similarity(self.settings.similarity, counts)
+        alike[alike] = self._similarities(pairs[alike]) >= least
+        return alike
 
     def _similarities(self, pairs: Indices) -> NDArray[np.float64]:
         """The exact similarity of each pair, with the texts read again."""

@@ -13,6 +13,7 @@ from simdup.extract.readers import Readers
 from simdup.files.fingerprint import fingerprint_sources, without_degenerate
 from simdup.files.read import SkipError, read_again
 from simdup.files.walk import listed
+from simdup.match.own_share import least_similarity
 from simdup.match.verify import exact_similarities
 from simdup.records import Comparison, Document, Skipped
 from simdup.search.hamming import hamming_distances
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
 def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> Comparison:
     """How similar two files are, and whether they are near-duplicates.
 
-    The exact similarity decides; or the distance, if the settings have a `k` or verify nothing
-    and neither text is short. Raises InputError for a file without text, or with nothing to
+    The exact similarity decides, as it would among two files alone: short texts and very long
+    ones must be more alike. If the settings have a `k` or verify nothing, the distance decides
+    unless a text is short. Raises InputError for a file without text, or with nothing to
     compare in it.
     """
     settings = settings or Settings()
@@ -47,7 +49,8 @@ def _is_near(
     a: Document, b: Document, distance: int, similarity: float, settings: Settings
 ) -> bool:
     if settings.verified:
-        return similarity >= settings.similarity
+        shorter = np.array([min(a.features, b.features)])
+        return similarity >= float(least_similarity(settings.similarity, shorter)[0])
     if distance > settings.distance:
         return False
     least = similarity_at(settings.distance, settings.recipe.bits)

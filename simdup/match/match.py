@@ -93,6 +93,8 @@ class TextGroups:
     own_shares: Similarities
     """How much of what it shares with the first of its group is theirs alone; NaN if unknown."""
     siblings: Siblings
+    shares: OwnShares | None
+    """The own shares of all texts, for pairs that are asked for later; None if not asked for."""
     candidates: Candidates | None
     """None when nothing was verified."""
     excluded: int
@@ -163,6 +165,7 @@ class LocalEngine:
             self._to_first(leader, found, members),
             self._own_shares(np.column_stack((members, leader[members]))),
             self._distinct_siblings(),
+            self.shares,
             candidates,
             self.exclusions.met(np.concatenate(self.excluded)),
         )

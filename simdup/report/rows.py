@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from simdup.corpus.records import Balance, CorpusResult, RowGroup
     from simdup.records import Kind
 
-COLUMNS = ("group", "kind", "representative", "similarity", "distance", "id", "path", "row")
+COLUMNS = (
+    *("group", "kind", "representative", "similarity", "own_share", "distance"),
+    *("id", "path", "row"),
+)
 
 # Of each kind of warning so many rows are named; the others are counted.
 MOST_WARNINGS = 10
@@ -44,10 +47,11 @@ class NamedGroup(NamedTuple):
     names: Sequence[Any]
     """Ids, or the places as text."""
 
-    def members(self) -> Iterator[tuple[Any, str, int, Kind, float | None, int]]:
-        """Name, file, row number, kind, similarity and distance of each member."""
+    def members(self) -> Iterator[tuple[Any, str, int, Kind, float | None, float | None, int]]:
+        """Name, file, row number, kind, similarity, own share and distance of each member."""
         group = self.group
-        figures = zip(group.kinds, group.similarities, group.distances, strict=True)
+        alike = group.similarities, group.own_shares
+        figures = zip(group.kinds, *alike, group.distances, strict=True)
         for name, place, figure in zip(self.names, self.places, figures, strict=True):
             yield (name, *place, *figure)
 
@@ -91,7 +95,7 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
     spread = f", at most {farthest} of {bits} bits from the first" if farthest else ""
     yield f"Group {group.id}: {group.kind.value}, {count(len(group.rows), 'row')}{spread}"
     for position, member in enumerate(named.members()):
-        name, path, row, kind, similarity, distance = member
+        name, path, row, kind, similarity, _, distance = member
         alike = likeness(similarity, distance, bits) if position else ""
         close = closeness(kind, distance) if position else ""
         place = "" if name == f"{path}:{row}" else f"  ({printable(path)}:{row})"
@@ -108,10 +112,11 @@ def group_fields(named: NamedGroup) -> dict[str, Any]:
             "row": row,
             "kind": kind.value,
             "similarity": similarity,
+            "own_share": own_share,
             "distance": distance,
             "representative": False,
         }
-        for name, path, row, kind, similarity, distance in named.members()
+        for name, path, row, kind, similarity, own_share, distance in named.members()
     ]
     members[0]["representative"] = True
     about = {"id": named.group.id, "kind": named.group.kind.value}
@@ -121,9 +126,9 @@ def group_fields(named: NamedGroup) -> dict[str, Any]:
 def csv_rows(named: NamedGroup) -> Iterator[tuple[object, ...]]:
     """The cells of each member of a group, in the order of COLUMNS."""
     for position, member in enumerate(named.members()):
-        name, path, row, _, similarity, distance = member
-        about = named.group.id, named.group.kind.value, int(position == 0), similarity, distance
-        yield (*about, _id_as_text(name), printable(path), row)
+        name, path, row, _, *figures = member
+        about = named.group.id, named.group.kind.value, int(position == 0)
+        yield (*about, *figures, _id_as_text(name), printable(path), row)
 
 
 def id_as_json(value: Any) -> Any:  # noqa: ANN401
@@ -164,6 +169,7 @@ def report(balance: Balance, groups: Iterable[dict[str, Any]], faulty: Iterable[
             "kept": balance.kept,
             "dropped": balance.dropped,
             "refused": balance.refused_rows,
+            "siblings": balance.siblings,
             "not_compared": {fault.value: number for fault, number in balance.faults.items()},
             "seconds": round(balance.seconds, 3),
         },
@@ -213,8 +219,16 @@ def summary(balance: Balance) -> list[str]:
         f" in {balance.seconds:.1f} s",
         f"{count(balance.rows_in, 'row')} in = {balance.kept:,} kept{kept}"
         f" + {balance.dropped:,} dropped + {balance.refused_rows:,} refused{refused}",
+        *_siblings(balance),
         *narrowed(balance.candidates, balance.settings),
     ]
+
+
+def _siblings(balance: Balance) -> list[str]:
+    if not balance.siblings:
+        return []
+    pairs = count(balance.siblings, "pair")
+    return [f"{pairs} set aside as siblings: most of what they share, other rows have too"]
 
 
 def _faults(balance: Balance, *, is_refused: bool) -> str:

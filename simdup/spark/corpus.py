@@ -76,6 +76,7 @@ def scan(files: Files, settings: Settings) -> Scanned:
         {Fault(each["verdict"]): each["rows"] for each in faults},
         _faulty(found.rows, files.names) if faults else (),
         found.candidates,
+        0,
         perf_counter() - began,
     )
     return Scanned(files, found, balance)
@@ -170,7 +171,9 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
         for (path, number), name in zip(places, columns["name"], strict=True)
     ]
     alike, distances = columns["similarity"], columns["distance"]
-    return NamedGroup(RowGroup(group, weakest, columns["id"], kinds, alike, distances), places, ids)
+    own_shares: list[float | None] = [None] * len(alike)
+    rows = RowGroup(group, weakest, columns["id"], kinds, alike, distances, own_shares)
+    return NamedGroup(rows, places, ids)
 
 
 def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
