@@ -27,7 +27,7 @@ from simdup.search.distinct import distinct_numbers
 from simdup.settings import SIMILARITY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
     Values = NDArray[np.uint32]
+    Counters = NDArray[np.uint8]
 
 #: Texts with this cosine are one family. At 0.8 short texts of one pattern chain into a family,
 #: and their pattern is not seen.
@@ -114,14 +115,20 @@ def estimated_cosines(sketches: Sketches, counts: Indices, pairs: Indices) -> Si
 class OwnShares:
     """How much of what two texts of a collection share is theirs alone."""
 
-    def __init__(self, sketches: Sketches, counts: Indices, family: Indices) -> None:
+    def __init__(
+        self,
+        sketches: Sketches,
+        counts: Indices,
+        family: Indices,
+        frequencies: CountedValues | None = None,
+    ) -> None:
         """Count in how many families each shingle is.
 
         `counts` (n,) is the number of features of each text, `family` (n,) the number of its
-        family.
+        family. If these are some texts of a collection, `frequencies` are the ones of all.
         """
         self._sketches, self._levels, self._family = sketches, levels(counts), family
-        self._frequencies = Frequencies(sketches, family)
+        self._frequencies = frequencies or Frequencies(sketches, family)
 
     def of(self, pairs: Indices) -> Similarities:
         """The own share of each pair of texts, from 0 to 1; (m,)."""
@@ -150,56 +157,72 @@ class OwnShares:
         return np.column_stack(found)
 
 
-class Frequencies:
+class CountedValues:
+    """The weights of values, from counters that `count` filled family by family."""
+
+    def __init__(self, counters: Counters) -> None:
+        self._counters = counters
+        # Where values share counters, half of the counters have at least so many of strangers.
+        self._background = int(np.median(counters[:: len(counters) // LEAST_COUNTERS or 1]))
+
+    def weights(self, values: Values, families: int = 1) -> Indices:
+        """The weight of each value for texts of so many families, which do not count; (m,)."""
+        others = self._counters[_counter_of(values, self._counters)].astype(np.int64)
+        others = np.maximum(others - families - self._background, 0)
+        return 2 * UNIT // (2 + others)
+
+
+class Frequencies(CountedValues):
     """In how many families each value of some sketches is, counted by hash."""
 
     def __init__(self, sketches: Sketches, family: Indices) -> None:
         """Count the values of all sketches; `family` (n,) is the number of each one's family."""
-        total = int(sketches.sizes.sum())
-        bits = max(COUNTERS_EACH * total, LEAST_COUNTERS).bit_length()
-        bits = min(bits, MOST_COUNTERS.bit_length() - 1)
-        self._shift, self._counters = np.uint32(32 - bits), np.zeros(1 << bits, np.uint8)
+        counters = new_counters(int(sketches.sizes.sum()))
         is_alone = np.bincount(family, minlength=len(family))[family] == 1
         for part in _parts(sketches.sizes, np.flatnonzero(is_alone)):
-            self._add(sketches.take(part).joined())
+            count(counters, sketches.take(part).joined())
         together = np.flatnonzero(~is_alone)
-        for values in _by_family(sketches, together[np.argsort(family[together])], family):
-            self._add(values)
-        # Where values share counters, half of the counters have at least so many of strangers.
-        self._background = int(np.median(self._counters[:: len(self._counters) // LEAST_COUNTERS]))
+        parts = _parts(sketches.sizes, together[np.argsort(family[together])])
+        for values in values_of_families((sketches.take(part), family[part]) for part in parts):
+            count(counters, values)
+        super().__init__(counters)
 
-    def _add(self, values: Values) -> None:
-        counters = np.sort(self._counter_of(values))
-        begins = np.flatnonzero(np.diff(counters, prepend=counters[:1] + np.uint32(1)))
-        at, counts = counters[begins], np.diff(begins, append=len(counters))
-        self._counters[at] = np.minimum(self._counters[at] + counts, MOST_COUNTED)
 
-    def _counter_of(self, values: Values) -> Values:
-        """Multiplicative hashing, as the values of long texts are all small (Knuth)."""
-        return (values * np.uint32(0x9E3779B1)) >> self._shift
+def new_counters(total: int) -> Counters:
+    """Counters for sketches that have so many values in all; a power of two of them."""
+    bits = max(COUNTERS_EACH * total, LEAST_COUNTERS).bit_length()
+    return np.zeros(1 << min(bits, MOST_COUNTERS.bit_length() - 1), np.uint8)
 
-    def weights(self, values: Values, families: int = 1) -> Indices:
-        """The weight of each value for texts of so many families, which do not count; (m,)."""
-        others = self._counters[self._counter_of(values)].astype(np.int64)
-        others = np.maximum(others - families - self._background, 0)
-        return 2 * UNIT // (2 + others)
+
+def count(counters: Counters, values: Values) -> None:
+    """Count values, each as often as it stands there."""
+    places = np.sort(_counter_of(values, counters))
+    begins = np.flatnonzero(np.diff(places, prepend=places[:1] + np.uint32(1)))
+    at, counts = places[begins], np.diff(begins, append=len(places))
+    counters[at] = np.minimum(counters[at] + counts, MOST_COUNTED)
+
+
+def _counter_of(values: Values, counters: Counters) -> Values:
+    """Multiplicative hashing, as the values of long texts are all small (Knuth)."""
+    return (values * np.uint32(0x9E3779B1)) >> np.uint32(33 - len(counters).bit_length())
 
 
 def _ones(values: Values) -> Indices:
     return np.ones(len(values), np.int64)
 
 
-def _by_family(sketches: Sketches, texts: Indices, family: Indices) -> Iterator[Values]:
+def values_of_families(parts: Iterable[tuple[Sketches, Indices]]) -> Iterator[Values]:
     """Yield the values of families, each value once for each family that has it.
 
-    The texts come family by family. Part of a family may come before the rest of it.
+    Texts come family by family, in parts of some sketches and the family of each; part of a
+    family may come before the rest of it.
     """
     open_keys = np.empty(0, np.uint64)
-    for part in _parts(sketches.sizes, texts):
-        owner = np.repeat(family[part].astype(np.uint64), sketches.sizes[part])
-        keys = (owner << np.uint64(32)) | sketches.take(part).joined()
+    for sketches, family in parts:
+        owner = np.repeat(family.astype(np.uint64), sketches.sizes)
+        keys = (owner << np.uint64(32)) | sketches.joined()
         keys = distinct_numbers(np.concatenate((open_keys, keys)))
-        is_open = keys >> np.uint64(32) == np.uint64(family[part[-1]])
+        is_open = keys >> np.uint64(32) == np.uint64(family[-1])
         open_keys = keys[is_open]
         yield keys[~is_open].astype(np.uint32)
     yield open_keys.astype(np.uint32)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from simdup.fingerprint.sketch import read_back
 from simdup.search.pairs import expanded
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from simdup.fingerprint.sketch import Sketches
     from simdup.search.distinct import DistinctRows
     from simdup.search.hamming import Rows
 
@@ -54,6 +56,16 @@ def rows_of(column: pa.Array | pa.ChunkedArray) -> Rows:
 def numbers(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
     """The integers of a column without nulls: (n,)."""
     return column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+
+
+def sketch_column(sketches: Sketches) -> pa.Array:
+    """A binary column of sketches."""
+    return pa.array(list(sketches.each()), pa.binary())
+
+
+def sketches_of(column: pa.Array | pa.ChunkedArray) -> Sketches:
+    """The sketches of a column that `sketch_column` made."""
+    return read_back(column.to_pylist())
 
 
 def lists_of(column: pa.Array | pa.ChunkedArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

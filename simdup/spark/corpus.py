@@ -76,7 +76,7 @@ def scan(files: Files, settings: Settings) -> Scanned:
         {Fault(each["verdict"]): each["rows"] for each in faults},
         _faulty(found.rows, files.names) if faults else (),
         found.candidates,
-        0,
+        found.siblings.count(),
         perf_counter() - began,
     )
     return Scanned(files, found, balance)
@@ -170,10 +170,8 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
         f"{path}:{number}" if name is None else json.loads(name)
         for (path, number), name in zip(places, columns["name"], strict=True)
     ]
-    alike, distances = columns["similarity"], columns["distance"]
-    own_shares: list[float | None] = [None] * len(alike)
-    rows = RowGroup(group, weakest, columns["id"], kinds, alike, distances, own_shares)
-    return NamedGroup(rows, places, ids)
+    figures = columns["similarity"], columns["distance"], columns["own_share"]
+    return NamedGroup(RowGroup(group, weakest, columns["id"], kinds, *figures), places, ids)
 
 
 def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:

@@ -16,13 +16,14 @@ from simdup.settings import Settings
 from simdup.spark.arrow import rows_of
 from simdup.spark.distinct_texts import distinct_texts
 from simdup.spark.fingerprints import TextFrame, column, fingerprinted
+from simdup.spark.linkage import KNOWN
 from simdup.spark.match import Matching
 from simdup.spark.readers import STRINGS
 from simdup.spark.stay import dropped
 from simdup.spark.verify import Originals
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
     from simdup.records import Candidates
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from simdup.spark.distinct_texts import NumberedTexts
 
 # The columns of a text in a group that come before its distance.
-MEMBER = ("digest", "representative", "first_digest", "similarity")
+MEMBER = ("digest", "representative", "first_digest", *KNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class GroupedRows:
     """What `groups` returns, lazily."""
     matching: Matching
     """Compares the texts again."""
+    siblings: DataFrame
+    """Pairs of texts that are similar enough, but share that with too many others; lazily."""
     candidates: Candidates | None
     """How pairs were found; None if none were verified."""
 
@@ -70,12 +73,13 @@ def pairs(
     id: str = "id",  # noqa: A002
     settings: Settings | None = None,
 ) -> DataFrame:
-    """Every pair of near-duplicate rows: id_a, id_b, distance, similarity.
+    """Every pair of near-duplicate rows: id_a, id_b, distance, similarity, own_share.
 
-    id_a is the lower id. The similarity is null where distances decide. Rows of equal text are
-    pairs too: m of them make m (m - 1) / 2. Fingerprints and pairs are made now, and are kept as
-    long as the frame is. Raises InputError for an id that several rows have, and ValueError as
-    `fingerprints` does.
+    id_a is the lower id. The similarity and the own share (how much of what two rows share is
+    theirs alone) are null where distances decide, the own share also if the settings switch it
+    off. Rows of equal text are pairs too: m of them make m (m - 1) / 2. Fingerprints and pairs
+    are made now, and are kept as long as the frame is. Raises InputError for an id that several
+    rows have, and ValueError as `fingerprints` does.
     """
     settings = settings or Settings()
     texts, matching = prepared(_text_frame(df, text, id), settings)
@@ -84,14 +88,23 @@ def pairs(
     near = matching.pairs()
     for side in ("a", "b"):
         near = near.join(ids.toDF(side, f"id_{side}"), side)
-    similarity = F.lit(1.0 if settings.verified else None).cast("double").alias("similarity")
+    same = (_of_copies(settings)[name].alias(name) for name in KNOWN)
     other = ids.toDF("number", "id_b")
     copies = ids.withColumnRenamed("id", "id_a").join(other, "number").where("id_a < id_b")
     low, high = F.least("id_a", "id_b").alias("id_a"), F.greatest("id_a", "id_b").alias("id_b")
     zero = F.lit(0).cast("long").alias("distance")
-    return near.select(low, high, "distance", "similarity").unionAll(
-        copies.select("id_a", "id_b", zero, similarity)
+    return near.select(low, high, "distance", *KNOWN).unionAll(
+        copies.select("id_a", "id_b", zero, *same)
     )
+
+
+def _of_copies(settings: Settings) -> dict[str, Column]:
+    """The similarity and the own share of two rows of one text; null where these are not asked."""
+    asked = settings.verified, settings.verified and settings.own_share > 0
+    return {
+        name: F.lit(1.0 if is_asked else None).cast("double")
+        for name, is_asked in zip(KNOWN, asked, strict=True)
+    }
 
 
 def groups(
@@ -100,12 +113,12 @@ def groups(
     id: str = "id",  # noqa: A002
     settings: Settings | None = None,
 ) -> DataFrame:
-    """For each row that is in a group: id, representative, kind, similarity and distance.
+    """For each row that is in a group: id, representative, kind, similarity, own_share, distance.
 
-    `representative` is the id of the row that stands for the group, which is a member too. Kind
-    ("identical text" or "near"), similarity and distance compare a row with its representative;
-    the similarity is null where distances decide. No row is in two groups. All but the last
-    joins is computed now. Raises what `pairs` raises.
+    `representative` is the id of the row that stands for the group, which is a member too. The
+    others compare a row with its representative: kind is "identical text" or "near", and
+    similarity and own share may be null as those of `pairs`. No row is in two groups. All but
+    the last joins is computed now. Raises what `pairs` raises.
     """
     return grouped(_text_frame(df, text, id), settings or Settings()).groups
 
@@ -138,16 +151,15 @@ def deduplicate(
 def grouped(source: TextFrame, settings: Settings) -> GroupedRows:
     """The groups of rows. Raises what `pairs` raises."""
     texts, matching = prepared(source, settings)
-    led, candidates = matching.match()
-    members = _members(texts, matching.to_leaders(led), settings)
+    matched = matching.match()
+    members = _members(texts, matching.to_leaders(matched.led), settings)
     rows = texts.rows.where("reason is null").select("id", "digest", "text_digest")
     same = F.col("text_digest") == F.col("first_digest")
     kind = F.when(same, Kind.IDENTICAL_TEXT.value).otherwise(Kind.NEAR.value).alias("kind")
-    groups = rows.join(members, "digest").select(
-        "id", "representative", kind, "similarity", "distance"
-    )
+    groups = rows.join(members, "digest").select("id", "representative", kind, *KNOWN, "distance")
     columns = ("id", "length", "reason", *source.reader.extras, *source.carried)
-    return GroupedRows(texts.rows.select(*columns), groups, matching, candidates)
+    rows = texts.rows.select(*columns)
+    return GroupedRows(rows, groups, matching, matched.siblings, matched.candidates)
 
 
 def _text_frame(df: DataFrame, text: str, id: str) -> TextFrame:  # noqa: A002
@@ -177,7 +189,7 @@ def prepared(source: TextFrame, settings: Settings) -> tuple[NumberedTexts, Matc
     if not _has_order(kind):
         raise ValueError(f"ids are {kind.simpleString()}, which cannot be ordered; give others")
     texts = distinct_texts(source, settings)
-    originals = Originals(texts, source, settings.recipe)
+    originals = Originals(texts, source, settings)
     return texts, Matching(texts, originals, settings)
 
 
@@ -192,12 +204,12 @@ def _has_order(kind: DataType) -> bool:
 
 def _members(texts: NumberedTexts, led: DataFrame, settings: Settings) -> DataFrame:
     """For each text of a group the columns MEMBER, and its distance to the representative."""
-    alike = F.lit(1.0 if settings.verified else None).cast("double")
+    is_led, same = F.col("leader").isNotNull(), _of_copies(settings)
     bits = F.substring("fingerprint", 1, settings.recipe.bits // 8).alias("own")
     each = texts.frame.select("number", "id", "digest", "text_digest", "copies", bits)
     members = each.join(led, "number", "left").withColumns(
         {
-            "similarity": F.when(F.col("leader").isNull(), alike).otherwise(F.col("similarity")),
+            **{name: F.when(is_led, F.col(name)).otherwise(same[name]) for name in KNOWN},
             "leader": F.coalesce("leader", "number"),
         }
     )

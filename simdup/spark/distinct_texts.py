@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.errors import InputError
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
-from simdup.spark.fingerprints import fingerprinted
+from simdup.spark.fingerprints import SKETCH, fingerprinted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,13 +44,15 @@ class NumberedTexts:
     """Each row, as `fingerprinted` returns it."""
     frame: DataFrame
     """Each distinct text: number, id and text_digest of its first row, digest, fingerprint,
-    features, and copies (the number of rows that have it)."""
+    features, copies (the number of rows that have it), and its sketch if any are made."""
     count: int
     """The number of distinct texts; their numbers are lower than this."""
     features: int
     """The features of all distinct texts, added up."""
     bits: int
     """The width of the fingerprints in `frame`; with a sieve, more bits than are compared."""
+    values: int | None
+    """The values of all sketches, added up; None if there are no sketches."""
 
 
 @contextmanager
@@ -84,9 +86,12 @@ def distinct_texts(source: TextFrame, settings: Settings) -> NumberedTexts:
     """
     bits = settings.recipe.bits
     recipe = sieve_recipe(settings.recipe) if settings.verified else settings.recipe
-    rows = checkpointed(fingerprinted(source, recipe, bits), "fingerprints")
+    is_sketched = settings.verified and settings.own_share > 0
+    made = fingerprinted(source, recipe, bits, is_sketched=is_sketched)
+    rows = checkpointed(made, "fingerprints")
     _check_ids(rows)
-    of_text = F.struct("id", "fingerprint", "features", "text_digest")
+    sketch = list(SKETCH) if is_sketched else []
+    of_text = F.struct("id", "fingerprint", "features", "text_digest", *sketch)
     distinct = (
         rows.where("reason is null")
         .groupBy("digest")
@@ -94,12 +99,14 @@ def distinct_texts(source: TextFrame, settings: Settings) -> NumberedTexts:
         .select("first.*", "digest", "copies")
     )
     frame, count = numbered(distinct, "id")
-    sums = frame.agg(F.sum("features").alias("features"), F.sum("copies").alias("rows"))
-    features, compared = sums.collect()[0]
+    size = F.octet_length("sketch") / 4 if is_sketched else F.lit(None)
+    sums = frame.agg(F.sum("features"), F.sum("copies"), F.sum(size.cast("long")))
+    features, compared, values = sums.collect()[0]
     if settings.verified and (compared or 0) <= SIEVE_FROM:
         recipe = settings.recipe
         frame = frame.withColumn("fingerprint", F.substring("fingerprint", 1, bits // 8))
-    return NumberedTexts(rows, frame, count, features or 0, recipe.bits)
+    values = (values or 0) if is_sketched else None
+    return NumberedTexts(rows, frame, count, features or 0, recipe.bits, values)
 
 
 def _check_ids(rows: DataFrame) -> None:

@@ -15,7 +15,7 @@ from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.flaws import Fault
 from simdup.errors import InputError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.spark.arrow import binary
+from simdup.spark.arrow import binary, sketch_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,6 +38,9 @@ COLUMNS = {
     "reason": "string",
 }
 
+#: The column of sketches, as `fingerprint.sketch.Sketches.each` gives them.
+SKETCH = {"sketch": "binary"}
+
 
 @dataclass(frozen=True, slots=True)
 class TextFrame:
@@ -55,25 +58,30 @@ def column(name: str) -> Column:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-def fingerprinted(source: TextFrame, recipe: Recipe, bits: int) -> DataFrame:
+def fingerprinted(
+    source: TextFrame, recipe: Recipe, bits: int, *, is_sketched: bool = False
+) -> DataFrame:
     """Each row: id, the columns that are carried, COLUMNS, and the extras of the reader; lazily.
 
     `digest` stands for the features; the length is in characters. `reason` says why a row has no
     fingerprint (for example because its first `bits` bits are all equal), and is null if it has
-    one.
+    one. Rows have SKETCH too if `is_sketched`.
     """
     reader, kept = source.reader, ("id", *source.carried)
     schema = source.frame.select(*kept).schema
-    for name, kind in (COLUMNS | reader.extras).items():
+    made = COLUMNS | SKETCH if is_sketched else COLUMNS
+    for name, kind in (made | reader.extras).items():
         schema = schema.add(name, kind)
     chosen = source.frame.select(*dict.fromkeys((*kept, *reader.inputs)))
-    return chosen.mapInArrow(_fingerprinting(reader, kept, recipe, recipe.key(), bits), schema)
+    task = _fingerprinting(reader, kept, recipe, bits, is_sketched=is_sketched)
+    return chosen.mapInArrow(task, schema)
 
 
 def _fingerprinting(
-    reader: Reader, kept: tuple[str, ...], recipe: Recipe, key: str, bits: int
+    reader: Reader, kept: tuple[str, ...], recipe: Recipe, bits: int, *, is_sketched: bool
 ) -> Task:
     """Fingerprint rows. Raises InputError in a worker for which the recipe has another key."""
+    key = recipe.key()
 
     def fingerprinting(batches: Batches) -> Batches:
         if recipe.key() != key:  # another version of Unicode's tables or of jieba, say
@@ -83,7 +91,7 @@ def _fingerprinting(
             texts, extras = reader.read(each)
             characters += sum(len(text) for text in texts if text is not None)
             load_kernels_if_worth(characters=characters)
-            made = _columns(each.column("id"), texts, recipe, bits)
+            made = _columns(each.column("id"), texts, recipe, bits, is_sketched=is_sketched)
             taken = {name: each.column(name) for name in kept}
             yield pa.RecordBatch.from_pydict(taken | made | extras)
 
@@ -91,11 +99,11 @@ def _fingerprinting(
 
 
 def _columns(
-    ids: pa.Array, texts: list[str | None], recipe: Recipe, bits: int
+    ids: pa.Array, texts: list[str | None], recipe: Recipe, bits: int, *, is_sketched: bool
 ) -> dict[str, pa.Array]:
-    """COLUMNS, for the texts of a batch."""
+    """COLUMNS, and SKETCH if asked, for the texts of a batch."""
     there = [text or "" for text in texts]
-    made = fingerprint_texts(there, recipe)
+    made = fingerprint_texts(there, recipe, is_sketched=is_sketched)
     reasons = np.full(len(texts), None, object)
     # If there are several reasons, the last one is given.
     reasons[are_degenerate(made.rows, bits)] = Fault.DEGENERATE.value
@@ -109,6 +117,7 @@ def _columns(
         "text_digest": _digests(text_digests(there)),
         "length": pa.array(list(map(len, there)), pa.int64()),
         "reason": reason,
+        **({} if made.sketches is None else {"sketch": sketch_column(made.sketches)}),
     }
 
 

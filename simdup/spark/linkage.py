@@ -25,15 +25,18 @@ if TYPE_CHECKING:
 PAIRS_AT_ONCE = 1 << 21
 
 #: The columns of a frame of texts that another text represents.
-LED = "number long, leader long, similarity double"
+LED = "number long, leader long, similarity double, own_share double"
+
+# What is known of a pair.
+KNOWN = ("similarity", "own_share")
 
 
 def led_texts(pairs: DataFrame, copies: DataFrame, linkage: str) -> DataFrame:
     """The texts that another one represents, lazily: LED.
 
-    `pairs`, which are checkpointed, have a, b and similarity, which may be null; `copies` the
-    number of each text and how many rows have it. The similarity of a text to its leader is
-    null if they are no pair.
+    `pairs`, which are checkpointed, have a, b, similarity and own_share, which may be null;
+    `copies` the number of each text and how many rows have it. The similarity of a text to its
+    leader, and their own share, are null if they are no pair.
     """
     if pairs.count() <= PAIRS_AT_ONCE:
         both = pairs.select("a", "b").select(F.explode(F.array("a", "b")).alias("number"))
@@ -41,7 +44,7 @@ def led_texts(pairs: DataFrame, copies: DataFrame, linkage: str) -> DataFrame:
     else:
         roots = rooted(pairs)
     root_of = roots.withColumnRenamed("number", "a")
-    edges = pairs.select("a", "b", "similarity").join(root_of, "a")
+    edges = pairs.select("a", "b", *KNOWN).join(root_of, "a")
     own = root_of.join(copies.toDF("a", "copies"), "a")
     both = edges.unionByName(own, allowMissingColumns=True)
     together = both.repartition("root").sortWithinPartitions("root")
@@ -69,13 +72,11 @@ def _leaders_in(table: pa.Table, linkage: str) -> pa.RecordBatch:
     pairs = np.searchsorted(number, np.column_stack((a, b)))
     leader = leaders(pairs, n, linkage, np.arange(n), copies[order])
     others = np.flatnonzero(leader != np.arange(n))
-    values = edges.column("similarity").combine_chunks()
-    columns = {
-        "number": number[others],
-        "leader": number[leader[others]],
-        "similarity": values.take(_places(pairs, others, leader[others], n)),
-    }
-    return pa.RecordBatch.from_pydict(columns)
+    places = _places(pairs, others, leader[others], n)
+    known = {name: edges.column(name).combine_chunks().take(places) for name in KNOWN}
+    return pa.RecordBatch.from_pydict(
+        {"number": number[others], "leader": number[leader[others]], **known}
+    )
 
 
 def _places(pairs: Indices, i: Indices, j: Indices, n: int) -> pa.Array:

@@ -14,18 +14,20 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.match.candidates import reach_of, sample, search_distance
+from simdup.match.own_share import FAMILY
 from simdup.match.rounds import run_rounds
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
 from simdup.spark.arrow import PAIRS, numbers, rows_of
 from simdup.spark.distinct_texts import checkpointed, job_description, numbered
-from simdup.spark.linkage import led_texts
+from simdup.spark.linkage import KNOWN, led_texts
+from simdup.spark.own_share import OwnShareFrames, perhaps_alike
 from simdup.spark.search import near_pairs
 from simdup.spark.verify import Originals, with_similarities
 from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from simdup.match.candidates import Distances
     from simdup.records import Candidates
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
     from simdup.spark.distinct_texts import NumberedTexts
 
 # What is checkpointed, as Spark names its jobs.
-COMPARED, VERIFIED, GROUPED = "near pairs", "similarities", "groups"
+COMPARED, SKETCHED, VERIFIED = "near pairs", "near sketches", "similarities"
+SHARED, GROUPED = "own shares", "groups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +52,43 @@ class Counted:
         return self.count
 
 
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Who represents whom, and how that was found."""
+
+    led: DataFrame
+    """The texts that another one represents: LED."""
+    siblings: DataFrame
+    """a and b: pairs of texts that are similar enough, but share that with too many others."""
+    candidates: Candidates | None
+    """None where nothing was verified."""
+
+
 class Matching:
     """Some texts, and how to compare them: see `simdup.match.rounds.Engine`."""
 
     def __init__(self, texts: NumberedTexts, originals: Originals, settings: Settings) -> None:
         self.texts, self.originals, self.settings = texts, originals, settings
         self.bits = settings.recipe.bits
+        self.shares: OwnShareFrames | None = None
+        none = texts.frame.select(*(F.col("number").alias(side) for side in ("a", "b"))).limit(0)
+        self.siblings = none
 
-    def match(self) -> tuple[DataFrame, Candidates | None]:
-        """The texts that another one represents (LED), and how candidates were found.
-
-        Where nothing is verified, the similarities are null and the candidates None.
-        """
+    def match(self) -> Matched:
+        """The texts that another one represents; similarities are null if nothing is verified."""
         if self.settings.verified:
-            return run_rounds(self, self.texts.bits)
-        unknown = F.lit(None).cast("double").alias("similarity")
-        pairs = checkpointed(self._bare_pairs().select("a", "b", unknown), COMPARED)
-        return self._led(pairs, self.texts.frame), None
+            led, candidates = run_rounds(self, self.texts.bits)
+            return Matched(led, self.siblings.distinct(), candidates)
+        pairs = checkpointed(self._bare_pairs().select("a", "b", *_unknown()), COMPARED)
+        return Matched(self._led(pairs, self.texts.frame), self.siblings, None)
 
     def pairs(self) -> DataFrame:
-        """Every pair of near-duplicate texts: a, b, distance, similarity (null if bare)."""
+        """Every pair of near-duplicate texts: a, b, distance, similarity and own_share.
+
+        The last two are null where distances decide, the own share also where nobody asks.
+        """
         if not self.settings.verified:
-            return self._bare_pairs().withColumn("similarity", F.lit(None).cast("double"))
+            return self._bare_pairs().select("*", *_unknown())
         k = search_distance(self.settings.similarity, self.bits)
         return self._similar(self.near_pairs(self.every_text(), k))
 
@@ -78,15 +96,17 @@ class Matching:
         """Compute the similarities to leaders that are missing because the two were no pair."""
         if not self.settings.verified or self.settings.linkage == "star":
             return led
-        unknown = led.where("similarity is null").toDF("a", "b", "similarity")
-        computed = with_similarities(unknown, unknown.count(), self.originals)
-        known = led.where("similarity is not null")
-        return known.unionAll(computed.select("a", "b", "similarity"))
+        unknown = led.where("similarity is null").toDF("a", "b", *KNOWN).drop(*KNOWN)
+        count = unknown.count()
+        computed = with_similarities(unknown, count, self.originals)
+        computed = self._with_own_shares(computed, count).select("a", "b", *KNOWN)
+        return led.where("similarity is not null").unionAll(computed)
 
     def alike(self, pairs: DataFrame, count: int) -> DataFrame:
         """Keep the near-duplicates among `count` pairs of texts, a and b."""
         if self.settings.verified:
-            return self._similar(Counted(pairs, count))
+            own = self._with_own_shares(pairs, count).where(self._is_own())
+            return _similar_enough(with_similarities(own, count, self.originals))
         bits = F.substring("fingerprint", 1, self.bits // 8)
         measured = pairs
         for side in ("a", "b"):
@@ -162,7 +182,7 @@ class Matching:
 
     def leaders(self, active: Counted, candidates: Counted) -> DataFrame:
         """Group these texts by the candidate pairs that are similar enough: LED."""
-        return self._led(checkpointed(self._similar(candidates), VERIFIED), active.frame)
+        return self._led(self._similar(candidates), active.frame)
 
     def is_none_led(self, leaders: DataFrame) -> bool:
         """Whether every text represents itself."""
@@ -176,8 +196,8 @@ class Matching:
         if self.settings.linkage == "star":
             similar = self._similar(moved)
         else:
-            similar = moved.frame.withColumn("similarity", F.lit(None).cast("double"))
-        columns = similar.select("a", "b", "similarity").toDF(*before.columns)
+            similar = moved.frame.select("*", *_unknown())
+        columns = similar.select("a", "b", *KNOWN).toDF(*before.columns)
         followers = _counted(columns, VERIFIED)
         stay = before.join(moved.frame.withColumnRenamed("a", "number"), "number", "left_anti")
         now = checkpointed(found.unionByName(stay).unionByName(followers.frame), GROUPED)
@@ -198,15 +218,48 @@ class Matching:
         return reach_of(self.settings, k, self.texts.bits)
 
     def _similar(self, pairs: Counted) -> DataFrame:
-        """Keep the pairs that are similar enough, with their exact similarities."""
+        """Keep the near-duplicates, with similarity and own share; note which are siblings."""
+        is_sketched = self.texts.values is not None and len(pairs) > 0
+        if is_sketched:
+            least = self.settings.similarity
+            pairs = _counted(perhaps_alike(pairs.frame, len(pairs), self.texts, least), SKETCHED)
         decided = with_similarities(pairs.frame, len(pairs), self.originals)
-        return decided.where(F.col("similarity") >= self.settings.similarity)
+        if is_sketched and self.shares is None:
+            decided = checkpointed(decided, VERIFIED)
+            families = decided.where(F.col("similarity") >= FAMILY)
+            self.shares = OwnShareFrames.of_families(self.texts, families)
+        similar = self._with_own_shares(_similar_enough(decided), len(pairs))
+        similar = checkpointed(similar, SHARED)
+        low, high = F.least("a", "b").alias("a"), F.greatest("a", "b").alias("b")
+        siblings = similar.where(~self._is_own()).select(low, high)
+        self.siblings = self.siblings.unionAll(siblings)
+        return similar.where(self._is_own())
+
+    def _is_own(self) -> Column:
+        """Whether enough of what two texts share is theirs alone."""
+        return F.coalesce("own_share", F.lit(1.0)) >= self.settings.own_share
+
+    def _with_own_shares(self, pairs: DataFrame, count: int) -> DataFrame:
+        """At most `count` pairs with `own_share`, which is null where it is not asked for."""
+        if self.shares is None or not count:
+            return pairs.withColumn("own_share", F.lit(None).cast("double"))
+        return self.shares.joined(pairs, count)
 
 
 def _counted(frame: DataFrame, what: str) -> Counted:
     """The frame, checkpointed under this name, with the number of its rows."""
     made = checkpointed(frame, what)
     return Counted(made, made.count())
+
+
+def _similar_enough(decided: DataFrame) -> DataFrame:
+    """The pairs of what `with_similarities` returned that may be near-duplicates."""
+    return decided.where(F.col("similarity") >= F.col("least")).drop("least")
+
+
+def _unknown() -> list[Column]:
+    """The columns KNOWN of pairs whose texts were not compared."""
+    return [F.lit(None).cast("double").alias(name) for name in KNOWN]
 
 
 def _measuring(k: int) -> Task:

@@ -39,7 +39,7 @@ SPARK = ("--engine", "spark", "--master", "local[2]")
 
 
 def notices(count=60, seed=4):
-    """Rows of JSON Lines: copies, edited copies, and rows with something wrong."""
+    """Rows of JSON Lines: copies, edited copies, rows of one form, rows with something wrong."""
     random_, words = random.Random(seed), [f"w{i}" for i in range(400)]
     originals = [random_.choices(words, k=40) for _ in range(count // 3)]
     rows = []
@@ -48,6 +48,10 @@ def notices(count=60, seed=4):
         for _ in range(random_.randrange(4)):
             text[random_.randrange(40)] = random_.choice(words)
         rows.append(json.dumps({"key": f"n{number}", "text": " ".join(text), "more": [number]}))
+    form = random_.choices(words, k=30)
+    for number in range(count // 5):
+        text = [*form[:15], *random_.choices(words, k=15), *form[15:]]
+        rows.append(json.dumps({"key": f"f{number}", "text": " ".join(text), "more": []}))
     rows[7:7] = ['{"key": 7, "text": nothing}', "", '{"key": [8], "text": null}', '{"key": 9}']
     rows[20:20] = ['{"key": 20, "text": "\\ud800 is half of a character, alone"}', "[1]", " "]
     rows[30:30] = ['{"key": ["\\ud800"], "text": "of which there are two"}'] * 2
@@ -94,6 +98,7 @@ def test_a_report_equals_that_of_the_local_engine(run, two_files, folder, form):
     assert local.code == there.code == 3
     assert without_seconds(there.out) == without_seconds(local.out)
     assert without_seconds(there.err) == without_seconds(local.err)
+    assert b"66 pairs set aside as siblings" in local.err + local.out
     written = run(*options, *SPARK, "--output", "out", "--quiet")
     assert (written.code, written.out, written.err) == (3, b"", b"")
     parts = parts_of(folder / "out", ".txt" if form == "text" else f".{form}")
@@ -371,7 +376,7 @@ def test_errors_are_one_line(run, write, arguments, said):
 
 
 def test_rows_that_change_during_a_run_raise_an_error(on_spark, folder, write):
-    texts = ["one two three four five six", "one two three four five seven"]
+    texts = [f"{' '.join(map(str, range(40)))} {last}" for last in ("six", "seven")]
     write("rows.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
     opened = files.read(on_spark, {str(folder / "rows.jsonl"): "rows.jsonl"}, None, "text", None)
     _, matching = dataframes.prepared(opened.source, Settings())

@@ -17,6 +17,7 @@ from simdup.fingerprint.simhash import are_degenerate
 from simdup.match import groups
 from simdup.match.candidates import search_distance
 from simdup.match.groups import components, leaders
+from simdup.match.own_share import FAMILY, UNIT, Frequencies, OwnShares, least_similarity
 from simdup.match.verify import exact_similarities
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
@@ -34,7 +35,10 @@ from simdup.spark import (
     session,
     stay,
 )
+from simdup.spark.dataframes import prepared
+from simdup.spark.fingerprints import TextFrame
 from simdup.spark.linkage import led_texts, rooted
+from simdup.spark.readers import STRINGS
 
 PROBLEM = session.java_problem()
 pytestmark = [
@@ -94,24 +98,54 @@ def skewed():
 
 
 def local_groups(texts, settings):
-    """The representative, kind, similarity and distance of each text that is in a group."""
+    """The representative, kind, similarity, distance and own share of each text in a group."""
     return {
-        row: (group.rows[0], kind.value, similarity, distance)
+        row: (group.rows[0], kind.value, *figures)
         for group in group_texts(texts, settings)
-        for row, kind, similarity, distance in zip(
-            group.rows, group.kinds, group.similarities, group.distances, strict=True
+        for row, kind, *figures in zip(
+            group.rows,
+            group.kinds,
+            group.similarities,
+            group.distances,
+            group.own_shares,
+            strict=True,
         )
     }
 
 
 def spark_groups(frame, settings):
-    rows = spark.groups(frame, settings=settings).collect()
-    found = {
-        row["id"]: (row["representative"], row["kind"], row["similarity"], row["distance"])
-        for row in rows
-    }
+    columns = "id", "representative", "kind", "similarity", "distance", "own_share"
+    rows = spark.groups(frame, settings=settings).select(*columns).collect()
+    found = {row: tuple(about) for row, *about in rows}
     assert len(found) == len(rows)
     return found
+
+
+def of_one_form(seed, members=10):
+    """Texts made from one form, each with a version in which every fifth word is another one.
+
+    Also a copy of the first text, and one in which a single word is another.
+    """
+    random_ = random.Random(seed)
+    words = [f"w{i}" for i in range(5000)]
+    form, texts = random_.choices(words, k=60), []
+    for _ in range(members):
+        text = [*form[:30], *random_.choices(words, k=40), *form[30:]]
+        version = [*text]
+        for place in random_.sample(range(100), 20):
+            version[place] = random_.choice(words)
+        texts += [text, version]
+    texts += [texts[0], [*texts[0][:99], "another"]]
+    return [" ".join(text) for text in texts]
+
+
+@pytest.fixture(scope="module")
+def form_texts():
+    """Texts of three forms and of their own, and some of them again in other words."""
+    texts = [text for seed in range(3) for text in of_one_form(seed)]
+    texts += [of_one_form(seed, 1)[0] for seed in range(10, 40)]
+    random.Random(1).shuffle(texts)
+    return texts
 
 
 def table_of(frame, *columns):
@@ -122,9 +156,9 @@ def table_of(frame, *columns):
 
 
 def local_pairs(texts, settings):
-    """Every near pair of texts: i, j, distance, and similarity if that decides."""
+    """Every near pair of texts: i, j, distance; similarity and own share if these decide."""
     recipe, k = settings.recipe, settings.distance
-    made = simhash.fingerprint_texts(texts, recipe)
+    made = simhash.fingerprint_texts(texts, recipe, is_sketched=True)
     there = np.flatnonzero(made.counts)
     if settings.verified:
         k = search_distance(settings.similarity, recipe.bits)
@@ -132,7 +166,15 @@ def local_pairs(texts, settings):
     pairs[:, :2] = there[pairs[:, :2]]
     if settings.verified:
         similarity = exact_similarities(texts, pairs[:, 0], pairs[:, 1], recipe)
-        return np.column_stack((pairs, similarity))[similarity >= settings.similarity]
+        least = least_similarity(settings.similarity, made.counts[pairs[:, :2]].min(axis=1))
+        family = components(pairs[similarity >= FAMILY, :2], len(texts))
+        # Copies are one text, and texts without features none.
+        _, one_of_each = np.unique(made.digests[there], axis=0, return_index=True)
+        one_of_each = np.sort(there[one_of_each])
+        counted = Frequencies(made.sketches.take(one_of_each), family[one_of_each])
+        shares = OwnShares(made.sketches, made.counts, family, counted).of(pairs[:, :2])
+        near = (similarity >= least) & (shares >= settings.own_share)
+        return np.column_stack((pairs, similarity, shares))[near]
     short = np.flatnonzero((made.counts[pairs[:, :2]] < SHORT).any(axis=1))
     i, j = pairs[short, :2].T
     similarity = exact_similarities(texts, i, j, recipe)
@@ -192,13 +234,59 @@ def test_groups_of_the_fixtures_equal_those_of_the_local_engine(
 )  # fmt: skip
 def test_pairs_of_the_fixtures_equal_those_of_the_local_engine(frame_of, fixture_texts, settings):
     texts = [*fixture_texts, *fixture_texts[:40], "", "two words"]
-    columns = ("id_a", "id_b", "distance", "similarity")[: 3 + settings.verified]
+    columns = ("id_a", "id_b", "distance", "similarity", "own_share")
+    columns = columns[: 3 + 2 * settings.verified]
 
     expected = local_pairs(texts, settings)
     assert len(expected) > 100
     for partitions in PARTITIONINGS:
         found = table_of(spark.pairs(frame_of(texts, partitions), settings=settings), *columns)
         assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_versions_are_grouped_and_siblings_are_not_as_by_the_local_engine(
+    frame_of, form_texts, linkage
+):
+    settings = Settings(linkage=linkage)
+
+    expected = local_groups(form_texts, settings)
+    assert len({first for first, *_ in expected.values()}) == 30  # a group for each text
+    assert {row for row in expected if not 0.57 <= expected[row][-1] <= 1} == set()
+    for partitions in PARTITIONINGS:
+        assert spark_groups(frame_of(form_texts, partitions), settings) == expected
+    # Without own shares all texts of a form are one group.
+    every = Settings(linkage=linkage, own_share=0)
+    found = spark_groups(frame_of(form_texts), every)
+    assert len({first for first, *_ in found.values()}) == 3
+    assert found == local_groups(form_texts, every)
+
+
+def test_pairs_have_their_own_shares_and_siblings_are_no_pairs(frame_of, form_texts):
+    expected = local_pairs(form_texts, Settings())
+    columns = ("id_a", "id_b", "distance", "similarity", "own_share")
+    assert len(expected) == 30 + 3 * 5  # the first text of each form is there three times
+
+    found = table_of(spark.pairs(frame_of(form_texts, 3)), *columns)
+    assert found.tolist() == expected.tolist()
+    every = Settings(own_share=0)
+    found = spark.pairs(frame_of(form_texts, 3), settings=every).collect()
+    assert {pair["own_share"] for pair in found} == {None}
+    assert len(found) == len(local_pairs(form_texts, every)) > 5 * len(expected)
+
+
+def test_values_are_counted_as_the_local_engine_counts_them(frame_of):
+    # More than 255 texts have the same words, and one family is in every partition.
+    texts = [f"common words {i} {i + 1}" for i in range(300)]
+    texts += [" ".join(f"f{j}" for j in range(60) if j != i) for i in range(60)]
+    made = simhash.fingerprint_texts(texts, Settings().recipe, is_sketched=True)
+    expected = Frequencies(made.sketches, np.append(np.arange(300), np.full(60, 300)))
+
+    _, matching = prepared(TextFrame(frame_of(texts, 3), STRINGS), Settings())
+    matching.match()
+    found, values = matching.shares.frequencies.value, made.sketches.joined()
+    assert found.weights(values).tolist() == expected.weights(values).tolist()
+    assert {UNIT, 2 * UNIT // (2 + 254)} <= {*expected.weights(values).tolist()}
 
 
 def test_fingerprints_and_pairs_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
@@ -344,6 +432,7 @@ def test_leaders_are_the_same_by_component_and_all_at_once(on_spark, monkeypatch
     alike = np.linspace(0.5, 1, len(pairs))
     rows = [(*pair, value) for pair, value in zip(pairs.tolist(), alike.tolist(), strict=True)]
     frame = on_spark.createDataFrame(rows, "a long, b long, similarity double")
+    frame = frame.withColumn("own_share", 1 - frame["similarity"])
     copies = 1 + every % 3
     sizes = on_spark.createDataFrame(
         np.column_stack((every, copies)).tolist(), "number long, copies long"
@@ -353,8 +442,9 @@ def test_leaders_are_the_same_by_component_and_all_at_once(on_spark, monkeypatch
     others = np.flatnonzero(leader != every)
     known = {tuple(pair): value for *pair, value in rows}
     expected = [
-        (a, b, known.get((min(a, b), max(a, b))))
+        (a, b, alike, None if alike is None else 1 - alike)
         for a, b in zip(others.tolist(), leader[others].tolist(), strict=True)
+        for alike in [known.get((min(a, b), max(a, b)))]
     ]
     for most in (1 << 21, 0):
         monkeypatch.setattr("simdup.spark.linkage.PAIRS_AT_ONCE", most)
@@ -467,6 +557,19 @@ def test_deduplicate_drops_the_rows_that_the_local_engine_drops(
     assert sorted(set(range(len(texts))) - {row["id"] for row in left}) == gone.tolist()
     one_of_each = len(result.groups.members) - len(result.groups)
     assert (len(gone) < one_of_each) == ((choice.linkage, keep) != ("star", "representative"))
+
+
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_siblings_stay_even_if_a_third_text_joins_them_to_one_group(frame_of, linkage):
+    random_, words = random.Random(2), [f"w{i}" for i in range(5000)]
+    form, own = random_.choices(words, k=60), [random_.choices(words, k=60) for _ in range(10)]
+    texts = [[*form[:30], *each, *form[30:]] for each in own] + [[*own[0], *own[1][:-3]]]
+    texts = [" ".join(text) for text in texts]
+
+    left = spark.deduplicate(
+        frame_of(texts), settings=Settings(linkage=linkage), keep="longest"
+    ).collect()
+    assert sorted(row["id"] for row in left) == list(range(10))
 
 
 def test_ids_of_several_rows_are_named_in_the_error(on_spark):

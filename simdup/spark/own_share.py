@@ -1,0 +1,192 @@
+"""Pairs of texts in, their own shares out: `simdup.match.own_share`, with the sketches joined.
+
+Counting the families of each value takes the sketches once. A task counts the texts that are a
+family by themselves where they lie; only texts of larger families are brought together. The
+counters of all tasks are added, and are broadcast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+
+from simdup.match.own_share import (
+    MOST_COUNTED,
+    CountedValues,
+    OwnShares,
+    count,
+    least_similarity,
+    may_be_alike,
+    new_counters,
+    values_of_families,
+)
+from simdup.spark.arrow import binary, numbers, rows_of, sketches_of
+from simdup.spark.cells import cells_of, in_cells
+from simdup.spark.distinct_texts import checkpointed, job_description
+from simdup.spark.linkage import led_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from pyspark.broadcast import Broadcast
+    from pyspark.sql import DataFrame
+
+    from simdup.spark.arrow import Batches, Task
+    from simdup.spark.distinct_texts import NumberedTexts
+
+    Counters = NDArray[np.uint8]
+
+# What is computed, as Spark names its jobs.
+FAMILIES, FREQUENCIES = "families", "frequencies"
+
+# Counters are sent in blocks, and blocks of zeros are not.
+BLOCK = 1 << 16
+BLOCKS = "block int, counters binary"
+
+
+def perhaps_alike(
+    pairs: DataFrame, count: int, texts: NumberedTexts, similarity: float
+) -> DataFrame:
+    """Keep those of `count` pairs that may be similar enough, by the sketches of their texts.
+
+    Lazily.
+    """
+    cells = in_cells(pairs, count, texts, texts.values or 0)
+    sketches = texts.frame.select("number", "features", "sketch")
+    together = cells.with_texts(cells.needed.join(sketches, "number"))
+    return together.mapInArrow(_telling(similarity, pairs.columns), pairs.schema)
+
+
+def _telling(similarity: float, columns: list[str]) -> Task:
+    """Keep the pairs of each cell that may be similar enough."""
+
+    def telling(batches: Batches) -> Batches:
+        for pairs, texts, places in cells_of(batches):
+            counts = numbers(texts["features"])
+            least = least_similarity(similarity, counts[places].min(axis=1))
+            may_be = may_be_alike(sketches_of(texts["sketch"]), counts, places, least)
+            yield from pairs.select(columns).filter(pa.array(may_be)).to_batches()
+
+    return telling
+
+
+@dataclass(frozen=True, slots=True)
+class OwnShareFrames:
+    """The own shares of pairs of some texts."""
+
+    texts: NumberedTexts
+    families: DataFrame
+    """number and family of each text whose family has other texts; checkpointed."""
+    frequencies: Broadcast[CountedValues]
+
+    @classmethod
+    def of_families(cls, texts: NumberedTexts, alike: DataFrame) -> OwnShareFrames:
+        """Count in how many families each value is.
+
+        `alike`, which are checkpointed, are pairs of texts of one family, with similarities.
+        """
+        pairs = alike.withColumn("own_share", F.lit(None).cast("double"))
+        led = led_texts(pairs, texts.frame.select("number", "copies"), "components")
+        led = checkpointed(led.select("number", F.col("leader").alias("family")), FAMILIES)
+        leaders = led.select(F.col("family").alias("number"), "family").distinct()
+        families = led.unionAll(leaders)
+        frequencies = _frequencies(texts, families)
+        context = texts.frame.sparkSession.sparkContext
+        return cls(texts, families, context.broadcast(frequencies))
+
+    def joined(self, pairs: DataFrame, count: int) -> DataFrame:
+        """At most `count` pairs, a and b, with their `own_share`, lazily."""
+        cells = in_cells(pairs, count, self.texts, self.texts.values or 0)
+        sketches = self.texts.frame.select("number", "features", "sketch")
+        brought = cells.needed.join(sketches, "number").join(self.families, "number", "left")
+        brought = brought.withColumn("family", F.coalesce("family", "number"))
+        schema = pairs.select("*").schema.add("own_share", "double")
+        weighing = _weighing(self.frequencies, pairs.columns)
+        return cells.with_texts(brought).mapInArrow(weighing, schema)
+
+
+def _weighing(frequencies: Broadcast[CountedValues], columns: list[str]) -> Task:
+    """Compute the own shares of the pairs of each cell."""
+
+    def weighing(batches: Batches) -> Batches:
+        for pairs, texts, places in cells_of(batches):
+            counts, family = numbers(texts["features"]), numbers(texts["family"])
+            shares = OwnShares(sketches_of(texts["sketch"]), counts, family, frequencies.value)
+            own_share = pa.array(shares.of(places))
+            yield from pairs.select(columns).append_column("own_share", own_share).to_batches()
+
+    return weighing
+
+
+def _frequencies(texts: NumberedTexts, families: DataFrame) -> CountedValues:
+    """In how many families each value is."""
+    counters = new_counters(texts.values or 0)
+    sketches, n = texts.frame.select("number", "sketch"), len(counters)
+    alone = sketches.join(families, "number", "left_anti")
+    together = sketches.join(families, "number").repartition("family")
+    counted = alone.mapInArrow(_counting_alone(n), BLOCKS).unionAll(
+        together.sortWithinPartitions("family").mapInArrow(_counting_families(n), BLOCKS)
+    )
+    added = counted.repartition("block").mapInArrow(_adding(n), BLOCKS)
+    with job_description(texts.frame.sparkSession, FREQUENCIES):
+        found = added.toArrow()
+    for each in found.to_batches():
+        _add(counters, each)
+    return CountedValues(counters)
+
+
+def _counting_alone(n: int) -> Task:
+    """Count the values of texts, each of which is a family by itself."""
+
+    def counting(batches: Batches) -> Batches:
+        counters = np.zeros(n, np.uint8)
+        for each in batches:
+            count(counters, sketches_of(each["sketch"]).joined())
+        yield from _in_blocks(counters)
+
+    return counting
+
+
+def _counting_families(n: int) -> Task:
+    """Count the values of families, whose texts come one after the other."""
+
+    def counting(batches: Batches) -> Batches:
+        counters = np.zeros(n, np.uint8)
+        parts = ((sketches_of(each["sketch"]), numbers(each["family"])) for each in batches)
+        for values in values_of_families(part for part in parts if len(part[1])):
+            count(counters, values)
+        yield from _in_blocks(counters)
+
+    return counting
+
+
+def _adding(n: int) -> Task:
+    """Add the counters of blocks."""
+
+    def adding(batches: Batches) -> Batches:
+        counters = np.zeros(n, np.uint8)
+        for each in batches:
+            _add(counters, each)
+        yield from _in_blocks(counters)
+
+    return adding
+
+
+def _in_blocks(counters: Counters) -> Iterator[pa.RecordBatch]:
+    """Yield the BLOCKS of these counters that are not zeros only."""
+    rows = counters.reshape(-1, BLOCK)
+    (there,) = np.nonzero(rows.any(axis=1))
+    columns = {"block": there.astype(np.int32), "counters": binary(rows[there])}
+    yield pa.RecordBatch.from_pydict(columns)
+
+
+def _add(counters: Counters, blocks: pa.RecordBatch) -> None:
+    """Add the counters of blocks to others."""
+    rows = counters.reshape(-1, BLOCK)
+    for block, more in zip(numbers(blocks["block"]), rows_of(blocks["counters"]), strict=True):
+        rows[block] = np.minimum(rows[block].astype(np.uint16) + more, MOST_COUNTED)
