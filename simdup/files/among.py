@@ -45,8 +45,7 @@ def compare_among(  # noqa: PLR0913  (the last two have an answer)
     except KeyError:
         raise InputError(f"{left!r} or {right!r} changed while the folders were read") from None
     own = own_share_of(made, pair, settings, progress)
-    is_one_text = found.left.features_digest == found.right.features_digest
-    kind = found.kind if is_one_text or own >= settings.own_share else None
+    kind = found.kind if own >= settings.own_share else None
     return replace(found, kind=kind, own_share=own, among=len(made.documents))
 
 

@@ -216,7 +216,7 @@ def test_wrong_use_is_one_line(run, arguments, said):
 
 @pytest.mark.usefixtures("files")
 def test_an_unwritable_page_is_found_out_before_any_file_is_read(run, monkeypatch):
-    monkeypatch.setattr("simdup.cli.scan.scan", lambda *_, **__: pytest.fail("scanned"))
+    monkeypatch.setattr("simdup.files.scan.scan", lambda *_, **__: pytest.fail("scanned"))
 
     assert run("scan", "docs", "--html", "no/p.html").code == 2
 
@@ -224,7 +224,7 @@ def test_an_unwritable_page_is_found_out_before_any_file_is_read(run, monkeypatc
 @pytest.mark.usefixtures("files")
 def test_the_old_page_stays_when_the_new_one_fails(run, monkeypatch):
     Path("p.html").write_text("old")
-    monkeypatch.setattr("simdup.cli.page.read_again", lambda *_: 1 / 0)
+    monkeypatch.setattr("simdup.files.read.read_again", lambda *_: 1 / 0)
 
     assert run("scan", "docs", "--html", "p.html").code == 70
     assert Path("p.html").read_text() == "old"

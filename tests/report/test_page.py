@@ -24,8 +24,9 @@ from simdup.records import (
     Source,
     Stats,
 )
+from simdup.report.page import LANGUAGES, LARGEST_PAGE
 from simdup.report.page import render as pages
-from simdup.report.page.render import LANGUAGES, LARGEST_PAGE, SCRIPTS, render, text_blocks
+from simdup.report.page.render import SCRIPTS, render, text_blocks
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 
 HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
