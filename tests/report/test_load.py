@@ -305,20 +305,21 @@ def test_a_report_with_any_value_anywhere_is_read_or_refused(draw):
         again = load(json.dumps(report).encode(), "x")
     except InputError:
         return
-    assert list(text.render(again)) is not None
-    assert list(data.render_csv(again))
+    assert list(text.render(again, siblings=True)) is not None
+    assert list(data.render_csv(again, siblings=True))
 
 
 MEMBER = {
     "path": "a", "size": 1, "mtime": 1.5, "format": "text", "encoding": "utf-8", "confidence": 1.0,
     "damaged": 0, "features": 9, "short": True, "fingerprint": "00" * 8, "kind": Kind.NEAR.value,
-    "distance": 0, "similarity": 1.0, "estimate": 1.0, "representative": True,
+    "distance": 0, "similarity": 1.0, "own_share": 1.0, "estimate": 1.0, "representative": True,
 }  # fmt: skip
 EXAMPLE = {
     "schema_version": 1, "tool": "simdup", "version": "0.1.0", "complete": True,
     "settings": {
         "recipe": {"features": "shingles", "hash": "mix64", "bits": 64, "ngram": [2]}, "bits": 64,
-        "similarity": 0.45, "k": 20, "verified": True, "linkage": "star", "encoding": None,
+        "similarity": 0.45, "own_share": 0.5, "k": 20, "verified": True, "linkage": "star",
+        "encoding": None,
     },
     "stats": {
         "found": 2, "fingerprinted": 2, "from_store": 0, "skipped": {"binary": 1}, "bytes": 2,
@@ -326,5 +327,6 @@ EXAMPLE = {
     },
     "candidates": {"k": 20, "wanted": 20, "recall": 0.9, "pairs": 1},
     "groups": [{"id": 1, "kind": "near", "diameter": 0, "members": [MEMBER, MEMBER]}],
+    "patterns": [{"id": 2, "kind": "same pattern", "diameter": 0, "members": [MEMBER, MEMBER]}],
     "skipped": [{"path": "b", "reason": Reason.BINARY.value, "detail": ""}],
 }  # fmt: skip
