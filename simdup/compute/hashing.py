@@ -25,6 +25,9 @@ BASE = 0x9E3779B97F4A7C15
 GRAM_BASE = 0xD6E8FEB86659FD93
 WORD_STEP = 0xA0761D6478BD642F
 
+# The golden ratio again, for 32 bits.
+COUNTER_HASH = 0x9E3779B1
+
 # The multiplier of Python 2's string hash, which the assignment uses.
 STRING_MULTIPLIER = 1_000_003
 

@@ -15,7 +15,7 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from simdup.compute.hashing import BASE, GRAM_BASE, WORD_STEP
+from simdup.compute.hashing import BASE, COUNTER_HASH, GRAM_BASE, WORD_STEP
 from simdup.text.unicode import HAN, JOINS, KIND_SHIFT, MARK, SEPARATOR, SINGLE, WORD, Tables
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _BASE, _GRAM_BASE, _STEP = np.uint64(BASE), np.uint64(GRAM_BASE), np.uint64(WORD_STEP)
+_COUNTER_HASH = np.uint32(COUNTER_HASH)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 _SEPARATOR, _WORD, _SINGLE, _HAN, _MARK, _JOINS = (
@@ -363,26 +364,54 @@ def shared_products(
 
 @_compiled
 def shared_values(
-    values: NDArray[np.uint32],
-    begins: Indices,
-    sizes: Indices,
-    i: Indices,
-    j: Indices,
-    shared: Indices,
+    values: NDArray[np.uint32], begins: Indices, sizes: Indices, pairs: Indices, found: Indices
 ) -> None:
-    """The number of values that texts i[p] and j[p] share; see `sketch.Sketches`.
+    """The number of values that the texts of each pair (m, 2) share; see `sketch.Sketches`.
 
     Both are ascending, and one step passes the lower of two values, without a branch.
     """
-    for p in range(len(i)):
-        a, b = begins[i[p]], begins[j[p]]
-        a_end, b_end, count = a + sizes[i[p]], b + sizes[j[p]], 0
+    for p in range(len(pairs)):
+        a, b = begins[pairs[p, 0]], begins[pairs[p, 1]]
+        a_end, b_end, count = a + sizes[pairs[p, 0]], b + sizes[pairs[p, 1]], 0
         while a < a_end and b < b_end:
             x, y = values[a], values[b]
             count += x == y
             a += x <= y
             b += y <= x
-        shared[p] = count
+        found[p, 0] = count
+
+
+@_compiled
+def shared_weights(
+    values: NDArray[np.uint32],
+    begins: Indices,
+    sizes: Indices,
+    pairs: Indices,
+    counters: NDArray[np.uint8],
+    tables: Indices,
+    found: Indices,
+) -> None:
+    """The number of values that the texts of each pair share, and the sums of their weights.
+
+    `tables` (2, 256) has the weights at each count of the `counters`, for one family and two.
+    """
+    shift = 0
+    while len(counters) >> (32 - shift) == 0:
+        shift += 1
+    for p in range(len(pairs)):
+        a, b = begins[pairs[p, 0]], begins[pairs[p, 1]]
+        a_end, b_end = a + sizes[pairs[p, 0]], b + sizes[pairs[p, 1]]
+        count = one = two = 0
+        while a < a_end and b < b_end:
+            x, y = values[a], values[b]
+            if x == y:
+                seen = counters[np.uint32(x * _COUNTER_HASH) >> np.uint32(shift)]
+                count += 1
+                one += tables[0, seen]
+                two += tables[1, seen]
+            a += x <= y
+            b += y <= x
+        found[p, 0], found[p, 1], found[p, 2] = count, one, two
 
 
 @_compiled
@@ -467,6 +496,7 @@ EVERY = (
     digests,
     shared_products,
     shared_values,
+    shared_weights,
     near_pairs,
     sieved_pairs,
 )
@@ -487,7 +517,8 @@ def warmed() -> Iterator[None]:
         (wide, places, places, 8),
         (numbers, numbers, places),
         (numbers, sums, places, places[:0], places[:0], sums),
-        (read_only, places, places, places[:0], places[:0], places),
+        (read_only, places, places, found[:, :2], found),
+        (read_only, places, places, found[:, :2], small, found, found),
         (*near, found),
         (wide, wide, 0, *near, found),
     )

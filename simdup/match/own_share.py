@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.compute.compiled import in_threads, loaded_kernels, parts
+from simdup.compute.hashing import COUNTER_HASH
 from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import LEVELS, levels
 from simdup.match.verify import decide, products
@@ -42,10 +43,9 @@ if TYPE_CHECKING:
 #: and their pattern is not seen.
 FAMILY = 0.9
 
-#: A text of n features must be 4 / n more similar than asked, since short texts are soon alike
-#: by chance: with 20 features .55, with 80 .40. With 8 / n texts of 300 features are missed that
-#: were reworded sentence by sentence, and short ones are not told apart better.
-SHORT_MARGIN = 4
+#: A text of n features must be 8 / n more similar than asked, since short texts are soon alike
+#: by chance: with 20 features .75, with 80 .45. Nothing asks for more than SHORT_LEAST so.
+SHORT_MARGIN, SHORT_LEAST = 8, 0.85
 
 #: From this many features on, each doubling asks for LONG_MARGIN more: the longer two texts, the
 #: more everyday pairs of words they share. See tests/bench/choices.py.
@@ -56,8 +56,12 @@ _DEPTHS = np.arange(LEVELS + 1, dtype=np.uint32)
 # Weights are whole multiples of 1 / UNIT.
 UNIT = 1 << 16
 
-# Counters of shingles: a power of two, for so many of a collection's values each, within bounds.
-COUNTERS_EACH, LEAST_COUNTERS, MOST_COUNTERS = 8, 1 << 16, 1 << 25
+# Counters of shingles, a power of two: 32 MB, of which a small collection touches little. The
+# number is always the same, so that further texts do not change which shingles meet in one.
+COUNTERS = 1 << 25
+
+# Counters that are looked at to estimate how many strangers one has.
+SAMPLED_COUNTERS = 1 << 16
 
 # Pairs whose sketches are compared before their pages are released.
 PAIRS_AT_ONCE = 1 << 20
@@ -77,7 +81,7 @@ def least_similarity(similarity: float, counts: Indices) -> Similarities:
 
     `similarity` is what the user asks for, and `counts` (m,) the features of the shorter text.
     Short texts and long ones must be more alike than SIMILARITY, as SHORT_MARGIN and LONG_MARGIN
-    say.
+    say, up to SHORT_LEAST.
 
     >>> least_similarity(0.35, np.array([16, 80, 800, 1 << 16])).round(2).tolist()
     [0.6, 0.4, 0.36, 0.45]
@@ -86,7 +90,8 @@ def least_similarity(similarity: float, counts: Indices) -> Similarities:
     """
     counts = np.maximum(counts, 1)
     more = SHORT_MARGIN / counts + LONG_MARGIN * np.maximum(np.log2(counts / LONG), 0)
-    return np.minimum(np.maximum(similarity, min(similarity, SIMILARITY) + more), 1)
+    usual = np.minimum(min(similarity, SIMILARITY) + more, SHORT_LEAST)
+    return np.maximum(similarity, usual)
 
 
 def may_be_alike(
@@ -131,8 +136,11 @@ class OwnShares:
         self._frequencies = frequencies or Frequencies(sketches, family)
 
     def of(self, pairs: Indices) -> Similarities:
-        """The own share of each pair of texts, from 0 to 1; (m,)."""
-        count, of_one, of_two = _measured(self._sketches, pairs, self._shared, 3).T
+        """The own share of each pair of texts, from 0 to 1; (m,).
+
+        It is 1 where the sketches share nothing, since then nobody else has what the texts share.
+        """
+        count, of_one, of_two = self._shared(pairs).T
         is_one = self._family[pairs[:, 0]] == self._family[pairs[:, 1]]
         shared, level = np.where(is_one, of_one, of_two), self._levels[pairs].max(axis=1)
         plain = _lengths(self._sketches, pairs, level, _ones)
@@ -140,12 +148,20 @@ class OwnShares:
         own = self._frequencies.weights
         weighted = _lengths(self._sketches, pairs, level, own, shared - of_one)
         share = np.divide(
-            shared * plain, count * weighted, out=np.zeros(len(pairs)), where=count > 0
+            shared * plain, count * weighted, out=np.ones(len(pairs)), where=count > 0
         )
         return np.minimum(share, 1)
 
-    def _shared(self, features: Features, i: Indices, j: Indices) -> Similarities:
-        """How many values documents share, and their weights for one family and for two; (m, 3)."""
+    def _shared(self, pairs: Indices) -> Similarities:
+        """How many values texts share, and their weights for one family and for two; (m, 3)."""
+        if kernels := loaded_kernels():
+            counters, tables = self._frequencies.counters, self._frequencies.tables()
+            found = _compiled(kernels.shared_weights, self._sketches, pairs, 3, counters, tables)
+            return found.astype(np.float64)
+        return _measured(self._sketches, pairs, self._products, 3)
+
+    def _products(self, features: Features, i: Indices, j: Indices) -> Similarities:
+        """What `_shared` returns, by products of weights."""
         values, n = features.ids.astype(np.uint32), len(features.offsets) - 1
         doubled = np.concatenate((features.offsets, features.offsets[-1] + features.offsets[1:]))
         ids, ones = np.concatenate((features.ids, features.ids)), np.ones(len(values), np.int64)
@@ -161,15 +177,18 @@ class CountedValues:
     """The weights of values, from counters that `count` filled family by family."""
 
     def __init__(self, counters: Counters) -> None:
-        self._counters = counters
+        self.counters = counters
         # Where values share counters, half of the counters have at least so many of strangers.
-        self._background = int(np.median(counters[:: len(counters) // LEAST_COUNTERS or 1]))
+        self._background = int(np.median(counters[:: len(counters) // SAMPLED_COUNTERS or 1]))
 
     def weights(self, values: Values, families: int = 1) -> Indices:
         """The weight of each value for texts of so many families, which do not count; (m,)."""
-        others = self._counters[_counter_of(values, self._counters)].astype(np.int64)
-        others = np.maximum(others - families - self._background, 0)
-        return 2 * UNIT // (2 + others)
+        return self.tables()[families - 1, self.counters[_counter_of(values, self.counters)]]
+
+    def tables(self) -> Indices:
+        """The weight at each count, from 0 to MOST_COUNTED, for one family and for two; (2, c)."""
+        counts = np.arange(MOST_COUNTED + 1) - self._background - np.array([[1], [2]])
+        return 2 * UNIT // (2 + np.maximum(counts, 0))
 
 
 class Frequencies(CountedValues):
@@ -177,7 +196,7 @@ class Frequencies(CountedValues):
 
     def __init__(self, sketches: Sketches, family: Indices) -> None:
         """Count the values of all sketches; `family` (n,) is the number of each one's family."""
-        counters = new_counters(int(sketches.sizes.sum()))
+        counters = new_counters()
         is_alone = np.bincount(family, minlength=len(family))[family] == 1
         for part in _parts(sketches.sizes, np.flatnonzero(is_alone)):
             count(counters, sketches.take(part).joined())
@@ -188,10 +207,9 @@ class Frequencies(CountedValues):
         super().__init__(counters)
 
 
-def new_counters(total: int) -> Counters:
-    """Counters for sketches that have so many values in all; a power of two of them."""
-    bits = max(COUNTERS_EACH * total, LEAST_COUNTERS).bit_length()
-    return np.zeros(1 << min(bits, MOST_COUNTERS.bit_length() - 1), np.uint8)
+def new_counters() -> Counters:
+    """Counters that have counted nothing yet."""
+    return np.zeros(COUNTERS, np.uint8)
 
 
 def count(counters: Counters, values: Values) -> None:
@@ -204,7 +222,7 @@ def count(counters: Counters, values: Values) -> None:
 
 def _counter_of(values: Values, counters: Counters) -> Values:
     """Multiplicative hashing, as the values of long texts are all small (Knuth)."""
-    return (values * np.uint32(0x9E3779B1)) >> np.uint32(33 - len(counters).bit_length())
+    return (values * np.uint32(COUNTER_HASH)) >> np.uint32(33 - len(counters).bit_length())
 
 
 def _ones(values: Values) -> Indices:
@@ -251,25 +269,27 @@ def _measured(
 
 def shared_values(sketches: Sketches, pairs: Indices) -> Indices:
     """How many values the sketches of each pair share; (m,)."""
-    kernels = loaded_kernels()
-    if kernels is None:
-        return _measured(sketches, pairs, products, 1)[:, 0].astype(np.int64)
-    values, shared = sketches.values.view(), np.empty(len(pairs), np.int64)
+    if kernels := loaded_kernels():
+        return _compiled(kernels.shared_values, sketches, pairs, 1)[:, 0]
+    return _measured(sketches, pairs, products, 1)[:, 0].astype(np.int64)
+
+
+def _compiled(
+    kernel: Callable[..., None], sketches: Sketches, pairs: Indices, columns: int, *more: object
+) -> Indices:
+    """What a kernel that takes sketches and pairs says of each pair; (m, columns)."""
+    values, found = sketches.values.view(), np.empty((len(pairs), columns), np.int64)
     values.flags.writeable = False  # as those of a file are, for which kernels are compiled
-    left, right = np.ascontiguousarray(pairs.T)
-
+    sketched = values, sketches.begins, sketches.sizes
     for begin in range(0, len(pairs), PAIRS_AT_ONCE):
-        chunk = slice(begin, begin + PAIRS_AT_ONCE)
-        i, j, found = left[chunk], right[chunk], shared[chunk]
+        chunk = pairs[begin : begin + PAIRS_AT_ONCE]
 
-        def fill(part: slice, i: Indices = i, j: Indices = j, found: Indices = found) -> None:
-            kernels.shared_values(
-                values, sketches.begins, sketches.sizes, i[part], j[part], found[part]
-            )
+        def fill(part: slice, chunk: Indices = chunk, begin: int = begin) -> None:
+            kernel(*sketched, chunk[part], *more, found[begin + part.start : begin + part.stop])
 
-        in_threads(fill, parts(len(i)))
+        in_threads(fill, parts(len(chunk)))
         sketches.release()
-    return shared
+    return found
 
 
 def _lengths(

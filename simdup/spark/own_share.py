@@ -125,7 +125,7 @@ def _weighing(frequencies: Broadcast[CountedValues], columns: list[str]) -> Task
 
 def _frequencies(texts: NumberedTexts, families: DataFrame) -> CountedValues:
     """In how many families each value is."""
-    counters = new_counters(texts.values or 0)
+    counters = new_counters()
     sketches, n = texts.frame.select("number", "sketch"), len(counters)
     alone = sketches.join(families, "number", "left_anti")
     together = sketches.join(families, "number").repartition("family")

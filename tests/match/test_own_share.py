@@ -61,7 +61,7 @@ def own_shares_by_hand(documents, family):
         common = weights(a & b, 1 if family[i] == family[j] else 2)
         plain = len(a & b) / sqrt(len(a) * len(b)) if a and b else 0
         lengths = (common + weights(a - b, 1)) * (common + weights(b - a, 1))
-        shares.append(min(common / sqrt(lengths) / plain, 1) if plain else 0)
+        shares.append(min(common / sqrt(lengths) / plain, 1) if plain else 1)
     return shares
 
 
@@ -156,7 +156,7 @@ def test_few_counters_still_tell_a_pattern_from_versions(monkeypatch):
     documents += [first, set(sorted(first)[:100]) | set(draw.sample(range(1 << 30), 100))]
     documents += [set(draw.sample(range(1 << 30), 200)) for _ in range(200)]
     sketches, counts = sketched(documents), counts_of(documents)
-    monkeypatch.setattr(own_share, "MOST_COUNTERS", 1 << 13)
+    monkeypatch.setattr(own_share, "COUNTERS", 1 << 13)
 
     shares = OwnShares(sketches, counts, np.arange(len(documents)))
 
@@ -167,7 +167,8 @@ def test_few_counters_still_tell_a_pattern_from_versions(monkeypatch):
 
 def test_short_and_long_texts_must_be_more_alike():
     counts = np.array([1, 8, 40, 1000, 1 << 14, 1 << 16])
-    expected = [min(0.35 + 8 / n + 0.05 * max(log2(n / (1 << 14)), 0), 1) for n in counts.tolist()]
+    more = [8 / n + 0.05 * max(log2(n / (1 << 14)), 0) for n in counts.tolist()]
+    expected = [min(0.35 + each, 0.85) for each in more]
 
     assert least_similarity(0.35, counts) == pytest.approx(expected)
     assert least_similarity(0.9, counts[2:]) == pytest.approx([0.9] * 4)
