@@ -136,6 +136,7 @@ def test_the_table_of_accuracy_is_what_evaluate_finds():
                 each.curve[each.k].f1.value,
                 *([row.predicted[2, row.k]] if each is row else []),
                 each.curve[each.best_k].f1.value,
+                *([row.cosine.f1.value] if each is row else []),
                 each.verified.f1.value,
             )
         ]

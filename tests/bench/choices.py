@@ -6,6 +6,7 @@ Folders and figures are those of accuracy.py. Tables: features (their weights an
 size, at the one threshold with the best mean over all sets; similarities and own shares for
 verified scans, also leaving one set out; what makes a family; the size of sketches; margins for
 short texts (the beginnings of our own) and for long ones (joined chapters of the folders);
+where own shares fail, as where two forms lie alone, and how similar pairs are that are missed;
 thresholds for bare scans; margins of candidates; the limit below which a text is short.
 """
 
@@ -165,6 +166,8 @@ class Exact:
     """The features of the shorter text."""
     shares: np.ndarray
     """Own shares of pairs that are at least ASKED similar, 0 of the others."""
+    shares_again: Callable[[], np.ndarray]
+    """Computes the shares, with what is different now."""
 
     def found(
         self, similarity: float, own_share: float, margin: float = SHORT_MARGIN
@@ -181,35 +184,59 @@ def exact(labelled: LabelledSet) -> Exact:
     features = all_features(labelled.texts, Recipe())
     rows = simhash(features, Recipe(bits=WIDEST)).rows
     i, j = labelled.labels.pairs.T
-    similar = cosines(features, i, j)
-    shares = own_shares(labelled.labels, features, rows, similar >= ASKED)
-    judged, counts = labelled.is_judged, np.minimum(features.counts[i], features.counts[j])
-    return Exact(labelled, similar[judged], counts[judged], shares[judged])
+    similar, judged = cosines(features, i, j), labelled.is_judged
+    counts = np.minimum(features.counts[i], features.counts[j])[judged]
+
+    def shares() -> np.ndarray:
+        return own_shares(labelled.labels, features, rows, similar >= ASKED)[judged]
+
+    return Exact(labelled, similar[judged], counts, shares(), shares)
 
 
 def own_share_table(known: list[Exact]) -> None:
     """F1 by similarity and own share, and what the other sets would have chosen for each set."""
     similarities, shares = np.arange(25, 61, 5) / 100, (0, 0.5, 0.55, 0.57, 0.6, 0.65, 0.7)
-    every = np.array(
-        [[[each.f1(s, r) for r in shares] for s in similarities] for each in known]
-    )  # (sets, similarities, shares)
     print(f"\nmean F1 by similarity (default {SIMILARITY}) and own share (default {OWN_SHARE})")
+    every = f1_of_each(known, similarities, shares)
     print("      " + "".join(f"{share:>8}" for share in shares), flush=True)
     for similarity, row in zip(similarities, every.mean(axis=0), strict=True):
         print(f"{similarity:>6.2f}" + "".join(f"{f1:>8.4f}" for f1 in row))
     print(f"default: {values(each.f1(SIMILARITY, OWN_SHARE) for each in known)}")
     print("leaving one set out: what is best for the others, and the F1 of the set with that")
-    for at, left_out in enumerate(known):
+    families = ("sibling", "version", "other translation")
+    sets = [
+        part("families", known[0], families),
+        part("our other pairs", known[0], families, others=True),
+    ]
+    sets += known[1:]
+    every = f1_of_each(sets, similarities, shares)
+    for at, left_out in enumerate(sets):
         others = np.delete(every, at, axis=0).mean(axis=0)
         for name, rated in (("cosine alone", others[:, :1]), ("own share", others)):
             s, r = np.unravel_index(rated.argmax(), rated.shape)
             best = f"{similarities[s]:.2f} and {shares[r]}"
-            print(f"{left_out.labelled.name:<14} {name:<13} {best:<13} {every[at, s, r]:.4f}")
-    own = known[0]
-    kinds = np.array(own.labelled.labels.kinds)[own.labelled.labels.kind[own.labelled.is_judged]]
+            print(f"{left_out.labelled.name:<16} {name:<13} {best:<13} {every[at, s, r]:.4f}")
     for kind in ("sibling", "same template", "version", "rewritten heavily"):
-        found = own.found(SIMILARITY, OWN_SHARE)[kinds == kind]
+        found = part(kind, known[0], (kind,)).found(SIMILARITY, OWN_SHARE)
         print(f"{kind}: {found.sum()} of {len(found)} found")
+
+
+def f1_of_each(
+    known: list[Exact], similarities: Sequence[float], shares: Sequence[float]
+) -> np.ndarray:
+    """The F1 of each set at each similarity and own share; (sets, similarities, shares)."""
+    return np.array([[[each.f1(s, r) for r in shares] for s in similarities] for each in known])
+
+
+def part(name: str, known: Exact, kinds: Sequence[str], *, others: bool = False) -> Exact:
+    """The pairs of some kinds, or all others; own shares stay the ones within the whole set."""
+    labelled = known.labelled
+    of_pairs = np.array(labelled.labels.kinds)[labelled.labels.kind]
+    labels = np.where(np.isin(of_pairs, kinds) ^ others, labelled.labels.labels, UNJUDGED)
+    made = labelled_set(name, replace(labelled.labels, labels=labels))
+    kept = made.is_judged[labelled.is_judged]
+    shares = known.shares[kept]
+    return Exact(made, known.similar[kept], known.counts[kept], shares, lambda: shares)
 
 
 def values(figures: Iterable[float]) -> str:
@@ -218,19 +245,21 @@ def values(figures: Iterable[float]) -> str:
     return f"{np.mean(every):.4f} ({' '.join(f'{each:.4f}' for each in every)})"
 
 
-def family_table(sets: list[LabelledSet]) -> None:
+def family_table(known: list[Exact]) -> None:
     print(f"\nF1 by the cosine from which texts are one family (default {FAMILY}): mean (each set)")
     for family in (0.7, 0.8, 0.9, 0.95):
         with patch.object(own_shares_module, "FAMILY", family):
-            figures = values(exact(each).f1(SIMILARITY, OWN_SHARE) for each in sets)
+            made = (replace(each, shares=each.shares_again()) for each in known)
+            figures = values(each.f1(SIMILARITY, OWN_SHARE) for each in made)
         print(f"{family:>6}  {figures}", flush=True)
 
 
-def sketch_table(sets: list[LabelledSet]) -> None:
+def sketch_table(known: list[Exact]) -> None:
     print(f"\nF1 by the least size of a sketch (default {LEAST}): mean (each set)")
     for least in (32, 64, 128, 256, 1 << 20):
         with patch.object(sketch, "LEAST", least):
-            figures = values(exact(each).f1(SIMILARITY, OWN_SHARE) for each in sets)
+            made = (replace(each, shares=each.shares_again()) for each in known)
+            figures = values(each.f1(SIMILARITY, OWN_SHARE) for each in made)
         print(f"{least if least < 1 << 20 else 'all':>6}  {figures}", flush=True)
 
 
@@ -244,6 +273,36 @@ def beginnings(labelled: LabelledSet, count: int) -> LabelledSet:
     is_moved = np.isin(np.array(labels.kinds)[labels.kind], MOVED)
     known = np.where(is_moved, UNJUDGED, labels.labels)
     return labelled_set(f"{count} tokens", replace(labels, texts=tuple(texts), labels=known))
+
+
+def lone_table(own: LabelledSet) -> None:
+    """How many pairs of forms are found where only so many forms of a template lie together."""
+    print("\nforms of one template: forms that lie together, pairs, found of them")
+    folders = [str(Path(path).parent) for path in own.labels.paths]
+    forms = np.array(
+        [int(Path(path).stem) if "template" in path else 0 for path in own.labels.paths]
+    )
+    template = np.unique(folders, return_inverse=True)[1]
+    left, right = own.labels.pairs.T
+    are_forms = (forms[left] > 0) & (forms[right] > 0) & (template[left] == template[right])
+    for count in (2, 3, 4, 5, 6, 7):
+        kept = are_forms & (np.maximum(forms[left], forms[right]) <= count)
+        known = np.where(kept, own.labels.labels, UNJUDGED)
+        # Other pairs are in a collection of their own, which makes no difference.
+        collection = np.where(kept, 1 + template[left], 0)
+        made = exact(labelled_set("", replace(own.labels, labels=known, collection=collection)))
+        found = made.found(SIMILARITY, OWN_SHARE)
+        print(f"{count:>3} {len(found):>5} {found.sum():>5}")
+
+
+def hard_table(known: Exact) -> None:
+    """How similar pairs are of the kinds that are missed."""
+    print("\ncosine of pairs: least, median, highest")
+    for kind in ("other translation", "rewritten heavily", "typos in 20 %", "excerpt"):
+        labels = known.labelled.labels
+        i, j = labels.pairs[np.array(labels.kinds)[labels.kind] == kind].T
+        similar = np.sort(cosines(all_features(labels.texts, Recipe()), i, j))
+        print(f"{kind:<20}" + " ".join(f"{each:.3f}" for each in similar[[0, len(i) // 2, -1]]))
 
 
 def margin_of_short_table(own: LabelledSet) -> None:
@@ -380,11 +439,13 @@ def main() -> None:
     known = [exact(each) for each in sets]
     verified_table(known)
     own_share_table(known)
+    lone_table(sets[0])
+    hard_table(known[0])
     margin_of_short_table(sets[0])
     if given.folders:
         long_table(given.folders)
-    family_table(sets)
-    sketch_table(sets)
+    family_table(known)
+    sketch_table(known)
     near: dict[int, list[np.ndarray]] = {bits: [] for bits in SIZES}
     for each in sets:
         rows = simdup.fingerprint_texts(each.texts, WIDEST * given.draws)
