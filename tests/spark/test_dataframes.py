@@ -17,7 +17,14 @@ from simdup.fingerprint.simhash import are_degenerate
 from simdup.match import groups
 from simdup.match.candidates import search_distance
 from simdup.match.groups import components, leaders
-from simdup.match.own_share import FAMILY, UNIT, Frequencies, OwnShares, least_similarity
+from simdup.match.own_share import (
+    FAMILY,
+    UNIT,
+    Frequencies,
+    OwnShares,
+    least_similarity,
+    may_be_alike,
+)
 from simdup.match.verify import exact_similarities
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
@@ -38,6 +45,7 @@ from simdup.spark import (
 from simdup.spark.dataframes import prepared
 from simdup.spark.fingerprints import TextFrame
 from simdup.spark.linkage import led_texts, rooted
+from simdup.spark.own_share import perhaps_alike
 from simdup.spark.readers import STRINGS
 
 PROBLEM = session.java_problem()
@@ -273,6 +281,24 @@ def test_pairs_have_their_own_shares_and_siblings_are_no_pairs(frame_of, form_te
     found = spark.pairs(frame_of(form_texts, 3), settings=every).collect()
     assert {pair["own_share"] for pair in found} == {None}
     assert len(found) == len(local_pairs(form_texts, every)) > 5 * len(expected)
+
+
+def test_sketches_leave_the_candidates_that_they_leave_the_local_engine(
+    on_spark, frame_of, form_texts
+):
+    # The sketches of long texts are samples.
+    short = list(dict.fromkeys(form_texts))[:30]
+    texts = [*short, *(" ".join(short[i : i + 6]) for i in range(24))]
+    made = simhash.fingerprint_texts(texts, Settings().recipe, is_sketched=True)
+    pairs = np.argwhere(np.tri(len(texts), k=-1).T)
+    least = least_similarity(0.35, made.counts[pairs].min(axis=1))
+    may_be = may_be_alike(made.sketches, made.counts, pairs, least)
+
+    numbered, _ = prepared(TextFrame(frame_of(texts, 3), STRINGS), Settings())
+    frame = on_spark.createDataFrame(pairs.tolist(), "a long, b long")
+    found = perhaps_alike(frame, len(pairs), numbered, 0.35)
+    assert table_of(found, "a", "b").tolist() == pairs[may_be].tolist()
+    assert 0 < may_be.sum() < len(pairs) / 2
 
 
 def test_values_are_counted_as_the_local_engine_counts_them(frame_of):
