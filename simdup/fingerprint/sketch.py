@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.uint32]
 
 #: A text with so many features or more keeps at least about so many. With 64 the rule of own
-#: share loses .004 of F1 on reworded chapters, with 256 it wins .002 (tests/bench/choices.py).
+#: share loses .010 of F1 on reworded chapters, with 256 it wins .003 (tests/bench/choices.py).
 LEAST = 128
 
 #: A long text keeps one feature in 16.
