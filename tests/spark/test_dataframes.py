@@ -353,16 +353,21 @@ def test_groups_found_in_several_rounds_equal_those_of_the_local_engine(
     random_, words = random.Random(3), [f"w{i}" for i in range(300)]
     texts = []
     for _ in range(75):
-        link = random_.choices(words, k=14)
+        link = random_.choices(words, k=60)
         for _ in range(20):
             link = [*link]
-            link[random_.randrange(14)] = random_.choice(words)
+            for place in random_.sample(range(60), 2):
+                link[place] = random_.choice(words)
             texts.append(" ".join(link))
+    form = random_.choices(words, k=80)
+    ends = (random_.choices(words, k=25) for _ in range(30))
+    texts += [" ".join((*form[:40], *each, *form[40:])) for each in ends]
     settings = Settings(Recipe(bits=64), similarity=0.6, linkage=linkage)
 
     expected = local_groups(texts, settings)
     assert spark_groups(frame_of(texts, 3), settings) == expected
     assert len(expected) > 300
+    assert not set(range(1500, 1530)) & set(expected)  # the texts of one form
     # Both engines had to look less far at first.
     assert sum(k < search_distance(0.6, 64) for k in narrow) > 1
 
