@@ -24,6 +24,17 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("simdup", deadline=None)
 settings.load_profile("simdup")
 
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Collect no doctests from tests: these would be imported twice.
+
+    An import that fails is passed over where doctests are collected, for modules whose extra is
+    not installed. Of a test file that would hide all tests.
+    """
+    return [each for each in (yield) if type(each) is pytest.Module]
+
+
 # Files of which `make quick` runs nothing, and slow tests of other files, by measured durations:
 # starts of the program, worker processes, memory, browsers, whole corpora, many random examples.
 SLOW_FILES = (
