@@ -170,7 +170,7 @@ class Balance:
 
     @property
     def kept(self) -> int:
-        """How many rows stay, with those that have nothing to compare."""
+        """How many rows stay, including rows without comparable text."""
         return self.rows_in - self.refused_rows - self.dropped
 
     @property
