@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-#: Which rows of a group may be preferred when rows are dropped.
-KEEPS = ("first", "longest", "representative")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedRows:
