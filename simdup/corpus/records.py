@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-#: Which rows of a group may be preferred when rows are dropped.
-KEEPS = ("first", "longest", "representative")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparedRows:
@@ -170,7 +167,7 @@ class Balance:
 
     @property
     def kept(self) -> int:
-        """How many rows stay, with those that have nothing to compare."""
+        """How many rows stay, including rows without comparable text."""
         return self.rows_in - self.refused_rows - self.dropped
 
     @property

@@ -236,6 +236,6 @@ def _most_similar_first(groups: RowGroups) -> RowGroups:
 
 
 def _ranges(begins: Indices, sizes: Indices) -> Indices:
-    """The numbers begins[0], begins[0] + 1, ... (sizes[0] of them), then those from begins[1]."""
+    """sizes[0] consecutive numbers from begins[0], then sizes[1] from begins[1], and so on."""
     before = np.cumsum(sizes) - sizes
     return np.repeat(begins - before, sizes) + np.arange(sizes.sum())

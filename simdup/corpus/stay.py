@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.corpus.records import KEEPS
 from simdup.corpus.reread import RereadTexts
 from simdup.errors import BadValueError
 from simdup.match.groups import staying
@@ -16,6 +15,7 @@ from simdup.match.verify import decide
 from simdup.progress import silent
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
+from simdup.settings import KEEPS
 from simdup.theory import similarity_at
 
 if TYPE_CHECKING:

@@ -129,7 +129,8 @@ def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
 def _by_features(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
     """The recipe at each size that it can have; each list has recipes with equal features.
 
-    With the hash 'string' a feature votes differently at each size, so each stands alone.
+    With the hash 'string' a feature votes differently at each size, so each size is a group of
+    its own.
     """
     if recipe.hash is not HashKind.STRING:
         return [[replace(recipe, bits=size) for size in dict.fromkeys(sizes)]]

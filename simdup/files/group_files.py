@@ -283,7 +283,7 @@ class Grouping:
                 rows[position].tobytes(),
                 kind if kind and place else document.kind_with(representative),
                 distances[position],
-                # Unknown if the representative that others were compared with is gone.
+                # The similarity is unknown if the file that represented the group has vanished.
                 *(figures[position] if first == 0 else (None, None)),
             )
             for place, (position, document) in enumerate(there)

@@ -58,7 +58,7 @@ class Features:
 
     @property
     def weights_or_ones(self) -> Weights:
-        """The weights, as an array also where each is 1."""
+        """The weights as an array, filled with ones where none are stored."""
         return np.ones(len(self.ids), np.int64) if self.weights is None else self.weights
 
 
@@ -192,7 +192,7 @@ def _shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positio
 
 
 def _distinct(ids: Hashes, documents: Positions) -> tuple[Positions, Positions]:
-    """The first place of each distinct id of each document, by document, and its count there."""
+    """For each document, where each distinct id first occurs, and how often it occurs."""
     bits = np.uint64(int(documents.max(initial=0)).bit_length())
     keys = ids
     if bits:

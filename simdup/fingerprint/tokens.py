@@ -175,7 +175,10 @@ def _text(codes: CodePoints) -> str:
 def voting_hashes(
     codes: CodePoints, starts: Positions, ends: Positions, ids: Hashes, recipe: Recipe
 ) -> Hashes | None:
-    """The recipe's hash of each span (t, words of 64 bits); None for mix64: ids vote."""
+    """The recipe's hash of each span (t, words of 64 bits).
+
+    None for mix64, whose token ids vote themselves.
+    """
     if recipe.hash is HashKind.MIX64:
         return None
     _, first, inverse = np.unique(ids, return_index=True, return_inverse=True)

@@ -43,7 +43,7 @@ SIEVE_BITS = 512
 #: Up to this many candidates are always looked at: some seconds of work.
 BUDGET = 1_000_000
 
-# The sample where all pairs are within the budget.
+# Returned instead of a sample if all pairs fit the budget.
 _NO_SAMPLE = np.empty(0, np.int64), np.empty(0, np.int64)
 
 #: Candidates for each document, where that is more than BUDGET: the work stays linear.
@@ -101,9 +101,10 @@ def sieve_recipe(recipe: Recipe) -> Recipe:
 
 
 def affordable_distance(distances: Distances, weight: float, n: int, k: int) -> int:
-    """The largest distance up to k, at least 0, within which n texts have not too many pairs.
+    """The largest distance up to k within which n texts have no more pairs than the budget allows.
 
-    `distances` are the ones of sampled pairs, each of which stands for `weight` pairs.
+    `distances` are the ones of sampled pairs, each of which stands for `weight` pairs. It is 0 even
+    if texts with equal fingerprints are too many.
     """
     budget = max(BUDGET, BUDGET_PER_DOCUMENT * n)
     within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight

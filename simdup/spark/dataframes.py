@@ -10,9 +10,8 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
-from simdup.corpus.records import KEEPS
 from simdup.records import Kind
-from simdup.settings import Settings
+from simdup.settings import KEEPS, Settings
 from simdup.spark.arrow import rows_of
 from simdup.spark.distinct_texts import distinct_texts
 from simdup.spark.fingerprints import TextFrame, column, fingerprinted

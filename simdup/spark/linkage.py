@@ -27,7 +27,7 @@ PAIRS_AT_ONCE = 1 << 21
 #: The columns of a frame of texts that another text represents.
 LED = "number long, leader long, similarity double, own_share double"
 
-# What is known of a pair.
+#: What is known of a pair, null if nobody asked.
 KNOWN = ("similarity", "own_share")
 
 
@@ -52,7 +52,7 @@ def led_texts(pairs: DataFrame, copies: DataFrame, linkage: str) -> DataFrame:
 
 
 def _leading(linkage: str) -> Task:
-    """A task that groups many components at once, each of them whole."""
+    """A task that groups many connected components, none of them split over tasks."""
 
     def leading(batches: Batches) -> Batches:
         for table in whole_runs(batches, ("root",), PAIRS_AT_ONCE):

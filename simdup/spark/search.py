@@ -339,7 +339,7 @@ def _met(table: pa.Table, rows: Rows, reach: Reach, layout: Layout) -> Iterator[
 
 
 def _is_first_table(differing: Rows, place: Indices, layout: Layout) -> NDArray[np.bool_]:
-    """Whether rows that differ in these bits meet in no table before their table `place`: (m,)."""
+    """Whether table `place` is the first in which rows that differ in these bits meet: (m,)."""
     equal = np.array([~(differing & mask).any(axis=1) for mask in layout.masks]).T
     # Tables are in the order of their blocks, so the first one has the first equal blocks.
     first = equal & (np.cumsum(equal, axis=1) <= layout.equal)

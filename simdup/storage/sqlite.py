@@ -50,7 +50,7 @@ _SUPER_JOURNAL_END = bytes.fromhex("d9d505f920a163d7")
 
 @dataclass(frozen=True, slots=True)
 class DatabaseKind:
-    """A kind of file: its name, its application's number, this simdup's format, its tables."""
+    """A kind of file: its name, SQLite application id, format version and tables."""
 
     name: str
     application: int
@@ -86,7 +86,7 @@ class DatabaseKind:
         return os.path.isfile(path) and self._is_ours(_read(path, 100))
 
     def sign(self, connection: sqlite3.Connection) -> None:
-        """Make an empty file one of this kind. Raises sqlite3.Error."""
+        """Write the header of this kind into an empty file. Raises sqlite3.Error."""
         connection.execute(f"PRAGMA application_id = {self.application}")
         connection.execute(f"PRAGMA user_version = {self.format}")
 
@@ -142,9 +142,10 @@ def _decoded(text: bytes) -> str:
 
 
 class BoundedConnection(sqlite3.Connection):
-    """A connection to a file that somebody else may have made: every statement ends.
+    """A connection that interrupts any statement that runs too long.
 
-    A statement that takes more steps than a sound file of its size could need is interrupted.
+    The file may come from somebody else. A statement runs too long if it takes more steps than a
+    sound file of its size could need.
     """
 
     path: Path

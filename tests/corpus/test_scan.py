@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 import tracemalloc
 from dataclasses import replace
 from functools import partial
@@ -27,7 +28,7 @@ from simdup.corpus.flaws import Fault
 from simdup.corpus.formats import jsonl as json_lines
 from simdup.corpus.formats import open as tables
 from simdup.corpus.formats import streams
-from simdup.corpus.records import KEEPS, TextFingerprints
+from simdup.corpus.records import TextFingerprints
 from simdup.corpus.rewrite import check_target
 from simdup.corpus.stay import dropped
 from simdup.errors import ExtraMissingError, InputError, SimdupError
@@ -38,7 +39,7 @@ from simdup.match.own_share import FAMILY, OwnShares, least_similarity
 from simdup.match.verify import decide, exact_similarities
 from simdup.records import SHORT
 from simdup.search.hamming import hamming_distances
-from simdup.settings import LINKAGES
+from simdup.settings import KEEPS, LINKAGES
 from simdup.theory import similarity_at
 
 WORDS = [f"w{i}" for i in range(500)]
@@ -198,8 +199,8 @@ def test_own_shares_of_rows_are_those_with_their_representative(write):
 def test_sketches_of_many_rows_lie_in_a_file(write, monkeypatch):
     texts = forms()
     expected = found(group_texts(texts))
-    made, real = [], sketch.TemporaryFile
-    monkeypatch.setattr(sketch, "TemporaryFile", lambda: made.append(real()) or made[-1])
+    made, real = [], tempfile.TemporaryFile
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda: made.append(real()) or made[-1])
     monkeypatch.setattr(sketch, "BYTES_IN_MEMORY", 1000)
     monkeypatch.setattr(streams, "BLOCK", 1000)
 

@@ -11,6 +11,7 @@ from simdup.corpus.formats.csv import comma_separated
 from simdup.corpus.formats.jsonl import json_lines
 from simdup.corpus.formats.streams import PACKINGS, packed
 from simdup.errors import ExtraMissingError, InputError
+from simdup.settings import ROW_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,13 +19,15 @@ if TYPE_CHECKING:
     from simdup.corpus.formats.streams import Packed
     from simdup.corpus.formats.table import Table
 
+JSONL, CSV, PARQUET = ROW_FORMATS
+
 #: Formats by the end of a name; each but Parquet may be followed by one of PACKINGS.
 FORMS = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".csv": "csv",
-    ".parquet": "parquet",
+    ".jsonl": JSONL,
+    ".ndjson": JSONL,
+    ".json": JSONL,
+    ".csv": CSV,
+    ".parquet": PARQUET,
 }
 
 # Names of files that are open already, and may be pipes.
@@ -64,9 +67,9 @@ def tables(
 
 
 def _opened(form: str, file: Packed, field: str, wanted: str | None) -> Table:
-    if form == "jsonl":
+    if form == JSONL:
         return json_lines(file, field, wanted)
-    if form == "csv":
+    if form == CSV:
         return comma_separated(file, field, wanted)
     if find_spec("pyarrow") is None:
         raise ExtraMissingError(f"{file.path!r}: Parquet", "corpus")
@@ -80,7 +83,7 @@ def _looked_at(path: str) -> tuple[str, Packed]:
     if path == "-" or path.startswith(_STREAMS):
         raise InputError(f"{path!r}: rows are read more than once; name a file")
     form, packing = form_of(path)
-    if form is None or (form == "parquet" and packing):
+    if form is None or (form == PARQUET and packing):
         *text, last = FORMS
         known = f"{', '.join(text)} ({' or '.join(PACKINGS)} may follow) or {last}"
         raise InputError(f"{path!r}: by its name no {known}")
