@@ -1154,7 +1154,7 @@ PHASES = {
     "search": ("simdup.match.match:iter_near_pairs:1", 8),
     "read again": ("simdup.files.fingerprint:_read_again:3", 8),
     "keep similarities": ("simdup.storage.cached:RecipeCache.keep_similarities:1", 8),
-    "group": ("simdup.files.group_files:_groups:1", 8),
+    "group": ("simdup.files.group_files:Grouping.groups:1", 8),
     "forget": ("simdup.storage.cached:RecipeCache._forget_files:1", 8),
 }
 

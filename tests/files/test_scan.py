@@ -404,10 +404,10 @@ def test_a_scan_of_two_files_says_what_compare_says(folder, chosen, seed, size, 
 
 @pytest.mark.parametrize(
     ("size", "shared", "is_near"),
-    [(17, 13, False), (17, 17, True), (100, 75, True), (400, 180, True), (1 << 17, 59_000, False)],
+    [(17, 9, False), (17, 17, True), (100, 75, True), (400, 180, True), (1 << 17, 59_000, False)],
 )
 def test_short_files_and_very_long_ones_must_be_more_alike(write, size, shared, is_near):
-    """The others are near from .35 or a little more; these ask for .85 and for .5."""
+    """The others are near from .35 or a little more; these ask for .6 and for .5."""
     words = [f"w{number}" for number in range(size)]
     write("a", " ".join(words))
     write("b", " ".join(words[:shared] + [f"x{number}" for number in range(size - shared)]))

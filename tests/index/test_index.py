@@ -1098,14 +1098,14 @@ def test_estimates_reach_no_further_than_an_unverified_scan(narrow, write):
 
 
 def test_short_texts_must_be_more_alike(index, write):
-    """Of 16 pairs of words 12 are shared, which is too little; of 160 as large a share is not."""
+    """Of 16 pairs of words 8 are shared, which is too little; of 160 as large a share is not."""
     write("in/short", words(1, count=17))
     write("in/long", words(2, count=161))
     index.add(["in"])
 
-    assert index.query(words(1, count=17, edits=4)) == ()
-    (match,) = index.query(words(2, count=161, edits=40))
-    assert (match.similarity, match.is_exact) == (0.75, True)
+    assert index.query(words(1, count=17, edits=8)) == ()
+    (match,) = index.query(words(2, count=161, edits=80))
+    assert (match.similarity, match.is_exact) == (0.5, True)
     settings = Settings(k=110)
     assert found(index.query(words(1, count=17, edits=4), settings)) == ["in/short"]
 
