@@ -148,6 +148,11 @@ class Recipe:
         return self.features in {FeatureKind.WORDS, FeatureKind.KEYWORDS}
 
     @property
+    def has_equal_weights(self) -> bool:
+        """Whether every feature weighs 1, so that samples of features tell how alike texts are."""
+        return self.features is FeatureKind.SHINGLES
+
+    @property
     def cutter(self) -> str:
         """The package that cuts Han runs into words: rjieba where it can, else jieba."""
         can = self.features is FeatureKind.WORDS and not self.user_dict and find_spec("rjieba")

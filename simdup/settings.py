@@ -18,7 +18,8 @@ from simdup.theory import UNRELATED, chance_distance, threshold
 #: tests/bench/choices.py, as OWN_SHARE.
 SIMILARITY = 0.35
 
-#: So much of what near-duplicates share must be theirs alone: see `match.own_share`.
+#: The least own share of near-duplicates: how much of what they share is theirs alone, see
+#: `match.own_share`.
 OWN_SHARE = 0.6
 
 #: Where nothing is verified, the distance stands for at least this similarity: unrelated texts of
@@ -130,7 +131,7 @@ class Settings:
     def distance(self) -> int:
         """`k` if it is given, else the distance that `similarity` stands for.
 
-        Where nothing is verified, at most the one of BARE_SIMILARITY, and that CHANCE allows.
+        Where nothing is verified, it is no larger than BARE_SIMILARITY and CHANCE allow.
         """
         if self.k is not None:
             return self.k

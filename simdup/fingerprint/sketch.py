@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Values = NDArray[np.uint32]
 
-#: A text with so many features or more keeps at least about so many. With 64 the rule of own
+#: A text that has this many features keeps about this many or more. With 64 the rule of own
 #: share loses .010 of F1 on reworded chapters, with 256 it wins .003 (tests/bench/choices.py).
 LEAST = 128
 
@@ -40,7 +40,7 @@ LEVELS = 4
 _HALF = np.uint64(32)
 _NO_VALUES = np.empty(0, np.uint32)
 
-#: Raised when sketches change: what stores know from before is then read again.
+#: Raised when sketches change, so that a scan with an older store reads every file again.
 EDITION = 1
 
 # Sketches beyond so many bytes lie in a temporary file.
@@ -122,12 +122,12 @@ def sketches(features: Features, counts: Indices | None = None) -> Sketches:
 
 
 def read_back(sketches: Iterable[bytes]) -> Sketches:
-    """The sketches that `Sketches.each` gave."""
+    """The sketches from the bytes that `Sketches.each` yielded."""
     return of_each([np.frombuffer(each, "<u4").astype(np.uint32) for each in sketches])
 
 
 def of_each(values: Sequence[Values]) -> Sketches:
-    """The sketches that have these values."""
+    """The sketches with these values, one array for each text."""
     sizes = np.array(list(map(len, values)), np.int64)
     return Sketches(np.concatenate([_NO_VALUES, *values]), np.cumsum(sizes) - sizes, sizes)
 

@@ -25,7 +25,6 @@ from simdup.match.own_share import (
 )
 from simdup.match.rounds import run_rounds
 from simdup.match.verify import decide
-from simdup.recipe import FeatureKind
 from simdup.records import SHORT, Candidates
 from simdup.search.distinct import distinct_numbers, distinct_rows
 from simdup.search.hamming import paired_distances
@@ -292,9 +291,8 @@ class LocalEngine:
         """The pairs that are similar enough and not excluded, and their exact similarities."""
         least = least_similarity(self.settings.similarity, self.texts.counts[pairs].min(axis=1))
         sketches = self.texts.sketches
-        # Sketches know no weights, so they say how alike texts are only if each feature weighs 1.
-        is_plain = self.settings.recipe.features is FeatureKind.SHINGLES
-        if self.settings.own_share and sketches is not None and is_plain:
+        has_equal_weights = self.settings.recipe.has_equal_weights  # sketches know no others
+        if self.settings.own_share and sketches is not None and has_equal_weights:
             may_be = may_be_alike(sketches, self.texts.counts, pairs, least)
             pairs, least = pairs[may_be], least[may_be]
         similarities = self._similarities(pairs)

@@ -1,11 +1,11 @@
 """Pairs of texts in, out comes whether what they share is theirs alone.
 
 Two versions of one text and two texts of one pattern (two contracts made from one form) may be
-equally similar. What tells them apart is who else has what they share: a form's sentences stand
-in every text of the form, and the ones of a version only in its versions.
+equally similar. What tells them apart is who else has what they share: a sentence of the form
+stands in every text of the form, and a sentence of a draft only in its other drafts.
 
 1. Texts with a cosine of at least FAMILY are one family: copies and versions count once.
-2. A shingle that `o` other families have weighs 1 / (1 + o / 2).
+2. A shingle that `o` families have, besides the ones of the two texts, weighs 1 / (1 + o / 2).
 3. The weighted cosine of two texts, divided by their plain cosine, is their own share: from 0
    (all that they share stands in many other texts) to 1 (nobody else has any of it).
 

@@ -127,9 +127,9 @@ def decide(
     """Yield the exact similarities of candidate pairs (m, 2) in parts: which pairs, and the values.
 
     `counts` (n,) is the number of features of each document, and `load` returns the features
-    of the documents it is given, in their order. Something else than the cosine may be the
-    `measure`. Documents are loaded in blocks, so memory
-    stays bounded; connected candidates are in one block if they fit, and then loaded once.
+    of the documents it is given, in their order. `measure` computes the similarities. Documents
+    are loaded in blocks, so memory stays bounded; connected candidates are in one block if they
+    fit, and then loaded once.
     """
     i, j = pairs.T
     block = _blocks(pairs, counts, at_once // 2)

@@ -220,7 +220,7 @@ class Matching:
     def _similar(self, pairs: Counted) -> DataFrame:
         """Keep the near-duplicates, with similarity and own share; note which are siblings."""
         is_sketched = self.texts.values is not None and len(pairs) > 0
-        if is_sketched:
+        if is_sketched and self.settings.recipe.has_equal_weights:  # sketches know no others
             least = self.settings.similarity
             pairs = _counted(perhaps_alike(pairs.frame, len(pairs), self.texts, least), SKETCHED)
         decided = with_similarities(pairs.frame, len(pairs), self.originals)

@@ -301,6 +301,16 @@ def test_sketches_leave_the_candidates_that_they_leave_the_local_engine(
     assert 0 < may_be.sum() < len(pairs) / 2
 
 
+def test_texts_that_share_a_few_heavy_features_are_grouped_as_by_the_local_engine(frame_of):
+    shared = random.Random(1).choices([f"w{i}" for i in range(20)], k=300)
+    texts = [" ".join([*shared, *(f"{own}x{i}" for i in range(400))]) for own in "ab"]
+    settings = Settings(Recipe(features="tokens"))
+
+    found = spark_groups(frame_of(texts), settings)
+    assert {row: first for row, (first, *_) in found.items()} == {0: 0, 1: 0}
+    assert found == local_groups(texts, settings)
+
+
 def test_values_are_counted_as_the_local_engine_counts_them(frame_of):
     # More than 255 texts have the same words, and one family is in every partition.
     texts = [f"common words {i} {i + 1}" for i in range(300)]
