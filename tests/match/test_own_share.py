@@ -102,11 +102,14 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
     documents = [set(draw.sample(range(4000), draw.randrange(1, 900))) for _ in range(40)]
     sketches, pairs = sketched(documents), pairs_of(40)
 
-    by_kernels = own_share.shared_values(sketches, pairs)
+    shares = OwnShares(sketches, counts_of(documents), np.arange(40) // 3)
+
+    by_kernels, own_by_kernels = own_share.shared_values(sketches, pairs), shares.of(pairs)
     monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)
 
     assert by_kernels.tolist() == own_share.shared_values(sketches, pairs).tolist()
     assert by_kernels.tolist() == [len(documents[i] & documents[j]) for i, j in pairs.tolist()]
+    assert own_by_kernels.tolist() == shares.of(pairs).tolist()
 
 
 def test_few_similar_pairs_are_passed_over_because_of_their_samples():
