@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from simdup.errors import TooManyPairsError
-from simdup.match.candidates import reach_of, sample, search_distance
+from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
 from simdup.match.exclusions import NO_EXCLUSIONS
 from simdup.match.groups import closest, components, leaders, members_of
 from simdup.match.own_share import (
@@ -23,7 +23,7 @@ from simdup.match.own_share import (
     least_similarity,
     may_be_alike,
 )
-from simdup.match.rounds import run_rounds
+from simdup.match.rounds import ROUNDS, run_rounds
 from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
 from simdup.search.distinct import distinct_numbers, distinct_rows
@@ -145,6 +145,8 @@ class LocalEngine:
         # Columns: two texts, their similarity, their own share.
         self.siblings = [np.empty((0, 4))]
         self.shares: OwnShares | None = None
+        # The distance of the last search.
+        self.reached = 0
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(self.texts.is_reference.any())
         self.sizes = np.ones_like(self.texts.sizes) if self.is_two_sided else self.texts.sizes
@@ -202,7 +204,7 @@ class LocalEngine:
 
     def near_pairs(self, active: Indices, k: int) -> Indices:
         """Pairs of these texts within k bits that may count: (m, 2)."""
-        found, count = [np.empty((0, 2), np.int64)], 0
+        found, count, self.reached = [np.empty((0, 2), np.int64)], 0, k
         for chunk in self._near_pairs(active, k):
             found.append(chunk)
             count += len(chunk)
@@ -232,6 +234,11 @@ class LocalEngine:
         """Pair each of these texts with the first one that has the same fingerprint: (m, 2)."""
         if self.is_two_sided:
             return self.near_pairs(active, 0)
+        self.reached = 0
+        return self._spokes(active)
+
+    def _spokes(self, active: Indices) -> Indices:
+        """Pair each of these texts, of whichever side, as `equal_rows` does: (m, 2)."""
         active = active[np.argsort(self.texts.rank[active])]
         distinct = distinct_rows(self.texts.rows[active])
         first = np.repeat(distinct.members[distinct.offsets[:-1]], distinct.sizes)
@@ -297,26 +304,56 @@ class LocalEngine:
             pairs, least = pairs[may_be], least[may_be]
         similarities = self._similarities(pairs)
         if self.shares is None and self.settings.own_share and sketches is not None:
-            family = self._families(sketches, pairs[similarities >= FAMILY])
+            family = components(pairs[similarities >= FAMILY], len(self.texts))
+            if self._may_lack_families():
+                family = self._sketched_families(sketches, family)
             self.shares = OwnShares(sketches, self.texts.counts, family)
         similar = similarities >= least
         similar[similar] = self._are_alone(pairs[similar], similarities[similar])
         similar[similar] = self._exclude(pairs[similar])
         return pairs[similar], similarities[similar]
 
-    def _families(self, sketches: Sketches, alike: Indices) -> Indices:
-        """The family of each text, from the pairs that are so alike; (n,).
+    def _may_lack_families(self) -> bool:
+        """Whether the first search may have left out pairs of one family.
 
-        If there are two sides, texts of one side were not compared yet. Here sketches are.
+        It has no pairs of one side, none further apart than it was narrowed to, and none that is
+        less similar than asked for.
         """
-        family = components(alike, len(self.texts))
-        if self.is_two_sided:
-            reach = Reach(self.bits, search_distance(FAMILY, self.bits), None)
-            for chunk in iter_near_pairs(self.texts.wide, reach, self.progress):
-                near = estimated_cosines(sketches, self.texts.counts, chunk[:, :2]) >= FAMILY
-                known = np.column_stack((self.every_text(), family))
-                family = components(np.concatenate((known, chunk[near, :2])), len(self.texts))
+        is_near = self.reached < search_distance(FAMILY, self.bits)
+        return self.is_two_sided or is_near or self.settings.similarity > FAMILY
+
+    def _sketched_families(self, sketches: Sketches, family: Indices) -> Indices:
+        """The family of each text, from the families that are known and by sketches; (n,).
+
+        A search that would give too many pairs is narrowed, as in `rounds`. Then one text of each
+        family is searched again.
+        """
+        n, wanted, counts = len(self.texts), search_distance(FAMILY, self.bits), self.texts.counts
+        order = np.argsort(self.texts.rank)
+        for _ in range(ROUNDS):
+            _, first = np.unique(family[order], return_index=True)
+            active = np.sort(order[first])
+            left, right, every = sample(len(active))
+            distances = paired_distances(self.texts.rows, active[left], active[right])
+            weight = every / max(len(left), 1)
+            k = affordable_distance(distances[distances <= wanted], weight, len(active), wanted)
+            known = [np.column_stack((self.every_text(), family))]
+            known += [
+                pairs[estimated_cosines(sketches, counts, pairs) >= FAMILY]
+                for pairs in self._near_family(active, k)
+            ]
+            before, family = family, components(np.concatenate(known), n)
+            if k == wanted or (before == family).all():
+                break
         return family
+
+    def _near_family(self, active: Indices, k: int) -> Iterator[Indices]:
+        """Yield pairs (m, 2) of these texts, of whichever side, within k bits."""
+        if not k:
+            yield self._spokes(active)
+            return
+        for pairs in iter_near_pairs(self.texts.wide[active], Reach(self.bits, k), self.progress):
+            yield active[pairs[:, :2]]
 
     def _are_alone(self, pairs: Indices, similarities: Similarities) -> NDArray[np.bool_]:
         """Note which of these similar pairs are siblings, and return which of them are not."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from simdup import Settings, Store, scan
 from simdup.compute import compiled
+from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import of_each
@@ -351,3 +352,43 @@ class InMemory:
 
     def features(self, texts):
         return all_features([self.texts[i] for i in texts.tolist()], self.recipe)
+
+
+def distinct_words(prefix, count):
+    return [f"{prefix}{number}" for number in range(count)]
+
+
+def edited(words, count, seed):
+    """A text in which so many words are replaced."""
+    draw, words = random.Random(seed), list(words)
+    for place in draw.sample(range(len(words)), count):
+        words[place] = f"{seed}x{place}"
+    return " ".join(words)
+
+
+def groups_of(texts, chosen):
+    made = group_texts(texts, chosen)
+    return [set(members.tolist()) for members in np.split(made.members, made.offsets[1:-1])]
+
+
+@pytest.mark.parametrize("similarity", [0.35, 0.92, 0.95])
+def test_texts_that_are_copies_count_once_whatever_similarity_is_asked_for(similarity):
+    words = distinct_words("w", 200)
+    texts = [" ".join(words), edited(words, 4, "b")]
+    texts += [edited(words, 9, f"c{number}") for number in range(100)]
+
+    assert any({0, 1} <= group for group in groups_of(texts, Settings(similarity=similarity)))
+
+
+def test_look_alikes_that_narrow_the_search_change_no_group_of_others(monkeypatch):
+    monkeypatch.setattr("simdup.match.candidates.BUDGET", 2000)
+    words, crowd = distinct_words("w", 200), distinct_words("z", 200)
+    texts = [" ".join(words), edited(words, 25, "b")]
+    texts += [edited(words, 5, f"c{number}") for number in range(40)]
+    (before,) = groups_of(texts, Settings())
+    texts += [edited(crowd, 1, f"d{number}") for number in range(150)]
+
+    after = groups_of(texts, Settings())
+
+    assert before == set(range(42))
+    assert before in after
