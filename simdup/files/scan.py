@@ -220,15 +220,15 @@ class _Fingerprinting:
     def _is_sieved(self) -> bool:
         return self.settings.verified and len(self.found) > SIEVE_FROM
 
-    def fingerprinted(self) -> Fingerprinted:
-        """Return all that was made, in the order of the sources."""
+    def fingerprinted(self, *, is_sketched: bool = True) -> Fingerprinted:
+        """Return all that was made, in the order of the sources; sketches if asked and needed."""
         found = tuple(each for each in self.found if each is not None)
         are_documents = _are_documents(self.found)
         rows = self.rows if are_documents.all() else self.rows[are_documents]
         if not self._is_sieved():
             rows = np.ascontiguousarray(rows[:, : self.settings.recipe.bits // 8])
         sketches = None
-        if self.settings.verified and self.settings.own_share:
+        if is_sketched and self.settings.verified and self.settings.own_share:
             sketches = self.sketches.pooled(*self.sketched[are_documents].T)
         return without_degenerate(Fingerprinted(found, rows, sketches), self.settings.recipe.bits)
 
@@ -241,7 +241,8 @@ def _result(
     made: _Fingerprinting, skipped: list[Skipped], matches: Matches | None, seconds: float
 ) -> ScanResult:
     """The result of a run; it was interrupted if there are no matches."""
-    settings, done = made.settings, made.fingerprinted()
+    # Ctrl-C may have left the pile of sketches half made.
+    settings, done = made.settings, made.fingerprinted(is_sketched=False)
     size = sum(document.source.size for document in done.documents)
     counts = len(made.found), len(done.documents)
     return ScanResult(

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from simdup import compare, fingerprint_files
-from simdup.errors import InputError
+from simdup.errors import InputError, InterruptedScan
 from simdup.files import read as reading_room
 from simdup.files.scan import scan
 from simdup.files.walk import Filters
@@ -416,3 +416,19 @@ def test_short_files_and_very_long_ones_must_be_more_alike(write, size, shared, 
     assert pair.similarity == pytest.approx((shared - 1) / (size - 1))
     assert (pair.kind is not None) == is_near
     assert bool(scan(["a", "b"]).groups) == is_near
+
+
+def test_ctrl_c_while_sketches_go_to_a_temporary_file_ends_in_a_result(write, monkeypatch):
+    write("in/a", "some words of a text")
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("simdup.fingerprint.sketch.BYTES_IN_MEMORY", 1)
+    monkeypatch.setattr("simdup.fingerprint.sketch.mmap.mmap", interrupted)
+
+    with pytest.raises(InterruptedScan) as caught:
+        scan(["in"])
+
+    assert not caught.value.result.complete
+    assert len(caught.value.result.documents) == 1
