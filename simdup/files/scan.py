@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     AnyPath = str | os.PathLike[str]
     Indices = NDArray[np.int64]
 
+# Sketches of the store that are read at once.
+SKETCHES_AT_ONCE = 1 << 12
+
 
 def scan(  # noqa: PLR0913  (one argument a question; all but the first have an answer)
     paths: AnyPath | Iterable[AnyPath],
@@ -207,7 +210,10 @@ class _Fingerprinting:
         self.rows[are_documents] = np.frombuffer(joined, np.uint8).reshape(-1, width)
         self.sketched = np.zeros((len(self.found), 2), np.int64)
         if self.cache is not None:
-            self._place_sketches(np.flatnonzero(are_documents), read_back(sketches[:number]))
+            places = np.flatnonzero(are_documents)
+            for begin in range(0, number, SKETCHES_AT_ONCE):
+                part = slice(begin, min(begin + SKETCHES_AT_ONCE, number))
+                self._place_sketches(places[part], read_back(sketches[part]))
 
     def _place_sketches(self, places: Indices, sketches: Sketches) -> None:
         self.sketched[places] = np.column_stack((self.sketches.add(sketches), sketches.sizes))

@@ -241,3 +241,13 @@ def test_a_file_that_vanishes_meanwhile_is_refused(forms):
         compare_among(
             "in/1", "in/2", [forms], Settings(), progress=when("read", Path("in/2").unlink)
         )
+
+
+def test_sketches_come_from_the_store_in_parts(forms, tmp_path, monkeypatch):
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+    monkeypatch.setattr("simdup.files.scan.SKETCHES_AT_ONCE", 5)
+    with closing(Store(tmp_path / "store", pytest.fail)) as store:
+        first, again = scan([forms], store=store), scan([forms], store=store)
+
+    assert again.stats.from_store == FORMS + 2
+    assert (again.groups, again.patterns) == (first.groups, first.patterns)
