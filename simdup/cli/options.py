@@ -211,14 +211,6 @@ thresholds = together(
         metavar="S",
     ),
     option(
-        "--own-share",
-        "At least this share of what two near-duplicates have in common must be in no other"
-        " text: 0.6, 60 or 60%; 0 asks for nothing.  "
-        f"[default: {OWN_SHARE}]",
-        type=_SHARE_OR_0,
-        metavar="R",
-    ),
-    option(
         "-k",
         "k",
         "Compare fingerprints alone: texts whose fingerprints differ in at most so many bits"
@@ -231,6 +223,15 @@ thresholds = together(
         "Compare fingerprints alone, within the number of bits that --similarity corresponds to,"
         " or fewer if unrelated texts would be that near by chance.",
     ),
+)
+
+_own_share = option(
+    "--own-share",
+    "At least this share of what two near-duplicates have in common must be in no other"
+    " text: 0.6, 60 or 60%; 0 asks for nothing.  "
+    f"[default: {OWN_SHARE}]",
+    type=_SHARE_OR_0,
+    metavar="R",
 )
 
 _dictionaries = together(
@@ -311,9 +312,9 @@ reading = together(
 #: How the fingerprint of a file is made; for `settings_from`.
 recipe = together(_fingerprint, reading)
 #: All that decides whether two rows of a corpus are near-duplicates; for `settings_from`.
-row_matching = together(thresholds, _fingerprint)
+row_matching = together(thresholds, _own_share, _fingerprint)
 #: All that decides whether two files are near-duplicates; for `settings_from`.
-file_matching = together(thresholds, recipe)
+file_matching = together(thresholds, _own_share, recipe)
 #: What an index refers to but does not contain; for `companions_from`.
 companions = together(_dictionaries, _convert)
 

@@ -139,8 +139,7 @@ def _ask(
 
     similarity, k = options.one_threshold(given)
     own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
-    verified, share = not given["no_verify"], options.own_share(given)
-    settings = replace(own, similarity=similarity, k=k, verified=verified, own_share=share)
+    settings = replace(own, similarity=similarity, k=k, verified=not given["no_verify"])
     top, has_threshold = given["top"], given["similarity"] is not None or k is not None
     is_nearest = top is not None and not has_threshold
     how = {"settings": settings, "top": top, "is_any_alike": is_nearest}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.compute.compiled import in_threads, loaded_kernels, parts
+from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, parts
 from simdup.compute.hashing import COUNTER_HASH
 from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import LEVELS, levels
@@ -70,6 +70,9 @@ PAIRS_AT_ONCE = 1 << 20
 
 # Beyond this number of families a shingle weighs next to nothing anyway.
 MOST_COUNTED = 255
+
+# Without kernels, comparing a pair of sketches takes as long as comparing so many words.
+WORDS_OF_A_PAIR = 10_000
 
 # Values of sketches that are handled at once.
 VALUES_AT_ONCE = 1 << 20
@@ -271,6 +274,7 @@ def _measured(
 
 def shared_values(sketches: Sketches, pairs: Indices) -> Indices:
     """How many values the sketches of each pair share; (m,)."""
+    load_kernels_if_worth(words=WORDS_OF_A_PAIR * len(pairs))
     if kernels := loaded_kernels():
         return _compiled(kernels.shared_values, sketches, pairs, 1)[:, 0]
     return _measured(sketches, pairs, products, 1)[:, 0].astype(np.int64)

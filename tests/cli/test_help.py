@@ -12,8 +12,8 @@ import pytest
 from simdup import recipe, settings
 from simdup.cli import SUMMARIES, commands, load_command
 from simdup.corpus.formats.open import FORMS
-from simdup.corpus.records import KEEPS
 from simdup.evaluation import evaluate
+from simdup.settings import KEEPS
 
 # With the settings of the program: a command keeps the help option of whoever asks it first.
 CONTEXT = click.Context(commands, **commands.context_settings)
