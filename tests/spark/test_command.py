@@ -18,7 +18,7 @@ from patience import LONG
 
 from simdup import Settings
 from simdup.cli import submit
-from simdup.corpus.records import KEEPS
+from simdup.settings import KEEPS
 
 pyspark = pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 pa = pytest.importorskip("pyarrow", reason="the extra `spark` is not installed")
