@@ -13,15 +13,16 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.match.candidates import reach_of, sample, search_distance
+from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
 from simdup.match.own_share import FAMILY
 from simdup.match.rounds import run_rounds
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
+from simdup.search.pairs import Reach
 from simdup.spark.arrow import PAIRS, numbers, rows_of
 from simdup.spark.distinct_texts import checkpointed, job_description, numbered
 from simdup.spark.linkage import KNOWN, led_texts
-from simdup.spark.own_share import OwnShareFrames, perhaps_alike
+from simdup.spark.own_share import OwnShareFrames, alike_by_sketches, perhaps_alike
 from simdup.spark.search import near_pairs
 from simdup.spark.verify import Originals, with_similarities
 from simdup.theory import similarity_at
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from simdup.match.candidates import Distances
     from simdup.records import Candidates
-    from simdup.search.pairs import Reach
     from simdup.settings import Settings
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.distinct_texts import NumberedTexts
@@ -71,6 +71,8 @@ class Matching:
         self.texts, self.originals, self.settings = texts, originals, settings
         self.bits = settings.recipe.bits
         self.shares: OwnShareFrames | None = None
+        # The distance of the last search.
+        self.reached = 0
         none = texts.frame.select(*(F.col("number").alias(side) for side in ("a", "b"))).limit(0)
         self.siblings = none
 
@@ -169,10 +171,12 @@ class Matching:
 
     def near_pairs(self, active: Counted, k: int) -> Counted:
         """All pairs of these texts within k bits: PAIRS."""
+        self.reached = k
         return _counted(near_pairs(active.frame, self._reach(k)), COMPARED)
 
     def equal_rows(self, active: Counted) -> Counted:
         """Pair each of these texts with the first one that has the same fingerprint: PAIRS."""
+        self.reached = 0
         bits = F.substring("fingerprint", 1, self.bits // 8).alias("bits")
         rows = active.frame.select("number", bits)
         first = rows.groupBy("bits").agg(F.min("number").alias("a"))
@@ -226,7 +230,12 @@ class Matching:
         decided = with_similarities(pairs.frame, len(pairs), self.originals)
         if is_sketched and self.shares is None:
             decided = checkpointed(decided, VERIFIED)
-            families = decided.where(F.col("similarity") >= FAMILY)
+            columns = "a", "b", "distance", "similarity"
+            families = decided.where(F.col("similarity") >= FAMILY).select(*columns)
+            wanted = search_distance(FAMILY, self.bits)
+            if self.reached < wanted or self.settings.similarity > FAMILY:
+                more = self._sketched_families(wanted).withColumn("similarity", F.lit(FAMILY))
+                families = checkpointed(families.unionAll(more.select(*columns)), SKETCHED)
             self.shares = OwnShareFrames.of_families(self.texts, families)
         similar = self._with_own_shares(_similar_enough(decided), len(pairs))
         similar = checkpointed(similar, SHARED)
@@ -234,6 +243,19 @@ class Matching:
         siblings = similar.where(~self._is_own()).select(low, high)
         self.siblings = self.siblings.unionAll(siblings)
         return similar.where(self._is_own())
+
+    def _sketched_families(self, wanted: int) -> DataFrame:
+        """Pairs of a family, by sketches, where the first search may have left some out.
+
+        The search goes as far as is affordable: a, b and distance, lazily.
+        """
+        every = self.every_text()
+        distances, weight = self.sampled_distances(every, wanted)
+        k = affordable_distance(distances, weight, len(every), wanted)
+        found = self.equal_rows(every)
+        if k:
+            found = _counted(near_pairs(every.frame, Reach(self.bits, k)), COMPARED)
+        return alike_by_sketches(found.frame, len(found), self.texts)
 
     def _is_own(self) -> Column:
         """Whether enough of what two texts share is theirs alone."""

@@ -15,10 +15,12 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.match.own_share import (
+    FAMILY,
     MOST_COUNTED,
     CountedValues,
     OwnShares,
     count,
+    estimated_cosines,
     least_similarity,
     may_be_alike,
     new_counters,
@@ -30,16 +32,19 @@ from simdup.spark.distinct_texts import checkpointed, job_description
 from simdup.spark.linkage import led_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
     from pyspark.broadcast import Broadcast
     from pyspark.sql import DataFrame
 
+    from simdup.fingerprint.sketch import Sketches
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.distinct_texts import NumberedTexts
 
     Counters = NDArray[np.uint8]
+    Indices = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
 
 # What is computed, as Spark names its jobs.
 FAMILIES, FREQUENCIES = "families", "frequencies"
@@ -56,23 +61,40 @@ def perhaps_alike(
 
     Lazily.
     """
-    cells = in_cells(pairs, count, texts, texts.values or 0)
+
+    def may_be(sketches: Sketches, counts: Indices, places: Indices) -> Flags:
+        least = least_similarity(similarity, counts[places].min(axis=1))
+        return may_be_alike(sketches, counts, places, least)
+
+    return _kept(pairs, count, texts, may_be)
+
+
+def alike_by_sketches(pairs: DataFrame, count: int, texts: NumberedTexts) -> DataFrame:
+    """Keep those of `count` pairs whose sketches are as alike as those of a family. Lazily."""
+
+    def are_family(sketches: Sketches, counts: Indices, places: Indices) -> Flags:
+        return estimated_cosines(sketches, counts, places) >= FAMILY
+
+    return _kept(pairs, count, texts, are_family)
+
+
+def _kept(
+    pairs: DataFrame,
+    count: int,
+    texts: NumberedTexts,
+    rule: Callable[[Sketches, Indices, Indices], Flags],
+) -> DataFrame:
+    """Keep those of `count` pairs that a rule keeps, by sketches and numbers of features."""
+    cells, columns = in_cells(pairs, count, texts, texts.values or 0), pairs.columns
     sketches = texts.frame.select("number", "features", "sketch")
     together = cells.with_texts(cells.needed.join(sketches, "number"))
-    return together.mapInArrow(_telling(similarity, pairs.columns), pairs.schema)
 
+    def keeping(batches: Batches) -> Batches:
+        for each, owners, places in cells_of(batches):
+            kept = rule(sketches_of(owners["sketch"]), numbers(owners["features"]), places)
+            yield from each.select(columns).filter(pa.array(kept)).to_batches()
 
-def _telling(similarity: float, columns: list[str]) -> Task:
-    """Keep the pairs of each cell that may be similar enough."""
-
-    def telling(batches: Batches) -> Batches:
-        for pairs, texts, places in cells_of(batches):
-            counts = numbers(texts["features"])
-            least = least_similarity(similarity, counts[places].min(axis=1))
-            may_be = may_be_alike(sketches_of(texts["sketch"]), counts, places, least)
-            yield from pairs.select(columns).filter(pa.array(may_be)).to_batches()
-
-    return telling
+    return together.mapInArrow(keeping, pairs.schema)
 
 
 @dataclass(frozen=True, slots=True)
