@@ -329,10 +329,8 @@ class LocalEngine:
         family is searched again.
         """
         n, wanted, counts = len(self.texts), search_distance(FAMILY, self.bits), self.texts.counts
-        order = np.argsort(self.texts.rank)
+        order, active = np.argsort(self.texts.rank), self.every_text()
         for _ in range(ROUNDS):
-            _, first = np.unique(family[order], return_index=True)
-            active = np.sort(order[first])
             left, right, every = sample(len(active))
             distances = paired_distances(self.texts.rows, active[left], active[right])
             weight = every / max(len(left), 1)
@@ -345,6 +343,8 @@ class LocalEngine:
             before, family = family, components(np.concatenate(known), n)
             if k == wanted or (before == family).all():
                 break
+            _, first = np.unique(family[order], return_index=True)
+            active = np.sort(order[first])
         return family
 
     def _near_family(self, active: Indices, k: int) -> Iterator[Indices]:
