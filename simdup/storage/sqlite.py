@@ -86,7 +86,11 @@ class DatabaseKind:
         return os.path.isfile(path) and self._is_ours(_read(path, 100))
 
     def sign(self, connection: sqlite3.Connection) -> None:
-        """Write the header of this kind into an empty file. Raises sqlite3.Error."""
+        """Write the header of this kind into an empty file, in a transaction of the caller.
+
+        It takes two writes, and between them the file would look like one of an older simdup.
+        Raises sqlite3.Error.
+        """
         connection.execute(f"PRAGMA application_id = {self.application}")
         connection.execute(f"PRAGMA user_version = {self.format}")
 

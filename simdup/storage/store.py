@@ -189,7 +189,9 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         if not path.stat().st_size:
             # Before the log takes over, so that the header of the file itself says it.
+            patiently(connection.execute, "BEGIN IMMEDIATE")
             STORE.sign(connection)
+            connection.execute("COMMIT")
         patiently(connection.execute, "PRAGMA journal_mode = WAL")
         # After a power cut the last entries may be missing; the others are intact.
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -46,6 +46,35 @@ def test_a_build_that_is_killed_in_its_first_instant_can_be_run_again(run, write
     assert run("index", "verify", "x").out == b"whole: 1 document\n"
 
 
+# What is killed between two writes of a store's first header.
+KILL_IN_HEADER = """
+import os, signal, sqlite3, sys
+from simdup.storage import sqlite, store
+real = sqlite.connect
+class Killing(sqlite3.Connection):
+    def execute(self, sql, *parameters):
+        if "user_version = " in sql:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().execute(sql, *parameters)
+sqlite.connect = lambda path, options, factory: real(path, options, Killing)
+store.Store(store.default_place(), print)
+"""
+
+
+def test_a_store_is_made_anew_after_a_kill_within_its_header(tmp_path, monkeypatch):
+    place = tmp_path / "store"
+    monkeypatch.setenv("SIMDUP_CACHE", str(place))
+
+    killed = subprocess.run([sys.executable, "-c", KILL_IN_HEADER], check=False)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert place.exists()
+    warnings = []
+    with closing(Store(place, warnings.append, is_named=True)) as store:
+        assert store.is_open
+    assert warnings == []
+
+
 def filled(path):
     with new_file(path) as part, open(part, "wb") as file:
         assert not os.path.lexists(path)
