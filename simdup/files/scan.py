@@ -9,6 +9,7 @@ import gc
 import json
 from collections import deque
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from simdup.arguments import check_jobs, check_type, digest_pairs, path_list
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
+from simdup.files.folders import folder_pairs
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
@@ -90,10 +92,14 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             matches = match_documents(made.fingerprinted(), settings, progress, cache, ignored)
         if cache is not None:
             cache.finish([] if are_files else [*roots, *references])
+        # A list of files says nothing of the folders that they are in.
+        result = _result(made, skipped, matches, perf_counter() - began)
+        if not are_files:
+            result = _with_folders(result, [*roots, *references])
     except KeyboardInterrupt:
         seconds = perf_counter() - began
         raise InterruptedScan(_result(made, skipped, None, seconds)) from None
-    return _result(made, skipped, matches, perf_counter() - began)
+    return result
 
 
 def fingerprint_paths(
@@ -241,6 +247,12 @@ class _Fingerprinting:
 
 def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:
     return np.array([isinstance(each, Document) for each in found], bool)
+
+
+def _with_folders(result: ScanResult, roots: Iterable[str]) -> ScanResult:
+    """The result with its pairs of folders at and below these roots."""
+    pairs = folder_pairs(result.groups, result.documents, result.skipped, roots)
+    return replace(result, folders=pairs)
 
 
 def _result(

@@ -21,6 +21,7 @@ from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
     Document,
+    FolderPair,
     Group,
     Kind,
     Member,
@@ -149,14 +150,14 @@ class _Fields:
             raise self.wrong(key, f"is unknown: {name!r}") from None
         return name
 
-    def path(self) -> str:
+    def path(self, key: str = "path") -> str:
         """The path in this object, from the exact bytes of its name if the report has them."""
-        if not self.has("path_base64"):
-            return self.text("path")
+        if not self.has(f"{key}_base64"):
+            return self.text(key)
         try:
-            return os.fsdecode(b64decode(self.text("path_base64"), validate=True))
+            return os.fsdecode(b64decode(self.text(f"{key}_base64"), validate=True))
         except ValueError:
-            raise self.wrong("path_base64", "is no base64") from None
+            raise self.wrong(f"{key}_base64", "is no base64") from None
 
 
 def _is_whole(value: object) -> bool:
@@ -194,14 +195,19 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
-    """The groups, families and skipped files that follow the first line of JSON Lines."""
-    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "skipped": []}
+    """The lists of objects, by name, that follow the first line of JSON Lines."""
+    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "folder": [], "skipped": []}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
             raise _WrongError(f"line {line} is of no known type")
         lists[kind].append(value)
-    return {"groups": lists["group"], "patterns": lists["pattern"], "skipped": lists["skipped"]}
+    return {
+        "groups": lists["group"],
+        "patterns": lists["pattern"],
+        "folders": lists["folder"],
+        "skipped": lists["skipped"],
+    }
 
 
 def _result(fields: _Fields) -> ScanResult:
@@ -229,6 +235,10 @@ def _result(fields: _Fields) -> ScanResult:
         # Only a report with --siblings has families.
         patterns=tuple(_group(each, bits) for each in fields.each("patterns"))
         if fields.has("patterns")
+        else (),
+        # Reports older than the field have no pairs of folders.
+        folders=tuple(_folder_pair(each) for each in fields.each("folders"))
+        if fields.has("folders")
         else (),
     )
 
@@ -282,6 +292,24 @@ def _group(fields: _Fields, bits: int) -> Group:
         members,
         # In reports older than this field all diameters are exact.
         not fields.has("diameter_exact") or fields.truth("diameter_exact"),
+    )
+
+
+def _folder_pair(fields: _Fields) -> FolderPair:
+    path, other = fields.path(), fields.path("other")
+    newer = fields.text("newer") if fields.has("newer") else None
+    if newer not in {None, "path", "other"}:
+        raise fields.wrong("newer", "must be 'path' or 'other'")
+    return FolderPair(
+        path=path,
+        other=other,
+        files=fields.count("files"),
+        other_files=fields.count("other_files"),
+        copies=fields.count("copies"),
+        identical=fields.count("identical"),
+        unread=fields.count("not_compared"),
+        newer=None if newer is None else path if newer == "path" else other,
+        groups=fields.numbers("groups"),
     )
 
 

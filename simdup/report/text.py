@@ -10,6 +10,7 @@ import numpy as np
 
 from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
+from simdup.report.folders import folder_lines
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
 from simdup.report.wording import EXPECTED, count, percent, printable, size, whose
 from simdup.theory import similarity_at, standard_error
@@ -45,6 +46,9 @@ def render(
     bits = result.settings.recipe.bits
     for group in result.groups:
         yield from _group(group, bits, look)
+        yield ""
+    if result.folders:
+        yield from folder_lines(result.folders, look)
         yield ""
     if siblings and result.patterns:
         yield look.painted(_SECTION, HEADING)
