@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.files.fingerprint import Fingerprinted, features_of
+from simdup.files.sets import with_sets
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import leaders, members_of
@@ -85,6 +86,7 @@ def match_documents(
     grouping = Grouping(documents, texts, gone)
     groups = _in_order((*grouping.groups(matched), *copies))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
+    groups, patterns = with_sets(groups, patterns)
     return Matches(
         groups,
         matched.candidates,

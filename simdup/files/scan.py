@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 from collections import deque
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,7 +33,6 @@ from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
@@ -76,6 +77,11 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     check_type(filters, "filters", Filters)
     check_jobs(jobs)
     roots, references = path_list(paths), path_list(against, "against")
+    searched: dict[str, Any] = {
+        "base": _working_folder(),
+        "roots": None if are_files else tuple(roots),
+        "references": tuple(references),
+    }
     ignored = digest_pairs(ignored, "ignored")
     find = listed if are_files else walk
     found = progress(find(roots, filters, references=references), "walk", None)
@@ -92,8 +98,17 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             cache.finish([] if are_files else [*roots, *references])
     except KeyboardInterrupt:
         seconds = perf_counter() - began
-        raise InterruptedScan(_result(made, skipped, None, seconds)) from None
-    return _result(made, skipped, matches, perf_counter() - began)
+        part = _result(made, skipped, None, seconds)
+        raise InterruptedScan(replace(part, **searched)) from None
+    return replace(_result(made, skipped, matches, perf_counter() - began), **searched)
+
+
+def _working_folder() -> str | None:
+    """The absolute folder to which relative paths refer; None if it has been deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
 
 
 def fingerprint_paths(

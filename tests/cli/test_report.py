@@ -175,7 +175,7 @@ def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(run, result):
     report["groups"][0]["members"][0]["path"] = "/dev/zero"
     os.mkfifo("docs/fifo")
     report["groups"][0]["members"][1] |= {"path": "docs/fifo", "size": 0}
-    report["groups"][0]["members"][1]["mtime"] = os.stat("docs/fifo").st_mtime
+    report["groups"][0]["members"][1]["mtime_ns"] = os.stat("docs/fifo").st_mtime_ns
     Path(result).write_text(json.dumps(report))
     run("report", result, "--html", "p.html", "--html-texts", "groups")
 
