@@ -36,7 +36,10 @@ shown_options = options.together(
         metavar="N",
     ),
     options.option(
-        "--all", "everything", "Show every group and every file, also on a terminal.", is_flag=True
+        "--all",
+        "everything",
+        "Show every file of every group, also on a terminal and in folders that are copies.",
+        is_flag=True,
     ),
     options.flag("--summary", "Show only the summary."),
     options.siblings,
@@ -88,9 +91,10 @@ def _view(given: dict[str, Any]) -> View:
     if everything:
         return View(sort)
     if given["target"] is not None or not sys.stdout.isatty():
-        return View(sort, limit)
+        return View(sort, limit, is_folded=True)
     if limit is not None:
-        return View(sort, limit, is_brief=True)
+        return View(sort, limit, is_brief=True, is_folded=True)
     from shutil import get_terminal_size
 
-    return View(sort, MOST_GROUPS, is_brief=True, lines=get_terminal_size().lines)
+    lines = get_terminal_size().lines
+    return View(sort, MOST_GROUPS, is_brief=True, is_folded=True, lines=lines)

@@ -23,6 +23,8 @@ class View:
     """The most groups; None shows all of them."""
     is_brief: bool = False
     """Whether a group with many files shows only some of them, as on a terminal."""
+    is_folded: bool = False
+    """Whether groups are left out that pairs of folders stand for."""
     lines: int | None = None
     """Groups stop when so many lines are full, summary included; None never stops them."""
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
+from simdup.report.folders import folder_lines
 from simdup.report.order import WHOLE, ranked
 from simdup.report.space import repeated
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
@@ -50,6 +51,9 @@ FEWEST_GROUPS = 3
 #: The most files of a group on a terminal; one more is shown instead of the line that counts it.
 MOST_FILES = 4
 
+#: The most pairs of folders on a terminal, as MOST_FILES.
+MOST_FOLDERS = 5
+
 # Names of folders in the line that `left_out` returns.
 _MOST_NAMES = 5
 
@@ -71,20 +75,45 @@ def render(
         for pattern in _last_is_best(families, view):
             yield from _group(pattern, bits, look, view)
             yield ""
-    groups = ranked(result.groups, view.sort)[: view.limit]
-    if view.lines is not None:
-        blocks = (_group(group, bits, look, view) for group in groups)
-        room = _room(result, look, view.lines, siblings=siblings)
-        groups = groups[: max(FEWEST_GROUPS, _fitting(blocks, room))]
+    folders = _folders(result, look, view)
+    groups = _shown(result, look, view, len(folders), siblings=siblings)
     for group in _last_is_best(groups, view):
         yield from _group(group, bits, look, view)
         if not view.is_brief:
             yield ""
     if view.is_brief and groups:
         yield ""
+    if folders:
+        yield from (*folders, "")
     if more := len(result.groups) - len(groups):
-        yield f"{count(more, 'more group')}: --all, --html page.html, or --format json"
+        inside = len(result.in_folders) if view.is_folded else 0
+        of_them = f", {inside:,} of them in these folders" if inside else ""
+        yield f"{count(more, 'more group')}{of_them}: --all, --html page.html, or --format json"
         yield ""
+
+
+def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
+    """The pairs of folders, the one with the most copies last."""
+    lines = folder_lines(result.folders, look)
+    if view.is_brief and len(lines) > MOST_FOLDERS + 1:
+        more = f"and {count(len(lines) - MOST_FOLDERS, 'more pair')} of folders"
+        lines = [*lines[:MOST_FOLDERS], more]
+    return lines[::-1]
+
+
+def _shown(
+    result: ScanResult, look: TerminalStyle, view: View, folders: int, *, siblings: bool
+) -> list[Group]:
+    """The groups that a report shows, the most useful first, beside so many lines of folders."""
+    inside = result.in_folders if view.is_folded else ()
+    groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
+    groups = groups[: view.limit]
+    if view.lines is not None:
+        bits = result.settings.recipe.bits
+        blocks = (_group(group, bits, look, view) for group in groups)
+        room = _room(result, look, view.lines, siblings=siblings) - folders - bool(folders)
+        groups = groups[: max(FEWEST_GROUPS, _fitting(blocks, room))]
+    return groups
 
 
 def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:

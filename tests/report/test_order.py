@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.records import Document, Group, Kind, Member, Source
+from simdup.records import Document, FolderPair, Group, Kind, Member, Source
 from simdup.report import SORTS, text
 from simdup.report.order import View, ranked, selected
 from simdup.report.space import Pile, Repeated, repeated
@@ -212,6 +212,57 @@ def test_a_large_group_shows_its_first_files_on_a_terminal():
     assert [line.split()[-1] for line in lines[1:5]] == [f"in/1/{place}" for place in range(4)]
     assert lines[5:] == ["  and 8 more files", ""]
     assert len(brief(many(1, 5))) == 1 + 5 + 1
+
+
+# Folders
+
+
+def folders(*groups, number=1):
+    """Pairs of folders; the first stands for the groups with these numbers."""
+    fields = {"files": 9, "other_files": 9, "copies": 9, "identical": 8, "unread": 0}
+    return tuple(
+        FolderPair(f"old{i}", f"new{i}", newer=None, groups=() if i else groups, **fields)
+        for i in range(number)
+    )
+
+
+def test_a_line_of_folders_stands_for_their_groups_unless_all_are_asked_for():
+    found = replace(result(*GROUPS), folders=folders(1, 3))
+
+    folded = list(text.render(found, view=View(is_folded=True)))
+
+    assert numbers(folded) == [2]
+    assert folded[-4:] == [
+        "old0 ~ new0: 9 of 9 files, 8 identical",
+        "",
+        "2 more groups, 2 of them in these folders: --all, --html page.html, or --format json",
+        "",
+    ]
+    assert numbers(text.render(found)) == [3, 2, 1]
+
+
+def test_a_limit_counts_the_groups_outside_of_folders():
+    found = replace(result(*many(30)), folders=folders(1, 2))
+
+    lines = list(text.render(found, view=View(limit=5, is_folded=True)))
+
+    assert numbers(lines) == [7, 6, 5, 4, 3]
+    assert lines[-2].startswith("25 more groups, 2 of them in these folders: ")
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+def test_folders_take_their_part_of_the_window(number):
+    found = replace(result(*many(50)), folders=folders(number=number))
+    view = View(limit=20, is_brief=True, is_folded=True, lines=40)
+
+    lines = list(text.render(found, TerminalStyle(columns=200), view))
+
+    assert 36 <= len(lines) + len(text.closing(found)) + 2 <= 40
+    shown = [line for line in lines if line.startswith("old")]
+    assert [line.split()[0] for line in shown] == [
+        f"old{i}" for i in range(number if number <= 6 else 5)
+    ][::-1]
+    assert (f"and {number - 5} more pairs of folders" in lines) == (number > 6)
 
 
 # What a scan says at its end
