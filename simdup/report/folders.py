@@ -39,14 +39,6 @@ def _newer(pair: FolderPair, newer: str) -> str:
     return printable(os.path.basename(newer) if is_enough else newer)
 
 
-def behind(pairs: Iterable[FolderPair]) -> str:
-    """How many groups the pairs stand for, as "stands for 12 groups"; empty for none."""
-    pairs = list(pairs)
-    number = len({each for pair in pairs for each in pair.groups})
-    verb = "stands" if len(pairs) == 1 else "stand"
-    return f"{verb} for {count(number, 'group')}" if number else ""
-
-
 def folder_fields(pair: FolderPair) -> dict[str, Any]:
     """A pair of folders as an object of JSON; `newer` names the field of the newer folder."""
     newer = {pair.path: "path", pair.other: "other", None: None}[pair.newer]
