@@ -32,6 +32,7 @@ from simdup.progress import silent
 from simdup.records import Document, ScanResult, Skipped, Source, Stats
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
+from simdup.storage.last_scan import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             cache.finish([] if are_files else [*roots, *references])
         # A list of files says nothing of the folders that they are in.
         result = replace(_result(made, skipped, matches, perf_counter() - began), **searched)
+        if store is not None:
+            keep_groups(store, result.groups)
         if not are_files:
             result = _with_folders(result, [*roots, *references])
     except KeyboardInterrupt:
