@@ -84,7 +84,7 @@ def _entries(named: str | None) -> list[IgnoredTexts]:
 
 @click.group("ignore", cls=Group)
 def ignore_command() -> None:
-    """Mark files as not duplicates of each other; scans then leave these pairs out and count them.
+    """Mark files as not duplicates; scans then leave their pairs out and count them.
 
     simdup remembers the texts: they stay ignored when the files are moved or re-encoded, until
     they are edited. Exits with 0 when done, 2 on errors.
