@@ -19,7 +19,7 @@ from simdup.errors import InputError
 if TYPE_CHECKING:
     from simdup.records import Document, Skipped
 
-FORMATS = ("text", "csv", "fdupes")
+FORMATS = ("text", "csv", "names", "fdupes")
 
 # Saved times are floats, which are exact to a quarter of a microsecond.
 _SAME_TIME_NS = 1_000
@@ -63,8 +63,10 @@ def report_command(saved: str, **given: Any) -> int:
     try:
         if form == "csv":
             write(data.render_csv(result, siblings=siblings))
-        elif form == "fdupes":
+        elif form == "names":
             write(text.render_names(result))
+        elif form == "fdupes":
+            write(text.render_fdupes(result))
         elif form == "text" or given["html"] is None or target is not None:
             write(text.render(result, look(given["color"], target), siblings=siblings))
     finally:  # whoever reads the output may have enough of it

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # The formats that can say that a result is incomplete.
 FORMATS_OF_PARTS = frozenset({"json", "jsonl"})
 
-FORMATS = ("text", "json", "jsonl", "csv", "fdupes")
+FORMATS = ("text", "json", "jsonl", "csv", "names", "fdupes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,16 +224,19 @@ def _paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
-    """Return the function that renders the result; with -0 alone that is fdupes's list."""
+    """Return the function that renders the result; with -0 alone that lists names."""
     from simdup.report import text
 
     form, null = given["form"], given["null"]
-    if null and form in {None, "fdupes"}:
+    if null and form in {None, "names"}:
         return text.render_null
+    if null and form == "fdupes":
+        return text.render_fdupes_null
     if null and given["files_from"] is None:
-        raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
-    if form == "fdupes":
-        return text.render_names
+        formats = "--format names, --format fdupes"
+        raise click.UsageError(f"-0 goes with {formats} or --files-from, not {form}")
+    if form in {"names", "fdupes"}:
+        return text.render_names if form == "names" else text.render_fdupes
     if form in {None, "text"}:
         shape = look(given["color"], given["target"])
         return partial(text.render, look=shape, siblings=given["siblings"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.files.sets import entries, identical_bytes
 from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
@@ -15,8 +17,9 @@ from simdup.report.wording import EXPECTED, count, percent, printable, size, who
 from simdup.theory import similarity_at, standard_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from simdup.files.sets import Found
     from simdup.records import (
         Candidates,
         Comparison,
@@ -63,10 +66,79 @@ def _group(group: Group, bits: int, look: TerminalStyle) -> Iterator[str]:
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
         yield f"  {span}{percent(most)} alike, {whose(*middle)}"
-    for place, member in enumerate(group.members):
-        alike = likeness(member.similarity, member.distance, bits) if place else ""
-        about = member.document, member.kind, alike, member.distance
-        yield document_line(*about, look, member.own_share)
+    yield from _member_lines(group, bits, look)
+
+
+def _member_lines(group: Group, bits: int, look: TerminalStyle) -> Iterator[str]:
+    """A line for each file of a group, and a heading for each identical set in it.
+
+    A set that is the whole group needs none, unless some of its files have the same bytes and
+    others have not.
+    """
+    for place, entry in enumerate(entries(group.members)):
+        first, number = entry[0][0], sum(map(len, entry))
+        is_mixed = 1 < len(entry) < number
+        yield from entry_lines(
+            entry,
+            likeness(first.similarity, first.distance, bits) if place else "",
+            look,
+            heading="the first" if is_mixed or 1 < number < len(group.members) else None,
+            same="same" if place else likeness(first.similarity, 0, bits),
+        )
+
+
+def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
+    entry: Sequence[Sequence[Found]],
+    alike: str,
+    look: TerminalStyle,
+    *,
+    heading: str | None,
+    same: str,
+    noun: str = "file",
+) -> Iterator[str]:
+    """The lines of an identical set, or the line of a single document.
+
+    `alike` is how much it is like `heading`, which stands in a line of its own above a set. Of
+    a set every line but the first says whether the bytes are those of the line above, or only
+    the text is.
+    """
+    first = entry[0][0]
+    if heading is not None:
+        words = set_in_words(list(map(len, entry)), noun)
+        words += f", {alike} like {heading}" if alike else ""
+        yield "  " + look.painted(words, KINDS[first.set_kind or first.kind])
+        alike = ""
+    yield document_line(first.document, first.kind, alike, first.distance, look, first.own_share)
+    copies = (
+        (Kind.IDENTICAL_BYTES if place else Kind.IDENTICAL_TEXT, each)
+        for piece in entry
+        for place, each in enumerate(piece)
+    )
+    for kind, each in islice(copies, 1, None):
+        yield document_line(each.document, kind, same, 0, look)
+
+
+def set_in_words(copies: Sequence[int], noun: str) -> str:
+    """How many documents have one text, and how many of them the same bytes.
+
+    `copies` are how many have each content.
+
+    >>> set_in_words([3], "file"), set_in_words([1, 1], "file")
+    ('3 identical files', '2 files with the same text')
+    >>> set_in_words([2, 1], "file")
+    '3 files with the same text, 2 of them identical'
+    >>> set_in_words([2, 3, 1], "file")
+    '6 files with the same text, 5 of them identical in 2 sets'
+    """
+    number = sum(copies)
+    if len(copies) == 1:
+        return count(number, f"identical {noun}")
+    words = f"{count(number, noun)} with the same text"
+    several = [each for each in copies if each > 1]
+    if not several:
+        return words
+    sets = f" in {count(len(several), 'set')}" if len(several) > 1 else ""
+    return f"{words}, {sum(several):,} of them identical{sets}"
 
 
 def family_figures(pattern: Group) -> tuple[float, float, float, float]:
@@ -124,15 +196,33 @@ def _remarks(document: Document, own_share: float | None = None) -> str:
 
 
 def render_names(result: ScanResult) -> Iterator[str]:
-    """File names alone, as fdupes prints them: an empty line after each group."""
-    for group in result.groups:
-        yield from (printable(member.document.path) for member in group.members)
-        yield ""
+    """The names of the files in each group alone, with an empty line after each group."""
+    return _names(_in_groups(result))
+
+
+def render_fdupes(result: ScanResult) -> Iterator[str]:
+    """The names of files with the same bytes, as fdupes prints them, and nothing that is near."""
+    return _names(identical_bytes(result.groups))
 
 
 def render_null(result: ScanResult) -> Iterator[bytes]:
     """The exact bytes of the names, each ended by NUL, and one more NUL after each group."""
-    return null_names((m.document.path for m in group.members) for group in result.groups)
+    return null_names(_in_groups(result))
+
+
+def render_fdupes_null(result: ScanResult) -> Iterator[bytes]:
+    """The names of files with the same bytes, as `render_null` has those of groups."""
+    return null_names(identical_bytes(result.groups))
+
+
+def _in_groups(result: ScanResult) -> Iterator[list[str]]:
+    return ([member.document.path for member in group.members] for group in result.groups)
+
+
+def _names(lists: Iterable[Iterable[str]]) -> Iterator[str]:
+    for paths in lists:
+        yield from map(printable, paths)
+        yield ""
 
 
 def null_names(lists: Iterable[Iterable[str]]) -> Iterator[bytes]:
