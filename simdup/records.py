@@ -188,6 +188,31 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderPair:
+    """A folder of which most files have their copy in one other, under the same relative path."""
+
+    path: str
+    other: str
+    """The other folder, which has at least as many files."""
+    files: int
+    """The files in the folder `path` that were compared, at any depth."""
+    other_files: int
+    """The same of the folder `other`."""
+    copies: int
+    """The files of `path` with a file of their group at the same place in `other`."""
+    identical: int
+    """How many of these copies have the same text."""
+    unread: int
+    """What lies in `path` and was not compared, such as images and hidden folders; not counting
+    files without any text."""
+    newer: str | None
+    """The folder with the last change among the copies that differ; None if there are none."""
+    groups: tuple[int, ...] = ()
+    """The numbers of the groups that the pair stands for: all their files lie in folders that are
+    joined by pairs."""
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """How the pairs were found whose exact similarity was computed."""
 
@@ -244,6 +269,14 @@ class ScanResult:
     """The paths that were searched; None if unknown, or if the files were named one by one."""
     references: tuple[str, ...] = ()
     """The paths that were searched for references."""
+
+    folders: tuple[FolderPair, ...] = ()
+    """Folders with most of their files in another folder, the most copies first."""
+
+    @property
+    def in_folders(self) -> frozenset[int]:
+        """The numbers of the groups that pairs of folders stand for."""
+        return frozenset(number for pair in self.folders for number in pair.groups)
 
     @property
     def has_trouble(self) -> bool:

@@ -315,8 +315,10 @@ def _closest_first(member: Member) -> tuple[int, float, int, str]:
     return _STRENGTH[member.kind], -similarity, member.distance, member.document.path
 
 
-def _most_similar_first(group: Group) -> tuple[int, float, int, int, str]:
+def _most_similar_first(group: Group) -> tuple[int, float, int, int, int, str]:
+    """What groups are sorted by: of equally similar ones, the one that repeats the most bytes."""
     least = min(member.similarity or 0 for member in group.members)
     farthest = max(member.distance for member in group.members)
+    others = sum(member.document.source.size for member in group.members[1:])
     path = group.members[0].document.path
-    return _STRENGTH[group.kind], -least, farthest, -len(group.members), path
+    return _STRENGTH[group.kind], -least, farthest, -others, -len(group.members), path

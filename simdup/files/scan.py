@@ -20,6 +20,7 @@ from simdup.arguments import check_jobs, check_type, digest_pairs, path_list
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
+from simdup.files.folders import folder_pairs
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
@@ -96,11 +97,15 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             matches = match_documents(made.fingerprinted(), settings, progress, cache, ignored)
         if cache is not None:
             cache.finish([] if are_files else [*roots, *references])
+        # A list of files says nothing of the folders that they are in.
+        result = replace(_result(made, skipped, matches, perf_counter() - began), **searched)
+        if not are_files:
+            result = _with_folders(result, [*roots, *references])
     except KeyboardInterrupt:
         seconds = perf_counter() - began
         part = _result(made, skipped, None, seconds)
         raise InterruptedScan(replace(part, **searched)) from None
-    return replace(_result(made, skipped, matches, perf_counter() - began), **searched)
+    return result
 
 
 def _working_folder() -> str | None:
@@ -256,6 +261,12 @@ class _Fingerprinting:
 
 def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:
     return np.array([isinstance(each, Document) for each in found], bool)
+
+
+def _with_folders(result: ScanResult, roots: Iterable[str]) -> ScanResult:
+    """The result with its pairs of folders at and below these roots."""
+    pairs = folder_pairs(result.groups, result.documents, result.skipped, roots)
+    return replace(result, folders=pairs)
 
 
 def _result(

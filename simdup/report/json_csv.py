@@ -9,6 +9,7 @@ from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simdup.report.folders import folder_fields
 from simdup.report.text import skips
 from simdup.report.wording import path_fields, printable
 from simdup.theory import similarity_at, standard_error
@@ -153,9 +154,11 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
         "candidates": result.candidates and asdict(result.candidates),
     }
     bits = result.settings.recipe.bits
-    lists = {"groups": (_group(group, bits) for group in result.groups)}
+    lists: dict[str, Iterable[Mapping[str, Any]]] = {}
+    lists["groups"] = (_group(group, bits) for group in result.groups)
     if siblings:
         lists["patterns"] = (_group(pattern, bits) for pattern in result.patterns)
+    lists["folders"] = map(folder_fields, result.folders)
     return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
 
 

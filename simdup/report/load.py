@@ -22,6 +22,7 @@ from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
     Document,
+    FolderPair,
     Group,
     Kind,
     Member,
@@ -217,14 +218,19 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
-    """The groups, families and skipped files that follow the first line of JSON Lines."""
-    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "skipped": []}
+    """The lists of objects, by name, that follow the first line of JSON Lines."""
+    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "folder": [], "skipped": []}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
             raise _WrongError(f"line {line} is of no known type")
         lists[kind].append(value)
-    return {"groups": lists["group"], "patterns": lists["pattern"], "skipped": lists["skipped"]}
+    return {
+        "groups": lists["group"],
+        "patterns": lists["pattern"],
+        "folders": lists["folder"],
+        "skipped": lists["skipped"],
+    }
 
 
 def _result(fields: _Fields) -> ScanResult:
@@ -257,6 +263,10 @@ def _result(fields: _Fields) -> ScanResult:
         base=fields.path("base") if fields.has("base") else None,
         roots=fields.paths("roots"),
         references=fields.paths("references") or (),
+        # Reports older than the field have no pairs of folders.
+        folders=tuple(_folder_pair(each) for each in fields.each("folders"))
+        if fields.has("folders")
+        else (),
     )
 
 
@@ -309,6 +319,24 @@ def _group(fields: _Fields, bits: int) -> Group:
         members,
         # In reports older than this field all diameters are exact.
         not fields.has("diameter_exact") or fields.truth("diameter_exact"),
+    )
+
+
+def _folder_pair(fields: _Fields) -> FolderPair:
+    path, other = fields.path(), fields.path("other")
+    newer = fields.text("newer") if fields.has("newer") else None
+    if newer not in {None, "path", "other"}:
+        raise fields.wrong("newer", "must be 'path' or 'other'")
+    return FolderPair(
+        path=path,
+        other=other,
+        files=fields.count("files"),
+        other_files=fields.count("other_files"),
+        copies=fields.count("copies"),
+        identical=fields.count("identical"),
+        unread=fields.count("not_compared"),
+        newer=None if newer is None else path if newer == "path" else other,
+        groups=fields.numbers("groups"),
     )
 
 

@@ -39,7 +39,7 @@ def texts(path="p.html"):
 def test_a_scan_writes_a_page_with_its_texts_besides_its_report(run, english):
     ended = run("scan", "docs", "--html", "p.html", "-q")
 
-    assert ended.out.startswith(b"Group 1: near, 2 files")
+    assert ended.out.startswith(b"Group 1: 99 % alike, 2 files")
     assert texts()["texts"][0] == english
     assert texts()["found"] == [0, 1]
 

@@ -73,7 +73,7 @@ def test_a_small_tree_worked_by_hand(run, write, simplified, english):
 
     assert ended.code == 0
     lines = ended.out.decode().splitlines()
-    assert lines[0].startswith("Group 1: near, 4 files, at most ")
+    assert lines[0].startswith("Group 1: 99 % alike, 4 files, ")
     assert lines[1] == "  3 files with the same text, 2 of them identical"
     assert [line.split()[-1] for line in lines[2:6]] == [
         "./a.txt",
@@ -535,12 +535,12 @@ def test_siblings_are_counted_and_shown_if_they_are_asked_for(run):
 
     assert plain.err.decode().splitlines()[1] == f"{SET_ASIDE} (--siblings shows them)"
     assert shown.err.decode().splitlines()[1] == SET_ASIDE
-    groups, section = shown.out[: len(plain.out)], shown.out[len(plain.out) :].decode()
+    section, groups = shown.out[: -len(plain.out)].decode(), shown.out[-len(plain.out) :]
     assert groups == plain.out
-    assert plain.out.startswith(b"Group 1: identical bytes, 2 files\n")
+    assert plain.out.startswith(b"Group 1: identical bytes, 2 files, ")
     title, _, head, sharing, _, *others = section.splitlines()
     assert title.startswith("Files of one pattern, which are no duplicates: ")
-    assert head.startswith("Group 2: same pattern, 10 files, at most ")
+    assert head.startswith("Group 2: same pattern, 10 files")
     assert " alike, " in sharing
     assert " of it shared with about " in sharing
     assert [line for line in others if line.endswith(" % theirs alone)")] == others[:9]
@@ -584,10 +584,10 @@ def test_a_list_of_names_has_no_siblings(run, form):
 def test_an_own_share_of_0_groups_siblings(run):
     ended = run("scan", "forms", "--own-share", "0")
 
-    assert ended.out.startswith(b"Group 1: near, 11 files, ")
+    assert ended.out.startswith(b"Group 1: 70 % alike, 11 files, ")
     assert b"set aside" not in ended.err
     lenient = run("scan", "forms", "--own-share", "30%")
-    assert lenient.out.startswith(b"Group 1: near, 11 files, ")
+    assert lenient.out.startswith(b"Group 1: 70 % alike, 11 files, ")
     assert b" % theirs alone)" in lenient.out
 
 
@@ -666,8 +666,9 @@ def test_the_summary_says_what_was_read_and_skipped(run, write, english):
 
     said = ended.err.decode()
     assert said.startswith("1 group of 2 files; read 3 of 5 files (")
-    assert said.endswith("; skipped 1 binary, 1 empty\n")
-    assert said.count("\n") == 1
+    first, last = said.splitlines()
+    assert first.endswith("; skipped 1 binary, 1 empty")
+    assert last == f"can go: {len(english)} B in 1 identical copy"
 
 
 def test_a_scan_that_knows_some_files_says_what_it_compared(run, write, english, monkeypatch):
@@ -683,7 +684,7 @@ def test_a_scan_that_knows_some_files_says_what_it_compared(run, write, english,
     assert "; all known from before) in " in second
     assert "; compared 3 of 3 files (" in third
     assert "; 2 known from before) in " in third
-    assert all(said.count("\n") == 1 for said in (first, second, third))
+    assert all(said.count("\n") == 2 for said in (first, second, third))
     assert "read" not in second + third
 
 
@@ -1052,7 +1053,7 @@ def test_without_a_home_folder_a_scan_uses_no_store_and_no_list(run, write, engl
 
     ended, quiet, cache = run("scan", "in"), run("scan", "in", "-q"), run("cache", "info")
 
-    warning, summary = ended.err.decode().splitlines()
+    warning, summary, _ = ended.err.decode().splitlines()
     assert warning == (
         "simdup: this user has no home folder; set HOME, or name the file (--cache, --ignored);"
         " going on without the store and the list of ignored pairs"

@@ -9,6 +9,7 @@ import os
 import re
 from base64 import b64decode
 from dataclasses import replace
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -33,6 +34,8 @@ from simdup.records import (
 )
 from simdup.report import diff, text
 from simdup.report import json_csv as data
+from simdup.report.order import View
+from simdup.report.terminal import TerminalStyle
 from simdup.report.text import summary
 from simdup.report.wording import count, path_fields, percent, printable, sharing, size, whose
 from simdup.settings import SIMILARITY, Settings
@@ -52,7 +55,12 @@ def document(path, **fields):
 
 
 def member(path, kind=Kind.NEAR, distance=0, similarity=1.0, own_share=None, **fields):
-    row = bytes([distance, 255])
+    """A member of a group; what is not identical has digests of its own."""
+    row, own = bytes([distance, 255]), blake2b(os.fsencode(path), digest_size=16).digest()
+    if kind is not Kind.IDENTICAL_BYTES:
+        fields.setdefault("bytes_digest", own)
+        if kind is not Kind.IDENTICAL_TEXT:
+            fields.setdefault("text_digest", own)
     return Member(document(path, **fields), row, kind, distance, similarity, own_share)
 
 
@@ -111,12 +119,21 @@ def test_text_worked_by_hand():
     )
 
     assert rendered(text.render(result(*groups))) == (
-        "Group 1: identical text, 3 files\n"
-        "                    gb18030        1.2 kB  in/a\n"
-        "    100 %  bytes    gb18030        1.2 kB  in/b\n"
-        "    100 %  text     gb18030        1.2 kB  in/c  (2 characters damaged)\n"
+        "Group 2: 50 to 100 % alike, 4 files\n"
+        "                 gb18030        1.2 kB  in/d\n"
+        "    100 %        gb18030        1.2 kB  in/e\n"
+        "   99.9 %        gb18030        1.2 kB  in/f\n"
+        "   50.0 %        gb18030        1.2 kB  in/g  (1 character damaged, short)\n"
         "\n"
-        "Group 2: near, 4 files, at most 3 of 16 bits apart\n"
+        "Group 1: identical text, 3 files, 2.5 kB can go\n"
+        "                 gb18030        1.2 kB  in/a\n"
+        "    100 %  bytes gb18030        1.2 kB  in/b\n"
+        "    100 %  text  gb18030        1.2 kB  in/c  (2 characters damaged)\n"
+        "\n"
+    )
+    verbose = TerminalStyle(is_verbose=True)
+    assert rendered(text.render(result(groups[1]), verbose)) == (
+        "Group 2: 50 to 100 % alike, 4 files, at most 3 of 16 bits apart\n"
         "                    gb18030        1.2 kB  in/d\n"
         "    100 %  0 bits   gb18030        1.2 kB  in/e\n"
         "   99.9 %  1 bit    gb18030        1.2 kB  in/f\n"
@@ -130,13 +147,13 @@ def test_a_similarity_that_is_only_estimated_has_a_tilde():
 
     lines = list(text.render(result(groups, k=4, candidates=None)))
 
-    assert lines[2] == "  ~70.7 %  4 bits   gb18030        1.2 kB  b"  # cos(pi / 4)
+    assert lines[2] == "  ~70.7 %        gb18030        1.2 kB  b"  # cos(pi / 4)
 
 
 def test_an_estimate_is_never_below_0():
     groups = pair(distance=12, similarity=None)
 
-    assert list(text.render(result(groups, k=12)))[2].startswith("   ~0.0 %  12 bits ")
+    assert list(text.render(result(groups, k=12)))[2].startswith("   ~0.0 %   ")
 
 
 def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
@@ -145,7 +162,7 @@ def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
         for own in (None, 0.95, 0.949, 0.6)
     }
 
-    assert lines[None] == lines[0.95] == "   80.0 %  0 bits   gb18030        1.2 kB  b"
+    assert lines[None] == lines[0.95] == "   80.0 %        gb18030        1.2 kB  b"
     assert lines[0.949] == lines[None] + "  (94.9 % theirs alone)"
     assert lines[0.6] == lines[None] + "  (60.0 % theirs alone)"
 
@@ -156,16 +173,20 @@ def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
     plain = rendered(text.render(found))
 
     assert plain == rendered(text.render(result(pair())))
-    assert rendered(text.render(found, siblings=True)) == plain + (
-        "Files of one pattern, which are no duplicates: what they share is in other files too\n"
-        "\n"
-        "Group 2: same pattern, 4 files, at most 6 of 16 bits apart\n"
-        "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"
-        "                    gb18030        1.2 kB  in/0\n"
-        "   62.0 %  4 bits   gb18030        1.2 kB  in/1  (12.0 % theirs alone)\n"
-        "   60.0 %  4 bits   gb18030        1.2 kB  in/2  (20.0 % theirs alone)\n"
-        "   50.0 %  4 bits   gb18030        1.2 kB  in/3  (10.0 % theirs alone)\n"
-        "\n"
+    assert (
+        rendered(text.render(found, siblings=True))
+        == (
+            "Files of one pattern, which are no duplicates: what they share is in other files too\n"
+            "\n"
+            "Group 2: same pattern, 4 files\n"
+            "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"
+            "                 gb18030        1.2 kB  in/0\n"
+            "   62.0 %        gb18030        1.2 kB  in/1  (12.0 % theirs alone)\n"
+            "   60.0 %        gb18030        1.2 kB  in/2  (20.0 % theirs alone)\n"
+            "   50.0 %        gb18030        1.2 kB  in/3  (10.0 % theirs alone)\n"
+            "\n"
+        )
+        + plain
     )
 
 
@@ -308,8 +329,10 @@ def test_a_range_never_leaves_0_to_100_per_cent(distance):
 
 def test_json_worked_by_hand():
     skipped = (Skipped("in/x", Reason.BINARY, "NUL bytes"), Skipped("in/y", Reason.HIDDEN))
+    same = {"bytes_digest": b"b" * 16, "text_digest": b"t" * 16}
     found = result(
-        pair("in/a", "in/b", distance=3, similarity=0.75, own_share=0.625), skipped=skipped
+        pair("in/a", "in/b", distance=3, similarity=0.75, own_share=0.625, **same),
+        skipped=skipped,
     )
 
     whole = json.loads(rendered(data.render_json(found)))
@@ -420,7 +443,8 @@ def test_jsonl_has_the_same_fields_as_json():
     header, group, skipped = map(json.loads, data.render_jsonl(found))
     whole = json.loads(rendered(data.render_json(found)))
 
-    assert header == {"type": "scan"} | {k: whole[k] for k in whole.keys() - {"groups", "skipped"}}
+    lists = {"groups", "folders", "skipped"}
+    assert header == {"type": "scan"} | {k: whole[k] for k in whole.keys() - lists}
     assert group == {"type": "group"} | whole["groups"][0]
     assert skipped == {"type": "skipped"} | whole["skipped"][0]
 
@@ -446,19 +470,22 @@ def test_a_comparison_of_others_in_json_has_no_kind():
 
 
 def test_csv_worked_by_hand():
-    found = result(pair("in/a", 'in/"b",c', distance=3, similarity=0.75, own_share=0.625))
+    names = "in/a", 'in/"b",c'
+    found = result(pair(*names, distance=3, similarity=0.75, own_share=0.625))
     found = replace(found, patterns=(family((0.62, 0.12)),))
+    documents = [m.document for group in found.groups + found.patterns for m in group.members]
+    digest = {each.path: each.bytes_digest.hex() for each in documents}.__getitem__
     groups = (
         "group,kind,representative,similarity,own_share,distance,size,encoding,path"
         ",set,set_kind,byte_digest\n"
-        f"1,near,1,1.000000,,0,1234,gb18030,in/a,,,{'62' * 16}\n"
-        f'1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c",,,{"62" * 16}\n'
+        f"1,near,1,1.000000,,0,1234,gb18030,in/a,,,{digest('in/a')}\n"
+        f'1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c",,,{digest(names[1])}\n'
     )
 
     assert rendered(data.render_csv(found)) == groups
     assert rendered(data.render_csv(found, siblings=True)) == groups + (
-        f"2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0,,,{'62' * 16}\n"
-        f"2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1,,,{'62' * 16}\n"
+        f"2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0,,,{digest('in/0')}\n"
+        f"2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1,,,{digest('in/1')}\n"
     )
 
 
@@ -514,20 +541,30 @@ def test_an_identical_set_is_one_entry_wherever_it_stands():
     (group,), _ = with_sets([Group(1, Kind.NEAR, 9, (first, *others[:-1], lone, again))])
 
     assert rendered(text.render(result(group))) == (
-        "Group 1: near, 8 files, at most 9 of 16 bits apart\n"
+        "Group 1: 40 to 52 % alike, 8 files, 4.9 kB can go\n"
         "  2 identical files\n"
-        "                    gb18030        1.2 kB  a\n"
-        "    100 %  bytes    gb18030        1.2 kB  a1\n"
+        "                 gb18030        1.2 kB  a\n"
+        "    100 %  bytes gb18030        1.2 kB  a1\n"
         "  3 files with the same text, 2 of them identical, 52.0 % like the first\n"
-        "                    gb18030        1.2 kB  b0\n"
-        "     same  bytes    gb18030        1.2 kB  b1\n"
-        "     same  text     gb18030        1.2 kB  b2\n"
+        "                 gb18030        1.2 kB  b0\n"
+        "     same  bytes gb18030        1.2 kB  b1\n"
+        "     same  text  gb18030        1.2 kB  b2\n"
         "  2 identical files, 52.0 % like the first\n"
-        "                    gb18030        1.2 kB  c0\n"
-        "     same  bytes    gb18030        1.2 kB  c1\n"
-        "   40.0 %  9 bits   gb18030        1.2 kB  d\n"
+        "                 gb18030        1.2 kB  c0\n"
+        "     same  bytes gb18030        1.2 kB  c1\n"
+        "   40.0 %        gb18030        1.2 kB  d\n"
         "\n"
     )
+    verbose = rendered(text.render(result(group), TerminalStyle(is_verbose=True))).splitlines()
+    assert "  2 identical files, 52.0 % like the first, 9 bits" in verbose
+    # What a terminal has no room for is counted.
+    brief = rendered(text.render(result(group), view=View(is_brief=True))).splitlines()
+    assert brief[5:] == [
+        "                 gb18030        1.2 kB  b0",
+        "     same  bytes gb18030        1.2 kB  b1",
+        "  and 4 more files, 2 of them identical to another",
+        "",
+    ]
 
 
 def test_a_group_of_one_text_says_which_files_have_the_same_bytes():
@@ -535,9 +572,9 @@ def test_a_group_of_one_text_says_which_files_have_the_same_bytes():
 
     assert rendered(text.render(result(group))).splitlines()[1:] == [
         "  3 files with the same text, 2 of them identical",
-        "                    gb18030        1.2 kB  b0",
-        "   52.0 %  bytes    gb18030        1.2 kB  b1",
-        "   52.0 %  text     gb18030        1.2 kB  b2",
+        "                 gb18030        1.2 kB  b0",
+        "   52.0 %  bytes gb18030        1.2 kB  b1",
+        "   52.0 %  text  gb18030        1.2 kB  b2",
         "",
     ]
     # Where all or no files have the same bytes, the heading of the group says so.
