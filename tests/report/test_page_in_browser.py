@@ -243,6 +243,10 @@ def test_an_identical_set_has_a_heading_with_its_number(rendered):
     assert "20 bits" in rows[5]
     assert "same bytes" in rows[6]
     assert "same text" in rows[7]
+    inside = opened.locator(".members .inside").all_inner_texts()
+    assert [next(n for n in ("first", "copy", "set") if n in row) for row in inside] == [
+        *("first", "copy", "set", "set", "set")
+    ]
     for kind, found in {"identical bytes": 1, "identical text": 1, "near": 2}.items():
         page.select_option("#kind", kind)
         assert len(heads(page)) == found

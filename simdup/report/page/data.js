@@ -34,6 +34,7 @@ function placeInSets(members, sets) {
     const size = contents.reduce((sum, count) => sum + count, 0);
     const isHeaded = size > 1 && (size < members.length || (contents.length > 1 && contents.length < size));
     if (isHeaded) members[place].heads = contents;
+    for (const member of members.slice(place, place + size)) member.inSet = isHeaded;
     contents.forEach((count, number) => {
       for (let copy = 0; copy < count; copy += 1, place += 1) {
         if (copy || number) members[place].same = copy ? 'identical bytes' : 'identical text';

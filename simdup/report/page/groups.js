@@ -107,7 +107,7 @@ function memberRow(group, member, place) {
     member.damaged ? t('damaged', member.damaged) : null,
   ].filter(Boolean);
   const isFirst = place === 0;
-  return make('tr', { class: isFirst ? 'first' : null },
+  return make('tr', { class: [isFirst ? 'first' : '', member.inSet ? 'inside' : ''].join(' ').trim() || null },
     make('td', { class: 'alike' }, isFirst ? t('representative') : likeness(member.alike, member.exact)),
     make('td', { class: 'distance' }, isFirst ? '' : closeness(member)),
     make('td', { class: 'file' }, pathOf(member), remarks.length ? make('span', { class: 'note' }, ` (${remarks.join(', ')})`) : null),
