@@ -6,11 +6,12 @@ import os
 import re
 from collections import Counter
 from dataclasses import replace
-from itertools import accumulate, takewhile
+from itertools import accumulate, islice, takewhile
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from simdup.files.sets import entries, identical_bytes
 from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
 from simdup.report.folders import folder_lines
@@ -32,6 +33,7 @@ from simdup.theory import similarity_at, standard_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from simdup.files.sets import Found
     from simdup.records import (
         Candidates,
         Comparison,
@@ -168,14 +170,7 @@ def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str
             named = {each.path for each in group.versions}
             copies = sum(each.document.path not in named for each in group.members)
             return [*lines, f"  and {count(copies, 'copy')} of them"] if copies else lines
-    is_cut = view.is_brief and len(group.members) > MOST_FILES + 1
-    for place, member in enumerate(group.members[: MOST_FILES if is_cut else None]):
-        alike = likeness(member.similarity, member.distance, bits) if place else ""
-        about = member.document, member.kind, alike, member.distance
-        lines.append(document_line(*about, look, member.own_share))
-    if is_cut:
-        lines.append(f"  and {count(len(group.members) - MOST_FILES, 'more file')}")
-    return lines
+    return [*lines, *_member_lines(group, bits, look, view)]
 
 
 def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
@@ -247,6 +242,95 @@ def _alike(group: Group, bits: int) -> str:
     return f"{about}{least} % alike" if least == most else f"{about}{least} to {most} % alike"
 
 
+def _member_lines(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str]:
+    """A line for each file of a group, and a heading for each identical set in it.
+
+    A set that is the whole group needs none, unless some of its files have the same bytes and
+    others have not.
+    """
+    lines, number = list[str](), len(group.members)
+    is_cut = view.is_brief and number > MOST_FILES + 1
+    left = MOST_FILES if is_cut else number
+    copies = list[int]()
+    for place, entry in enumerate(entries(group.members)):
+        first, size_of_set = entry[0][0], sum(map(len, entry))
+        copies += [len(piece) for piece in entry for _ in piece]
+        is_mixed = 1 < len(entry) < size_of_set
+        is_headed = is_mixed or 1 < size_of_set < number
+        made = entry_lines(
+            entry,
+            likeness(first.similarity, first.distance, bits) if place else "",
+            look,
+            heading="the first" if is_headed else None,
+            same="same" if place else likeness(first.similarity, 0, bits),
+        )
+        if left > 0:
+            lines += islice(made, left + is_headed)
+        left -= size_of_set
+    if is_cut:
+        identical = sum(each > 1 for each in copies[MOST_FILES:])
+        of_them = f", {identical:,} of them identical to another" if identical else ""
+        lines.append(f"  and {count(number - MOST_FILES, 'more file')}{of_them}")
+    return lines
+
+
+def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
+    entry: Sequence[Sequence[Found]],
+    alike: str,
+    look: TerminalStyle,
+    *,
+    heading: str | None,
+    same: str,
+    noun: str = "file",
+) -> Iterator[str]:
+    """The lines of an identical set, or the line of a single document.
+
+    `alike` is how much it is like `heading`, which stands in a line of its own above a set. Of
+    a set every line but the first says whether the bytes are those of the line above, or only
+    the text is.
+    """
+    first = entry[0][0]
+    if heading is not None:
+        words = set_in_words(list(map(len, entry)), noun)
+        if alike:
+            words += f", {alike} like {heading}"
+        if look.is_verbose and first.kind is Kind.NEAR:
+            words += f", {count(first.distance, 'bit')}"
+        yield "  " + look.painted(words, KINDS[first.set_kind or first.kind])
+        alike = ""
+    yield document_line(first.document, first.kind, alike, first.distance, look, first.own_share)
+    copies = (
+        (Kind.IDENTICAL_BYTES if place else Kind.IDENTICAL_TEXT, each)
+        for piece in entry
+        for place, each in enumerate(piece)
+    )
+    for kind, each in islice(copies, 1, None):
+        yield document_line(each.document, kind, same, 0, look)
+
+
+def set_in_words(copies: Sequence[int], noun: str) -> str:
+    """How many documents have one text, and how many of them the same bytes.
+
+    `copies` are how many have each content.
+
+    >>> set_in_words([3], "file"), set_in_words([1, 1], "file")
+    ('3 identical files', '2 files with the same text')
+    >>> set_in_words([2, 1], "file")
+    '3 files with the same text, 2 of them identical'
+    >>> set_in_words([2, 3, 1], "file")
+    '6 files with the same text, 5 of them identical in 2 sets'
+    """
+    number = sum(copies)
+    if len(copies) == 1:
+        return count(number, f"identical {noun}")
+    words = f"{count(number, noun)} with the same text"
+    several = [each for each in copies if each > 1]
+    if not several:
+        return words
+    sets = f" in {count(len(several), 'set')}" if len(several) > 1 else ""
+    return f"{words}, {sum(several):,} of them identical{sets}"
+
+
 def family_figures(pattern: Group) -> tuple[float, float, float, float]:
     """How alike siblings are to their first: least, most and median, and the median own share."""
     alike = sorted(member.similarity or 0 for member in pattern.members[1:])
@@ -303,15 +387,33 @@ def _remarks(document: Document, own_share: float | None = None) -> str:
 
 
 def render_names(result: ScanResult) -> Iterator[str]:
-    """File names alone, as fdupes prints them: an empty line after each group."""
-    for group in result.groups:
-        yield from (printable(member.document.path) for member in group.members)
-        yield ""
+    """The names of the files in each group alone, with an empty line after each group."""
+    return _names(_in_groups(result))
+
+
+def render_fdupes(result: ScanResult) -> Iterator[str]:
+    """The names of files with the same bytes, as fdupes prints them, and nothing that is near."""
+    return _names(identical_bytes(result.groups))
 
 
 def render_null(result: ScanResult) -> Iterator[bytes]:
     """The exact bytes of the names, each ended by NUL, and one more NUL after each group."""
-    return null_names((m.document.path for m in group.members) for group in result.groups)
+    return null_names(_in_groups(result))
+
+
+def render_fdupes_null(result: ScanResult) -> Iterator[bytes]:
+    """The names of files with the same bytes, as `render_null` has those of groups."""
+    return null_names(identical_bytes(result.groups))
+
+
+def _in_groups(result: ScanResult) -> Iterator[list[str]]:
+    return ([member.document.path for member in group.members] for group in result.groups)
+
+
+def _names(lists: Iterable[Iterable[str]]) -> Iterator[str]:
+    for paths in lists:
+        yield from map(printable, paths)
+        yield ""
 
 
 def null_names(lists: Iterable[Iterable[str]]) -> Iterator[bytes]:

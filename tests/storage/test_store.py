@@ -1129,7 +1129,7 @@ def untouchable(monkeypatch):
     return forbid
 
 
-FORMATS = ["text", "json", "jsonl", "csv", "fdupes"]
+FORMATS = ["text", "json", "jsonl", "csv", "names", "fdupes"]
 
 
 def without_the_clock(report, form):
