@@ -113,6 +113,9 @@ class Document:
     """The digest of the text without a byte-order mark and with unified line endings."""
     features_digest: bytes
     """Equal for equal features, which means a similarity of exactly 1."""
+    noise: str | None = None
+    """What its content shows it to be, if such files are compared for identity alone: one of the
+    names in `text.noise`."""
 
     @property
     def path(self) -> str:
@@ -256,6 +259,9 @@ class Stats:
     """Entries of the ignore list that excluded at least one pair of similar texts."""
     siblings: int = 0
     """Pairs of texts that are similar enough, but share that with too many others."""
+    identity_only: tuple[tuple[str, int], ...] = ()
+    """The kinds of files that were compared for identity alone, as `files.noise` names them, and
+    the number of files of each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -387,17 +387,31 @@ class Index:
         kept = np.setdiff1d(np.arange(found), np.array(list(skipped), np.int64))
         known, rows = [known[place] for place in kept.tolist()], rows[kept]
         made = Fingerprinted(tuple(known), rows, None if sketches is None else sketches.take(kept))
-        matches = match_documents(made, asked, progress, ignored=ignored)
+        named = None if self._reads_noise() else ()
+        matches = match_documents(made, asked, progress, ignored=ignored, named=named)
         size = sum(document.source.size for document in known)
         seconds = perf_counter() - began
         counts = found, len(known), size, seconds, len(known), matches.ignored, matches.siblings
+        noise = matches.identity_only
         every = (*skipped.values(), *matches.changed)
         return ScanResult(
-            *(asked, tuple(known), rows, matches.groups, every, matches.candidates, Stats(*counts)),
+            *(
+                asked,
+                tuple(known),
+                rows,
+                matches.groups,
+                every,
+                matches.candidates,
+                Stats(*counts, noise),
+            ),
             patterns=matches.patterns,
         )
 
     # The file
+
+    def _reads_noise(self) -> bool:
+        """Whether a place was added with filters that take what is usually noise."""
+        return any(filters["noise"] for filters in self.info().filters)
 
     def _everything(
         self, bits: int, *, is_sketched: bool

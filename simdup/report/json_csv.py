@@ -150,6 +150,7 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
         "references": [*map(path_fields, result.references)],
         "settings": settings_fields(result.settings),
         "stats": asdict(result.stats)
+        | {"identity_only": dict(result.stats.identity_only)}
         | {"skipped": skips(result.skipped), "seconds": round(result.stats.seconds, 3)},
         "candidates": result.candidates and asdict(result.candidates),
     }

@@ -306,7 +306,11 @@ def _stats(fields: _Fields) -> Stats:
     for name in ("ignored", "siblings"):
         counts[name] = fields.count(name) if fields.has(name) else 0
     seconds, known = fields.number("seconds", 0, _END_OF_TIME), fields.count("from_store")
-    return Stats(**counts, seconds=seconds, from_store=known)
+    noise: tuple[tuple[str, int], ...] = ()
+    if fields.has("identity_only"):
+        kinds = fields.inner("identity_only")
+        noise = tuple((kind, kinds.count(kind)) for kind in kinds.value)
+    return Stats(**counts, seconds=seconds, from_store=known, identity_only=noise)
 
 
 def _group(fields: _Fields, bits: int) -> Group:

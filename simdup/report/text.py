@@ -468,6 +468,7 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
     if skipped or not noise:
         line += f"; skipped {skipped or 'nothing'}"
     lines = [line, *noise]
+    lines += identity_only(stats)
     if stats.siblings:
         advice = " (--siblings shows them)" if result.patterns and not siblings else ""
         lines.append(set_aside(stats.siblings) + advice)
@@ -526,6 +527,14 @@ def _outcome(result: ScanResult) -> str:
     if any(document.source.is_reference for document in result.documents):
         return "no file holds the same text as a reference"
     return "no two files hold the same text"
+
+
+def identity_only(stats: Stats) -> list[str]:
+    """A line that names the files that were compared for identity alone, if there are any."""
+    if not stats.identity_only:
+        return []
+    shown = ", ".join(count(number, kind) for kind, number in stats.identity_only)
+    return [f"compared for identity only: {shown} (--noise compares them in full)"]
 
 
 def narrowed(candidates: Candidates | None, settings: Settings) -> list[str]:

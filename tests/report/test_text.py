@@ -346,6 +346,7 @@ def test_json_worked_by_hand():
         "seconds": 1.25,
         "ignored": 0,
         "siblings": 0,
+        "identity_only": {},
     }
     assert whole["candidates"] == {"k": 9, "wanted": 9, "recall": 0.875, "pairs": 3}
     assert whole["skipped"] == [
