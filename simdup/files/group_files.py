@@ -16,10 +16,11 @@ import numpy as np
 from simdup.files.fingerprint import Fingerprinted, features_of
 from simdup.files.noise import SetAside, without_noise
 from simdup.files.sets import with_sets
+from simdup.files.versions import with_versions
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import leaders, members_of
-from simdup.match.match import match
+from simdup.match.match import exact_similarities, match
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
@@ -102,6 +103,8 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     groups = _in_order((*grouping.groups(matched), *copies))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
     groups, patterns = with_sets(groups, patterns)
+    compare = _Similarities(made, texts, settings, progress, cache) if settings.verified else None
+    groups = with_versions(groups, documents, compare)
     return Matches(
         groups,
         matched.candidates,
@@ -126,6 +129,29 @@ def own_share_of(
     reread = _RereadDocuments(made.documents, texts, settings)
     shares = match(texts, settings, reread, progress).shares
     return float(shares.of(text_of[[pair]])[0]) if shares else 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Similarities:
+    """Computes the exact similarities of pairs of documents, whose texts are read again."""
+
+    made: Fingerprinted
+    texts: Texts
+    settings: Settings
+    progress: Progress
+    cache: RecipeCache | None
+
+    def __call__(self, pairs: Sequence[tuple[Document, Document]]) -> list[float]:
+        """The similarity of each pair; 0 for a file that has changed."""
+        documents, texts = self.made.documents, self.texts
+        place = {document.path: place for place, document in enumerate(documents)}
+        text_of = np.empty(len(documents), np.int64)
+        text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
+        asked = text_of[[[place[one.path], place[other.path]] for one, other in pairs]]
+        reread = _RereadDocuments(documents, texts, self.settings)
+        known = None if self.cache is None else _StoredSimilarities(self.cache, reread.changed)
+        about = texts, asked, self.settings, reread, self.progress
+        return [float(value) for value in exact_similarities(*about, known)]
 
 
 class _RereadDocuments:
