@@ -191,15 +191,11 @@ class Names:
         if stem is None:
             return None
         chosen = [
-            max(
-                (name.mark, -len(each.path), each.path, each)
-                for name, each in copies
-                if name.stem == stem
-            )
+            max(((name, each) for name, each in copies if name.stem == stem), key=_telling)
             for copies in named
         ]
-        marks = {each.path: mark for mark, _, _, each in chosen}
-        ordered = _ordered([each for *_, each in chosen], marks)
+        marks = {each.path: name.mark for name, each in chosen}
+        ordered = _ordered([each for _, each in chosen], marks)
         if ordered is None or (not stem and len({*map(_folder, ordered)}) > 1):
             return None
         found = {(mark.dates, mark.numbers) for mark in marks.values()}
@@ -244,6 +240,15 @@ class Names:
             paths = self._of_folder.get(folder, ())
             self._stems[folder] = Counter(name_of(path).stem for path in paths)
         return self._stems[folder]
+
+
+def _telling(copy: tuple[Name, Document]) -> tuple[_Mark, int, int, str]:
+    """Sorts the copies of a text: the name that says the most about its version is the last.
+
+    A number says little, since a browser puts one behind the name of a second copy.
+    """
+    (_, mark), document = copy
+    return mark._replace(numbers=()), -len(mark.numbers), -len(document.path), document.path
 
 
 def _common_stem(named: Sequence[Sequence[tuple[Name, Document]]]) -> str | None:

@@ -165,6 +165,13 @@ def test_copies_of_a_version_are_in_the_chain_once(texts):
     assert chains() == [["contract v1.txt", "contract v2.txt", "contract v3.txt"]]
 
 
+def test_the_number_of_a_copy_is_no_version(texts):
+    texts({"contract v1.txt": 0, "contract final.txt": 60})
+    texts({"contract final (1).txt": 60, "contract 9.txt": 0}, folder_name="in/downloads")
+
+    assert chains() == [["contract v1.txt", "contract final.txt"]]
+
+
 def test_the_file_without_a_number_is_the_oldest_unless_it_was_written_last(texts):
     texts({"contract.txt": 0, "contract v2.txt": 30})
     assert chains() == [["contract.txt", "contract v2.txt"]]
