@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.files.fingerprint import Fingerprinted, features_of
+from simdup.files.precedence import ranks
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
-from simdup.match.groups import leaders, members_of
+from simdup.match.groups import Precedence, leaders, members_of
 from simdup.match.match import match
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.search.distinct import diameter
@@ -159,7 +160,7 @@ def _items(made: Fingerprinted, ignored: Sequence[tuple[bytes, bytes]]) -> Items
         made.rows,
         np.array([document.features for document in documents], np.int64),
         np.frombuffer(joined, np.uint64).reshape(-1, 2),
-        _ranks(documents),
+        ranks(documents),
         np.array([document.source.is_reference for document in documents], bool),
         made.sketches,
         np.array([number.get(each.text_digest, 0) for each in documents]) if number else None,
@@ -183,14 +184,6 @@ def _exclusions(
     return Exclusions(found[:, :2], found[:, 2], len(texts))
 
 
-def _ranks(documents: Sequence[Document]) -> Indices:
-    """The rank of each document: shorter paths come first, then by path."""
-    paths = [document.path.encode("utf-8", "surrogateescape") for document in documents]
-    rank = np.empty(len(paths), np.int64)
-    rank[sorted(range(len(paths)), key=lambda i: (len(paths[i]), paths[i]))] = np.arange(len(paths))
-    return rank
-
-
 def _copies(
     documents: Sequence[Document], settings: Settings, *, are_references: bool
 ) -> Iterator[Group]:
@@ -200,7 +193,7 @@ def _copies(
     another document.
     """
     by_bytes: dict[bytes, list[Document]] = {}
-    for index in np.argsort(_ranks(documents)).tolist():
+    for index in np.argsort(ranks(documents)).tolist():
         by_bytes.setdefault(documents[index].bytes_digest, []).append(documents[index])
     row, alike = bytes(settings.recipe.bits // 8), 1.0 if settings.verified else None
     for same in by_bytes.values():
@@ -237,15 +230,15 @@ class Grouping:
 
         One document stands for each text. A family whose first document is gone is left out.
         """
-        pairs, n, rank = siblings.pairs, len(self.texts), self.texts.rank
-        one_each = np.ones(n, np.int64)
-        leader = leaders(pairs, n, "star", rank, one_each)
+        pairs, n = siblings.pairs, len(self.texts)
+        order = Precedence(self.texts.rank, np.ones(n, np.int64), self.texts.content)
+        leader = leaders(pairs, siblings.similarities, "star", order)
         # To each text its pair with the leader.
         is_spoke = (leader[pairs] == pairs[:, ::-1]).T
         of_text = np.zeros(n, np.int64)
         for side in (0, 1):
             of_text[pairs[is_spoke[side], side]] = np.flatnonzero(is_spoke[side])
-        for members in members_of(leader, rank, one_each):
+        for members in members_of(leader, order.rank, order.sizes):
             spokes = of_text[members[1:]]
             alike, own = siblings.similarities[spokes], siblings.own_shares[spokes]
             figures = _figures(np.insert(alike, 0, 1), np.insert(own, 0, 1))
