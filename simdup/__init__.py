@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from simdup.records import (
         Comparison,
         Document,
+        FolderPair,
         Group,
         Kind,
         Member,
@@ -71,8 +72,8 @@ _HOME = {
     "simdup.match.groups": ("group",),
     "simdup.recipe": ("Recipe",),
     "simdup.records": (
-        *("Comparison", "Document", "Group", "Kind", "Member", "Reason", "ScanResult"),
-        *("Skipped", "Source", "Stats"),
+        *("Comparison", "Document", "FolderPair", "Group", "Kind", "Member", "Reason"),
+        *("ScanResult", "Skipped", "Source", "Stats"),
     ),
     "simdup.search.hamming": ("hamming_distances",),
     "simdup.search.pairs": ("iter_pairs", "pairs_within"),

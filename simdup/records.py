@@ -63,6 +63,8 @@ class Source:
     inode: int
     is_reference: bool = False
     """Found under `--against`: compared only with files that are not."""
+    links: int = 0
+    """The names that the file has, hard links that is; 0 if unknown, and then so is `device`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +163,19 @@ class Member:
     own_share: float | None = None
     """How much of what it shares with the representative is theirs alone, from 0 to 1; None if
     unknown."""
+    set_id: int | None = None
+    """The number of the identical set it belongs to: the documents in groups that have its very
+    text, in the order of `files.sets`. None if no other has it."""
+    set_kind: Kind | None = None
+    """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Documents that belong together, the representative first, then most similar first."""
+    """Documents that belong together, the representative first, then most similar first.
+
+    Members of one identical set follow each other, and among them those with the same bytes.
+    """
 
     id: int
     kind: Kind
@@ -175,6 +185,31 @@ class Group:
     members: tuple[Member, ...]
     is_diameter_exact: bool = True
     """False for a very large group, where the diameter is an upper bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderPair:
+    """A folder of which most files have their copy in one other, under the same relative path."""
+
+    path: str
+    other: str
+    """The other folder, which has at least as many files."""
+    files: int
+    """The files in the folder `path` that were compared, at any depth."""
+    other_files: int
+    """The same of the folder `other`."""
+    copies: int
+    """The files of `path` with a file of their group at the same place in `other`."""
+    identical: int
+    """How many of these copies have the same text."""
+    unread: int
+    """What lies in `path` and was not compared, such as images and hidden folders; not counting
+    files without any text."""
+    newer: str | None
+    """The folder with the last change among the copies that differ; None if there are none."""
+    groups: tuple[int, ...] = ()
+    """The numbers of the groups that the pair stands for: all their files lie in folders that are
+    joined by pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +263,20 @@ class ScanResult:
     patterns: tuple[Group, ...] = ()
     """Families of siblings: no member is a near-duplicate of the first, and each one is alike to
     it. A text with several copies is there once. Numbers go on after the groups."""
+    base: str | None = None
+    """The absolute folder to which relative paths refer; None if unknown."""
+    roots: tuple[str, ...] | None = None
+    """The paths that were searched; None if unknown, or if the files were named one by one."""
+    references: tuple[str, ...] = ()
+    """The paths that were searched for references."""
+
+    folders: tuple[FolderPair, ...] = ()
+    """Folders with most of their files in another folder, the most copies first."""
+
+    @property
+    def in_folders(self) -> frozenset[int]:
+        """The numbers of the groups that pairs of folders stand for."""
+        return frozenset(number for pair in self.folders for number in pair.groups)
 
     @property
     def has_trouble(self) -> bool:

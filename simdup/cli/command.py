@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _HEADINGS = {
     "What counts as a duplicate": (*("similarity", "against", "among", "keep", "fail_on_found"),),
     "Which files": ("include", "exclude", "hidden", "gitignore", "text_field", "id_field"),
-    "Output": ("form", "siblings", "target", "html", "show_diff", "quiet"),
+    "Output": ("form", "target", "html", "show_diff", "quiet"),
+    "What the report shows": ("sort", "limit", "everything", "summary", "siblings", "verbose"),
 }
 _REST = "Advanced"
 _EXPERIMENTS = "Fingerprints, for experiments"

@@ -77,7 +77,7 @@ _RIVALS = (
     *(("similarity", "k"), ("similarity", "no_verify"), ("k", "no_verify")),
     *(("own_share", "k"), ("own_share", "no_verify")),
     *(("cache", "no_cache"), ("ignored", "no_ignored"), ("form", "null"), ("form", "show_diff")),
-    *(("jobs", "engine"),),
+    *(("jobs", "engine"), ("limit", "everything"), ("form", "summary")),
 )
 
 

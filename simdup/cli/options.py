@@ -366,6 +366,7 @@ siblings = flag(
     "--siblings",
     "Also report files of one pattern: they are alike, but share that with many other files.",
 )
+verbose = flag("-v", "--verbose", "Also show in how many bits fingerprints differ.")
 fail_on_found = flag("--fail-on-found", "Exit with 1 if there is a group.")
 
 

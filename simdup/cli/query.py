@@ -71,6 +71,7 @@ def _row(text: str) -> np.ndarray:
     "-0", "--null", "Print only names, each followed by NUL, and one more NUL after each answer."
 )
 @options.report_format(FORMATS, "text")
+@options.verbose
 @options.output
 @options.color
 @options.quiet
@@ -101,7 +102,8 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     if form == "null":
         write(answers.render_null(outcomes))
     elif form == "text":
-        write(answers.render(found, look=look(given["color"], given["target"])))
+        shape = look(given["color"], given["target"], verbose=given["verbose"])
+        write(answers.render(found, look=shape))
     elif form == "csv":
         write(answers.render_csv(found))
     else:

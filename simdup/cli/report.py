@@ -13,7 +13,8 @@ from simdup.cli.command import Command
 from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
-from simdup.cli.terminal import look, progress, tell
+from simdup.cli.shown import check_shown, renderer, shown_options
+from simdup.cli.terminal import progress, tell
 from simdup.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _SAME_TIME_NS = 1_000
     "none",
     " The files in RESULT are opened for this, unless their size or time has changed.",
 )
-@options.siblings
+@shown_options
 @options.report_format(FORMATS, "text, or only the page with --html")
 @options.output
 @options.color
@@ -48,31 +49,26 @@ def report_command(saved: str, **given: Any) -> int:
       simdup report result.json --html report.html --html-texts groups
     """
     from simdup.files.ignored import without_ignored
-    from simdup.report import json_csv as data
     from simdup.report import text
     from simdup.report.load import load
 
     form, target, listed = given["form"], given["target"], ignored_file(given)
-    siblings = given["siblings"]
     inputs = [("RESULT", saved), ("the list of ignored pairs", listed)]
     refuse_same_files([("--html", given["html"]), ("--output", target)], inputs)
+    check_shown(given)
     ignored = ignored_digests(given)
     write_page = page_writer(given, "none", _unchanged)
     write = writer(target, as_utf8=False)
     result = without_ignored(load(_bytes(saved), saved), ignored)
     try:
-        if form == "csv":
-            write(data.render_csv(result, siblings=siblings))
-        elif form == "fdupes":
-            write(text.render_names(result))
-        elif form == "text" or given["html"] is None or target is not None:
-            write(text.render(result, look(given["color"], target), siblings=siblings))
+        if form is not None or given["html"] is None or target is not None or given["summary"]:
+            write(renderer(given)(result))
     finally:  # whoever reads the output may have enough of it
         write_page(result, progress(quiet=given["quiet"]))
     if not result.complete:
         tell("simdup: this scan was interrupted: it has no groups")
-    elif not given["quiet"]:
-        for line in text.summary(result, siblings=siblings):
+    elif not (given["quiet"] or given["summary"]):
+        for line in text.closing(result, siblings=given["siblings"]):
             tell(line)
     return 0
 

@@ -16,7 +16,8 @@ from simdup.cli.command import Command
 from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
-from simdup.cli.terminal import clear_bars, look, progress, tell, warn_of
+from simdup.cli.shown import check_shown, renderer, shown_options
+from simdup.cli.terminal import clear_bars, progress, tell, warn_of
 from simdup.errors import InputError, InterruptedScan
 from simdup.interrupt import INTERRUPTED
 from simdup.report.wording import count
@@ -71,7 +72,7 @@ class _Task:
     " that are printed.",
 )
 @options.report_format(FORMATS, "text")
-@options.siblings
+@shown_options
 @options.output
 @page_options("groups; with --index none")
 @options.color
@@ -96,7 +97,7 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
       simdup scan ~/docs
       simdup scan new/ --against archive/ --similarity 0.8 --format json
     """
-    from simdup.report.text import summary
+    from simdup.report.text import closing
 
     task, show = _task(paths, given), progress(quiet=given["quiet"])
     try:
@@ -116,7 +117,7 @@ def scan_command(paths: tuple[str, ...], **given: Any) -> int:
         task.write_page(result, show)
     if not given["quiet"]:
         warn_of(result.skipped)
-        for line in summary(result, siblings=given["siblings"]):
+        for line in () if given["summary"] else closing(result, siblings=given["siblings"]):
             tell(line)
     return options.exit_code(result, given)
 
@@ -126,6 +127,7 @@ def _task(paths: tuple[str, ...], given: dict[str, Any]) -> _Task:
     from simdup.files.scan import scan
 
     _refuse_same_files(paths, given)
+    check_shown(given)
     index = given["index"]
     if index is not None:
         _refuse_beside_index(paths)
@@ -225,22 +227,11 @@ def _paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
 
 def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
     """Return the function that renders the result; with -0 alone that is fdupes's list."""
-    from simdup.report import text
-
-    form, null = given["form"], given["null"]
-    if null and form in {None, "fdupes"}:
-        return text.render_null
-    if null and given["files_from"] is None:
+    form = given["form"]
+    is_null = given["null"] and form in {None, "fdupes"}
+    if given["null"] and not is_null and given["files_from"] is None:
         raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
-    if form == "fdupes":
-        return text.render_names
-    if form in {None, "text"}:
-        shape = look(given["color"], given["target"])
-        return partial(text.render, look=shape, siblings=given["siblings"])
-    from simdup.report import json_csv as data
-
-    renderers = {"json": data.render_json, "jsonl": data.render_jsonl, "csv": data.render_csv}
-    return partial(renderers[form], siblings=given["siblings"])
+    return renderer(given, null=is_null)
 
 
 def _refuse_beside_index(paths: tuple[str, ...]) -> None:

@@ -24,11 +24,11 @@ MOST_WARNINGS = 10
 COLOR = ("auto", "always", "never")
 
 
-def look(color: str, target: str | None = None) -> TerminalStyle:
+def look(color: str, target: str | None = None, *, verbose: bool = False) -> TerminalStyle:
     """Return how a text report looks that goes to stdout, or to the file `target`.
 
     `color` is one of COLOR. Only on a terminal are lines fitted to its width, which the
-    variable COLUMNS overrules.
+    variable COLUMNS overrules. `verbose` asks for the distances of fingerprints.
     """
     from simdup.report.terminal import TerminalStyle
 
@@ -41,7 +41,7 @@ def look(color: str, target: str | None = None) -> TerminalStyle:
         from shutil import get_terminal_size
 
         columns = get_terminal_size().columns
-    return TerminalStyle(color == "always" or (color == "auto" and is_wanted), columns)
+    return TerminalStyle(color == "always" or (color == "auto" and is_wanted), columns, verbose)
 
 
 def progress(*, quiet: bool) -> Progress:

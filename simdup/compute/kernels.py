@@ -488,6 +488,41 @@ def sieved_pairs(wide_left, wide_right, wide_k, left, right, columns, begin, is_
     return stopped, count
 
 
+@_compiled
+def together(index, needed, references, lefts, shared, found):
+    """Fill `found` with pairs of texts that are together in enough lists, and return their number.
+
+    See `simdup.match.postings.Postings` for the index. The left texts are `lefts`, from one to
+    before another. A pair must share what is `needed` of its texts, or the lower of the two. If
+    there are `references`, the left text is one of them and the right one is none. `shared` (n,)
+    must be 0, and is 0 again afterwards.
+    """
+    texts, ends, places, offsets, doubles = index
+    kept, (begin, end) = 0, lefts
+    if references:
+        end = min(end, references)
+    for i in range(begin, end):
+        met = kept
+        for at in range(offsets[i], offsets[i + 1]):
+            place = np.int64(places[at])
+            weight = 2 if place >= doubles else 1
+            for other in range(place + 1, ends[place]):
+                j = texts[other]
+                if j < references:
+                    continue
+                if shared[j] == 0:
+                    found[met, 1] = j
+                    met += 1
+                shared[j] += weight
+        for at in range(kept, met):
+            j = found[at, 1]
+            if shared[j] >= min(needed[i], needed[j]):
+                found[kept, 0], found[kept, 1] = i, j
+                kept += 1
+            shared[j] = 0
+    return kept
+
+
 EVERY = (
     token_hashes,
     distinct_shingles,
@@ -499,6 +534,7 @@ EVERY = (
     shared_weights,
     near_pairs,
     sieved_pairs,
+    together,
 )
 
 
@@ -521,6 +557,7 @@ def warmed() -> Iterator[None]:
         (read_only, places, places, found[:, :2], small, found, found),
         (*near, found),
         (wide, wide, 0, *near, found),
+        ((codes, codes, codes, places, 0), places, 0, (0, 0), small.astype(np.uint16), found),
     )
     for kernel, arguments in zip(EVERY, calls, strict=True):
         kernel(*arguments)

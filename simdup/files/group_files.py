@@ -15,6 +15,7 @@ import numpy as np
 
 from simdup.files.fingerprint import Fingerprinted, features_of
 from simdup.files.precedence import ranks
+from simdup.files.sets import with_sets
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, members_of
@@ -86,6 +87,7 @@ def match_documents(
     grouping = Grouping(documents, texts, gone)
     groups = _in_order((*grouping.groups(matched), *copies))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
+    groups, patterns = with_sets(groups, patterns)
     return Matches(
         groups,
         matched.candidates,
@@ -306,8 +308,10 @@ def _closest_first(member: Member) -> tuple[int, float, int, str]:
     return _STRENGTH[member.kind], -similarity, member.distance, member.document.path
 
 
-def _most_similar_first(group: Group) -> tuple[int, float, int, int, str]:
+def _most_similar_first(group: Group) -> tuple[int, float, int, int, int, str]:
+    """What groups are sorted by: of equally similar ones, the one that repeats the most bytes."""
     least = min(member.similarity or 0 for member in group.members)
     farthest = max(member.distance for member in group.members)
+    others = sum(member.document.source.size for member in group.members[1:])
     path = group.members[0].document.path
-    return _STRENGTH[group.kind], -least, farthest, -len(group.members), path
+    return _STRENGTH[group.kind], -least, farthest, -others, -len(group.members), path

@@ -136,7 +136,12 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
     families = (_without_pairs(pattern, pairs)[0] for pattern in result.patterns)
     patterns = tuple(family for family in families if len(family.members) > 1)
     stats = replace(result.stats, ignored=result.stats.ignored + len(found))
-    return replace(result, groups=groups, patterns=patterns, stats=stats)
+    numbers = {group.id for group in groups}
+    folders = tuple(
+        replace(pair, groups=tuple(each for each in pair.groups if each in numbers))
+        for pair in result.folders
+    )
+    return replace(result, groups=groups, patterns=patterns, folders=folders, stats=stats)
 
 
 def _without_pairs(

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 from collections import deque
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from simdup.arguments import check_jobs, check_type, digest_pairs, path_list
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
+from simdup.files.folders import folder_pairs
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
@@ -31,7 +34,6 @@ from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
@@ -76,6 +78,11 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     check_type(filters, "filters", Filters)
     check_jobs(jobs)
     roots, references = path_list(paths), path_list(against, "against")
+    searched: dict[str, Any] = {
+        "base": _working_folder(),
+        "roots": None if are_files else tuple(roots),
+        "references": tuple(references),
+    }
     ignored = digest_pairs(ignored, "ignored")
     find = listed if are_files else walk
     found = progress(find(roots, filters, references=references), "walk", None)
@@ -90,10 +97,23 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
             matches = match_documents(made.fingerprinted(), settings, progress, cache, ignored)
         if cache is not None:
             cache.finish([] if are_files else [*roots, *references])
+        # A list of files says nothing of the folders that they are in.
+        result = replace(_result(made, skipped, matches, perf_counter() - began), **searched)
+        if not are_files:
+            result = _with_folders(result, [*roots, *references])
     except KeyboardInterrupt:
         seconds = perf_counter() - began
-        raise InterruptedScan(_result(made, skipped, None, seconds)) from None
-    return _result(made, skipped, matches, perf_counter() - began)
+        part = _result(made, skipped, None, seconds)
+        raise InterruptedScan(replace(part, **searched)) from None
+    return result
+
+
+def _working_folder() -> str | None:
+    """The absolute folder to which relative paths refer; None if it has been deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return None
 
 
 def fingerprint_paths(
@@ -241,6 +261,12 @@ class _Fingerprinting:
 
 def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:
     return np.array([isinstance(each, Document) for each in found], bool)
+
+
+def _with_folders(result: ScanResult, roots: Iterable[str]) -> ScanResult:
+    """The result with its pairs of folders at and below these roots."""
+    pairs = folder_pairs(result.groups, result.documents, result.skipped, roots)
+    return replace(result, folders=pairs)
 
 
 def _result(

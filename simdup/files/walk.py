@@ -334,7 +334,7 @@ class _Walk:
             return Skipped(path, Reason.SAME_FILE, paths[inode])
         paths[inode] = path
         times = status.st_mtime_ns, status.st_ctime_ns
-        return Source(path, status.st_size, *times, device, inode)
+        return Source(path, status.st_size, *times, device, inode, links=status.st_nlink)
 
     def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
         """Why a file is left out, if it is."""

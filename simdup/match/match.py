@@ -31,7 +31,8 @@ from simdup.match.own_share import (
     least_similarity,
     may_be_alike,
 )
-from simdup.match.rounds import ROUNDS, run_rounds
+from simdup.match.postings import BY_DISTANCE, Together, texts_together
+from simdup.match.rounds import ROUNDS, Search, affordable_search, run_rounds
 from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
 from simdup.search.distinct import distinct_numbers, distinct_rows
@@ -157,6 +158,8 @@ class LocalEngine:
         self.near_copies: list[tuple[Indices, Similarities]] = []
         # The distance of the last search.
         self.reached = 0
+        # Texts that a further search may find something for, if they represent themselves.
+        self.unsettled = self.every_text()
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(self.texts.is_reference.any())
         sizes = np.ones_like(self.texts.sizes) if self.is_two_sided else self.texts.sizes
@@ -205,6 +208,32 @@ class LocalEngine:
     def every_text(self) -> Indices:
         """All texts."""
         return np.arange(len(self.texts))
+
+    def search(self, active: Indices, wanted: int) -> Search[Indices]:
+        """Candidate pairs of these texts: by what they share, or by distance if that is cheaper."""
+        sketches = self._usable_sketches()
+        if sketches is None or len(active) <= BY_DISTANCE:
+            self.unsettled = active
+            return affordable_search(self, active, wanted)
+        found = self._together(sketches, active, self.texts.is_reference[active])
+        self.unsettled, self.reached = found.crowded, wanted
+        return Search(wanted, found.pairs, not len(found.crowded))
+
+    def _together(
+        self, sketches: Sketches, active: Indices, is_reference: NDArray[np.bool_]
+    ) -> Together:
+        """The pairs of these texts that share enough; see `texts_together`."""
+        # By the digest of a text, which does not depend on names or on the order of files.
+        order = np.lexsort(self.texts.digests[active].T)
+        counts = self.texts.counts[active]
+        taken = sketches.take(active)
+        found = texts_together(taken, counts, order, is_reference, self.progress)
+        return Together(active[found.pairs], active[found.crowded])
+
+    def _usable_sketches(self) -> Sketches | None:
+        """The sketches, if own shares decide and all features weigh as much as sketches know."""
+        has_equal_weights = self.settings.recipe.has_equal_weights
+        return self.texts.sketches if self.settings.own_share and has_equal_weights else None
 
     def sampled_distances(self, active: Indices, reach: int) -> tuple[NDArray[np.uint16], float]:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
@@ -300,6 +329,7 @@ class LocalEngine:
         else:
             followers, similarities = spokes, np.full(len(spokes), np.nan)
         leader[moved] = moved
+        self.unsettled = np.union1d(self.unsettled, np.setdiff1d(moved, followers[:, 0]))
         leader[followers[:, 0]] = followers[:, 1]
         similarity[moved] = np.nan
         similarity[followers[:, 0]] = similarities
@@ -320,18 +350,16 @@ class LocalEngine:
         return Leaders(leader, known)
 
     def representatives(self, leaders: Leaders) -> Indices:
-        """The texts that represent themselves."""
-        return distinct_numbers(leaders.leader)
+        """The texts that represent themselves, and that a further search may find something for."""
+        return np.intersect1d(self.unsettled, leaders.leader)
 
     def _similar(self, pairs: Indices) -> tuple[Indices, Similarities]:
         """The pairs that are similar enough and not excluded, and their exact similarities."""
         least = least_similarity(self.settings.similarity, self.texts.counts[pairs].min(axis=1))
-        sketches = self.texts.sketches
-        has_equal_weights = self.settings.recipe.has_equal_weights  # sketches know no others
-        if self.settings.own_share and sketches is not None and has_equal_weights:
-            may_be = may_be_alike(sketches, self.texts.counts, pairs, least)
+        if (usable := self._usable_sketches()) is not None:
+            may_be = may_be_alike(usable, self.texts.counts, pairs, least)
             pairs, least = pairs[may_be], least[may_be]
-        similarities = self._similarities(pairs)
+        similarities, sketches = self._similarities(pairs), self.texts.sketches
         if self.shares is None and self.settings.own_share and sketches is not None:
             family = components(pairs[similarities >= FAMILY], len(self.texts))
             if self._may_lack_families():
@@ -358,6 +386,11 @@ class LocalEngine:
         family is searched again.
         """
         n, wanted, counts = len(self.texts), search_distance(FAMILY, self.bits), self.texts.counts
+        if n > BY_DISTANCE and self._usable_sketches() is not None:
+            pairs = self._together(sketches, self.every_text(), np.zeros(n, bool)).pairs
+            pairs = pairs[estimated_cosines(sketches, counts, pairs) >= FAMILY]
+            of_family = np.column_stack((self.every_text(), family))
+            return components(np.concatenate((of_family, pairs)), n)
         order, active = np.argsort(self.texts.rank), self.every_text()
         for _ in range(ROUNDS):
             left, right, every = sample(len(active))

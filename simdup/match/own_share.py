@@ -203,10 +203,10 @@ class Frequencies(CountedValues):
         """Count the values of all sketches; `family` (n,) is the number of each one's family."""
         counters = new_counters()
         is_alone = np.bincount(family, minlength=len(family))[family] == 1
-        for part in _parts(sketches.sizes, np.flatnonzero(is_alone)):
+        for part in parts_of_texts(sketches.sizes, np.flatnonzero(is_alone)):
             count(counters, sketches.take(part).joined())
         together = np.flatnonzero(~is_alone)
-        parts = _parts(sketches.sizes, together[np.argsort(family[together])])
+        parts = parts_of_texts(sketches.sizes, together[np.argsort(family[together])])
         for values in values_of_families((sketches.take(part), family[part]) for part in parts):
             count(counters, values)
         super().__init__(counters)
@@ -251,7 +251,7 @@ def values_of_families(parts: Iterable[tuple[Sketches, Indices]]) -> Iterator[Va
     yield open_keys.astype(np.uint32)
 
 
-def _parts(sizes: Indices, texts: Indices) -> list[Indices]:
+def parts_of_texts(sizes: Indices, texts: Indices) -> list[Indices]:
     """The texts in parts that have about VALUES_AT_ONCE values each."""
     before = np.cumsum(sizes[texts]) - sizes[texts]
     cuts = np.flatnonzero(np.diff(before // VALUES_AT_ONCE)) + 1
@@ -312,7 +312,7 @@ def _lengths(
     """
     texts = distinct_numbers(pairs)
     sums = np.concatenate(
-        [_sums(sketches.take(part), weights) for part in _parts(sketches.sizes, texts)]
+        [_sums(sketches.take(part), weights) for part in parts_of_texts(sketches.sizes, texts)]
         or [np.empty((0, LEVELS + 1))]
     )
     left, right = (sums[np.searchsorted(texts, side), level] + added for side in pairs.T)

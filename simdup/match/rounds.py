@@ -39,6 +39,9 @@ class Engine(Protocol[Active, Pairs, Leaders]):
     def every_text(self) -> Active:
         """Return all texts."""
 
+    def search(self, active: Active, wanted: int) -> Search[Pairs]:
+        """Return candidate pairs of these texts, as far out as `wanted` bits if affordable."""
+
     def sampled_distances(self, active: Active, reach: int) -> tuple[Distances, float]:
         """Return distances of sampled pairs of these texts, and the pairs each one stands for.
 
@@ -66,6 +69,17 @@ class Engine(Protocol[Active, Pairs, Leaders]):
 
     def representatives(self, leaders: Leaders) -> Active:
         """Return the texts that represent themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Generic[Pairs]):
+    """The candidate pairs of some texts."""
+
+    k: int
+    """The distance within which pairs are candidates."""
+    pairs: Pairs
+    is_complete: bool
+    """Whether all candidates are there, so that nothing has to be searched again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +118,19 @@ def _round(
     engine: Engine[Active, Pairs, Leaders], active: Active, before: Leaders | None, wanted: int
 ) -> Round[Leaders]:
     """Search the active texts as far out as is affordable, and group what is found."""
+    searched = engine.search(active, wanted)
+    found = engine.leaders(active, searched.pairs)
+    now, moved, freed = (found, 0, 0) if before is None else engine.follow(before, found)
+    is_last = (searched.is_complete and not freed) or engine.is_none_led(found)
+    return Round(searched.k, len(searched.pairs) + moved, now, is_last)
+
+
+def affordable_search(
+    engine: Engine[Active, Pairs, Leaders], active: Active, wanted: int
+) -> Search[Pairs]:
+    """The pairs of these texts within `wanted` bits, or within fewer if they would be too many."""
     distances, weight = engine.sampled_distances(active, wanted)
     k = affordable_distance(distances, weight, len(active), wanted)
     # Even texts with the same fingerprint may have too many pairs among themselves.
-    candidates = engine.near_pairs(active, k) if k or not wanted else engine.equal_rows(active)
-    found = engine.leaders(active, candidates)
-    now, moved, freed = (found, 0, 0) if before is None else engine.follow(before, found)
-    is_last = (k == wanted and not freed) or engine.is_none_led(found)
-    return Round(k, len(candidates) + moved, now, is_last)
+    pairs = engine.near_pairs(active, k) if k or not wanted else engine.equal_rows(active)
+    return Search(k, pairs, k == wanted)

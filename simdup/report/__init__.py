@@ -5,3 +5,9 @@ JSON and CSV) first. `rows`, `query` and `accuracy` report on corpora, indexes a
 `diff`, `plot` and `page` show differences, a picture and a web page. `load` reads a saved
 report again; `wording` and `terminal` write numbers, names and colours for all of them.
 """
+
+#: Values of --sort: what makes a group useful.
+SORTS = ("similarity", "size", "count", "name")
+
+#: The most groups on a terminal, unless the user asks for more.
+MOST_GROUPS = 20

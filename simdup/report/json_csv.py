@@ -9,6 +9,8 @@ from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simdup.records import Kind
+from simdup.report.folders import folder_fields
 from simdup.report.text import skips
 from simdup.report.wording import path_fields, printable
 from simdup.theory import similarity_at, standard_error
@@ -20,13 +22,18 @@ if TYPE_CHECKING:
     from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
     from simdup.settings import Settings
 
-#: Raised when a field changes its meaning or goes away; new fields do not raise it.
-SCHEMA_VERSION = 1
+#: Raised when a field changes its meaning or goes away, and when a result can be used for more
+#: than before; new fields alone do not raise it. From 2 on a result of a scan says exactly which
+#: files it saw, so that another program can tell whether they are still the same.
+SCHEMA_VERSION = 2
 
 COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance", "size"),
     *("encoding", "path"),
 )
+
+
+_SET_KINDS = {Kind.IDENTICAL_BYTES: "bytes", Kind.IDENTICAL_TEXT: "text"}
 
 
 class Report(NamedTuple):
@@ -132,17 +139,23 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
 
 
 def _report(result: ScanResult, *, siblings: bool) -> Report:
+    base = {"base": None} if result.base is None else path_fields(result.base, "base")
     fields = {
         "complete": result.complete,
+        **base,
+        "roots": None if result.roots is None else [*map(path_fields, result.roots)],
+        "references": [*map(path_fields, result.references)],
         "settings": settings_fields(result.settings),
         "stats": asdict(result.stats)
         | {"skipped": skips(result.skipped), "seconds": round(result.stats.seconds, 3)},
         "candidates": result.candidates and asdict(result.candidates),
     }
     bits = result.settings.recipe.bits
-    lists = {"groups": (_group(group, bits) for group in result.groups)}
+    lists: dict[str, Iterable[Mapping[str, Any]]] = {}
+    lists["groups"] = (_group(group, bits) for group in result.groups)
     if siblings:
         lists["patterns"] = (_group(pattern, bits) for pattern in result.patterns)
+    lists["folders"] = map(folder_fields, result.folders)
     return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
 
 
@@ -166,6 +179,8 @@ def _member(member: Member, bits: int) -> dict[str, Any]:
         "similarity": member.similarity,
         "own_share": member.own_share,
         "estimate": similarity_at(member.distance, bits),
+        "set": member.set_id,
+        "set_kind": member.set_kind and _SET_KINDS[member.set_kind],
         "representative": False,
     }
 
@@ -187,17 +202,24 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
 
 
 def document_fields(document: Document) -> dict[str, Any]:
-    """All that is known of a document except its fingerprint."""
+    """All that is known of a document except its fingerprint; null for what is unknown."""
+    source = document.source
     return path_fields(document.path) | {
-        "size": document.source.size,
-        "mtime": document.source.mtime_ns / 1e9,
+        "size": source.size,
+        "mtime": source.mtime_ns / 1e9,
+        "mtime_ns": source.mtime_ns,
+        "ctime_ns": source.ctime_ns or None,
+        "device": source.device if source.links else None,
+        "inode": source.inode or None,
+        "links": source.links or None,
         "format": document.format,
         "encoding": document.encoding if document.format == "text" else None,
         "confidence": document.confidence,
         "damaged": document.damaged,
         "features": document.features,
         "short": document.is_short,
-        "text_digest": document.text_digest.hex(),
+        "byte_digest": document.bytes_digest.hex() or None,
+        "text_digest": document.text_digest.hex() or None,
     }
 
 

@@ -1,7 +1,7 @@
 """A saved JSON report in, the scan result that it describes out, checked field by field.
 
-A report does not contain most digests, inode change times, or the documents that are in no
-group; these are empty in the result.
+A report does not contain the documents that are in no group. One of schema 1 does not contain
+which file exactly was seen, or the digests of bytes; these are empty in the result.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.files.sets import with_sets
 from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
     Document,
+    FolderPair,
     Group,
     Kind,
     Member,
@@ -41,6 +43,7 @@ Name = TypeVar("Name", bound=Enum)
 
 # Seconds from 1970; no file system goes further.
 _END_OF_TIME = 2.0**40
+_END_OF_TIME_NS = 2**40 * 10**9
 
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
 
@@ -106,6 +109,23 @@ class _Fields:
             raise self.wrong(key, f"must be from 0 to {most}")
         return int(value)
 
+    def known(self, key: str, least: int = 0, most: int = 2**64 - 1) -> int:
+        """The field, a whole number within these limits; 0 if it is missing or null."""
+        if not self.has(key):
+            return 0
+        value = self._of(key, "a whole number", int, float)
+        if not _is_whole(value) or not least <= value <= most:
+            raise self.wrong(key, f"must be a whole number from {least} to {most}")
+        return int(value)
+
+    def digest(self, key: str) -> bytes:
+        """The field, a digest in hexadecimal; empty if it is missing or null."""
+        if not self.has(key):
+            return b""
+        if not re.fullmatch(r"[0-9a-f]{32}", digest := self.text(key)):
+            raise self.wrong(key, "must be 32 hexadecimal digits")
+        return bytes.fromhex(digest)
+
     def number(self, key: str, least: float, most: float) -> float:
         """The field, which must be a number within these limits."""
         value = self._of(key, "a number", int, float)
@@ -149,14 +169,18 @@ class _Fields:
             raise self.wrong(key, f"is unknown: {name!r}") from None
         return name
 
-    def path(self) -> str:
+    def path(self, key: str = "path") -> str:
         """The path in this object, from the exact bytes of its name if the report has them."""
-        if not self.has("path_base64"):
-            return self.text("path")
+        if not self.has(f"{key}_base64"):
+            return self.text(key)
         try:
-            return os.fsdecode(b64decode(self.text("path_base64"), validate=True))
+            return os.fsdecode(b64decode(self.text(f"{key}_base64"), validate=True))
         except ValueError:
-            raise self.wrong("path_base64", "is no base64") from None
+            raise self.wrong(f"{key}_base64", "is no base64") from None
+
+    def paths(self, key: str) -> tuple[str, ...] | None:
+        """The paths of the objects in the field; None if it is missing or null."""
+        return tuple(each.path() for each in self.each(key)) if self.has(key) else None
 
 
 def _is_whole(value: object) -> bool:
@@ -194,20 +218,29 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
-    """The groups, families and skipped files that follow the first line of JSON Lines."""
-    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "skipped": []}
+    """The lists of objects, by name, that follow the first line of JSON Lines."""
+    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "folder": [], "skipped": []}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
             raise _WrongError(f"line {line} is of no known type")
         lists[kind].append(value)
-    return {"groups": lists["group"], "patterns": lists["pattern"], "skipped": lists["skipped"]}
+    return {
+        "groups": lists["group"],
+        "patterns": lists["pattern"],
+        "folders": lists["folder"],
+        "skipped": lists["skipped"],
+    }
 
 
 def _result(fields: _Fields) -> ScanResult:
     settings = _settings(fields.inner("settings"))
     bits = settings.recipe.bits
-    groups = tuple(_group(each, bits) for each in fields.each("groups"))
+    groups, patterns = with_sets(
+        [_group(each, bits) for each in fields.each("groups")],
+        # Only a report with --siblings has families.
+        [_group(each, bits) for each in fields.each("patterns")] if fields.has("patterns") else [],
+    )
     skipped = tuple(
         Skipped(each.path(), each.choice("reason", Reason), each.text("detail"))
         for each in fields.each("skipped")
@@ -226,9 +259,13 @@ def _result(fields: _Fields) -> ScanResult:
         _candidates(fields.inner("candidates")) if fields.has("candidates") else None,
         _stats(stats),
         complete=fields.truth("complete"),
-        # Only a report with --siblings has families.
-        patterns=tuple(_group(each, bits) for each in fields.each("patterns"))
-        if fields.has("patterns")
+        patterns=patterns,
+        base=fields.path("base") if fields.has("base") else None,
+        roots=fields.paths("roots"),
+        references=fields.paths("references") or (),
+        # Reports older than the field have no pairs of folders.
+        folders=tuple(_folder_pair(each) for each in fields.each("folders"))
+        if fields.has("folders")
         else (),
     )
 
@@ -285,6 +322,24 @@ def _group(fields: _Fields, bits: int) -> Group:
     )
 
 
+def _folder_pair(fields: _Fields) -> FolderPair:
+    path, other = fields.path(), fields.path("other")
+    newer = fields.text("newer") if fields.has("newer") else None
+    if newer not in {None, "path", "other"}:
+        raise fields.wrong("newer", "must be 'path' or 'other'")
+    return FolderPair(
+        path=path,
+        other=other,
+        files=fields.count("files"),
+        other_files=fields.count("other_files"),
+        copies=fields.count("copies"),
+        identical=fields.count("identical"),
+        unread=fields.count("not_compared"),
+        newer=None if newer is None else path if newer == "path" else other,
+        groups=fields.numbers("groups"),
+    )
+
+
 def _member(fields: _Fields, bits: int) -> Member:
     try:
         fingerprint = bytes.fromhex(fields.text("fingerprint"))
@@ -297,7 +352,8 @@ def _member(fields: _Fields, bits: int) -> Member:
         fingerprint,
         fields.choice("kind", Kind),
         fields.count("distance", bits),
-        *(fields.share(name) if fields.has(name) else None for name in ("similarity", "own_share")),
+        fields.share("similarity") if fields.has("similarity") else None,
+        fields.share("own_share") if fields.has("own_share") else None,
     )
 
 
@@ -305,13 +361,15 @@ def _document(fields: _Fields) -> Document:
     form = fields.text("format")
     if not form or "/" in form:
         raise fields.wrong("format", f"is unknown: {form!r}")
-    seconds = fields.number("mtime", -_END_OF_TIME, _END_OF_TIME)
-    # A Decimal holds all digits of the float, so that microseconds survive.
-    source = Source(fields.path(), fields.count("size"), int(Decimal(seconds) * 10**9), 0, 0, 0)
-    # Reports older than the field have no digest.
-    digest = fields.text("text_digest") if fields.has("text_digest") else None
-    if digest is not None and not re.fullmatch(r"[0-9a-f]{32}", digest):
-        raise fields.wrong("text_digest", "must be 32 hexadecimal digits")
+    source = Source(
+        fields.path(),
+        fields.count("size"),
+        _modified(fields),
+        fields.known("ctime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS),
+        fields.known("device"),
+        fields.known("inode"),
+        links=fields.known("links"),
+    )
     return Document(
         source,
         # A format that simdup does not read itself is the suffix of a file for a converter.
@@ -319,7 +377,16 @@ def _document(fields: _Fields) -> Document:
         fields.share("confidence"),
         fields.count("damaged"),
         fields.count("features"),
-        b"",
-        bytes.fromhex(digest or ""),
+        fields.digest("byte_digest"),
+        fields.digest("text_digest"),
         b"",
     )
+
+
+def _modified(fields: _Fields) -> int:
+    """When the file was written, in nanoseconds; reports of schema 1 have microseconds."""
+    seconds = fields.number("mtime", -_END_OF_TIME, _END_OF_TIME)
+    if fields.has("mtime_ns"):
+        return fields.known("mtime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS)
+    # A Decimal holds all digits of the float, so that microseconds survive.
+    return int(Decimal(seconds) * 10**9)

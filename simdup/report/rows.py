@@ -17,7 +17,7 @@ from simdup.report.json_csv import (
     to_json,
 )
 from simdup.report.text import closeness, likeness, narrowed
-from simdup.report.wording import count, path_fields, printable
+from simdup.report.wording import count, path_fields, printable, set_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -97,7 +97,7 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
     for position, member in enumerate(named.members()):
         name, path, row, kind, similarity, _, distance = member
         alike = likeness(similarity, distance, bits) if position else ""
-        close = closeness(kind, distance) if position else ""
+        close = closeness(kind, distance, is_verbose=True) if position else ""
         place = "" if name == f"{path}:{row}" else f"  ({printable(path)}:{row})"
         yield f"  {alike:>7}  {close:<8} {_id_as_text(name)}{place}"
     yield ""
@@ -227,8 +227,7 @@ def summary(balance: Balance) -> list[str]:
 def _siblings(balance: Balance) -> list[str]:
     if not balance.siblings:
         return []
-    pairs = count(balance.siblings, "pair")
-    return [f"{pairs} set aside as siblings: most of what they share, other rows have too"]
+    return [set_aside(balance.siblings)]
 
 
 def _faults(balance: Balance, *, is_refused: bool) -> str:

@@ -22,11 +22,13 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """Whether a report has colours, and how wide its lines may be."""
+    """Whether a report has colours, how wide its lines may be, and whether it has all figures."""
 
     is_coloured: bool = False
     columns: int | None = None
     """Width of the terminal; None when lines go elsewhere and nothing is shortened."""
+    is_verbose: bool = False
+    """Whether the report says how many bits fingerprints are apart."""
 
     def painted(self, text: str, colour: str) -> str:
         """The text in a colour, if colours are wanted."""

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING
+from itertools import accumulate, takewhile
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
+from simdup.report.folders import folder_lines
+from simdup.report.order import WHOLE, ranked
+from simdup.report.space import repeated
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
-from simdup.report.wording import EXPECTED, count, percent, printable, size, whose
+from simdup.report.wording import (
+    EXPECTED,
+    count,
+    percent,
+    printable,
+    set_aside,
+    size,
+    whole_percent,
+    whose,
+)
 from simdup.theory import similarity_at, standard_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from simdup.records import (
         Candidates,
@@ -26,8 +39,20 @@ if TYPE_CHECKING:
         Skipped,
         Stats,
     )
+    from simdup.report.order import View
     from simdup.report.terminal import TerminalStyle
     from simdup.settings import Settings
+
+T = TypeVar("T")
+
+#: At least so many groups are shown, however small the terminal.
+FEWEST_GROUPS = 3
+
+#: The most files of a group on a terminal; one more is shown instead of the line that counts it.
+MOST_FILES = 4
+
+#: The most pairs of folders on a terminal, as MOST_FILES.
+MOST_FOLDERS = 5
 
 # Names of folders in the line that `left_out` returns.
 _MOST_NAMES = 5
@@ -36,37 +61,125 @@ _SECTION = "Files of one pattern, which are no duplicates: what they share is in
 
 
 def render(
-    result: ScanResult, look: TerminalStyle = PLAIN, *, siblings: bool = False
+    result: ScanResult, look: TerminalStyle = PLAIN, view: View = WHOLE, *, siblings: bool = False
 ) -> Iterator[str]:
-    """The groups, a line for each file: similarity, distance, encoding, size, name.
+    """The groups, the most useful last, and how many more there are.
 
-    With `siblings`, the families of siblings follow in a section of their own.
+    With `siblings`, the families of siblings come first, in a section of their own.
     """
     bits = result.settings.recipe.bits
-    for group in result.groups:
-        yield from _group(group, bits, look)
-        yield ""
-    if siblings and result.patterns:
+    families = ranked(result.patterns, view.sort)[: view.limit] if siblings else []
+    if families:
         yield look.painted(_SECTION, HEADING)
         yield ""
-        for pattern in result.patterns:
-            yield from _group(pattern, bits, look)
+        for pattern in _last_is_best(families, view):
+            yield from _group(pattern, bits, look, view)
             yield ""
+    folders = _folders(result, look, view)
+    groups = _shown(result, look, view, len(folders), siblings=siblings)
+    for group in _last_is_best(groups, view):
+        yield from _group(group, bits, look, view)
+        if not view.is_brief:
+            yield ""
+    if view.is_brief and groups:
+        yield ""
+    if folders:
+        yield from (*folders, "")
+    if more := len(result.groups) - len(groups):
+        inside = len(result.in_folders) if view.is_folded else 0
+        of_them = f", {inside:,} of them in these folders" if inside else ""
+        yield f"{count(more, 'more group')}{of_them}: --all, --html page.html, or --format json"
+        yield ""
 
 
-def _group(group: Group, bits: int, look: TerminalStyle) -> Iterator[str]:
-    head = look.painted(f"Group {group.id}:", HEADING)
-    kind = look.painted(group.kind.value, KINDS[group.kind])
-    spread = f", at most {group.diameter} of {bits} bits apart" if group.diameter else ""
-    yield f"{head} {kind}, {count(len(group.members), 'file')}{spread}"
+def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
+    """The pairs of folders, the one with the most copies last."""
+    lines = folder_lines(result.folders, look)
+    if view.is_brief and len(lines) > MOST_FOLDERS + 1:
+        more = f"and {count(len(lines) - MOST_FOLDERS, 'more pair')} of folders"
+        lines = [*lines[:MOST_FOLDERS], more]
+    return lines[::-1]
+
+
+def _shown(
+    result: ScanResult, look: TerminalStyle, view: View, folders: int, *, siblings: bool
+) -> list[Group]:
+    """The groups that a report shows, the most useful first, beside so many lines of folders."""
+    inside = result.in_folders if view.is_folded else ()
+    groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
+    groups = groups[: view.limit]
+    if view.lines is not None:
+        bits = result.settings.recipe.bits
+        blocks = (_group(group, bits, look, view) for group in groups)
+        room = _room(result, look, view.lines, siblings=siblings) - folders - bool(folders)
+        groups = groups[: max(FEWEST_GROUPS, _fitting(blocks, room))]
+    return groups
+
+
+def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
+    """What a report shows in the order in which it shows it: names ascend, all else improves."""
+    return best_first if view.sort == "name" else best_first[::-1]
+
+
+def _fitting(blocks: Iterable[list[str]], lines: int) -> int:
+    """The number of blocks that have room in so many lines."""
+    ends = accumulate(map(len, blocks))
+    return sum(1 for _ in takewhile(lambda end: end <= lines, ends))
+
+
+def _room(result: ScanResult, look: TerminalStyle, lines: int, *, siblings: bool) -> int:
+    """How many lines of a screen are left for groups.
+
+    The others are for the command, the number of groups that are not shown, the summary, and the
+    next prompt.
+    """
+    columns = look.columns or 80
+    rows = sum(-(-width(line) // columns) for line in closing(result, siblings=siblings))
+    return lines - rows - 5
+
+
+def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str]:
+    """The heading of a group, and a line for each of its files."""
+    lines = [_heading(group, bits, look)]
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
-        yield f"  {span}{percent(most)} alike, {whose(*middle)}"
-    for place, member in enumerate(group.members):
+        lines.append(f"  {span}{percent(most)} alike, {whose(*middle)}")
+    is_cut = view.is_brief and len(group.members) > MOST_FILES + 1
+    for place, member in enumerate(group.members[: MOST_FILES if is_cut else None]):
         alike = likeness(member.similarity, member.distance, bits) if place else ""
         about = member.document, member.kind, alike, member.distance
-        yield document_line(*about, look, member.own_share)
+        lines.append(document_line(*about, look, member.own_share))
+    if is_cut:
+        lines.append(f"  and {count(len(group.members) - MOST_FILES, 'more file')}")
+    return lines
+
+
+def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
+    """The number of a group, how much alike its files are, how many they are, what can go."""
+    kind = group.kind.value if group.kind is not Kind.NEAR else _alike(group, bits)
+    heading = (
+        f"{look.painted(f'Group {group.id}:', HEADING)} {look.painted(kind, KINDS[group.kind])}"
+    )
+    heading += f", {count(len(group.members), 'file')}"
+    copies = repeated([group])
+    if free := copies.identical.bytes + copies.text.bytes:
+        heading += f", {size(free)} can go"
+    if group.diameter and look.is_verbose:
+        heading += f", at most {group.diameter} of {bits} bits apart"
+    return heading
+
+
+def _alike(group: Group, bits: int) -> str:
+    """How much the near-duplicates in a group are like its first file, as "62 to 82 % alike"."""
+    near = [each for each in group.members if each.kind is Kind.NEAR]
+    alike = [
+        max(0.0, similarity_at(each.distance, bits)) if each.similarity is None else each.similarity
+        for each in near
+    ]
+    least, most = whole_percent(min(alike)), whole_percent(max(alike))
+    about = "~" if any(each.similarity is None for each in near) else ""
+    return f"{about}{least} % alike" if least == most else f"{about}{least} to {most} % alike"
 
 
 def family_figures(pattern: Group) -> tuple[float, float, float, float]:
@@ -87,7 +200,8 @@ def document_line(  # noqa: PLR0913, PLR0917  (a column each)
 ) -> str:
     """The line of a document; `alike` is its similarity, or "" for a representative."""
     remarks = _remarks(document, own_share)
-    how, close = f"{alike:>7}", f"{closeness(kind, distance) if alike else '':<8}"
+    close = closeness(kind, distance, is_verbose=look.is_verbose) if alike else ""
+    how, close = f"{alike:>7}", f"{close:<{8 if look.is_verbose else 5}}"
     what = f"{document.written_in:<12} {size(document.source.size):>8}"
     taken = width(f"  {how}  {close} {what}  {remarks}")
     return (
@@ -104,10 +218,10 @@ def likeness(similarity: float | None, distance: int, bits: int) -> str:
     return "~" + percent(max(0.0, similarity_at(distance, bits)))
 
 
-def closeness(kind: Kind, distance: int) -> str:
-    """The word "bytes" or "text" for what is identical, or else the distance in bits."""
+def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:
+    """The word "bytes" or "text" for what is identical; else the distance in bits if verbose."""
     if distance or kind in {Kind.NEAR, Kind.SAME_PATTERN}:
-        return count(distance, "bit")
+        return count(distance, "bit") if is_verbose else ""
     return kind.value.removeprefix("identical ")
 
 
@@ -189,7 +303,7 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
     lines = [line, *noise]
     if stats.siblings:
         advice = " (--siblings shows them)" if result.patterns and not siblings else ""
-        lines.append(f"set aside {count(stats.siblings, 'pair')} of one pattern{advice}")
+        lines.append(set_aside(stats.siblings) + advice)
     if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
         lines.append(f"{count(unread, 'PDF file')} left out: pip install 'simdup[docs]' reads them")
     if stats.ignored:
@@ -198,6 +312,27 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
             f"{count(stats.ignored, 'pair')} {verb} left out, as `simdup ignore list` says"
         )
     return [*lines, *narrowed(result.candidates, result.settings)]
+
+
+def closing(result: ScanResult, *, siblings: bool = False) -> list[str]:
+    """What a scan says at its end: the summary, and then what can be freed."""
+    return [*summary(result, siblings=siblings), *what_to_do(result)]
+
+
+def what_to_do(result: ScanResult) -> list[str]:
+    """What can be freed without a look at it, and what needs one; nothing if nothing repeats."""
+    found = repeated(result.groups)
+    copies = [
+        f"{size(pile.bytes)} in {words}"
+        for pile, words in (
+            (found.identical, count(found.identical.files, "identical copy")),
+            (found.text, f"{count(found.text.files, 'copy')} of the same text"),
+        )
+        if pile.files
+    ]
+    near = f"{size(found.near.bytes)} in {count(found.near.files, 'near-duplicate')}"
+    lines = [f"can go: {', '.join(copies)}"] if copies else []
+    return [*lines, f"needs a look: {near}"] if found.near.files else lines
 
 
 def _work(stats: Stats) -> str:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
 from simdup.match.groups import NEAR_COPY
 from simdup.match.own_share import FAMILY
-from simdup.match.rounds import run_rounds
+from simdup.match.rounds import Search, affordable_search, run_rounds
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import Reach
@@ -149,6 +149,10 @@ class Matching:
     def every_text(self) -> Counted:
         """All texts."""
         return Counted(self.texts.frame, self.texts.count)
+
+    def search(self, active: Counted, wanted: int) -> Search[Counted]:
+        """Candidate pairs of these texts, as far out as `wanted` bits if affordable."""
+        return affordable_search(self, active, wanted)
 
     def sampled_distances(self, active: Counted, reach: int) -> tuple[Distances, float]:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""

@@ -161,7 +161,7 @@ def test_json_holds_every_field(compared, write, english):
 
     found = compared("a", "b", "--bits", "64")
 
-    assert (found["schema_version"], found["tool"]) == (1, "simdup")
+    assert (found["schema_version"], found["tool"]) == (2, "simdup")
     assert found["settings"]["bits"] == 64
     assert [each["path"] for each in found["files"]] == ["a", "b"]
     for each in found["files"]:

@@ -248,7 +248,7 @@ def test_pairs_that_were_set_aside_as_siblings_are_counted(run, write):
     assert 0.9 < own_shares[1] < 1
     # All pairs of 13 texts but one.
     assert header["stats"]["siblings"] == 77
-    said = b"77 pairs set aside as siblings: most of what they share, other rows have too\n"
+    said = b"set aside 77 pairs of one pattern\n"
     assert said in ended.err
     assert b"sibling" not in run("corpus", "scan", rows, "-k", "40").err
 

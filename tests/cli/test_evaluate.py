@@ -258,7 +258,7 @@ def test_a_precision_that_no_threshold_reaches_is_reported(run, write, english, 
 def test_json_holds_every_field(evaluated):
     found = evaluated("--bits", "16,64")
 
-    assert (found["schema_version"], found["tool"]) == (1, "simdup")
+    assert (found["schema_version"], found["tool"]) == (2, "simdup")
     assert found["table"] == "pairs.csv"
     assert (found["texts"], found["repeated"], found["draws"]) == (6, 0, 1)
     assert found["seconds"] >= 0

@@ -136,7 +136,7 @@ def test_a_saved_result_is_shown_without_what_was_ignored_since(run, tree):
 
     ended = run("report", "result.json")
 
-    assert ended.out.startswith(b"Group 1: identical text, 2 files\n")
+    assert ended.out.startswith(b"Group 1: identical text, 2 files, ")
     assert b"b.txt" not in ended.out
     assert b"1 pair is left out, as `simdup ignore list` says\n" in ended.err
     assert b"b.txt" in run("report", "result.json", "--no-ignored").out

@@ -39,7 +39,7 @@ def texts(path="p.html"):
 def test_a_scan_writes_a_page_with_its_texts_besides_its_report(run, english):
     ended = run("scan", "docs", "--html", "p.html", "-q")
 
-    assert ended.out.startswith(b"Group 1: near, 2 files")
+    assert ended.out.startswith(b"Group 1: 99 % alike, 2 files")
     assert texts()["texts"][0] == english
     assert texts()["found"] == [0, 1]
 
@@ -173,7 +173,7 @@ def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(run, result):
     report["groups"][0]["members"][0]["path"] = "/dev/zero"
     os.mkfifo("docs/fifo")
     report["groups"][0]["members"][1] |= {"path": "docs/fifo", "size": 0}
-    report["groups"][0]["members"][1]["mtime"] = os.stat("docs/fifo").st_mtime
+    report["groups"][0]["members"][1]["mtime_ns"] = os.stat("docs/fifo").st_mtime_ns
     Path(result).write_text(json.dumps(report))
     run("report", result, "--html", "p.html", "--html-texts", "groups")
 

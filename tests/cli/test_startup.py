@@ -28,6 +28,7 @@ VERSION = HELP | {"simdup.cli.version", "simdup.versions"}
 OPTIONS = HELP | {
     *(f"simdup.cli.{name}" for name in SUMMARIES),
     *("simdup.cli.command", "simdup.cli.options", "simdup.cli.output", "simdup.cli.page"),
+    "simdup.cli.shown",
     *("simdup.arguments", "simdup.recipe", "simdup.settings", "simdup.theory", "simdup.versions"),
     "simdup.report.page",
 }

@@ -292,5 +292,5 @@ def test_a_scan_shows_its_phases_one_after_the_other(simdup, write, english):
     shown = lines(os.read(master, 1 << 16).decode())
     os.close(master)
     phases = list(dict.fromkeys(line.split()[0] for line in shown))
-    assert phases == ["walk", "read", "search", "verify", "1"]
-    assert shown[-1].startswith("1 group of 3 files; ")
+    assert phases == ["walk", "read", "search", "verify", "1", "needs"]
+    assert shown[-2].startswith("1 group of 3 files; ")

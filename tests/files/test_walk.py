@@ -64,7 +64,8 @@ def test_worked_by_hand():
 def source(path):
     status = Path(path).stat()
     times = status.st_mtime_ns, status.st_ctime_ns
-    return Source(path, status.st_size, *times, status.st_dev, status.st_ino)
+    identity = status.st_dev, status.st_ino
+    return Source(path, status.st_size, *times, *identity, links=status.st_nlink)
 
 
 # Order

@@ -11,6 +11,7 @@ MODULES = {
     "simdup/match/verify.py": ["tests/match/test_verify.py"],
     "simdup/match/candidates.py": ["tests/match/test_candidates.py"],
     "simdup/match/match.py": ["tests/match/test_match.py"],
+    "simdup/match/postings.py": ["tests/match/test_postings.py"],
     "simdup/match/rounds.py": ["tests/match/test_match.py"],
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],
     "simdup/search/pairs.py": ["tests/search/test_pairs.py"],

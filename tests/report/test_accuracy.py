@@ -351,7 +351,7 @@ def fields(measures):
 def test_json_says_what_was_evaluated():
     found = object_of(repeated=2, draws=3)
 
-    assert (found["schema_version"], found["tool"], found["table"]) == (1, "simdup", "pairs.csv")
+    assert (found["schema_version"], found["tool"], found["table"]) == (2, "simdup", "pairs.csv")
     assert (found["texts"], found["repeated"], found["draws"]) == (12, 2, 3)
     assert found["seconds"] == 1.25
 

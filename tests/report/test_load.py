@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from hashlib import blake2b
 
 import pytest
 from conftest import filled_form
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup import Recipe, Settings, scan
+from simdup import Index, Recipe, Settings, scan
 from simdup.errors import InputError
 from simdup.records import Kind, Reason
 from simdup.report import json_csv as data
@@ -23,6 +24,23 @@ RENDERED = {"json": data.render_json, "jsonl": data.render_jsonl}
 
 def saved(result, form="json"):
     return "".join(f"{line}\n" for line in RENDERED[form](result)).encode()
+
+
+def as_schema_1(report):
+    """Take from a report what reports before schema 2 lack."""
+    report["schema_version"] = 1
+    for name in ("base", "roots", "references"):
+        del report[name]
+    for group in report["groups"]:
+        for each in group["members"]:
+            for name in ("mtime_ns", "ctime_ns", "device", "inode", "links", "byte_digest"):
+                del each[name]
+            del each["set"], each["set_kind"]
+
+
+def sets_of(result):
+    """The number and the kind of the identical set of each member."""
+    return [(m.set_id, m.set_kind) for group in result.groups for m in group.members]
 
 
 @pytest.fixture
@@ -57,15 +75,17 @@ def test_a_report_older_than_a_field_is_read(result):
         del group["diameter_exact"]
         for each in group["members"]:
             del each["text_digest"], each["own_share"]
+    as_schema_1(old)
 
     again = load(json.dumps(old).encode(), "x")
 
     assert (again.stats.ignored, again.stats.siblings, again.settings.own_share) == (0, 0, 0)
     assert {member.own_share for group in again.groups for member in group.members} == {None}
     assert all(group.is_diameter_exact for group in again.groups)
-    assert {member.document.text_digest for group in again.groups for member in group.members} == {
-        b""
-    }
+    documents = [member.document for group in again.groups for member in group.members]
+    assert {each.text_digest for each in documents} == {b""}
+    # What is identical to the first of a group was known from the first version on.
+    assert sets_of(again) == sets_of(result)
 
 
 @pytest.mark.parametrize("form", RENDERED)
@@ -83,15 +103,16 @@ def test_families_of_siblings_are_loaded_if_they_were_saved(write, form):
     assert load(saved(result, form), "x").patterns == ()
 
 
+@pytest.mark.parametrize("name", ["text_digest", "byte_digest"])
 @pytest.mark.parametrize("digest", ["", "a" * 31, "A" * 32, "g" * 32])
-def test_an_invalid_digest_is_refused(result, digest):
+def test_an_invalid_digest_is_refused(result, name, digest):
     wrong = json.loads(saved(result))
-    wrong["groups"][0]["members"][1]["text_digest"] = digest
+    wrong["groups"][0]["members"][1][name] = digest
 
     with pytest.raises(InputError) as refused:
         load(json.dumps(wrong).encode(), "x")
 
-    assert "groups[0].members[1].text_digest must be 32 hexadecimal digits" in str(refused.value)
+    assert f"groups[0].members[1].{name} must be 32 hexadecimal digits" in str(refused.value)
 
 
 def test_saving_a_loaded_report_changes_nothing(result):
@@ -144,14 +165,77 @@ def test_an_interrupted_result_is_loaded_as_incomplete(result):
     assert load(saved(part), "x").complete is False
 
 
-def test_times_are_loaded_to_the_microsecond(result):
+@pytest.mark.parametrize("form", RENDERED)
+def test_a_result_says_exactly_which_files_it_saw(write, english, form):
+    write("docs/a.txt", english)
+    os.link("docs/a.txt", "elsewhere.txt")
+    write(b"\xff/b.txt", english)
+    write("old/c.txt", f"\ufeff{english}")
+    result = scan(["docs", os.fsdecode(b"\xff")], against="old")
+
+    again = load(saved(result, form), "x")
+
+    assert again.base == result.base == os.getcwd()
+    assert again.roots == result.roots == ("docs", os.fsdecode(b"\xff"))
+    assert again.references == result.references == ("old",)
+    assert len(again.documents) == 3
+    for document in again.documents:
+        status, source = os.stat(document.path), document.source
+        assert (source.device, source.inode) == (status.st_dev, status.st_ino)
+        assert (source.mtime_ns, source.ctime_ns) == (status.st_mtime_ns, status.st_ctime_ns)
+        assert (source.size, source.links) == (status.st_size, status.st_nlink)
+        with open(document.path, "rb") as file:
+            assert document.bytes_digest == blake2b(file.read(), digest_size=16).digest()
+    assert {each.source.links for each in again.documents} == {1, 2}
+
+
+def test_a_result_of_listed_files_has_no_roots(write, english):
+    write("a.txt", english)
+    write("b.txt", english)
+    result = scan(["a.txt", "b.txt"], are_files=True)
+
+    assert json.loads(saved(result))["roots"] is None
+    assert load(saved(result), "x").roots is None
+
+
+def test_a_working_folder_that_is_gone_is_not_known(write, english, tmp_path, monkeypatch):
+    write("docs/a.txt", english)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    result = scan([tmp_path])
+
+    assert json.loads(saved(result))["base"] is None
+    assert load(saved(result), "x").base is None
+
+
+def test_the_result_of_an_index_does_not_know_device_and_links(write, english):
+    write("a.txt", english)
+    write("b.txt", english)
+    with Index.create("i.simdup") as index:
+        index.add(["."])
+        result = index.scan()
+    report = json.loads(saved(result))
+
+    for each in report["groups"][0]["members"]:
+        assert (each["device"], each["links"], each["set"]) == (None, None, 1)
+        assert each["inode"] == os.stat(each["path"]).st_ino
+    assert report["base"] is report["roots"] is None
+    assert all(each.source.links == 0 for each in load(saved(result), "x").documents)
+
+
+def test_times_of_schema_1_are_loaded_to_the_microsecond(result):
     before = {m.document.path: m.document.source.mtime_ns for g in result.groups for m in g.members}
-    after = load(saved(result), "x")
+    report = json.loads(saved(result))
+    as_schema_1(report)
+    after = load(json.dumps(report).encode(), "x")
 
     for group in after.groups:
         for member in group.members:
             source = member.document.source
             assert abs(source.mtime_ns - before[source.path]) < 1000
+            assert source.links == 0
+            assert member.document.bytes_digest == b""
 
 
 def change(report, path, value):
@@ -169,7 +253,7 @@ def change(report, path, value):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (["schema_version"], 2, "schema_version 2 is of a newer simdup, 1 is the newest known"),
+        (["schema_version"], 3, "schema_version 3 is of a newer simdup, 2 is the newest known"),
         (["schema_version"], ..., "schema_version must be a whole number"),
         (["tool"], "fclones", "tool must be 'simdup'"),
         (["complete"], 1, "complete must be true or false"),
@@ -192,6 +276,14 @@ def change(report, path, value):
         (["groups", 0, "members", 1, "size"], True, "size must be a whole number"),
         (["groups", 0, "members", 1, "size"], 1.5, "size must be a whole number"),
         (["groups", 0, "members", 1, "mtime"], 1e300, "mtime must be from"),
+        (["groups", 0, "members", 1, "mtime_ns"], 2**80, "mtime_ns must be a whole number from"),
+        (["groups", 0, "members", 1, "ctime_ns"], "1", "ctime_ns must be a whole number"),
+        (["groups", 0, "members", 1, "inode"], -1, "inode must be a whole number from 0"),
+        (["groups", 0, "members", 1, "links"], 1.5, "links must be a whole number"),
+        (["groups", 0, "members", 1, "device"], 2**64, "device must be a whole number from 0"),
+        (["base"], 7, "base must be a text"),
+        (["roots"], ["a"], "roots[0] is no object"),
+        (["references"], [{"path": 1}], "references[0].path must be a text"),
         (["groups", 0, "members", 1, "format"], "a/b", "format is unknown: 'a/b'"),
         (["groups", 0, "members", 1, "fingerprint"], "zz", "fingerprint is no hexadecimal number"),
         (["groups", 0, "members", 1, "fingerprint"], "00", "fingerprint must have 256 bits"),
@@ -216,12 +308,13 @@ def test_the_message_names_the_invalid_field(result, path, value, message):
 
 
 def as_floats(value):
-    """The JSON value with a decimal point in every number."""
+    """The JSON value with a decimal point in every number that a float holds."""
     if isinstance(value, dict):
         return {key: as_floats(each) for key, each in value.items()}
     if isinstance(value, list):
         return list(map(as_floats, value))
-    return value if isinstance(value, (bool, str, type(None))) else float(value)
+    is_kept = isinstance(value, (bool, str, type(None))) or value > 2**53
+    return value if is_kept else float(value)
 
 
 # How tools like jq rewrite JSON.

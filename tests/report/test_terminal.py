@@ -136,9 +136,9 @@ def test_colours_worked_by_hand():
     lines = list(text.render(result(pair("a", "b", distance=2)), COLOURED))
 
     assert lines == [
-        "\x1b[1mGroup 1:\x1b[0m \x1b[33mnear\x1b[0m, 2 files, at most 2 of 16 bits apart",
-        "                    \x1b[2mgb18030        1.2 kB\x1b[0m  a",
-        "  \x1b[33m  100 %\x1b[0m  2 bits   \x1b[2mgb18030        1.2 kB\x1b[0m  b",
+        "\x1b[1mGroup 1:\x1b[0m \x1b[33m100 % alike\x1b[0m, 2 files",
+        "                 \x1b[2mgb18030        1.2 kB\x1b[0m  a",
+        "  \x1b[33m  100 %\x1b[0m        \x1b[2mgb18030        1.2 kB\x1b[0m  b",
         "",
     ]
 
@@ -168,7 +168,7 @@ def test_answers_are_coloured_and_fit_too():
 
     assert lines[:2] == [
         "\x1b[1ma:\x1b[0m 2 documents",
-        "  \x1b[33m 90.0 %\x1b[0m  2 bits   \x1b[2mgb18030        1.2 kB\x1b[0m  b",
+        "  \x1b[33m 90.0 %\x1b[0m        \x1b[2mgb18030        1.2 kB\x1b[0m  b",
     ]
     assert width(bare(lines[2])) == 70
     assert list(answers.render(found))[2].endswith(long)
@@ -241,7 +241,7 @@ def test_color_always_colours_text_reports_only(run, write, english):
     written = run("scan", ".", "--color", "always", "--format", "csv")
 
     assert b"\x1b" not in plain.out + written.out + coloured.err
-    assert b"\x1b[33mnear\x1b[0m" in coloured.out
+    assert b"\x1b[33m99 % alike\x1b[0m" in coloured.out
     assert bare(coloured.out.decode()) == plain.out.decode()
     assert run("scan", ".", "--color", "never").out == plain.out
 

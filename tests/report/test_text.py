@@ -9,6 +9,7 @@ import os
 import re
 from base64 import b64decode
 from dataclasses import replace
+from hashlib import blake2b
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ from simdup.records import (
 )
 from simdup.report import diff, text
 from simdup.report import json_csv as data
+from simdup.report.terminal import TerminalStyle
 from simdup.report.text import summary
 from simdup.report.wording import count, path_fields, percent, printable, sharing, size, whose
 from simdup.settings import SIMILARITY, Settings
@@ -51,7 +53,12 @@ def document(path, **fields):
 
 
 def member(path, kind=Kind.NEAR, distance=0, similarity=1.0, own_share=None, **fields):
-    row = bytes([distance, 255])
+    """A member of a group; what is not identical has digests of its own."""
+    row, own = bytes([distance, 255]), blake2b(os.fsencode(path), digest_size=16).digest()
+    if kind is not Kind.IDENTICAL_BYTES:
+        fields.setdefault("bytes_digest", own)
+        if kind is not Kind.IDENTICAL_TEXT:
+            fields.setdefault("text_digest", own)
     return Member(document(path, **fields), row, kind, distance, similarity, own_share)
 
 
@@ -110,12 +117,21 @@ def test_text_worked_by_hand():
     )
 
     assert rendered(text.render(result(*groups))) == (
-        "Group 1: identical text, 3 files\n"
-        "                    gb18030        1.2 kB  in/a\n"
-        "    100 %  bytes    gb18030        1.2 kB  in/b\n"
-        "    100 %  text     gb18030        1.2 kB  in/c  (2 characters damaged)\n"
+        "Group 2: 50 to 100 % alike, 4 files\n"
+        "                 gb18030        1.2 kB  in/d\n"
+        "    100 %        gb18030        1.2 kB  in/e\n"
+        "   99.9 %        gb18030        1.2 kB  in/f\n"
+        "   50.0 %        gb18030        1.2 kB  in/g  (1 character damaged, short)\n"
         "\n"
-        "Group 2: near, 4 files, at most 3 of 16 bits apart\n"
+        "Group 1: identical text, 3 files, 2.5 kB can go\n"
+        "                 gb18030        1.2 kB  in/a\n"
+        "    100 %  bytes gb18030        1.2 kB  in/b\n"
+        "    100 %  text  gb18030        1.2 kB  in/c  (2 characters damaged)\n"
+        "\n"
+    )
+    verbose = TerminalStyle(is_verbose=True)
+    assert rendered(text.render(result(groups[1]), verbose)) == (
+        "Group 2: 50 to 100 % alike, 4 files, at most 3 of 16 bits apart\n"
         "                    gb18030        1.2 kB  in/d\n"
         "    100 %  0 bits   gb18030        1.2 kB  in/e\n"
         "   99.9 %  1 bit    gb18030        1.2 kB  in/f\n"
@@ -129,13 +145,13 @@ def test_a_similarity_that_is_only_estimated_has_a_tilde():
 
     lines = list(text.render(result(groups, k=4, candidates=None)))
 
-    assert lines[2] == "  ~70.7 %  4 bits   gb18030        1.2 kB  b"  # cos(pi / 4)
+    assert lines[2] == "  ~70.7 %        gb18030        1.2 kB  b"  # cos(pi / 4)
 
 
 def test_an_estimate_is_never_below_0():
     groups = pair(distance=12, similarity=None)
 
-    assert list(text.render(result(groups, k=12)))[2].startswith("   ~0.0 %  12 bits ")
+    assert list(text.render(result(groups, k=12)))[2].startswith("   ~0.0 %   ")
 
 
 def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
@@ -144,7 +160,7 @@ def test_an_own_share_is_a_remark_if_it_is_less_than_expected():
         for own in (None, 0.95, 0.949, 0.6)
     }
 
-    assert lines[None] == lines[0.95] == "   80.0 %  0 bits   gb18030        1.2 kB  b"
+    assert lines[None] == lines[0.95] == "   80.0 %        gb18030        1.2 kB  b"
     assert lines[0.949] == lines[None] + "  (94.9 % theirs alone)"
     assert lines[0.6] == lines[None] + "  (60.0 % theirs alone)"
 
@@ -155,16 +171,20 @@ def test_families_of_siblings_are_a_section_of_their_own_if_asked_for():
     plain = rendered(text.render(found))
 
     assert plain == rendered(text.render(result(pair())))
-    assert rendered(text.render(found, siblings=True)) == plain + (
-        "Files of one pattern, which are no duplicates: what they share is in other files too\n"
-        "\n"
-        "Group 2: same pattern, 4 files, at most 6 of 16 bits apart\n"
-        "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"
-        "                    gb18030        1.2 kB  in/0\n"
-        "   62.0 %  4 bits   gb18030        1.2 kB  in/1  (12.0 % theirs alone)\n"
-        "   60.0 %  4 bits   gb18030        1.2 kB  in/2  (20.0 % theirs alone)\n"
-        "   50.0 %  4 bits   gb18030        1.2 kB  in/3  (10.0 % theirs alone)\n"
-        "\n"
+    assert (
+        rendered(text.render(found, siblings=True))
+        == (
+            "Files of one pattern, which are no duplicates: what they share is in other files too\n"
+            "\n"
+            "Group 2: same pattern, 4 files\n"
+            "  50.0 % to 62.0 % alike, nearly all of it shared with about 37 other files\n"
+            "                 gb18030        1.2 kB  in/0\n"
+            "   62.0 %        gb18030        1.2 kB  in/1  (12.0 % theirs alone)\n"
+            "   60.0 %        gb18030        1.2 kB  in/2  (20.0 % theirs alone)\n"
+            "   50.0 %        gb18030        1.2 kB  in/3  (10.0 % theirs alone)\n"
+            "\n"
+        )
+        + plain
     )
 
 
@@ -307,8 +327,10 @@ def test_a_range_never_leaves_0_to_100_per_cent(distance):
 
 def test_json_worked_by_hand():
     skipped = (Skipped("in/x", Reason.BINARY, "NUL bytes"), Skipped("in/y", Reason.HIDDEN))
+    same = {"bytes_digest": b"b" * 16, "text_digest": b"t" * 16}
     found = result(
-        pair("in/a", "in/b", distance=3, similarity=0.75, own_share=0.625), skipped=skipped
+        pair("in/a", "in/b", distance=3, similarity=0.75, own_share=0.625, **same),
+        skipped=skipped,
     )
 
     whole = json.loads(rendered(data.render_json(found)))
@@ -336,18 +358,26 @@ def test_json_worked_by_hand():
         "path": "in/b",
         "size": 1234,
         "mtime": 1_700_000_000.5,
+        "mtime_ns": 1_700_000_000_500_000_000,
+        "ctime_ns": None,
+        "device": None,
+        "inode": 2,
+        "links": None,
         "format": "text",
         "encoding": "gb18030",
         "confidence": 0.875,
         "damaged": 0,
         "features": 100,
         "short": False,
+        "byte_digest": "62" * 16,
         "text_digest": "74" * 16,
         "fingerprint": "03ff",
         "kind": "near",
         "distance": 3,
         "similarity": 0.75,
         "own_share": 0.625,
+        "set": None,
+        "set_kind": None,
         "representative": False,
     }
 
@@ -411,7 +441,8 @@ def test_jsonl_has_the_same_fields_as_json():
     header, group, skipped = map(json.loads, data.render_jsonl(found))
     whole = json.loads(rendered(data.render_json(found)))
 
-    assert header == {"type": "scan"} | {k: whole[k] for k in whole.keys() - {"groups", "skipped"}}
+    lists = {"groups", "folders", "skipped"}
+    assert header == {"type": "scan"} | {k: whole[k] for k in whole.keys() - lists}
     assert group == {"type": "group"} | whole["groups"][0]
     assert skipped == {"type": "skipped"} | whole["skipped"][0]
 

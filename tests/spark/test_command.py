@@ -98,7 +98,7 @@ def test_a_report_equals_that_of_the_local_engine(run, two_files, folder, form):
     assert local.code == there.code == 3
     assert without_seconds(there.out) == without_seconds(local.out)
     assert without_seconds(there.err) == without_seconds(local.err)
-    assert b"66 pairs set aside as siblings" in local.err + local.out
+    assert b"set aside 66 pairs of one pattern" in local.err + local.out
     written = run(*options, *SPARK, "--output", "out", "--quiet")
     assert (written.code, written.out, written.err) == (3, b"", b"")
     parts = parts_of(folder / "out", ".txt" if form == "text" else f".{form}")

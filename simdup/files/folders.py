@@ -1,0 +1,420 @@
+"""Groups of files in, pairs of folders out: which folder is a copy of which other.
+
+A file of one folder has its copy in another if a file of the same group lies there under the same
+relative path. The work grows with the number of files, however large a group is: votes of some
+pairs of files show which folders to compare, and only these are then compared file by file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
+
+from simdup.records import FolderPair, Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simdup.records import Document, Group, Skipped
+
+    Two = tuple[int, int]
+
+#: The share of a folder's files whose copies must lie in the other folder.
+LEAST_SHARE = 0.8
+
+#: Fewer copies are no line of their own: the groups of these files say as much.
+LEAST_COPIES = 3
+
+# Of more files with one name in one group, not all pairs vote.
+_ALL_VOTE = 4
+
+# Two folders are compared if at least this share of the smaller one's files vote for it. Not all
+# pairs of a large group vote, so it is far below LEAST_SHARE.
+_LEAST_VOTES = 0.25
+
+
+def folder_pairs(
+    groups: Sequence[Group],
+    documents: Iterable[Document],
+    skipped: Iterable[Skipped] = (),
+    roots: Iterable[str] = (),
+) -> tuple[FolderPair, ...]:
+    """Each folder with the folder that holds copies of most of its files, largest first.
+
+    Counts `documents` and the documents without text among `skipped`; a folder above all `roots`
+    was not read whole, and is in no pair. Of two folders the one with fewer files comes first,
+    and it is first in one pair only. Folders at the same place inside such a pair are no pair.
+    """
+    tree = _Tree(roots)
+    group_of = {
+        member.document.path: place
+        for place, group in enumerate(groups)
+        for member in group.members
+    }
+    for document in documents:
+        tree.add(document, group_of.get(document.path))
+    for each in skipped:
+        if each.file is not None:
+            tree.add(each.file, group_of.get(each.path))
+        elif each.reason is not Reason.EMPTY:
+            tree.add_unread(each.path)
+    tree.sum_up()
+    counts = _counted(tree, _compared(tree, _votes(tree, groups)))
+    best = _telling(tree, groups, _best(tree, _topmost(tree, counts), counts))
+    behind: dict[int, list[int]] = {folder: [] for folder in best}
+    for place, folders in _behind(tree, groups, best).items():
+        for folder in folders & behind.keys():
+            behind[folder].append(groups[place].id)
+    made = [_record(tree, pair, counts[_sorted(*pair)], behind[pair[0]]) for pair in best.items()]
+    return tuple(sorted(made, key=lambda pair: (-pair.copies, pair.other, pair.path)))
+
+
+@dataclass(slots=True)
+class _File:
+    """What counts of a file in a folder."""
+
+    group: int | None
+    text_digest: bytes
+    mtime_ns: int
+
+
+class _Tree:
+    """The folders at and below the roots, by number; what lies in them, by name."""
+
+    def __init__(self, roots: Iterable[str]) -> None:
+        self.roots = {_stem(root) for root in roots}
+        self.number: dict[str, int | None] = {}
+        self.paths: list[str] = []
+        self.names: list[str] = []
+        self.above: list[int | None] = []
+        self.depth: list[int] = []
+        self.files: list[dict[str, _File]] = []
+        self.folders: list[dict[str, int]] = []
+        self.sizes: list[int] = []
+        self.unread: list[int] = []
+
+    def folder(self, path: str) -> int | None:
+        """The number of the folder with this path; None if it is above all roots."""
+        missing = []
+        while path not in self.number:
+            missing.append(path)
+            if os.sep not in path:
+                break
+            path = _stem(path[: path.rindex(os.sep)])
+        for each in reversed(missing):
+            above = self.number.get(path) if each != path else None
+            is_inside = above is not None or each in self.roots
+            self.number[each] = self._new(each, above) if is_inside else None
+            path = each
+        return self.number[path]
+
+    def _new(self, path: str, above: int | None) -> int:
+        new, name = len(self.paths), path[path.rfind(os.sep) + 1 :]
+        if above is not None:
+            self.folders[above][name] = new
+        self.paths.append(path)
+        self.names.append(name)
+        self.above.append(above)
+        self.depth.append(0 if above is None else self.depth[above] + 1)
+        self.files.append({})
+        self.folders.append({})
+        self.sizes.append(0)
+        self.unread.append(0)
+        return new
+
+    def add(self, document: Document, group: int | None) -> None:
+        """Add a file that was compared, and the place of its group among the groups."""
+        folder, name = self.place(document.path)
+        if folder is not None:
+            time = document.source.mtime_ns
+            self.files[folder][name] = _File(group, document.text_digest, time)
+            self.sizes[folder] += 1
+
+    def add_unread(self, path: str) -> None:
+        """Count a file or folder that was not compared."""
+        folder, _ = self.place(path)
+        if folder is not None:
+            self.unread[folder] += 1
+
+    def place(self, path: str) -> tuple[int | None, str]:
+        """The folder of a file, if it is in one of the roots, and the name of the file."""
+        folder, separator, name = path.rpartition(os.sep)
+        if folder in self.number and separator:
+            return self.number[folder], name
+        return self.folder(_stem(folder)) if separator else None, name
+
+    def sum_up(self) -> None:
+        """Let sizes and unread files of folders count all that is below them."""
+        for each in range(len(self.paths) - 1, -1, -1):
+            above = self.above[each]
+            if above is not None:
+                self.sizes[above] += self.sizes[each]
+                self.unread[above] += self.unread[each]
+
+    def pair_above(self, pair: Two) -> Two | None:
+        """The folders that hold these two at the same place; None if there are none."""
+        left, right = pair
+        above = self.above[left], self.above[right]
+        if self.names[left] != self.names[right] or None in above or above[0] == above[1]:
+            return None
+        return _sorted(above[0] or 0, above[1] or 0)
+
+    def ancestors(self, folder: int | None) -> Iterator[int]:
+        """Yield a folder, the folder that holds it, and so on."""
+        while folder is not None:
+            yield folder
+            folder = self.above[folder]
+
+
+def _stem(path: str) -> str:
+    """The path without separators at its end; "" for the root of the file system."""
+    return path.rstrip(os.sep)
+
+
+def _sorted(left: int, right: int) -> Two:
+    return (left, right) if left < right else (right, left)
+
+
+def _votes(tree: _Tree, groups: Sequence[Group]) -> dict[Two, int]:
+    """How many files speak for each pair of folders, wherever at least one does."""
+    votes: dict[Two, int] = defaultdict(int)
+    for group in groups:
+        by_name: dict[str, list[int]] = defaultdict(list)
+        for member in group.members:
+            folder, name = tree.place(member.document.path)
+            if folder is not None:
+                by_name[name].append(folder)
+        for folders in by_name.values():
+            if len(folders) > 1:
+                for pair in _voters(sorted(folders)):
+                    votes[pair] += 1
+    for pair in _upwards(tree, votes):
+        above = tree.pair_above(pair)
+        if above is not None:
+            votes[above] += votes[pair]
+    return votes
+
+
+def _voters(folders: list[int]) -> Iterable[Two]:
+    """All pairs of a few folders; of many, each with the first one and with the next one."""
+    if len(folders) <= _ALL_VOTE:
+        return combinations(folders, 2)
+    first = ((folders[0], each) for each in folders[2:])
+    return [*first, *pairwise(folders)]
+
+
+def _upwards(tree: _Tree, pairs: Iterable[Two]) -> Iterator[Two]:
+    """Yield these pairs and all pairs that hold them, each after all that it holds."""
+    by_depth: dict[int, dict[Two, None]] = defaultdict(dict)
+    for pair in pairs:
+        by_depth[min(tree.depth[pair[0]], tree.depth[pair[1]])][pair] = None
+    for depth in range(max(by_depth, default=-1), -1, -1):
+        for pair in list(by_depth[depth]):
+            yield pair
+            above = tree.pair_above(pair)
+            if above is not None:
+                by_depth[depth - 1][above] = None
+
+
+def _compared(tree: _Tree, votes: dict[Two, int]) -> set[Two]:
+    """The pairs with enough votes, and all pairs at the same place inside them."""
+    waiting = [
+        pair
+        for pair, number in votes.items()
+        if number >= _LEAST_VOTES * min(tree.sizes[pair[0]], tree.sizes[pair[1]])
+    ]
+    found = set(waiting)
+    while waiting:
+        less, more = sorted(map(tree.folders.__getitem__, waiting.pop()), key=len)
+        inner = {_sorted(less[name], more[name]) for name in less if name in more} - found
+        found |= inner
+        waiting += inner
+    return found
+
+
+@dataclass(slots=True)
+class _Count:
+    """The files of two folders that are copies of each other."""
+
+    copies: int = 0
+    identical: int = 0
+    newest: tuple[int, int] = (0, 0)
+    """On either side the latest mtime_ns of the copies that differ."""
+
+    def add(self, inner: _Count, *, is_turned: bool) -> None:
+        """Add what two inner folders share; `is_turned` if their order is the other one."""
+        one, other = inner.newest[:: -1 if is_turned else 1]
+        self.copies += inner.copies
+        self.identical += inner.identical
+        self.newest = max(self.newest[0], one), max(self.newest[1], other)
+
+
+def _counted(tree: _Tree, pairs: set[Two]) -> dict[Two, _Count]:
+    """What each of these pairs of folders shares, with all that is inside them."""
+    counts = {pair: _direct(tree, pair) for pair in pairs}
+    for pair in _upwards(tree, pairs):
+        above = tree.pair_above(pair)
+        if above in counts and pair in counts:
+            counts[above].add(counts[pair], is_turned=tree.above[pair[0]] != above[0])
+    return counts
+
+
+def _direct(tree: _Tree, pair: Two) -> _Count:
+    """What two folders share, without the folders inside them."""
+    left, right = tree.files[pair[0]], tree.files[pair[1]]
+    made = _Count()
+    for name in left if len(left) <= len(right) else right:
+        one, other = left.get(name), right.get(name)
+        if one is None or other is None or one.group is None or one.group != other.group:
+            continue
+        made.copies += 1
+        if one.text_digest == other.text_digest:
+            made.identical += 1
+        else:
+            newest = made.newest
+            made.newest = max(newest[0], one.mtime_ns), max(newest[1], other.mtime_ns)
+    return made
+
+
+def _is_enough(tree: _Tree, pair: Two, counts: dict[Two, _Count]) -> bool:
+    """Whether most files of the smaller of two folders have their copy in the other."""
+    copies, size = counts[pair].copies, min(tree.sizes[pair[0]], tree.sizes[pair[1]])
+    return copies >= LEAST_COPIES and copies >= LEAST_SHARE * size
+
+
+def _topmost(tree: _Tree, counts: dict[Two, _Count]) -> list[Two]:
+    """The pairs that share enough, without those inside another one at the same place."""
+    enough = {pair for pair in counts if _is_enough(tree, pair, counts)}
+    inside: set[Two] = set()
+    for pair in enough:
+        passed = [pair]
+        while above := tree.pair_above(passed[-1]):
+            if above in enough or above in inside:
+                inside.update(passed)
+                break
+            passed.append(above)
+    return sorted(enough - inside)
+
+
+def _best(tree: _Tree, pairs: list[Two], counts: dict[Two, _Count]) -> dict[int, int]:
+    """For each folder that has one, the folder with no fewer files that has most of its copies.
+
+    Of several, the one with the fewest files.
+    """
+    choices: dict[int, list[tuple[int, int, int, int, str, int]]] = defaultdict(list)
+    for pair in pairs:
+        other, folder = sorted(pair, key=lambda each: _rank(tree, each))
+        count = counts[pair]
+        size, path = tree.sizes[other], tree.paths[other]
+        close = -count.copies, -count.identical, size, len(path), path
+        choices[folder].append((*close, other))
+    return {folder: min(others)[-1] for folder, others in choices.items()}
+
+
+def _rank(tree: _Tree, folder: int) -> tuple[int, int, str]:
+    """Folders with more files come first, then those with shorter paths."""
+    path = tree.paths[folder]
+    return -tree.sizes[folder], len(path), path
+
+
+def _telling(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[int, int]:
+    """The pairs of folders without those inside folders of other pairs that say nothing new."""
+    paired = {folder for pair in best.items() for folder in pair}
+    is_inner = {
+        folder: any(above in paired and above != folder for above in tree.ancestors(folder))
+        for folder in paired
+    }
+    outer = {one: other for one, other in best.items() if not (is_inner[one] and is_inner[other])}
+    if len(outer) == len(best):
+        return best
+    behind = _behind(tree, groups, outer)
+    said = {groups[place].id for place in behind}
+    return {
+        one: other
+        for one, other in best.items()
+        if one in outer or not {groups[place].id for place in _shared(tree, one, other)} <= said
+    }
+
+
+def _shared(tree: _Tree, folder: int, other: int) -> set[int]:
+    """The places of the groups that have a file at the same place in both folders."""
+    found, waiting = set[int](), [(folder, other)]
+    while waiting:
+        one, two = waiting.pop()
+        there = tree.files[two]
+        for name, file in tree.files[one].items():
+            if file.group is not None and name in there and there[name].group == file.group:
+                found.add(file.group)
+        inner = tree.folders[two]
+        waiting += [(each, inner[n]) for n, each in tree.folders[one].items() if n in inner]
+    return found
+
+
+def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[int, set[int]]:
+    """The places of the groups that pairs of folders stand for, with the folders of their files.
+
+    All files of such a group lie in folders that are joined by pairs, and each has its copy at
+    the same place in another one. Folders inside a folder of a pair are joined with that one.
+    """
+    last = {folder: _last(folder, best) for pair in best.items() for folder in pair}
+    joined = _joined(tree, last)
+    behind: dict[int, set[int]] = {}
+    known: dict[int | None, list[Two]] = {None: []}
+    for number, group in enumerate(groups):
+        copies: dict[tuple[int, str], int] = defaultdict(int)
+        folders, rows, spots = set[int](), set[int](), list[list[tuple[int, str]]]()
+        for member in group.members:
+            path = member.document.path
+            folder, _ = tree.place(path)
+            if folder not in known:
+                known[folder] = [
+                    (last[each], each) for each in tree.ancestors(folder) if each in last
+                ]
+            spots.append([])
+            for end, each in known[folder]:
+                spot = end, path[len(tree.paths[each]) :].lstrip(os.sep)
+                copies[spot] += 1
+                spots[-1].append(spot)
+                folders.add(each)
+                rows.add(joined[end])
+        if len(rows) == 1 and all(any(copies[spot] > 1 for spot in each) for each in spots):
+            behind[number] = folders
+    return behind
+
+
+def _last(folder: int, best: dict[int, int]) -> int:
+    """The folder at the end of the pairs that begin with this one."""
+    while folder in best:
+        folder = best[folder]
+    return folder
+
+
+def _joined(tree: _Tree, last: dict[int, int]) -> dict[int, int]:
+    """For the end of each row of pairs, a number that is equal for rows with nested folders."""
+    joined = {end: end for end in last.values()}
+    for folder, end in last.items():
+        for above in tree.ancestors(folder):
+            if above in last and joined[last[above]] != joined[end]:
+                old, new = joined[end], joined[last[above]]
+                joined.update({each: new for each, number in joined.items() if number == old})
+    return joined
+
+
+def _record(tree: _Tree, pair: Two, count: _Count, behind: Iterable[int]) -> FolderPair:
+    """What is said of a folder and its other one."""
+    folder, other = (tree.paths[each] or os.sep for each in pair)
+    one, two = count.newest[:: 1 if pair[0] < pair[1] else -1]
+    return FolderPair(
+        path=folder,
+        other=other,
+        files=tree.sizes[pair[0]],
+        other_files=tree.sizes[pair[1]],
+        copies=count.copies,
+        identical=count.identical,
+        unread=tree.unread[pair[0]],
+        newer=None if one == two else folder if one > two else other,
+        groups=tuple(behind),
+    )

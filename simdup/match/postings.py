@@ -1,0 +1,319 @@
+"""Sketches in, candidate pairs out: texts that share something which few others have.
+
+An inverted index lists, for each value of a sketch, the texts that have it (its postings).
+
+1. Two texts of a short list share that value.
+2. A value with a long list is common, and says little by itself. Its texts are listed anew by
+   pairs of common values that are neighbours in their sketches.
+3. If such a list is long too, its texts are copies, or have a form in common. Each of them
+   shares the two values with the first text of the list, and with no other.
+
+Two texts that share enough values in this way are candidates. The work grows with the number
+of values, and not with the square of the number of texts. Sources: Bayardo, Ma, Srikant,
+"Scaling up all pairs similarity search", 2007, for inverted lists; Broder, Glassman, Manasse,
+Zweig, "Syntactic clustering of the web", 1997, for passing over what too many share.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, threads
+from simdup.match.own_share import parts_of_texts
+from simdup.progress import silent
+from simdup.search.distinct import distinct_numbers
+from simdup.search.pairs import CHUNK, ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.fingerprint.sketch import Sketches
+    from simdup.progress import Progress
+
+    Indices = NDArray[np.int64]
+    Keys = NDArray[np.uint64]
+    Numbers = NDArray[np.uint32]
+
+#: Up to so many texts, fingerprints are compared all with all. Beyond that, going through lists
+#: costs less than looking at the pairs that are near by chance.
+BY_DISTANCE = 10_000
+
+#: A text that has so many features is listed under about as many values, or up to twice as many.
+LISTED = 48
+
+#: The most texts of a short list.
+MOST_TOGETHER = 16
+
+# Candidates share one value in VALUES_A_SHARED that the one with fewer is listed under, but at
+# least LEAST_SHARED and at most MOST_SHARED.
+VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED = 12, 2, 4
+
+# Neighbours up to this many places apart make a pair of common values, if a text has so few
+# that it then has no more than PAIRED pairs.
+NEIGHBOURS, PAIRED = 8, 64
+
+# Texts whose entries are sorted at once, on average: some 30 MB.
+TEXTS_AT_ONCE = 1 << 16
+
+# Without kernels, the pairs of a text take as long as comparing so many words.
+WORDS_OF_A_TEXT = 10_000
+
+_HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
+_NO_KEYS = np.empty(0, np.uint64)
+
+# Odd numbers without a pattern in their bits, for hashing two values as one.
+_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+
+
+class Together(NamedTuple):
+    """Pairs of texts that share enough, and the texts whose pairs are not all among them."""
+
+    pairs: Indices
+    """(m, 2), each pair once; if there are references, the reference is on the right."""
+    crowded: Indices
+    """Texts that were paired with the first text of a long list only, ascending."""
+
+
+class Lists(NamedTuple):
+    """Lists of texts, one after the other."""
+
+    texts: Numbers
+    """Ascending within each list."""
+    sizes: Indices
+
+
+class Postings(NamedTuple):
+    """Short lists of texts, one after the other, and where each text stands in them."""
+
+    texts: Numbers
+    """(entries,): ascending within each list."""
+    ends: Numbers
+    """(entries,): where the list of each entry ends."""
+    places: Numbers
+    """(entries,): the entries of text i are places[offsets[i] : offsets[i + 1]]."""
+    offsets: Indices
+    doubles: int
+    """From this entry on, two texts of a list share two values."""
+
+
+def texts_together(
+    sketches: Sketches,
+    counts: Indices,
+    order: Indices,
+    is_reference: NDArray[np.bool_],
+    progress: Progress = silent,
+) -> Together:
+    """The pairs of texts that share enough of what few others have.
+
+    `counts` (n,) is the number of features of each text. `order` (n,) says which text of a list
+    is its first. If `is_reference` (n,) is true for any text, only pairs of a reference and
+    another text count.
+    """
+    n, references = len(order), int(is_reference.sum())
+    load_kernels_if_worth(words=WORDS_OF_A_TEXT * n)
+    order = order[np.argsort(~is_reference[order], kind="stable")]
+    sketches, depths = sketches.take(order), _depths(counts[order])
+    # A text with fewer values must share fewer, and both of a pair must share that many.
+    needed = np.clip((counts[order] >> depths) // VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED)
+    by_value, by_two, long = _lists(sketches, depths, progress)
+    stars = _stars(long, needed, references)
+    pairs = np.concatenate([stars, *_sharing(by_value, by_two, needed, references, progress)])
+    crowded = np.sort(order[np.flatnonzero(np.bincount(stars.ravel(), minlength=n))])
+    return Together(order[_each_once(pairs)[:, ::-1]], crowded)
+
+
+def _depths(counts: Indices) -> Indices:
+    """How often each text halves the range of its values, to keep LISTED or up to twice as many."""
+    return np.searchsorted(2 * LISTED << np.arange(32), counts, side="right")
+
+
+def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[Lists, Lists, Lists]:
+    """The short lists by one value; then the short and the long lists by two common values."""
+    by_value, by_two, long = [], [], []
+    buckets = 1 + len(depths) // TEXTS_AT_ONCE
+    values = progress(_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
+
+    def common_values() -> Iterator[Keys]:
+        """Yield the common values, each under its text."""
+        for keys in _bucketed(values, buckets):
+            short, others, _ = _split(keys)
+            by_value.append(short)
+            yield (others << _HALF) | (others >> _HALF)
+
+    neighbours = map(_neighbours, _bucketed(common_values(), buckets))
+    for keys in _bucketed(neighbours, buckets):
+        short, others, sizes = _split(keys)
+        by_two.append(short)
+        long.append(Lists((others & _LOW).astype(np.uint32), sizes))
+    return _joined(by_value), _joined(by_two), _joined(long)
+
+
+def _values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
+    """Yield each text under the values of its sketch that it is listed under.
+
+    These are the values up to a limit that follows from its number of features, so two texts
+    choose the same ones of what they share. A key has the value in its high half, and the text
+    in its low half.
+    """
+    limits = np.uint32(_LOW) >> depths.astype(np.uint32)
+    for part in parts_of_texts(sketches.sizes, np.arange(len(depths))):
+        taken = sketches.take(part)
+        values, texts = taken.joined(), np.repeat(part, taken.sizes)
+        is_listed = values <= limits[texts]
+        yield (values[is_listed].astype(np.uint64) << _HALF) | texts[is_listed].astype(np.uint64)
+
+
+def _bucketed(chunks: Iterable[Keys], buckets: int) -> Iterator[Keys]:
+    """Yield the keys of all chunks in so many buckets, equal high halves in the same one."""
+    piles: list[list[Keys]] = [[_NO_KEYS] for _ in range(buckets)]
+    for keys in chunks:
+        bucket = (keys >> _HALF) % np.uint64(buckets)
+        for number, pile in enumerate(piles):
+            pile.append(keys[bucket == np.uint64(number)])
+    while piles:
+        yield np.concatenate(piles.pop())
+
+
+def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
+    """The short lists of these keys; the keys of long lists, and the sizes of these."""
+    keys.sort()
+    sizes = _run_lengths(keys >> _HALF)
+    is_short, is_long = (sizes > 1) & (sizes <= MOST_TOGETHER), sizes > MOST_TOGETHER
+    texts = (keys[np.repeat(is_short, sizes)] & _LOW).astype(np.uint32)
+    return Lists(texts, sizes[is_short]), keys[np.repeat(is_long, sizes)], sizes[is_long]
+
+
+def _run_lengths(ascending: Keys) -> Indices:
+    """How often each number stands there, in order."""
+    begins = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] + np.uint64(1)))
+    return np.diff(begins, append=len(ascending))
+
+
+def _neighbours(keys: Keys) -> Keys:
+    """Texts listed under pairs of their values; a key has the hash of two values in its high half.
+
+    These keys have a text in the high half, and one of its values in the low half.
+    """
+    keys.sort()
+    found = [_NO_KEYS]
+    for apart in range(1, NEIGHBOURS + 1):
+        sizes = _run_lengths(keys >> _HALF)
+        if apart > 1:  # only texts with few values
+            is_few = sizes * apart <= PAIRED
+            keys = keys[np.repeat(is_few, sizes)]
+        left, right = keys[:-apart], keys[apart:]
+        are_one = left >> _HALF == right >> _HALF
+        left, right = left[are_one], right[are_one]
+        hashes = ((left & _LOW) * _FIRST) ^ ((right & _LOW) * _SECOND)
+        hashes = (hashes ^ (hashes >> np.uint64(29))) * _FIRST
+        found.append((hashes & ~_LOW) | (left >> _HALF))
+    return np.concatenate(found)
+
+
+def _joined(parts: list[Lists]) -> Lists:
+    """All lists of several parts; the parts are emptied."""
+    texts = np.concatenate([np.empty(0, np.uint32), *(part.texts for part in parts)])
+    sizes = np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)])
+    parts.clear()
+    return Lists(texts, sizes)
+
+
+def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
+    """Pairs of the first text of each list with the others, if they share enough; (m, 2).
+
+    The first of the `references` is paired with texts that are none, and the first text that is
+    none with references.
+    """
+    begins = np.cumsum(lists.sizes) - lists.sizes
+    texts = lists.texts.astype(np.int64)
+    first = np.repeat(texts[begins], lists.sizes)
+    if references and len(begins):
+        is_reference = texts < references
+        others = begins + np.add.reduceat(is_reference, begins, dtype=np.int64)
+        first_other = np.repeat(texts[np.minimum(others, len(texts) - 1)], lists.sizes)
+        first = np.where(is_reference, first_other, first)
+        # A list of one side only has no pairs.
+        across = (first < references) != is_reference
+        texts, first = texts[across], first[across]
+    keys = np.sort(_key(np.minimum(first, texts), np.maximum(first, texts))[first != texts])
+    lengths = _run_lengths(keys)
+    pairs = _pairs(keys[np.cumsum(lengths) - lengths])
+    return pairs[2 * lengths >= needed[pairs].min(axis=1)]
+
+
+def _sharing(
+    by_value: Lists, by_two: Lists, needed: Indices, references: int, progress: Progress
+) -> Iterator[Indices]:
+    """Yield the pairs of texts that are together in enough of these lists; arrays (m, 2).
+
+    A list by two values counts twice.
+    """
+    texts = np.concatenate((by_value.texts, by_two.texts))
+    sizes = np.concatenate((by_value.sizes, by_two.sizes))
+    ends = np.repeat(np.cumsum(sizes, dtype=np.uint32), sizes)
+    # Texts that follow each one in its list, and where each text stands.
+    partners, keys = np.zeros(len(needed), np.int64), np.empty(len(texts), np.uint64)
+    for begin in range(0, len(texts), CHUNK):
+        part = slice(begin, begin + CHUNK)
+        places = np.arange(begin, begin + len(texts[part]))
+        keys[part] = _key(texts[part], places)
+        partners += np.bincount(texts[part], ends[part] - places - 1, len(needed)).astype(np.int64)
+    keys.sort()
+    offsets = np.searchsorted(keys, np.arange(len(needed) + 1, dtype=np.uint64) << _HALF)
+    index = Postings(texts, ends, keys.astype(np.uint32), offsets, len(by_value.texts))
+    del keys
+    before = np.append(0, np.cumsum(partners))
+    cuts = np.flatnonzero(np.diff(before[:-1] // CHUNK, prepend=-1))
+    stripes = np.column_stack((cuts, np.append(cuts, len(needed))[1:])).tolist()
+    taken = [stripes[at : at + threads()] for at in range(0, len(stripes), threads())]
+    kernels = loaded_kernels()
+
+    def together(stripe: list[int]) -> Indices:
+        begin, end = stripe
+        if not kernels:
+            return _together(index, needed, references, slice(begin, end))
+        shared, most = np.zeros(len(needed), np.uint16), before[end] - before[begin]
+        found = np.empty((most, 2), np.int64)
+        count = kernels.together(tuple(index), needed, references, (begin, end), shared, found)
+        return found[:count].copy()
+
+    for some in progress(taken, "search", len(needed), lambda some: some[-1][1] - some[0][0]):
+        yield from in_threads(together, some)
+
+
+def _together(index: Postings, needed: Indices, references: int, lefts: slice) -> Indices:
+    """The pairs whose left text is one of `lefts`; see `kernels.together`."""
+    places = index.places[slice(*index.offsets[[lefts.start, lefts.stop]])].astype(np.int64)
+    counts = index.ends[places] - places - 1
+    others = [np.empty(0, np.int64), *(serial for _, serial in ranges(places + 1, counts))]
+    left, right = np.repeat(index.texts[places], counts), index.texts[np.concatenate(others)]
+    weights = np.repeat(1 + (places >= index.doubles), counts)
+    if references:
+        across = (left < references) & (right >= references)
+        left, right, weights = left[across], right[across], weights[across]
+    keys = _key(left, right)
+    order = np.argsort(keys, kind="stable")
+    lengths = _run_lengths(keys[order])
+    begins = np.cumsum(lengths) - lengths
+    pairs = _pairs(keys[order[begins]])
+    shared = np.add.reduceat(weights[order], begins) if len(begins) else begins
+    return pairs[shared >= needed[pairs].min(axis=1)]
+
+
+def _key(high: NDArray[np.integer], low: NDArray[np.integer]) -> Keys:
+    """Two numbers below 2**32 as one."""
+    return (high.astype(np.uint64) << _HALF) | low.astype(np.uint64)
+
+
+def _pairs(keys: Keys) -> Indices:
+    """The two numbers of each key; (m, 2)."""
+    return np.column_stack((keys >> _HALF, keys & _LOW)).astype(np.int64)
+
+
+def _each_once(pairs: Indices) -> Indices:
+    """Each pair once, in ascending order."""
+    return _pairs(distinct_numbers(_key(pairs[:, 0], pairs[:, 1])))

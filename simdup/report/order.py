@@ -1,0 +1,58 @@
+"""Which groups of a result a report shows, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from simdup.report.space import repeated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simdup.records import Group, ScanResult
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How much of a result a text report shows."""
+
+    sort: str = "similarity"
+    """One of `report.SORTS`."""
+    limit: int | None = None
+    """The most groups; None shows all of them."""
+    is_brief: bool = False
+    """Whether a group with many files shows only some of them, as on a terminal."""
+    is_folded: bool = False
+    """Whether groups are left out that pairs of folders stand for."""
+    lines: int | None = None
+    """Groups stop when so many lines are full, summary included; None never stops them."""
+
+
+#: Every group, with every file.
+WHOLE = View()
+
+
+def ranked(groups: Iterable[Group], sort: str) -> list[Group]:
+    """The groups, the most useful first.
+
+    By `similarity` these are the most similar ones, in the order of the result; by `size` the
+    ones in which the most bytes repeat; by `count` the ones with the most files. By `name` they
+    follow the path of the first file.
+    """
+    found = list(groups)
+    if sort == "size":
+        found.sort(key=lambda group: -repeated([group]).total.bytes)
+    elif sort == "count":
+        found.sort(key=lambda group: -len(group.members))
+    elif sort == "name":
+        found.sort(key=lambda group: group.members[0].document.path)
+    return found
+
+
+def selected(result: ScanResult, sort: str, limit: int | None) -> ScanResult:
+    """The result with its first groups and families alone, in the order of `ranked`."""
+    groups, patterns = (
+        tuple(ranked(each, sort)[:limit]) for each in (result.groups, result.patterns)
+    )
+    return replace(result, groups=groups, patterns=patterns)

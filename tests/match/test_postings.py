@@ -1,0 +1,245 @@
+"""simdup.match.postings against its definition in plain Python, and the groups that it leads to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import simdup
+from simdup.compute import compiled
+from simdup.evaluation.labels import own_table
+from simdup.fingerprint.sketch import of_each
+from simdup.match import match, postings
+from simdup.match.postings import (
+    LEAST_SHARED,
+    MOST_SHARED,
+    MOST_TOGETHER,
+    VALUES_A_SHARED,
+    texts_together,
+)
+
+KERNELS = compiled.load_kernels()
+
+
+@pytest.fixture(params=["numpy", "compiled"])
+def method(request, monkeypatch):
+    """Both ways to count what texts share."""
+    if request.param == "compiled" and KERNELS is None:
+        pytest.skip("the extra `fast` is not installed")
+    monkeypatch.setattr(
+        postings, "loaded_kernels", lambda: KERNELS if request.param == "compiled" else None
+    )
+
+
+both_ways = pytest.mark.usefixtures("method")
+
+
+def together(documents, order=None, references=()):
+    """The pairs and the crowded texts of documents that are sets of values."""
+    sketches = of_each([np.array(sorted(each), np.uint32) for each in documents])
+    n = len(documents)
+    is_reference = np.isin(np.arange(n), list(references))
+    order = np.arange(n) if order is None else np.array(order, np.int64)
+    return texts_together(
+        sketches, np.array(list(map(len, documents)), np.int64), order, is_reference
+    )
+
+
+def pairs_of(found):
+    return {tuple(sorted(pair)) for pair in found.pairs.tolist()}
+
+
+def needed(a, b):
+    fewer = min(len(a), len(b)) // VALUES_A_SHARED
+    return min(max(fewer, LEAST_SHARED), MOST_SHARED)
+
+
+def random_documents(seed, n=120, words=4000, size=80):
+    """Some documents of rare and common values; every third has part of the one before."""
+    draw = np.random.default_rng(seed)
+    # Squared, so that low values are common.
+    made = [set((words * draw.random(size) ** 2).astype(int).tolist()) for _ in range(n)]
+    for number in range(3, n, 3):
+        kept = draw.choice(sorted(made[number - 1]), size // 2, replace=False)
+        made[number] = set(kept.tolist()) | set(sorted(made[number])[: size // 3])
+    return made
+
+
+@both_ways
+@pytest.mark.parametrize("seed", range(5))
+def test_texts_that_share_enough_of_what_few_have_are_found(seed):
+    documents = random_documents(seed)
+    having = Counter(value for each in documents for value in each)
+
+    found = pairs_of(together(documents))
+
+    expected = {
+        (i, j)
+        for i, j in combinations(range(len(documents)), 2)
+        if sum(having[value] <= MOST_TOGETHER for value in documents[i] & documents[j])
+        >= needed(documents[i], documents[j])
+    }
+    assert expected
+    assert expected <= found
+    for i, j in found:
+        assert len(documents[i] & documents[j]) >= LEAST_SHARED
+
+
+@both_ways
+def test_texts_that_share_one_rare_value_are_no_candidates():
+    documents = [{1, 2, 3, 4}, {1, 5, 6, 7}, {2, 3, 8, 9}]
+
+    assert pairs_of(together(documents)) == {(0, 2)}
+
+
+@both_ways
+def test_common_values_count_by_twos():
+    # Each value is common, and only the last two texts have neighbours in common.
+    n = MOST_TOGETHER + 5
+    values = [10 * number for number in range(1, 9)]
+    fillers = [{value, 10_000 + 100 * value + i} for value in values for i in range(n)]
+    documents = [*fillers, set(values[:6]), set(values[:6]) | {values[7]}]
+
+    last = len(documents) - 1
+
+    assert (last - 1, last) in pairs_of(together(documents))
+
+
+@both_ways
+def test_members_of_a_crowd_are_paired_with_its_first_text():
+    shared = set(range(1000, 1060))
+    crowd = [shared | {10 * number, 10 * number + 1} for number in range(50)]
+    order = [*range(7, 50), *range(7)]
+
+    found = together(crowd, order)
+
+    assert pairs_of(found) == {tuple(sorted((7, other))) for other in range(50) if other != 7}
+    assert found.crowded.tolist() == list(range(50))
+
+
+@both_ways
+def test_no_text_is_crowded_where_no_list_is_long():
+    assert not len(together(random_documents(1, words=100_000)).crowded)
+
+
+@both_ways
+@pytest.mark.parametrize("seed", range(3))
+def test_only_pairs_with_a_reference_count(seed):
+    documents, references = random_documents(seed), set(range(0, 120, 2))
+
+    found = together(documents, references=references)
+
+    assert len(found.pairs)
+    assert set(found.pairs[:, 1].tolist()) <= references
+    assert not set(found.pairs[:, 0].tolist()) & references
+    one_side = {pair for pair in pairs_of(together(documents)) if (pair[0] + pair[1]) % 2}
+    having = Counter(value for each in documents for value in each)
+    for i, j in one_side:
+        shared = sum(having[value] <= MOST_TOGETHER for value in documents[i] & documents[j])
+        if shared >= needed(documents[i], documents[j]):
+            assert (i, j) in pairs_of(found)
+
+
+@both_ways
+def test_a_crowd_of_two_sides_is_paired_across():
+    shared = set(range(1000, 1060))
+    crowd = [shared | {10 * number, 10 * number + 1} for number in range(40)]
+
+    found = together(crowd, references=range(25))
+
+    across = {(25, other) for other in range(25)} | {(other, 0) for other in range(25, 40)}
+    assert set(map(tuple, found.pairs.tolist())) == across
+
+
+@given(st.lists(st.sets(st.integers(0, 60), max_size=20), max_size=30), st.randoms())
+def test_numbers_of_texts_do_not_matter(documents, random):
+    order = list(range(len(documents)))
+    random.shuffle(order)
+
+    straight = pairs_of(together([documents[number] for number in order]))
+    numbered = pairs_of(together(documents, order))
+
+    assert {tuple(sorted((order[i], order[j]))) for i, j in straight} == numbered
+
+
+@both_ways
+def test_buckets_change_nothing(monkeypatch):
+    documents = random_documents(9)
+    expected = together(documents)
+
+    monkeypatch.setattr(postings, "TEXTS_AT_ONCE", 10)
+    monkeypatch.setattr(postings, "CHUNK", 50)
+    found = together(documents)
+
+    assert found.pairs.tolist() == expected.pairs.tolist()
+    assert found.crowded.tolist() == expected.crowded.tolist()
+
+
+@both_ways
+def test_nothing_is_together_in_an_empty_collection():
+    assert not len(together([]).pairs)
+    assert not len(together([set(), {1}, {1}]).pairs)
+
+
+def partition(result):
+    return {frozenset(member.document.path for member in group.members) for group in result.groups}
+
+
+def similar_pairs(groups):
+    return {pair for group in groups for pair in combinations(sorted(group), 2)}
+
+
+def test_lists_find_the_groups_that_distances_find(monkeypatch):
+    with own_table() as table:
+        folder = Path(table).parent
+        by_distance = partition(simdup.scan([folder]))
+        monkeypatch.setattr(match, "BY_DISTANCE", 0)
+        by_lists = partition(simdup.scan([folder]))
+
+    # A narrow margin: a distance misses one pair in ten that is just similar enough.
+    assert len(by_distance & by_lists) >= 0.97 * len(by_distance)
+    missed = similar_pairs(by_distance) - similar_pairs(by_lists)
+    assert len(missed) <= 0.002 * len(similar_pairs(by_distance))
+
+
+def test_a_collection_of_copies_is_one_group_without_all_its_pairs(write, english, monkeypatch):
+    monkeypatch.setattr(match, "BY_DISTANCE", 0)
+    words = english.split()
+    for number in range(300):
+        words[number % len(words)] = f"word{number}"
+        write(f"in/{number:03}", " ".join(words))
+    asked = []
+    decide = match.decide
+
+    def counted(pairs, *arguments):
+        asked.append(len(pairs))
+        return decide(pairs, *arguments)
+
+    monkeypatch.setattr(match, "decide", counted)
+
+    groups = simdup.scan(["in"]).groups
+
+    assert max(len(group.members) for group in groups) > 30
+    assert sum(asked) < 300 * 40
+
+
+def test_references_are_found_by_lists(write, english, simplified, monkeypatch):
+    monkeypatch.setattr(match, "BY_DISTANCE", 0)
+    write("old/en", english)
+    write("old/zh", simplified)
+    write("new/en", english + " and a word more")
+    write("new/zh", simplified + "多几个字")
+    write("new/other", "something else that nobody has")
+
+    groups = simdup.scan(["new"], against=["old"]).groups
+
+    sizes = defaultdict(int)
+    for group in groups:
+        sizes[Path(group.members[0].document.path).name] = len(group.members)
+    assert sizes == {"en": 2, "zh": 2}
