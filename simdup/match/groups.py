@@ -324,8 +324,12 @@ def with_near_copies(
 ) -> Indices:
     """The representatives of stars, once no document with a pair of NEAR_COPY is alone; (n,).
 
-    Takes what `leaders` takes. Each document but the `leader` (n,) is a pair with its leader.
+    Takes what `leaders` takes. Each document is its own `leader` (n,) or a pair with it.
     """
+    is_alone = np.bincount(leader, minlength=len(leader))[leader] == 1
+    free = is_alone[pairs].all(axis=1) & (closeness >= NEAR_COPY)
+    together = leaders(pairs[free], closeness[free], "star", order)
+    leader = np.where(is_alone, together, leader)
     return _with_near_copies(_weakest_first(pairs, closeness, order), leader)
 
 

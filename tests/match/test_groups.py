@@ -252,6 +252,21 @@ def test_those_whom_their_copies_left_join_them():
     assert found.tolist() == [1, 1, 1, 1]
 
 
+@given(similar(), st.randoms())
+def test_whoever_was_left_alone_is_with_a_near_copy_then(graph, random):
+    pairs, closeness, order = graph
+    leader = leaders(pairs, closeness, "star", order)
+    everyone = np.arange(len(order))
+    freed = [random.random() < 0.5 and leader[leader[i]] == leader[i] != i for i in everyone]
+
+    found = with_near_copies(pairs, closeness, np.where(freed, everyone, leader), order)
+    near = {frozenset(pair) for pair in pairs.tolist()}
+    assert all(found[i] == i or frozenset((i, found[i])) in near for i in everyone.tolist())
+    assert (found[found] == found).all()
+    sizes = np.bincount(found, minlength=len(order))[found]
+    assert (sizes[pairs[closeness >= NEAR_COPY]] > 1).all()
+
+
 @given(graphs())
 def test_components_are_what_is_connected(graph):
     n, pairs = graph
