@@ -113,6 +113,9 @@ class Document:
     """The digest of the text without a byte-order mark and with unified line endings."""
     features_digest: bytes
     """Equal for equal features, which means a similarity of exactly 1."""
+    noise: str | None = None
+    """What its content shows it to be, if such files are compared for identity alone: one of the
+    names in `text.noise`."""
 
     @property
     def path(self) -> str:
@@ -171,6 +174,17 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """A text in a chain of versions."""
+
+    path: str
+    """The member of the group that stands for the text."""
+    changed: float | None
+    """How much changed since the version before: 1 minus their exact similarity. None for the
+    oldest one, and where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """Documents that belong together, the representative first, then most similar first.
 
@@ -185,6 +199,8 @@ class Group:
     members: tuple[Member, ...]
     is_diameter_exact: bool = True
     """False for a very large group, where the diameter is an upper bound."""
+    versions: tuple[Version, ...] = ()
+    """Its texts from the oldest to the newest, if they look like versions of one document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +259,9 @@ class Stats:
     """Entries of the ignore list that excluded at least one pair of similar texts."""
     siblings: int = 0
     """Pairs of texts that are similar enough, but share that with too many others."""
+    identity_only: tuple[tuple[str, int], ...] = ()
+    """The kinds of files that were compared for identity alone, as `files.noise` names them, and
+    the number of files of each."""
 
 
 @dataclass(frozen=True, slots=True)

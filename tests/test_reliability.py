@@ -59,7 +59,7 @@ remembered = pytest.mark.usefixtures("settled")
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
-FORMATS = ["text", "json", "jsonl", "csv", "fdupes"]
+FORMATS = ["text", "json", "jsonl", "csv", "names", "fdupes"]
 OLD = b"the old report\n"
 
 # The folder serves all examples: each begins with an empty one.

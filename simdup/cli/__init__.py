@@ -39,7 +39,7 @@ SUMMARIES = {
     "corpus": "Compare documents that are rows of JSON Lines, CSV or Parquet files.",
     "evaluate": "Measure how well fingerprints tell duplicates from other texts, by size.",
     "help": "Print a page of the manual; without TOPIC list the pages.",
-    "ignore": "Mark pairs of files as not duplicates; scans then leave them out and count them.",
+    "ignore": "Mark files as not duplicates; scans then leave their pairs out and count them.",
     "index": "Keep a collection of documents in a file, to search it with `simdup query`.",
     "query": "Find the documents in INDEX that are like FILE...; - is stdin.",
     "report": "Show RESULT again, which `simdup scan --format json` or jsonl printed; - is stdin.",

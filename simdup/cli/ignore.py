@@ -1,4 +1,4 @@
-"""`simdup ignore`: the list of pairs of files that the user marked as not duplicates."""
+"""`simdup ignore`: the list of files that the user marked as not duplicates of each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from simdup.report.wording import count, printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simdup.files.ignored import IgnoredPair
+    from simdup.files.ignored import IgnoredTexts
     from simdup.settings import Settings
 
 _DEFAULT = "[default: SIMDUP_IGNORED, or a file in your data folder]"
@@ -61,7 +61,7 @@ def ignored_digests(given: dict[str, Any]) -> list[tuple[bytes, bytes]]:
         if not given["quiet"]:
             tell(f"simdup: {str(path)!r}: not a regular file; going on without the list")
         return []
-    return [pair.digests for pair in _pairs(named)]
+    return [pair for entry in _entries(named) for pair in entry.pairs]
 
 
 def _path(named: str | None) -> Path:
@@ -70,12 +70,12 @@ def _path(named: str | None) -> Path:
     return default_place() if named is None else Path(named)
 
 
-def _pairs(named: str | None) -> list[IgnoredPair]:
-    """Return the pairs in a list; none if the default list does not exist yet."""
-    from simdup.files.ignored import pairs_in
+def _entries(named: str | None) -> list[IgnoredTexts]:
+    """Return the entries of a list; none if the default list does not exist yet."""
+    from simdup.files.ignored import entries_in
 
     try:
-        return pairs_in(_path(named))
+        return entries_in(_path(named))
     except (FileNotFoundError, NotADirectoryError):
         if named is not None:
             raise
@@ -84,10 +84,10 @@ def _pairs(named: str | None) -> list[IgnoredPair]:
 
 @click.group("ignore", cls=Group)
 def ignore_command() -> None:
-    """Mark pairs of files as not duplicates; scans then leave them out and count them.
+    """Mark files as not duplicates; scans then leave their pairs out and count them.
 
-    simdup remembers the texts of a pair: the pair stays ignored when the files are moved or
-    re-encoded, until one of the texts is edited. Exits with 0 when done, 2 on errors.
+    simdup remembers the texts: they stay ignored when the files are moved or re-encoded, until
+    they are edited. Exits with 0 when done, 2 on errors.
 
     \b
     Examples:
@@ -97,50 +97,119 @@ def ignore_command() -> None:
 
 
 @ignore_command.command("add", work="simdup.files.compare")
-@click.argument("left", type=options.PATH, metavar="A")
-@click.argument("right", type=options.PATH, metavar="B")
+@click.argument("files", nargs=-1, required=True, metavar="FILE|GLOB|NUMBER...")
 @_list_option
+@options.file(
+    "--cache",
+    "The store that remembers the last scan, for NUMBER."
+    "  [default: SIMDUP_CACHE, or a file in your cache folder]",
+)
 @options.reading
-def add_command(left: str, right: str, ignored: str | None, **given: Any) -> int:
-    """Remember that A and B are not duplicates.
+def add_command(files: tuple[str, ...], ignored: str | None, **given: Any) -> int:
+    """Remember that no two of these files are duplicates.
 
+    A GLOB stands for the files that match it now; ** stands for any folders. A NUMBER stands for
+    the files of the group that the last scan showed with it (write ./7 for a file of this name).
     Give the same --encoding, --formats and --convert as to `simdup scan`.
 
     \b
     Examples:
       simdup ignore add form-2023.txt form-2024.txt
-      simdup ignore add docs/api.md docs/cli.md --ignored .simdup-ignored
+      simdup ignore add 'forms/**/*.docx'
+      simdup ignore add 3
     """
     from datetime import date
 
-    from simdup.files.ignored import IgnoredPair, line_of, lines_in
+    from simdup.files.ignored import IgnoredTexts, line_of, lines_in
 
     path = _path(ignored)
-    refuse_same_files([("the list of pairs", path)], [("A", left), ("B", right)])
-    one, other = _digests((left, right), options.reading_from(given))
-    if one == other:
-        raise InputError(
-            f"{left!r} and {right!r} hold the very same text; only texts that differ can be ignored"
-        )
-    names = _name(left, path), _name(right, path)
-    pair = IgnoredPair((one.hex(), other.hex()), names, date.today().isoformat())  # noqa: DTZ011
+    found = _texts_of(files, path, given)
+    names = tuple(_name(each, path) for each in found.values())
+    entry = IgnoredTexts(tuple(found), names, date.today().isoformat())  # noqa: DTZ011
     if ignored is None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(path.parent):
         lines = lines_in(path) if path.exists() else []
-        if any(known.is_of(one, other) for _, known in lines):
-            tell(f"simdup: {_files(pair)} were ignored before")
+        if any(known.includes(found) for _, known in lines):
+            tell(f"simdup: {_files(entry)} were ignored before")
             return 0
-        _write(path, [*(line for line, _ in lines), line_of(pair)])
-    total = count(len(lines) + 1, "pair")
-    click.echo(f"ignored: {_files(pair)}; {total} in {printable(str(path))}")
+        _write(path, [*(line for line, _ in lines), line_of(entry)])
+    total = _counted([*(known for _, known in lines), entry])
+    click.echo(f"ignored: {_files(entry)}; {total} in {printable(str(path))}")
     return 0
+
+
+def _texts_of(files: tuple[str, ...], path: Path, given: dict[str, Any]) -> dict[str, str]:
+    """Return the digests of all texts that the arguments stand for, each with its first file.
+
+    Raises UsageError and InputError.
+    """
+    from simdup.files.ignored import MOST_TEXTS
+
+    settings, found, read = options.reading_from(given), dict[str, str](), list[str]()
+    for each in files:
+        if each.isascii() and each.isdecimal():
+            group = _group_of_last_scan(int(each), given["cache"])
+            read += [file for file, _ in group]
+            for file, text in group:
+                found.setdefault(text, file)
+            continue
+        for file in _matching(each):
+            refuse_same_files([("the list", path)], [("FILE", file)])
+            found.setdefault(_digest(file, settings), file)
+            read.append(file)
+    if len(read) < 2:
+        raise click.UsageError("give two files or more, a glob, or the number of a group")
+    if len(found) < 2:
+        named = f"{read[0]!r} and {read[1]!r}" if len(read) == 2 else f"these {len(read)} files"
+        raise InputError(f"{named} hold the very same text; only texts that differ can be ignored")
+    if len(found) > MOST_TEXTS:
+        raise InputError(f"{len(found):,} texts; at most {MOST_TEXTS} can be ignored at once")
+    return found
+
+
+def _matching(argument: str) -> list[str]:
+    """Return the file that an argument names, or the files that match it as a glob."""
+    from glob import glob, has_magic
+
+    if os.path.lexists(argument) or not has_magic(argument):
+        return [argument]
+    found = sorted(path for path in glob(argument, recursive=True) if os.path.isfile(path))
+    if not found:
+        raise InputError(f"{argument!r}: no file matches")
+    return found
+
+
+def _group_of_last_scan(number: int, named: str | None) -> tuple[tuple[str, str], ...]:
+    """Return a file and the digest of each text in a group, and say which scan it is from."""
+    from contextlib import closing
+    from datetime import datetime
+
+    from simdup.cli.cache import open_store, store_files
+    from simdup.storage.last_scan import kept_group
+
+    group = None
+    if any(path.exists() for path in store_files(named)):
+        with closing(open_store(named)) as store:
+            group = kept_group(store, number)
+    if group is None:
+        raise InputError(
+            f"group {number}: the last scan that remembers anything showed none with this number"
+        )
+    if len(group.texts) < 2:
+        raise InputError(
+            f"group {number}: all its files hold the very same text; only texts that differ can"
+            " be ignored"
+        )
+    when = datetime.fromtimestamp(group.scanned).isoformat(" ", "minutes")  # noqa: DTZ006
+    tell(f"group {number} of the scan of {when}")
+    return group.texts
 
 
 @ignore_command.command("list", work="simdup.files.ignored")
 @_list_option
 def list_command(ignored: str | None) -> int:
-    """Show every pair: its number, the day it was added, and the names of the files on that day.
+    """Show every entry: its number, the day it was added, and the names of the files on that day.
 
     \b
     Examples:
@@ -149,23 +218,23 @@ def list_command(ignored: str | None) -> int:
     """
     from simdup.report.terminal import padded, width
 
-    pairs = _pairs(ignored)
-    names = [[printable(name) for name in pair.names] for pair in pairs]
-    widest = max((width(left) for left, _ in names), default=0)
+    entries = _entries(ignored)
+    names = [_some_names(entry) for entry in entries]
+    widest = max((width(left) for left, *_ in names), default=0)
     writer(None, as_utf8=False)(
-        f"{number:>4}  {pair.added}  {padded(left, widest)}  {right}"
-        for number, (pair, (left, right)) in enumerate(zip(pairs, names, strict=True), 1)
+        f"{number:>4}  {entry.added}  {padded(left, widest)}  {'  '.join(others)}"
+        for number, (entry, (left, *others)) in enumerate(zip(entries, names, strict=True), 1)
     )
-    tell(f"{count(len(pairs), 'pair')} in {printable(str(_path(ignored)))}")
+    tell(f"{_counted(entries)} in {printable(str(_path(ignored)))}")
     return 0
 
 
 @ignore_command.command("remove", work="simdup.files.compare")
-@click.argument("pair", nargs=-1, required=True, metavar="A B|NUMBER")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...|NUMBER")
 @_list_option
 @options.reading
-def remove_command(pair: tuple[str, ...], ignored: str | None, **given: Any) -> int:
-    """Let A and B be duplicates again, or the pair that `simdup ignore list` shows as NUMBER.
+def remove_command(files: tuple[str, ...], ignored: str | None, **given: Any) -> int:
+    """Let FILE... be duplicates again, or the entry that `simdup ignore list` shows as NUMBER.
 
     \b
     Examples:
@@ -179,43 +248,62 @@ def remove_command(pair: tuple[str, ...], ignored: str | None, **given: Any) -> 
         raise InputError(f"{str(path)!r}: there is no such list; `simdup ignore add` makes one")
     with _locked(path.parent):
         lines = lines_in(path)
-        chosen = _chosen([known for _, known in lines], pair, settings)
-        kept = [line for line, known in lines if known not in chosen]
-        _write(path, kept)
-    click.echo(f"no longer ignored: {_files(chosen[0])}; {count(len(kept), 'pair')} left")
+        chosen = _chosen([known for _, known in lines], files, settings)
+        kept = [(line, known) for line, known in lines if known not in chosen]
+        _write(path, [line for line, _ in kept])
+    left = _counted([known for _, known in kept])
+    click.echo(f"no longer ignored: {_files(chosen[0])}; {left} left")
     return 0
 
 
 def _chosen(
-    known: list[IgnoredPair], pair: tuple[str, ...], settings: Settings
-) -> list[IgnoredPair]:
-    """Return the pair to remove, every time it is listed. Raises UsageError and InputError."""
-    if len(pair) == 1:
-        if not pair[0].isdecimal() or not 1 <= int(pair[0]) <= len(known):
-            raise InputError(f"{pair[0]!r} is no number of {count(len(known), 'ignored pair')}")
-        return [known[int(pair[0]) - 1]]
-    if len(pair) != 2:
-        raise click.UsageError("give two files, or the number of a pair")
-    digests = _digests(pair, settings)
-    chosen = [each for each in known if each.is_of(*digests)]
-    if not chosen:
-        raise InputError(
-            f"{pair[0]!r} and {pair[1]!r} are not an ignored pair, as they are now;"
-            " `simdup ignore list` shows the numbers of all pairs"
-        )
-    return chosen
+    known: list[IgnoredTexts], files: tuple[str, ...], settings: Settings
+) -> list[IgnoredTexts]:
+    """Return the entry to remove, every time it is listed. Raises UsageError and InputError."""
+    if len(files) == 1:
+        number = files[0]
+        if not number.isdecimal() or not 1 <= int(number) <= len(known):
+            raise InputError(f"{number!r} is no number of {_counted(known, 'ignored ')}")
+        return [known[int(number) - 1]]
+    texts = [_digest(path, settings) for path in files]
+    chosen = [each for each in known if each.is_of(texts)]
+    if chosen:
+        return chosen
+    named = " and ".join(map(repr, files))
+    larger = [place for place, each in enumerate(known, 1) if each.includes(texts)]
+    if larger:
+        raise InputError(f"{named} are ignored together with others: give the number {larger[0]}")
+    what = "pair" if len(files) == 2 else "entry"
+    raise InputError(
+        f"{named} are not an ignored {what}, as they are now;"
+        " `simdup ignore list` shows the numbers of all entries"
+    )
 
 
-def _digests(pair: tuple[str, ...], settings: Settings) -> tuple[bytes, bytes]:
-    """Return the digests of the texts of two files. Raises InputError."""
+def _digest(path: str, settings: Settings) -> str:
+    """Return the digest of the text of a file, in hexadecimal. Raises InputError."""
     from simdup.files.compare import document_at
 
-    left, right = (document_at(path, settings)[0].text_digest for path in pair)
-    return left, right
+    return document_at(path, settings)[0].text_digest.hex()
 
 
-def _files(pair: IgnoredPair) -> str:
-    return " and ".join(map(printable, pair.names))
+def _files(entry: IgnoredTexts) -> str:
+    """Return the names of the files of an entry, or of the first of many."""
+    first, second, *others = _some_names(entry)
+    return f"{first}, {second} {others[0]}" if others else f"{first} and {second}"
+
+
+def _some_names(entry: IgnoredTexts) -> list[str]:
+    """Return the names of the first two files of an entry, and how many more there are."""
+    more = len(entry.names) - 2
+    shown = [printable(name) for name in entry.names[:2]]
+    return [*shown, f"and {count(more, 'more file')}"] if more else shown
+
+
+def _counted(entries: list[IgnoredTexts], about: str = "") -> str:
+    """Return the number of entries, called pairs if all have two files."""
+    are_pairs = all(len(entry.texts) == 2 for entry in entries)
+    return count(len(entries), about + ("pair" if are_pairs else "entry"))
 
 
 def _name(path: str, beside: Path) -> str:

@@ -323,7 +323,11 @@ filters = together(
     option("--include", "Read only files that match a GLOB.", multiple=True, metavar="GLOB"),
     option("--exclude", "Leave out files and folders that match.", multiple=True, metavar="GLOB"),
     flag("--hidden", "Also read files and folders whose names begin with a dot."),
-    flag("--noise", "Also enter folders of caches, trash and version control."),
+    flag(
+        "--noise",
+        "Also enter folders of caches, trash and version control, and compare lock files, SVG and"
+        " the like in full.",
+    ),
     flag("--gitignore", "Leave out what .gitignore files name."),
     option(
         "--max-depth",

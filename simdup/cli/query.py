@@ -88,6 +88,7 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
       simdup query library.simdup --text "It was a bright cold day in April" --top 3
     """
     from simdup.index.index import Index
+    from simdup.index.query import with_sets
     from simdup.index.records import Answer
     from simdup.records import Skipped
     from simdup.report import query as answers
@@ -97,7 +98,7 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     write = writer(given["target"], as_utf8=form.startswith("json"))
     with Index(file, options.companions_from(given)) as index:
         outcomes, searched = _ask(index, paths, given)
-    found = [each for each in outcomes if isinstance(each, Answer)]
+    found = with_sets([each for each in outcomes if isinstance(each, Answer)])
     skipped = [each for each in outcomes if isinstance(each, Skipped)]
     if form == "null":
         write(answers.render_null(outcomes))

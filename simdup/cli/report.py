@@ -20,7 +20,7 @@ from simdup.errors import InputError
 if TYPE_CHECKING:
     from simdup.records import Document, Skipped
 
-FORMATS = ("text", "csv", "fdupes")
+FORMATS = ("text", "csv", "names", "fdupes")
 
 # Saved times are floats, which are exact to a quarter of a microsecond.
 _SAME_TIME_NS = 1_000

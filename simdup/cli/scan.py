@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # The formats that can say that a result is incomplete.
 FORMATS_OF_PARTS = frozenset({"json", "jsonl"})
 
-FORMATS = ("text", "json", "jsonl", "csv", "fdupes")
+FORMATS = ("text", "json", "jsonl", "csv", "names", "fdupes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +226,12 @@ def _paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
-    """Return the function that renders the result; with -0 alone that is fdupes's list."""
+    """Return the function that renders the result; with -0 alone that lists names."""
     form = given["form"]
-    is_null = given["null"] and form in {None, "fdupes"}
+    is_null = given["null"] and form in {None, "names", "fdupes"}
     if given["null"] and not is_null and given["files_from"] is None:
-        raise click.UsageError(f"-0 goes with --format fdupes or --files-from, not {form}")
+        formats = "--format names, --format fdupes"
+        raise click.UsageError(f"-0 goes with {formats} or --files-from, not {form}")
     return renderer(given, null=is_null)
 
 

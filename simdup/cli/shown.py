@@ -75,9 +75,10 @@ def renderer(given: dict[str, Any], *, null: bool = False) -> Callable[[ScanResu
         "json": partial(data.render_json, siblings=siblings),
         "jsonl": partial(data.render_jsonl, siblings=siblings),
         "csv": partial(data.render_csv, siblings=siblings),
-        "fdupes": text.render_names,
+        "names": text.render_null if null else text.render_names,
+        "fdupes": text.render_fdupes_null if null else text.render_fdupes,
     }
-    render = text.render_null if null else renderers[form]
+    render = renderers[form or "names"]
     # A program gets all groups, whatever a configuration file says, unless it asks for fewer.
     limit = given["limit"] if options.is_given("limit") else None
     return lambda result: render(selected(result, given["sort"], limit))

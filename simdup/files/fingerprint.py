@@ -44,6 +44,7 @@ from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.text.chunking import chunks_of
 from simdup.text.encodings import Encoding, count_lost, decode_chunks, encoding_named
+from simdup.text.noise import NUMBERS, is_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -192,7 +193,8 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
     """The document whose fingerprint is this row; `lost` characters could not be decoded."""
     encoding, features = text.encoding, int(prints.counts[row])
     digests = text.bytes_digest, text.text_digest, prints.digests[row].tobytes()
-    document = Document(source, encoding.name, encoding.confidence, lost, features, *digests)
+    about = encoding.name, encoding.confidence, lost, features
+    document = Document(source, *about, *digests, text.noise)
     sketch = None if prints.sketches is None else prints.sketches[row]
     return _Made(document, prints.rows[row], sketch)
 
@@ -205,6 +207,7 @@ def _streamed(
 ) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
     of_bytes, of_text, lost = blake2b(digest_size=16), blake2b(digest_size=16), 0
+    has_numbers = True
     encoding = known or encoding_of_large(source)
 
     def chunks() -> Iterator[bytes]:
@@ -213,14 +216,16 @@ def _streamed(
             yield chunk
 
     def pieces() -> Iterator[str]:
-        nonlocal lost
+        nonlocal lost, has_numbers
         for text in decode_chunks(chunks(), encoding):
             of_text.update(text.encode("utf-8", "surrogatepass"))
             lost += count_lost(text)
+            has_numbers = has_numbers and is_numbers(text)
             yield from chunks_of(text)
 
     prints = fingerprint_chunks(pieces(), recipe, is_sketched=is_sketched)
-    about = Text("", encoding, of_bytes.digest(), of_text.digest())
+    noise = NUMBERS if has_numbers else None
+    about = Text("", encoding, of_bytes.digest(), of_text.digest(), noise)
     return _made(source, about, lost, prints, 0)
 
 

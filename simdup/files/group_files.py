@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.files.fingerprint import Fingerprinted, features_of
+from simdup.files.noise import SetAside, without_noise
 from simdup.files.precedence import ranks
 from simdup.files.sets import with_sets
+from simdup.files.versions import with_versions
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, members_of
-from simdup.match.match import match
+from simdup.match.match import exact_similarities, match
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
@@ -57,22 +59,32 @@ class Matches:
     """Families of siblings, numbered after the groups."""
     siblings: int = 0
     """Pairs of texts that were similar enough, but set aside as siblings."""
+    identity_only: tuple[tuple[str, int], ...] = ()
+    """The kinds of files that were compared for identity alone, and the number of files of each."""
 
 
-def match_documents(
+def match_documents(  # noqa: PLR0913  (three have an answer)
     made: Fingerprinted,
     settings: Settings,
     progress: Progress,
     cache: RecipeCache | None = None,
     ignored: Iterable[tuple[bytes, bytes]] = (),
+    *,
+    named: Container[str] | None = None,
 ) -> Matches:
     """The groups of some documents, most similar first.
 
     Rows may be wider than the settings' bits: their first bits are the fingerprints, and all of
     them sort out candidates that are near by chance. Documents that were skipped because they
     have no text are grouped by their bytes alone. Similarities that `cache` knows are not
-    computed again. `ignored` are pairs of texts, by digest, that are no duplicates.
+    computed again. `ignored` are pairs of texts, by digest, that are no duplicates. If `named` is
+    given, files that are alike by nature are grouped by their texts alone, see `files.noise`;
+    but not those at these paths.
     """
+    every = made.documents
+    aside = SetAside((), made.rows[:0])
+    if named is not None:
+        made, aside = without_noise(made, named)
     documents = made.documents
     without_text = [each.file for each in made.skipped if each.file is not None]
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
@@ -82,12 +94,18 @@ def match_documents(
     exclusions = _exclusions(documents, texts, pairs)
     matched = match(texts, settings, reread, progress, cache=known, exclusions=exclusions)
     gone = {skipped.path for skipped in reread.changed}
-    are_references = any(each.source.is_reference for each in chain(documents, without_text))
-    copies = _copies(without_text, settings, are_references=are_references)
+    are_references = any(each.source.is_reference for each in chain(every, without_text))
+    row = bytes(settings.recipe.bits // 8)
+    rows = [*([row] * len(without_text)), *(each[: len(row)].tobytes() for each in aside.rows)]
+    copies = _copies(
+        [*without_text, *aside.documents], rows, settings, are_references=are_references
+    )
     grouping = Grouping(documents, texts, gone)
     groups = _in_order((*grouping.groups(matched), *copies))
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
     groups, patterns = with_sets(groups, patterns)
+    compare = _Similarities(made, texts, settings, progress, cache) if settings.verified else None
+    groups = with_versions(groups, documents, compare)
     return Matches(
         groups,
         matched.candidates,
@@ -95,6 +113,7 @@ def match_documents(
         matched.excluded,
         patterns,
         len(matched.siblings.pairs),
+        aside.kinds,
     )
 
 
@@ -111,6 +130,29 @@ def own_share_of(
     reread = _RereadDocuments(made.documents, texts, settings)
     shares = match(texts, settings, reread, progress).shares
     return float(shares.of(text_of[[pair]])[0]) if shares else 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Similarities:
+    """Computes the exact similarities of pairs of documents, whose texts are read again."""
+
+    made: Fingerprinted
+    texts: Texts
+    settings: Settings
+    progress: Progress
+    cache: RecipeCache | None
+
+    def __call__(self, pairs: Sequence[tuple[Document, Document]]) -> list[float]:
+        """The similarity of each pair; 0 for a file that has changed."""
+        documents, texts = self.made.documents, self.texts
+        place = {document.path: place for place, document in enumerate(documents)}
+        text_of = np.empty(len(documents), np.int64)
+        text_of[texts.by_text] = np.repeat(np.arange(len(texts)), texts.sizes)
+        asked = text_of[[[place[one.path], place[other.path]] for one, other in pairs]]
+        reread = _RereadDocuments(documents, texts, self.settings)
+        known = None if self.cache is None else _StoredSimilarities(self.cache, reread.changed)
+        about = texts, asked, self.settings, reread, self.progress
+        return [float(value) for value in exact_similarities(*about, known)]
 
 
 class _RereadDocuments:
@@ -187,22 +229,32 @@ def _exclusions(
 
 
 def _copies(
-    documents: Sequence[Document], settings: Settings, *, are_references: bool
+    documents: Sequence[Document],
+    rows: Sequence[bytes],
+    settings: Settings,
+    *,
+    are_references: bool,
 ) -> Iterator[Group]:
-    """Yield groups of documents without text that have the same bytes.
+    """Yield groups of documents with the same text, or without text and with the same bytes.
 
-    If there are references at all, a group needs both a reference, which comes first, and
-    another document.
+    `rows` are their fingerprints. If there are references at all, a group needs both a reference,
+    which comes first, and another document.
     """
-    by_bytes: dict[bytes, list[Document]] = {}
+    by_text: dict[bytes, list[int]] = {}
     for index in np.argsort(ranks(documents)).tolist():
-        by_bytes.setdefault(documents[index].bytes_digest, []).append(documents[index])
-    row, alike = bytes(settings.recipe.bits // 8), 1.0 if settings.verified else None
-    for same in by_bytes.values():
-        same.sort(key=lambda document: not document.source.is_reference)
-        if are_references and same[0].source.is_reference == same[-1].source.is_reference:
+        by_text.setdefault(documents[index].text_digest, []).append(index)
+    alike = 1.0 if settings.verified else None
+    for same in by_text.values():
+        same.sort(key=lambda index: not documents[index].source.is_reference)
+        first, last = documents[same[0]], documents[same[-1]]
+        if are_references and first.source.is_reference == last.source.is_reference:
             continue
-        yield _sorted_group([Member(each, row, Kind.IDENTICAL_BYTES, 0, alike) for each in same])
+        yield _sorted_group(
+            [
+                Member(each, rows[index], each.kind_with(first), 0, alike)
+                for index, each in ((index, documents[index]) for index in same)
+            ]
+        )
 
 
 def _in_order(groups: Iterable[Group], first: int = 1) -> tuple[Group, ...]:

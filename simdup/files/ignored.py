@@ -1,6 +1,6 @@
-"""The user's list of pairs of texts that are no duplicates: a file with one pair a line.
+"""The user's list of texts that are no duplicates of each other: a file with one entry a line.
 
-A pair is identified by the digests of its texts, so it holds when files move or change their
+An entry has the digests of two texts or more, so it holds when files move or change their
 encoding. The names of the files are only for people to read.
 """
 
@@ -10,6 +10,7 @@ import json
 import os
 import re
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,30 +30,37 @@ _DIGEST = re.compile(r"[0-9a-f]{32}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoredPair:
-    """Two texts, and where and when the user marked them as not duplicates."""
+#: The most texts of one entry: each two of them are a pair.
+MOST_TEXTS = 500
 
-    texts: tuple[str, str]
-    """Their digests, in hexadecimal."""
-    names: tuple[str, str]
+
+@dataclass(frozen=True, slots=True)
+class IgnoredTexts:
+    """Two texts or more, and where and when the user marked them as not duplicates."""
+
+    texts: tuple[str, ...]
+    """Their digests, in hexadecimal; all different."""
+    names: tuple[str, ...]
     """The names of the files that had them then."""
     added: str
     """The day, as 2026-11-21."""
 
     @property
-    def digests(self) -> tuple[bytes, bytes]:
-        """The digests in bytes, as `Document.text_digest`."""
-        left, right = map(bytes.fromhex, self.texts)
-        return left, right
+    def pairs(self) -> list[tuple[bytes, bytes]]:
+        """Every two of the digests in bytes, as `Document.text_digest`."""
+        return list(combinations(map(bytes.fromhex, self.texts), 2))
 
-    def is_of(self, one: bytes, other: bytes) -> bool:
-        """Whether the pair is of these two texts, whichever comes first."""
-        return {*self.digests} == {one, other}
+    def is_of(self, texts: Iterable[str]) -> bool:
+        """Whether the entry is of these texts, in whatever order."""
+        return {*self.texts} == {*texts}
+
+    def includes(self, texts: Iterable[str]) -> bool:
+        """Whether these texts are among those of the entry."""
+        return {*self.texts} >= {*texts}
 
 
 def default_place() -> Path:
-    """Where this user's pairs are: SIMDUP_IGNORED, or in the system's place for data.
+    """Where this user's list is: SIMDUP_IGNORED, or in the system's place for data.
 
     Raises NoHomeError.
     """
@@ -70,10 +78,10 @@ def is_no_list(path: Path) -> bool:
     return os.path.exists(path) and not os.path.isfile(path)
 
 
-def lines_in(path: Path) -> list[tuple[str, IgnoredPair]]:
-    """Every pair in a file, with its line.
+def lines_in(path: Path) -> list[tuple[str, IgnoredTexts]]:
+    """Every entry in a file, with its line.
 
-    Raises OSError if the file cannot be read, and InputError for a line that is no pair, by its
+    Raises OSError if the file cannot be read, and InputError for a line that is no entry, by its
     number, and for a folder, device or FIFO.
     """
     if is_no_list(path):
@@ -83,45 +91,49 @@ def lines_in(path: Path) -> list[tuple[str, IgnoredPair]]:
         if line.strip():
             try:
                 text = line.decode("utf-8").removesuffix("\r")
-                found.append((text, _pair(json.loads(text))))
+                found.append((text, _entry(json.loads(text))))
             except (ValueError, RecursionError) as wrong:
                 what = str(wrong) if type(wrong) is ValueError else "no JSON"
                 raise InputError(
-                    f"{str(path)!r}, line {number}: no pair of texts ({what})"
+                    f"{str(path)!r}, line {number}: no entry of the list ({what})"
                 ) from None
     return found
 
 
-def pairs_in(path: Path) -> list[IgnoredPair]:
-    """Every pair in a file, in order. Raises InputError and OSError as `lines_in`."""
-    return [pair for _, pair in lines_in(path)]
+def entries_in(path: Path) -> list[IgnoredTexts]:
+    """Every entry in a file, in order. Raises InputError and OSError as `lines_in`."""
+    return [entry for _, entry in lines_in(path)]
 
 
-def line_of(pair: IgnoredPair) -> str:
-    """The line of the list that stands for a pair: JSON."""
-    fields = {"texts": pair.texts, "names": pair.names, "added": pair.added}
+def line_of(entry: IgnoredTexts) -> str:
+    """The line of the list that stands for an entry: JSON."""
+    fields = {"texts": entry.texts, "names": entry.names, "added": entry.added}
     return json.dumps(fields, ensure_ascii=False)
 
 
-def _pair(value: Any) -> IgnoredPair:  # noqa: ANN401
-    """The pair in the JSON of a line. Raises ValueError that says what is wrong."""
+def _entry(value: Any) -> IgnoredTexts:  # noqa: ANN401
+    """The entry in the JSON of a line. Raises ValueError that says what is wrong."""
     if not isinstance(value, dict):
         raise ValueError("no object")  # noqa: TRY004  (a value of the file, not of a caller)
-    texts, names = (_two(value.get(key), key) for key in ("texts", "names"))
+    texts, names = (_texts(value.get(key), key) for key in ("texts", "names"))
     if not all(_DIGEST.fullmatch(text) for text in texts):
         raise ValueError("texts: no digest of 32 hexadecimal digits")
-    if texts[0] == texts[1]:
+    if len({*texts}) < len(texts):
         raise ValueError("texts: twice the same")
+    if len(names) != len(texts):
+        raise ValueError("names: not as many as texts")
     added = value.get("added")
     if not isinstance(added, str) or not _DATE.fullmatch(added):
         raise ValueError("added: no date such as 2026-11-21")
-    return IgnoredPair(texts, names, added)
+    return IgnoredTexts(texts, names, added)
 
 
-def _two(value: object, key: str) -> tuple[str, str]:
-    if not isinstance(value, list) or [type(each) for each in value] != [str, str]:
-        raise ValueError(f"{key}: not two texts")
-    return value[0], value[1]
+def _texts(value: object, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(type(each) is str for each in value):
+        raise ValueError(f"{key}: no list of texts")
+    if not 2 <= len(value) <= MOST_TEXTS:
+        raise ValueError(f"{key}: not 2 to {MOST_TEXTS} texts")
+    return tuple(value)
 
 
 def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) -> ScanResult:
@@ -157,5 +169,15 @@ def _without_pairs(
     weakest = max((each.kind for each in kept), key=[*Kind].index)
     rows = np.array([list(each.fingerprint) for each in kept], np.uint8)
     most, is_exact = diameter(rows)
-    smaller = replace(group, members=kept, kind=weakest, diameter=most, is_diameter_exact=is_exact)
+    paths = {each.document.path for each in kept}
+    # What changed from one to the next is only known of the whole chain.
+    versions = group.versions if all(each.path in paths for each in group.versions) else ()
+    smaller = replace(
+        group,
+        members=kept,
+        kind=weakest,
+        diameter=most,
+        is_diameter_exact=is_exact,
+        versions=versions,
+    )
     return smaller, found

@@ -23,6 +23,7 @@ from simdup.records import Reason, Skipped, Source, without_text
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.encodings import Encoding, NotText, decode, detect
 from simdup.text.encodings import edition as edition_of_texts
+from simdup.text.noise import NUMBERS, REDIRECTION, is_numbers, is_redirection
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -50,6 +51,8 @@ class Text:
     bytes_digest: bytes
     text_digest: bytes
     """The same object as `bytes_digest` for plain UTF-8, where text and bytes are one."""
+    noise: str | None = None
+    """See `records.Document`."""
 
 
 class SkipError(Exception):
@@ -99,7 +102,9 @@ def read_text(source: Source, known: Encoding | None, readers: Readers | None = 
     encoding = _encoding(data, known, complete=True)
     text, of_bytes = decode(data, encoding), digest(data)
     encoded = text.encode("utf-8", "surrogatepass")
-    return Text(text, encoding, of_bytes, of_bytes if encoded == data else digest(encoded))
+    of_text = of_bytes if encoded == data else digest(encoded)
+    noise = NUMBERS if is_numbers(text) else _redirection(data)
+    return Text(text, encoding, of_bytes, of_text, noise)
 
 
 def _takes(readers: Readers, head: bytes, source: Source) -> bool:
@@ -137,7 +142,11 @@ def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
         return None
     text, kind = found
     of_text = digest(text.encode("utf-8", "surrogatepass"))
-    return Text(text, Encoding(kind, 1.0), digest(data), of_text)
+    return Text(text, Encoding(kind, 1.0), digest(data), of_text, _redirection(data))
+
+
+def _redirection(data: bytes) -> str | None:
+    return REDIRECTION if is_redirection(data) else None
 
 
 def _without_text(data: bytes, source: Source, readers: Readers) -> Document:

@@ -32,6 +32,8 @@ from simdup.progress import silent
 from simdup.records import Document, ScanResult, Skipped, Source, Stats
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
+from simdup.storage.last_scan import keep_groups
+from simdup.text.noise import EDITION as NOISE_EDITION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -94,11 +96,17 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         with _cycles_ignored():
             sources = _sources(found, skipped)
             made.run(sources, jobs, progress, is_list=are_files)
-            matches = match_documents(made.fingerprinted(), settings, progress, cache, ignored)
+            # What the user names is compared in full, whatever it is.
+            named = None if filters.noise or are_files else {*roots, *references}
+            matches = match_documents(
+                made.fingerprinted(), settings, progress, cache, ignored, named=named
+            )
         if cache is not None:
             cache.finish([] if are_files else [*roots, *references])
         # A list of files says nothing of the folders that they are in.
         result = replace(_result(made, skipped, matches, perf_counter() - began), **searched)
+        if store is not None:
+            keep_groups(store, result.groups)
         if not are_files:
             result = _with_folders(result, [*roots, *references])
     except KeyboardInterrupt:
@@ -148,7 +156,8 @@ def _cache(store: Store, settings: Settings) -> RecipeCache:
     """What the store keeps under these settings; its key has all that decides a fingerprint."""
     recipe = sieve_recipe(settings.recipe)
     read = edition(settings.encoding, settings.formats, settings.converters)
-    key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION} | read
+    key = {"recipe": json.loads(recipe.key()), "sketches": SKETCH_EDITION}
+    key |= {"noise": NOISE_EDITION} | read
     return RecipeCache(store, json.dumps(key), recipe.bits // 8)
 
 
@@ -286,7 +295,7 @@ def _result(
         matches.candidates if matches else None,
         Stats(
             *(*counts, size, seconds, made.from_store),
-            *((matches.ignored, matches.siblings) if matches else ()),
+            *((matches.ignored, matches.siblings, matches.identity_only) if matches else ()),
         ),
         complete=matches is not None,
         patterns=matches.patterns if matches else (),

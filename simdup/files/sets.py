@@ -1,87 +1,151 @@
-"""Groups in, the same groups with their identical sets out, numbered throughout the result.
+"""Documents that were found in, the same with their identical sets out, numbered throughout.
 
-An identical set is all documents in groups that have the very same text. It is told apart from
-what is near: three copies in a group are three copies, however little they are like its first.
+An identical set is all of them that have the very same text. It is told apart from what is near:
+three copies in a group are three copies, however little they are like its first.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from simdup.records import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from simdup.records import Group, Member
+    from simdup.records import Document, Group
+
+
+class Found(Protocol):
+    """A document in a group or in an answer: a `Member` or a `Match`."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def document(self) -> Document:
+        """The document."""
+
+    @property
+    def kind(self) -> Kind:
+        """How it is the same as the first of its group, or as the question."""
+
+    @property
+    def distance(self) -> int:
+        """The distance of the fingerprints, in bits."""
+
+    @property
+    def own_share(self) -> float | None:
+        """How much of what it shares is theirs alone; None if unknown."""
+
+    @property
+    def set_id(self) -> int | None:
+        """The number of its identical set; None if no other document has its text."""
+
+    @property
+    def set_kind(self) -> Kind | None:
+        """Whether all of the set have the same bytes, or only the same text."""
+
+
+AnyFound = TypeVar("AnyFound", bound=Found)
 
 
 class _Identity(NamedTuple):
-    """What a member has in common with its copies; digests, or what stands for unknown ones."""
+    """What a document has in common with its copies; digests, or what stands for unknown ones."""
 
     text: object
     bytes: object
 
 
 def with_sets(
-    groups: Iterable[Group], patterns: Iterable[Group] = ()
+    groups: Sequence[Group], patterns: Sequence[Group] = ()
 ) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
     """Groups and families whose members know their sets and stand beside each other.
 
     Sets are numbered from 1, as their first members come in the groups. A family has one document
     of each text, which has the number of the set that its copies make in a group.
     """
-    groups = [_together(group) for group in groups]
-    known = [identity for group in groups for identity in _identities(group)]
-    sizes = Counter(text for text, _ in known)
-    distinct = Counter(text for text, _ in dict.fromkeys(known))
-    several = (text for text, number in sizes.items() if number > 1)
+    members = numbered(
+        [group.members for group in groups], [pattern.members for pattern in patterns]
+    )
+    every = [
+        replace(group, members=found)
+        for group, found in zip((*groups, *patterns), members, strict=True)
+    ]
+    return tuple(every[: len(groups)]), tuple(every[len(groups) :])
+
+
+def numbered(
+    lists: Iterable[Sequence[AnyFound]], others: Iterable[Sequence[AnyFound]] = ()
+) -> list[tuple[AnyFound, ...]]:
+    """The lists, then the others, where each document knows its set.
+
+    In each list a set is in one piece where its first document was, and so are equal bytes in it.
+    Only what is in `lists` makes a set.
+    """
+    made = [_together(each, place) for place, each in enumerate(lists)]
+    known = [(identity, each.document.path) for one in made for identity, each in one]
+    # Two questions may find one document, which is no copy of itself.
+    sizes = Counter(text for text, _ in dict.fromkeys((each.text, path) for each, path in known))
+    contents = Counter(identity.text for identity in dict.fromkeys(each for each, _ in known))
+    several = (text for text, size in sizes.items() if size > 1)
     sets = {
-        text: (number, Kind.IDENTICAL_BYTES if distinct[text] == 1 else Kind.IDENTICAL_TEXT)
+        text: (number, Kind.IDENTICAL_BYTES if contents[text] == 1 else Kind.IDENTICAL_TEXT)
         for number, text in enumerate(several, 1)
     }
-    found, families = (tuple(_marked(each, sets) for each in which) for which in (groups, patterns))
-    return found, families
+    made += [_together(each, place) for place, each in enumerate(others, len(made))]
+    return [tuple(_marked(each, sets.get(identity.text)) for identity, each in one) for one in made]
 
 
-def _together(group: Group) -> Group:
-    """The group, each set in one piece where its first member is, and equal bytes in one piece."""
-    identities = _identities(group)
-    text_at, bytes_at = dict[object, int](), dict[object, int]()
-    for place, identity in enumerate(identities):
-        text_at.setdefault(identity.text, place)
-        bytes_at.setdefault(identity, place)
-    places = sorted(
-        range(len(identities)),
-        key=lambda place: (text_at[identities[place].text], bytes_at[identities[place]]),
-    )
-    return replace(group, members=tuple(group.members[place] for place in places))
+def entries(found: Sequence[AnyFound]) -> list[list[list[AnyFound]]]:
+    """The documents of a list that `numbered` returned, as reports show them.
 
-
-def _marked(group: Group, sets: dict[object, tuple[int, Kind]]) -> Group:
-    """The group, each member with the number and the kind of its set."""
-    members = (
-        replace(member, set_id=number, set_kind=kind)
-        for member, (text, _) in zip(group.members, _identities(group), strict=True)
-        for number, kind in [sets.get(text, (None, None))]
-    )
-    return replace(group, members=tuple(members))
-
-
-def _identities(group: Group) -> list[_Identity]:
-    """The text and the bytes of each member.
-
-    Saved results may lack digests. There only what is identical to the first member is known.
+    Each entry is an identical set in pieces of equal bytes, or a single document.
     """
-    return [_identity(member, group.id) for member in group.members]
+    made = list[list[list[AnyFound]]]()
+    # A document without a set has a negative number of its own.
+    for _, same_text in groupby(enumerate(found), key=lambda each: each[1].set_id or -1 - each[0]):
+        pieces = groupby((each for _, each in same_text), key=lambda each: _identity(each, 0).bytes)
+        made.append([list(piece) for _, piece in pieces])
+    return made
 
 
-def _identity(member: Member, group: int) -> _Identity:
-    document, kind = member.document, member.kind
+def identical_bytes(groups: Iterable[Group]) -> list[list[str]]:
+    """The paths of all documents with the same bytes as another one, a list for each content."""
+    paths = dict[_Identity, list[str]]()
+    for place, group in enumerate(groups):
+        for member in group.members:
+            identity = _identity(member, place)
+            paths.setdefault(identity, []).append(member.document.path)
+    return [each for each in paths.values() if len(each) > 1]
+
+
+def _together(found: Sequence[AnyFound], place: int) -> list[tuple[_Identity, AnyFound]]:
+    """The documents of the list at this place, by identity in the order of first occurrence."""
+    identified = [(_identity(each, place), each) for each in found]
+    text_at, bytes_at = dict[object, int](), dict[object, int]()
+    for position, (identity, _) in enumerate(identified):
+        text_at.setdefault(identity.text, position)
+        bytes_at.setdefault(identity, position)
+    return sorted(identified, key=lambda each: (text_at[each[0].text], bytes_at[each[0]]))
+
+
+def _marked(found: AnyFound, known: tuple[int, Kind] | None) -> AnyFound:
+    """The document with the number and the kind of its set."""
+    number, kind = known or (None, None)
+    return replace(found, set_id=number, set_kind=kind)
+
+
+def _identity(found: Found, place: int) -> _Identity:
+    """The text and the bytes of a document in the list at this place.
+
+    Saved results may lack digests. There only what is identical to the first of a group is known.
+    """
+    document, kind = found.document, found.kind
     is_identical = kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT}
-    first = ("the first of", group)
+    first = ("the first of", place)
     text = document.text_digest or (first if is_identical else document.path)
     same = document.bytes_digest or (first if kind is Kind.IDENTICAL_BYTES else document.path)
     return _Identity(text, same)

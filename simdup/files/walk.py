@@ -84,7 +84,9 @@ class Filters:
     hidden: bool = False
     """Whether names that begin with a dot are taken."""
     noise: bool = False
-    """Whether NOISE_FOLDERS are entered; names that begin with a dot need `hidden` too."""
+    """Whether what is usually noise is read and compared like the rest: NOISE_FOLDERS, whose names
+    need `hidden` too if they begin with a dot, and the files in `files.noise`, which are otherwise
+    compared for identity alone."""
     gitignore: bool = False
     """Whether .gitignore files in the roots and below are obeyed, in a work tree or not.
 

@@ -15,6 +15,7 @@ import numpy as np
 from simdup.arguments import path_list
 from simdup.files.fingerprint import Fingerprinted, features_of, without_degenerate
 from simdup.files.read import SkipError, digest, digest_of
+from simdup.files.sets import numbered
 from simdup.files.walk import listed
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.features import all_features, concatenated
@@ -171,9 +172,15 @@ def answered(
         kind = Kind.NEAR if asked is None else document.kind_with(asked)
         similarity = float(similarities[place])
         found[query].append(Match(document, kind, distance, similarity, bool(is_exact[place])))
+    best = [sorted(matches, key=_most_similar_first)[: criteria.top] for matches in found]
+    return with_sets([Answer(*each) for each in zip(queries.names, map(tuple, best), strict=True)])
+
+
+def with_sets(answers: Sequence[Answer]) -> tuple[Answer, ...]:
+    """Answers whose matches know the identical sets that they make, throughout the answers."""
+    found = numbered([answer.matches for answer in answers])
     return tuple(
-        Answer(name, tuple(sorted(matches, key=_most_similar_first)[: criteria.top]))
-        for name, matches in zip(queries.names, found, strict=True)
+        replace(answer, matches=matches) for answer, matches in zip(answers, found, strict=True)
     )
 
 

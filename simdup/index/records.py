@@ -20,6 +20,15 @@ class Match:
     similarity: float
     is_exact: bool
     """Whether `similarity` was computed from the texts; if not, `distance` is all it says."""
+    set_id: int | None = None
+    """The number of the identical set: the documents found that have its very text. None if no
+    other has it."""
+    set_kind: Kind | None = None
+    """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
+
+    @property
+    def own_share(self) -> None:
+        """Unknown: a query looks at no other documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,7 @@ class Answer:
     question: str
     """The path of a file, the place of a text, or a fingerprint in hexadecimal."""
     matches: tuple[Match, ...]
-    """Most similar first."""
+    """Most similar first, and documents with the same text beside each other."""
 
 
 @dataclass(frozen=True, slots=True)

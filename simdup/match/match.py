@@ -136,6 +136,19 @@ def match(  # noqa: PLR0913  (the last two have an answer)
     return LocalEngine(texts, settings, source, progress, cache, exclusions).groups()
 
 
+def exact_similarities(  # noqa: PLR0913, PLR0917  (as `match`)
+    texts: Texts,
+    pairs: Indices,
+    settings: Settings,
+    source: FeatureSource,
+    progress: Progress,
+    cache: SimilarityCache | None = None,
+) -> Similarities:
+    """The exact similarities of these pairs (m, 2) of texts, whatever they are; (m,)."""
+    engine = LocalEngine(texts, settings, source, progress, cache, NO_EXCLUSIONS)
+    return engine._similarities(pairs)  # noqa: SLF001
+
+
 @dataclass(eq=False)
 class LocalEngine:
     """Texts in the arrays of this process, and how to compare them; see `rounds.Engine`."""

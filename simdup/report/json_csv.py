@@ -9,7 +9,6 @@ from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simdup.records import Kind
 from simdup.report.folders import folder_fields
 from simdup.report.text import skips
 from simdup.report.wording import path_fields, printable
@@ -19,6 +18,7 @@ from simdup.versions import version
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from simdup.files.sets import Found
     from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
     from simdup.settings import Settings
 
@@ -29,11 +29,8 @@ SCHEMA_VERSION = 2
 
 COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance", "size"),
-    *("encoding", "path"),
+    *("encoding", "path", "set", "set_kind", "byte_digest"),
 )
-
-
-_SET_KINDS = {Kind.IDENTICAL_BYTES: "bytes", Kind.IDENTICAL_TEXT: "text"}
 
 
 class Report(NamedTuple):
@@ -110,12 +107,18 @@ def render_csv(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
         for position, member in enumerate(group.members):
             about = group.id, group.kind.value, int(position == 0)
             figures = member.similarity, member.own_share, member.distance
-            yield csv_line((*about, *figures, *document_cells(member.document)))
+            cells = *document_cells(member.document), *set_cells(member)
+            yield csv_line((*about, *figures, *cells))
 
 
 def document_cells(document: Document) -> tuple[object, ...]:
     """Size, encoding and printable path of a document, for CSV."""
     return document.source.size, document.written_in, printable(document.path)
+
+
+def set_cells(found: Found) -> tuple[object, ...]:
+    """The set of a document and its kind, and the digest of the bytes, for CSV."""
+    return (*set_fields(found).values(), found.document.bytes_digest.hex())
 
 
 def render_comparison(comparison: Comparison) -> Iterator[str]:
@@ -147,6 +150,7 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
         "references": [*map(path_fields, result.references)],
         "settings": settings_fields(result.settings),
         "stats": asdict(result.stats)
+        | {"identity_only": dict(result.stats.identity_only)}
         | {"skipped": skips(result.skipped), "seconds": round(result.stats.seconds, 3)},
         "candidates": result.candidates and asdict(result.candidates),
     }
@@ -168,6 +172,7 @@ def _group(group: Group, bits: int) -> dict[str, Any]:
         "diameter": group.diameter,
         "diameter_exact": group.is_diameter_exact,
         "members": [first, *others],
+        "versions": [path_fields(each.path) | {"changed": each.changed} for each in group.versions],
     }
 
 
@@ -179,10 +184,15 @@ def _member(member: Member, bits: int) -> dict[str, Any]:
         "similarity": member.similarity,
         "own_share": member.own_share,
         "estimate": similarity_at(member.distance, bits),
-        "set": member.set_id,
-        "set_kind": member.set_kind and _SET_KINDS[member.set_kind],
+        **set_fields(member),
         "representative": False,
     }
+
+
+def set_fields(found: Found) -> dict[str, Any]:
+    """To which identical set a document belongs, and of what kind it is; null for none."""
+    kind = found.set_kind
+    return {"set": found.set_id, "set_kind": kind and kind.value.removeprefix("identical ")}
 
 
 def settings_fields(settings: Settings) -> dict[str, Any]:

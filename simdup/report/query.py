@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from simdup.files.sets import entries
 from simdup.index.records import Answer
+from simdup.records import Kind
 from simdup.report.json_csv import (
     Report,
     as_json,
@@ -13,11 +15,13 @@ from simdup.report.json_csv import (
     csv_line,
     document_cells,
     document_fields,
+    set_cells,
+    set_fields,
     settings_fields,
     skipped_fields,
 )
 from simdup.report.terminal import HEADING, PLAIN
-from simdup.report.text import document_line, null_names
+from simdup.report.text import entry_lines, null_names
 from simdup.report.wording import count, path_fields, percent, printable, size
 
 if TYPE_CHECKING:
@@ -27,7 +31,10 @@ if TYPE_CHECKING:
     from simdup.records import Skipped
     from simdup.report.terminal import TerminalStyle
 
-COLUMNS = ("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path")
+COLUMNS = (
+    *("question", "kind", "similarity", "exact", "distance", "size", "encoding", "path"),
+    *("set", "set_kind", "byte_digest"),
+)
 
 # Characters shown of a question that is a text; the number of answers stands beside it.
 LONGEST_QUESTION = 60
@@ -40,9 +47,18 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
         short = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
         number = count(len(answer.matches), "document") if answer.matches else "nothing"
         yield f"{look.painted(f'{short}:', HEADING)} {number}"
-        for match in answer.matches:
-            alike = ("" if match.is_exact else "~") + percent(match.similarity)
-            yield document_line(match.document, match.kind, alike, match.distance, look)
+        for entry in entries(answer.matches):
+            first, files = entry[0][0], sum(map(len, entry))
+            has_its_bytes = len(entry) == 1 and first.kind is Kind.IDENTICAL_BYTES
+            alike = ("" if first.is_exact else "~") + percent(first.similarity)
+            yield from entry_lines(
+                entry,
+                alike,
+                look,
+                heading=None if files == 1 or has_its_bytes else "the question",
+                same=alike if has_its_bytes else "same",
+                noun="document",
+            )
 
 
 def render_json(
@@ -66,7 +82,8 @@ def render_csv(found: Sequence[Answer]) -> Iterator[str]:
         for match in answer.matches:
             about = printable(answer.question), match.kind.value, match.similarity
             close = int(match.is_exact), match.distance
-            yield csv_line((*about, *close, *document_cells(match.document)))
+            cells = *document_cells(match.document), *set_cells(match)
+            yield csv_line((*about, *close, *cells))
 
 
 def render_null(outcomes: Sequence[Answer | Skipped]) -> Iterator[bytes]:
@@ -100,6 +117,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
             "distance": match.distance,
             "similarity": match.similarity,
             "exact": match.is_exact,
+            **set_fields(match),
         }
         for match in answer.matches
     ]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
-from itertools import accumulate, takewhile
+from dataclasses import replace
+from itertools import accumulate, islice, takewhile
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from simdup.files.sets import entries, identical_bytes
 from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
 from simdup.report.folders import folder_lines
@@ -30,6 +33,7 @@ from simdup.theory import similarity_at, standard_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from simdup.files.sets import Found
     from simdup.records import (
         Candidates,
         Comparison,
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
         ScanResult,
         Skipped,
         Stats,
+        Version,
     )
     from simdup.report.order import View
     from simdup.report.terminal import TerminalStyle
@@ -53,6 +58,10 @@ MOST_FILES = 4
 
 #: The most pairs of folders on a terminal, as MOST_FILES.
 MOST_FOLDERS = 5
+
+# What a common beginning or end of names must not cut: letters, digits, and dates.
+_UNFINISHED = re.compile(r"[A-Za-z\d第]$|\d[-._年月 ]$")
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z\d]{0,5}$|[-_ ][^\W\d]")
 
 # Names of folders in the line that `left_out` returns.
 _MOST_NAMES = 5
@@ -76,7 +85,7 @@ def render(
             yield from _group(pattern, bits, look, view)
             yield ""
     folders = _folders(result, look, view)
-    groups = _shown(result, look, view, len(folders), siblings=siblings)
+    groups = _shown(result, look, view, siblings=siblings)
     for group in _last_is_best(groups, view):
         yield from _group(group, bits, look, view)
         if not view.is_brief:
@@ -85,11 +94,17 @@ def render(
         yield ""
     if folders:
         yield from (*folders, "")
-    if more := len(result.groups) - len(groups):
-        inside = len(result.in_folders) if view.is_folded else 0
-        of_them = f", {inside:,} of them in these folders" if inside else ""
-        yield f"{count(more, 'more group')}{of_them}: --all, --html page.html, or --format json"
+    if len(groups) < len(result.groups):
+        yield _more(result, len(groups), view)
         yield ""
+
+
+def _more(result: ScanResult, shown: int, view: View) -> str:
+    """How many groups a report leaves out, and how to see them."""
+    inside = len(result.in_folders) if view.is_folded else 0
+    of_them = f", {inside:,} of them in these folders" if inside else ""
+    more = count(len(result.groups) - shown, "more group")
+    return f"{more}{of_them}: --all, --html page.html, or --format json"
 
 
 def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
@@ -101,17 +116,16 @@ def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
     return lines[::-1]
 
 
-def _shown(
-    result: ScanResult, look: TerminalStyle, view: View, folders: int, *, siblings: bool
-) -> list[Group]:
-    """The groups that a report shows, the most useful first, beside so many lines of folders."""
+def _shown(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> list[Group]:
+    """The groups that a report shows, the most useful first."""
     inside = result.in_folders if view.is_folded else ()
     groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
     groups = groups[: view.limit]
     if view.lines is not None:
-        bits = result.settings.recipe.bits
-        blocks = (_group(group, bits, look, view) for group in groups)
-        room = _room(result, look, view.lines, siblings=siblings) - folders - bool(folders)
+        plain, bits = replace(look, is_coloured=False), result.settings.recipe.bits
+        columns = look.columns or 80
+        blocks = (_rows(_group(group, bits, plain, view), columns) for group in groups)
+        room = _room(result, plain, view, siblings=siblings)
         groups = groups[: max(FEWEST_GROUPS, _fitting(blocks, room))]
     return groups
 
@@ -121,21 +135,26 @@ def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
     return best_first if view.sort == "name" else best_first[::-1]
 
 
-def _fitting(blocks: Iterable[list[str]], lines: int) -> int:
-    """The number of blocks that have room in so many lines."""
-    ends = accumulate(map(len, blocks))
-    return sum(1 for _ in takewhile(lambda end: end <= lines, ends))
+def _rows(lines: Iterable[str], columns: int) -> int:
+    """How many rows of a terminal the lines take."""
+    return sum(max(1, -(-width(line) // columns)) for line in lines)
 
 
-def _room(result: ScanResult, look: TerminalStyle, lines: int, *, siblings: bool) -> int:
-    """How many lines of a screen are left for groups.
+def _fitting(blocks: Iterable[int], rows: int) -> int:
+    """The number of blocks of so many rows that have room one after the other."""
+    ends = accumulate(blocks)
+    return sum(1 for _ in takewhile(lambda end: end <= rows, ends))
 
-    The others are for the command, the number of groups that are not shown, the summary, and the
-    next prompt.
+
+def _room(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> int:
+    """How many rows of a terminal are left for groups.
+
+    The others are for the command, folders, the number of groups that are not shown, the summary,
+    and the next prompt; and for empty lines.
     """
-    columns = look.columns or 80
-    rows = sum(-(-width(line) // columns) for line in closing(result, siblings=siblings))
-    return lines - rows - 5
+    folders = _folders(result, look, view)
+    others = ["", *folders, "", _more(result, 0, view), "", *closing(result, siblings=siblings), ""]
+    return (view.lines or 0) - _rows(others, look.columns or 80) - bool(folders)
 
 
 def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str]:
@@ -145,19 +164,60 @@ def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
         lines.append(f"  {span}{percent(most)} alike, {whose(*middle)}")
-    is_cut = view.is_brief and len(group.members) > MOST_FILES + 1
-    for place, member in enumerate(group.members[: MOST_FILES if is_cut else None]):
-        alike = likeness(member.similarity, member.distance, bits) if place else ""
-        about = member.document, member.kind, alike, member.distance
-        lines.append(document_line(*about, look, member.own_share))
-    if is_cut:
-        lines.append(f"  and {count(len(group.members) - MOST_FILES, 'more file')}")
-    return lines
+    if group.versions:
+        lines.append(f"  {look.painted(chain(group.versions, look), KINDS[group.kind])}")
+        if view.is_brief:
+            named = {each.path for each in group.versions}
+            copies = sum(each.document.path not in named for each in group.members)
+            return [*lines, f"  and {count(copies, 'copy')} of them"] if copies else lines
+    return [*lines, *_member_lines(group, bits, look, view)]
+
+
+def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
+    """Versions from the oldest to the newest, and what changed from each to the next."""
+    taken = (look.columns or 0) // 2
+    told = _told_apart([printable(each.path) for each in versions])
+    names = " > ".join(look.fitted(each, taken) for each in told)
+    changed = [each.changed for each in versions[1:] if each.changed is not None]
+    if not changed:
+        return f"{names}, newest last"
+    figures = [_change(each) for each in changed]
+    listed = " and ".join(filter(None, (", ".join(figures[:-1]), figures[-1])))
+    return f"{names}, newest last; {listed} % changed"
+
+
+def _change(changed: float) -> str:
+    """A change in whole per cent, rounded up from half of one on."""
+    return "<1" if 0 < changed < 0.005 else str(round(changed * 100))
+
+
+def _told_apart(paths: list[str]) -> list[str]:
+    """The paths without what they have in common, which only the first and the last show."""
+    if len({os.path.dirname(path) for path in paths}) > 1:
+        return paths
+    start = _common(paths)
+    while start and _UNFINISHED.search(start):
+        start = start[:-1]
+    end = _common([path[len(start) :][::-1] for path in paths])[::-1]
+    while end and not _ENDING.match(end):
+        end = end[1:]
+    differing = [path[len(start) : len(path) - len(end)] for path in paths]
+    if not all(differing):
+        return paths
+    return [start + differing[0], *differing[1:-1], differing[-1] + end]
+
+
+def _common(texts: list[str]) -> str:
+    """The beginning that all of these have."""
+    alike = takewhile(lambda each: len({*each}) == 1, zip(*texts, strict=False))
+    return "".join(first for first, *_ in alike)
 
 
 def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
     """The number of a group, how much alike its files are, how many they are, what can go."""
     kind = group.kind.value if group.kind is not Kind.NEAR else _alike(group, bits)
+    if group.versions:
+        kind = f"versions, {kind}"
     heading = (
         f"{look.painted(f'Group {group.id}:', HEADING)} {look.painted(kind, KINDS[group.kind])}"
     )
@@ -180,6 +240,95 @@ def _alike(group: Group, bits: int) -> str:
     least, most = whole_percent(min(alike)), whole_percent(max(alike))
     about = "~" if any(each.similarity is None for each in near) else ""
     return f"{about}{least} % alike" if least == most else f"{about}{least} to {most} % alike"
+
+
+def _member_lines(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str]:
+    """A line for each file of a group, and a heading for each identical set in it.
+
+    A set that is the whole group needs none, unless some of its files have the same bytes and
+    others have not.
+    """
+    lines, number = list[str](), len(group.members)
+    is_cut = view.is_brief and number > MOST_FILES + 1
+    left = MOST_FILES if is_cut else number
+    copies = list[int]()
+    for place, entry in enumerate(entries(group.members)):
+        first, size_of_set = entry[0][0], sum(map(len, entry))
+        copies += [len(piece) for piece in entry for _ in piece]
+        is_mixed = 1 < len(entry) < size_of_set
+        is_headed = is_mixed or 1 < size_of_set < number
+        made = entry_lines(
+            entry,
+            likeness(first.similarity, first.distance, bits) if place else "",
+            look,
+            heading="the first" if is_headed else None,
+            same="same" if place else likeness(first.similarity, 0, bits),
+        )
+        if left > 0:
+            lines += islice(made, left + is_headed)
+        left -= size_of_set
+    if is_cut:
+        identical = sum(each > 1 for each in copies[MOST_FILES:])
+        of_them = f", {identical:,} of them identical to another" if identical else ""
+        lines.append(f"  and {count(number - MOST_FILES, 'more file')}{of_them}")
+    return lines
+
+
+def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
+    entry: Sequence[Sequence[Found]],
+    alike: str,
+    look: TerminalStyle,
+    *,
+    heading: str | None,
+    same: str,
+    noun: str = "file",
+) -> Iterator[str]:
+    """The lines of an identical set, or the line of a single document.
+
+    `alike` is how much it is like `heading`, which stands in a line of its own above a set. Of
+    a set every line but the first says whether the bytes are those of the line above, or only
+    the text is.
+    """
+    first = entry[0][0]
+    if heading is not None:
+        words = set_in_words(list(map(len, entry)), noun)
+        if alike:
+            words += f", {alike} like {heading}"
+        if look.is_verbose and first.kind is Kind.NEAR:
+            words += f", {count(first.distance, 'bit')}"
+        yield "  " + look.painted(words, KINDS[first.set_kind or first.kind])
+        alike = ""
+    yield document_line(first.document, first.kind, alike, first.distance, look, first.own_share)
+    copies = (
+        (Kind.IDENTICAL_BYTES if place else Kind.IDENTICAL_TEXT, each)
+        for piece in entry
+        for place, each in enumerate(piece)
+    )
+    for kind, each in islice(copies, 1, None):
+        yield document_line(each.document, kind, same, 0, look)
+
+
+def set_in_words(copies: Sequence[int], noun: str) -> str:
+    """How many documents have one text, and how many of them the same bytes.
+
+    `copies` are how many have each content.
+
+    >>> set_in_words([3], "file"), set_in_words([1, 1], "file")
+    ('3 identical files', '2 files with the same text')
+    >>> set_in_words([2, 1], "file")
+    '3 files with the same text, 2 of them identical'
+    >>> set_in_words([2, 3, 1], "file")
+    '6 files with the same text, 5 of them identical in 2 sets'
+    """
+    number = sum(copies)
+    if len(copies) == 1:
+        return count(number, f"identical {noun}")
+    words = f"{count(number, noun)} with the same text"
+    several = [each for each in copies if each > 1]
+    if not several:
+        return words
+    sets = f" in {count(len(several), 'set')}" if len(several) > 1 else ""
+    return f"{words}, {sum(several):,} of them identical{sets}"
 
 
 def family_figures(pattern: Group) -> tuple[float, float, float, float]:
@@ -238,15 +387,33 @@ def _remarks(document: Document, own_share: float | None = None) -> str:
 
 
 def render_names(result: ScanResult) -> Iterator[str]:
-    """File names alone, as fdupes prints them: an empty line after each group."""
-    for group in result.groups:
-        yield from (printable(member.document.path) for member in group.members)
-        yield ""
+    """The names of the files in each group alone, with an empty line after each group."""
+    return _names(_in_groups(result))
+
+
+def render_fdupes(result: ScanResult) -> Iterator[str]:
+    """The names of files with the same bytes, as fdupes prints them, and nothing that is near."""
+    return _names(identical_bytes(result.groups))
 
 
 def render_null(result: ScanResult) -> Iterator[bytes]:
     """The exact bytes of the names, each ended by NUL, and one more NUL after each group."""
-    return null_names((m.document.path for m in group.members) for group in result.groups)
+    return null_names(_in_groups(result))
+
+
+def render_fdupes_null(result: ScanResult) -> Iterator[bytes]:
+    """The names of files with the same bytes, as `render_null` has those of groups."""
+    return null_names(identical_bytes(result.groups))
+
+
+def _in_groups(result: ScanResult) -> Iterator[list[str]]:
+    return ([member.document.path for member in group.members] for group in result.groups)
+
+
+def _names(lists: Iterable[Iterable[str]]) -> Iterator[str]:
+    for paths in lists:
+        yield from map(printable, paths)
+        yield ""
 
 
 def null_names(lists: Iterable[Iterable[str]]) -> Iterator[bytes]:
@@ -301,6 +468,7 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
     if skipped or not noise:
         line += f"; skipped {skipped or 'nothing'}"
     lines = [line, *noise]
+    lines += identity_only(stats)
     if stats.siblings:
         advice = " (--siblings shows them)" if result.patterns and not siblings else ""
         lines.append(set_aside(stats.siblings) + advice)
@@ -330,8 +498,11 @@ def what_to_do(result: ScanResult) -> list[str]:
         )
         if pile.files
     ]
+    versions = sum(bool(group.versions) for group in result.groups)
     near = f"{size(found.near.bytes)} in {count(found.near.files, 'near-duplicate')}"
     lines = [f"can go: {', '.join(copies)}"] if copies else []
+    if versions:
+        near += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"
     return [*lines, f"needs a look: {near}"] if found.near.files else lines
 
 
@@ -356,6 +527,14 @@ def _outcome(result: ScanResult) -> str:
     if any(document.source.is_reference for document in result.documents):
         return "no file holds the same text as a reference"
     return "no two files hold the same text"
+
+
+def identity_only(stats: Stats) -> list[str]:
+    """A line that names the files that were compared for identity alone, if there are any."""
+    if not stats.identity_only:
+        return []
+    shown = ", ".join(count(number, kind) for kind, number in stats.identity_only)
+    return [f"compared for identity only: {shown} (--noise compares them in full)"]
 
 
 def narrowed(candidates: Candidates | None, settings: Settings) -> list[str]:

@@ -1,9 +1,10 @@
 """One file's entry as bytes, and back, for stores and indexes.
 
-An entry begins with the file's inode, size and times. A letter says what follows: for a
-document its confidence, damage, features, digests, the fingerprint (if it is kept there), the
-length of its sketch and this, and the encoding's name; for a skipped file the reason and its
-detail, preceded for a document without text by the digest of its bytes and the encoding's name.
+An entry begins with the file's inode, size and times. A letter says what follows. For a document,
+whose letter also says what `Document.noise` does: its confidence, damage, features, digests, the
+fingerprint (if it is kept there), the length of its sketch and this, and the encoding's name. For
+a skipped file: the reason and its detail, preceded for a document without text by the digest of
+its bytes and the encoding's name.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from typing import TYPE_CHECKING, TypeAlias
 
 from simdup.records import Document, Reason, Skipped, Source, without_text
+from simdup.text.noise import NUMBERS, REDIRECTION
 
 if TYPE_CHECKING:
     Outcome: TypeAlias = Document | Skipped
@@ -29,7 +31,9 @@ STATUS_SIZE = _STATUS.size
 
 _DOCUMENT = struct.Struct("<dqq16s16s16s")
 _LENGTH = struct.Struct("<I")
-_IS_DOCUMENT, _IS_SKIPPED, _IS_WITHOUT_TEXT = b"d", b"s", b"t"
+_IS_SKIPPED, _IS_WITHOUT_TEXT = b"s", b"t"
+_DOCUMENT_OF = {None: b"d", NUMBERS: b"n", REDIRECTION: b"r"}
+_NOISE_OF = {letter: noise for noise, letter in _DOCUMENT_OF.items()}
 _DIGEST = 16
 
 
@@ -72,7 +76,14 @@ def entry(source: Source, outcome: Outcome, row: bytes, sketch: bytes = b"") -> 
         outcome.features_digest,
     )
     sketched = _LENGTH.pack(len(sketch)) + sketch
-    return status(source) + _IS_DOCUMENT + numbers + row + sketched + outcome.encoding.encode()
+    return (
+        status(source)
+        + _DOCUMENT_OF[outcome.noise]
+        + numbers
+        + row
+        + sketched
+        + outcome.encoding.encode()
+    )
 
 
 def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | None, bytes]:
@@ -95,5 +106,8 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
     middle = at + _DOCUMENT.size + width
     (length,), begin = _LENGTH.unpack_from(data, middle), middle + _LENGTH.size
     encoding = sys.intern(data[begin + length :].decode())
-    document = Document(source, encoding, confidence, damaged, features, *digests)
+    noise = _NOISE_OF.get(data[at - 1 : at])
+    about = encoding, confidence, damaged, features
+    of_bytes, of_text, of_features = digests
+    document = Document(source, *about, of_bytes, of_text, of_features, noise)
     return document, data[middle - width : middle], data[begin : begin + length]

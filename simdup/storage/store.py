@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS similarities (
     key INTEGER PRIMARY KEY, value INTEGER, checksum INTEGER, made INTEGER
 );
 CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
+CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, entry TEXT, checksum INTEGER);
 """
 
 #: Its format is raised whenever the tables or records change; a newer store is not touched.
@@ -148,6 +149,7 @@ class Store(Database):
             self.execute("DELETE FROM similarities WHERE made < ?", before)
             if days is None:
                 self.execute("DELETE FROM scans")
+                self.execute("DELETE FROM groups")
         self.execute("VACUUM")
         self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

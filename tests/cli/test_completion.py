@@ -95,7 +95,7 @@ def test_bash_completes(shell):
     assert lines == [
         "complete -o nosort -F _simdup_completion simdup",
         "clear",
-        "text json jsonl csv fdupes",
+        "text json jsonl csv names fdupes",
     ]
 
 
@@ -105,7 +105,7 @@ def test_fish_completes(shell, folder):
     lines = shell("fish", FISH, "--no-config")
 
     assert lines[0].startswith("clear\tForget ")
-    assert lines[1:] == ["csv", "fdupes", "json", "jsonl", "text", "folder/"]
+    assert lines[1:] == ["csv", "fdupes", "json", "jsonl", "names", "text", "folder/"]
 
 
 def test_zsh_completes(shell):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -155,6 +157,128 @@ def test_a_scan_of_an_index_leaves_ignored_pairs_out(run, tree, report):
     assert found["stats"]["ignored"] == 1
 
 
+# Many files, globs, and groups of the last scan
+
+
+@pytest.fixture
+def forms(write, english):
+    """Four texts of one form in folders, a copy of one of them, and a picture."""
+    names = ["2021.txt", "2022.txt", "deep/2023.txt", "deep/er/2024.txt"]
+    for number, name in enumerate(names):
+        write(f"forms/{name}", english.replace("grey", f"grey{number}"))
+    write("forms/copy.txt", english.replace("grey", "grey0"))
+    return [f"forms/{name}" for name in names]
+
+
+def test_no_two_of_many_files_are_duplicates(run, forms, report):
+    assert len(grouped(report("forms"))[0]) == 5
+
+    said = done(run("ignore", "add", *forms))
+
+    assert "forms/2021.txt, " in said
+    assert "forms/2022.txt and 2 more files; 1 entry in " in said
+    assert grouped(report("forms")) == [["forms/copy.txt", "forms/2021.txt"]] or grouped(
+        report("forms")
+    ) == [["forms/2021.txt", "forms/copy.txt"]]
+    assert done(run("ignore", "list")).endswith("forms/2022.txt  and 2 more files\n")
+    assert "ignored before" in run("ignore", "add", forms[3], forms[1]).err.decode()
+
+
+@pytest.mark.usefixtures("forms")
+def test_a_glob_is_every_file_that_matches_now(run, report, place):
+    done(run("ignore", "add", "forms/**/*.txt"))
+
+    assert len(json.loads(place.read_text())["texts"]) == 4
+    assert [len(group) for group in grouped(report("forms"))] == [2]
+
+
+def test_a_file_whose_name_looks_like_a_glob_is_that_file(run, write, english, report):
+    write("in/[ab].txt", english)
+    write("in/a.txt", english.replace("grey", "white"))
+    write("in/c.txt", english.replace("grey", "black"))
+
+    done(run("ignore", "add", "in/[ab].txt", "in/c.txt"))
+
+    assert "in/a.txt" in str(grouped(report("in")))
+
+
+def test_a_number_is_the_group_that_the_last_scan_showed(run, forms, report, write, simplified):
+    write("other/a.md", simplified)
+    write("other/b.md", simplified.replace("钟表", "座钟"))
+    groups = grouped(report("forms", "other"))
+    number = next(n for n, group in enumerate(groups, 1) if "forms/2021.txt" in group)
+
+    ended = run("ignore", "add", str(number))
+
+    assert re.match(
+        rf"group {number} of the scan of \d{{4}}-\d\d-\d\d \d\d:\d\d\n", ended.err.decode()
+    )
+    assert done(ended).endswith(f"1 entry in {os.environ['SIMDUP_IGNORED']}\n")
+    assert sorted(map(len, grouped(report("forms", "other")))) == [2, 2]
+    assert forms[0] in str(grouped(report("forms", "other")))
+
+
+@pytest.mark.usefixtures("forms")
+def test_a_later_scan_takes_the_place_of_the_last_one_unless_it_remembers_nothing(
+    run, tree, report
+):
+    report(tree)
+    report("forms", "--no-cache")
+
+    said = done(run("ignore", "add", "1"))
+
+    assert "/in/a.txt and " in said
+    report("forms")
+    assert "/forms/" in done(run("ignore", "add", "1"))
+    done(run("cache", "clear"))
+    assert "showed none with this number" in refused(run("ignore", "add", "1"))
+
+
+def test_a_store_of_an_option_has_groups_of_its_own(run, tree, report):
+    report(tree, "--cache", "store")
+
+    assert "showed none" in refused(run("ignore", "add", "1"))
+    assert "/in/a.txt and " in done(run("ignore", "add", "1", "--cache", "store"))
+    assert Path("store").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_group_of_one_text_cannot_be_ignored(run, write, english, report):
+    write("in/a", english)
+    write("in/b", english)
+    report("in")
+
+    assert "group 1: all its files hold the very same text" in refused(run("ignore", "add", "1"))
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_file_whose_name_is_a_number_needs_a_folder(run, write, english):
+    write("7", english.replace("grey", "black"))
+
+    assert "group 7: " in refused(run("ignore", "add", "7", "in/a.txt"))
+    assert "/7 and " in done(run("ignore", "add", "./7", "in/a.txt"))
+
+
+def test_an_entry_of_many_is_removed_by_its_number_or_all_its_files(run, forms, report):
+    done(run("ignore", "add", *forms))
+
+    said = refused(run("ignore", "remove", forms[0], forms[1]))
+    assert said.endswith("are ignored together with others: give the number 1")
+    done(run("ignore", "remove", *reversed(forms)))
+    assert len(grouped(report("forms"))[0]) == 5
+    done(run("ignore", "add", *forms))
+    done(run("ignore", "remove", "1"))
+    assert len(grouped(report("forms"))[0]) == 5
+
+
+def test_a_damaged_group_of_the_last_scan_is_unknown(run, tree, report):
+    report(tree, "--cache", "store")
+    with closing(sqlite3.connect("store")) as store:
+        store.execute("UPDATE groups SET entry = replace(entry, 'a.txt', 'x.txt')")
+        store.commit()
+
+    assert "showed none" in refused(run("ignore", "add", "1", "--cache", "store"))
+
+
 # The list
 
 
@@ -262,11 +386,15 @@ def test_the_same_text_is_refused(run, place):
     [
         (["add", "in/a.txt", "gone"], "'gone': not found (No such file or directory)"),
         (["add", "in/a.txt", "in"], "'in': not a regular file (folder); `simdup scan` takes"),
-        (["add", "in/a.txt"], "Missing argument 'B'."),
+        (["add", "in/a.txt"], "give two files or more, a glob, or the number of a group"),
+        (["add", "in/*.doc"], "'in/*.doc': no file matches"),
+        (["add", "in/*/*.txt"], "give two files or more, a glob, or the number of a group"),
+        (["add", "7"], "group 7: the last scan that remembers anything showed none"),
         (["remove", "7"], "'7' is no number of 1 ignored pair"),
         (["remove", "0"], "'0' is no number of 1 ignored pair"),
         (["remove", "in/a.txt"], "'in/a.txt' is no number of 1 ignored pair"),
-        (["remove", "1", "2", "3"], "give two files, or the number of a pair"),
+        (["remove", "gone", "in/a.txt"], "'gone': not found (No such file or directory)"),
+        (["remove", "in/a.txt", "in/b.txt", "other/c.txt"], "are not an ignored entry, as they"),
         (
             ["remove", "in/a.txt", "other/c.txt"],
             "'other/c.txt' are not an ignored pair, as they are now",
@@ -306,7 +434,7 @@ def test_a_damaged_line_is_named_and_nothing_is_lost(run, tree, place, arguments
     place.write_bytes(place.read_bytes() + b"<<<<<<< HEAD\n")
     before = place.read_bytes()
 
-    assert refused(run(*arguments)) == f"'{place}', line 2: no pair of texts (no JSON)"
+    assert refused(run(*arguments)) == f"'{place}', line 2: no entry of the list (no JSON)"
 
     assert place.read_bytes() == before
     assert os.listdir(place.parent) == [place.name]

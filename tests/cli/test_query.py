@@ -338,11 +338,41 @@ def test_json_has_every_field(asked, write):
     assert {"schema_version", "tool", "version"} < {*report}
     (answer,) = report["answers"]
     assert list(answer) == ["question", "matches"]
-    assert list(answer["matches"][1])[-4:] == ["kind", "distance", "similarity", "exact"]
+    assert list(answer["matches"][1])[-6:] == [
+        *("kind", "distance", "similarity", "exact", "set", "set_kind")
+    ]
     assert answer["matches"][0]["kind"] == "identical bytes"
     assert report["skipped"] == [
         {"path": "gone", "reason": "not found", "detail": "No such file or directory"}
     ]
+
+
+def test_copies_among_the_answers_are_sets_in_every_format(run, write):
+    edited = words(1, edits=3)
+    for name, content in {
+        "a": words(1), "b": edited, "c": edited, "d": edited.encode("utf-16"), "e": words(9),
+    }.items():  # fmt: skip
+        write(f"docs/{name}", content)
+    write("q", words(1))
+    assert run("index", "build", "copies", "docs", "-q").code == 0
+    query = ("query", "copies", "q", "q", "-q")
+
+    lines = run(*query).out.decode().splitlines()
+    first, second = json.loads(run(*query, "--format", "json").out)["answers"]
+    rows = list(csv.DictReader(io.StringIO(run(*query, "--format", "csv").out.decode())))
+
+    assert lines[2].startswith("  3 documents with the same text, 2 of them identical, ")
+    assert lines[2].endswith(" % like the question")
+    assert [line.split()[:2] for line in lines[4:6]] == [["same", "bytes"], ["same", "text"]]
+    expected = [("a", None, None), ("b", 1, "text"), ("c", 1, "text"), ("d", 1, "text")]
+    for answer in (first, second):
+        found = [(m["path"][-1], m["set"], m["set_kind"]) for m in answer["matches"]]
+        # A document that two questions find is listed twice, and its set is one.
+        assert [each[0] for each in found] == list("abcd")
+        assert found[1:] == expected[1:]
+    assert [row["set_kind"] for row in rows[1:4]] == ["text"] * 3
+    digests = [row["byte_digest"] for row in rows[1:4]]
+    assert digests[0] == digests[1] != digests[2]
 
 
 def test_jsonl_is_an_object_a_line(run, built, write):

@@ -74,13 +74,18 @@ def test_a_small_tree_worked_by_hand(run, write, simplified, english):
     assert ended.code == 0
     lines = ended.out.decode().splitlines()
     assert lines[0].startswith("Group 1: 99 % alike, 4 files, ")
-    assert [line.split()[-1] for line in lines[1:5]] == [
+    assert lines[1] == "  3 files with the same text, 2 of them identical"
+    assert [line.split()[-1] for line in lines[2:6]] == [
         "./a.txt",
         "./b-copy.txt",
         "./c-gbk.txt",
         "./d-edited.txt",
     ]
-    assert lines[5:] == [""]
+    assert [("bytes" in line, "text" in line) for line in lines[3:5]] == [
+        (True, False),
+        (False, True),
+    ]
+    assert lines[6:] == [""]
 
 
 @pytest.mark.parametrize(
@@ -421,7 +426,7 @@ def skips_of(each):
 
 
 @any_name
-@pytest.mark.parametrize("form", ["text", "csv", "fdupes"])
+@pytest.mark.parametrize("form", ["text", "csv", "names", "fdupes"])
 def test_no_name_acts_on_a_terminal(run, write, english, form):
     for name in HOSTILE:
         write(b"in/" + name, english)
@@ -449,11 +454,12 @@ def test_csv_has_one_row_a_member(run, write, english):
 
 
 @any_name
-def test_null_output_is_byte_exact(run, write, english):
+@pytest.mark.parametrize("form", ["names", "fdupes"])
+def test_null_output_is_byte_exact(run, write, english, form):
     for name in HOSTILE:
         write(b"in/" + name, english)
 
-    out = run("scan", "in", "--format", "fdupes", "-0", "-q").out
+    out = run("scan", "in", "--format", form, "-0", "-q").out
 
     assert out.endswith(b"\0\0")
     assert set(out[:-2].split(b"\0")) == {b"in/" + name for name in HOSTILE}
@@ -569,7 +575,7 @@ def test_programs_are_told_of_siblings_if_they_ask_for_them(run, form):
 
 
 @pytest.mark.usefixtures("forms")
-@pytest.mark.parametrize("form", [["--format", "fdupes"], ["-0"]])
+@pytest.mark.parametrize("form", [["--format", "names"], ["--format", "fdupes"], ["-0"]])
 def test_a_list_of_names_has_no_siblings(run, form):
     assert run("scan", "forms", "--siblings", *form).out == run("scan", "forms", *form).out != b""
 
@@ -585,7 +591,7 @@ def test_an_own_share_of_0_groups_siblings(run):
     assert b" % theirs alone)" in lenient.out
 
 
-@pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv", "fdupes"])
+@pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv", "names", "fdupes"])
 def test_a_report_of_nothing_is_one_of_its_format(run, form):
     ended = run("scan", ".", "--format", form)
 
@@ -596,7 +602,8 @@ def test_a_report_of_nothing_is_one_of_its_format(run, form):
         assert json.loads(ended.out)["type"] == "scan"
     elif form == "csv":
         assert ended.out.decode() == (
-            "group,kind,representative,similarity,own_share,distance,size,encoding,path\n"
+            "group,kind,representative,similarity,own_share,distance,size,encoding,path"
+            ",set,set_kind,byte_digest\n"
         )
     else:
         assert ended.out == b""
@@ -829,7 +836,8 @@ def test_a_file_of_mode_000_exits_with_3(run, write, english):
         ),
         (
             [".", "-0", "--format", "csv"],
-            "-0 goes with --format fdupes or --files-from, not csv (see `simdup scan --help`)",
+            "-0 goes with --format names, --format fdupes or --files-from, not csv"
+            " (see `simdup scan --help`)",
         ),
         ([".", "--features", "words", "--user-dict", "gone"], "'gone': No such file or directory"),
         ([".", "--features", "words", "--stop-words", "gone"], "'gone': No such file or directory"),
@@ -1098,7 +1106,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("form", ["text", "csv", "fdupes", "-0"])
+@pytest.mark.parametrize("form", ["text", "csv", "names", "fdupes", "-0"])
 @pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_a_scan_of_an_index_reports_the_same_as_a_scan_of_its_files(
     run, built, tree, options, form

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from simdup import Settings, scan
 from simdup.errors import InputError
 from simdup.files.ignored import (
-    IgnoredPair,
+    IgnoredTexts,
     default_place,
+    entries_in,
     line_of,
     lines_in,
-    pairs_in,
     without_ignored,
 )
 from simdup.records import Kind
@@ -27,7 +27,7 @@ from simdup.report.json_csv import render_json
 from simdup.settings import LINKAGES
 
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)
-PAIR = IgnoredPair((A, B), ("a.txt", "外婆的腌笃鲜.md"), "2026-11-21")
+PAIR = IgnoredTexts((A, B), ("a.txt", "外婆的腌笃鲜.md"), "2026-11-21")
 WORDS = [f"w{i}" for i in range(500)]
 
 
@@ -46,7 +46,7 @@ def test_any_file_names_survive_writing_and_reading(tmp_path, pair):
     path = tmp_path / "list"
     path.write_bytes((line_of(pair) + "\n").encode("utf-8", "backslashreplace"))
 
-    assert pairs_in(path) == [pair]
+    assert entries_in(path) == [pair]
 
 
 def test_each_pair_comes_with_its_very_line(tmp_path):
@@ -64,15 +64,16 @@ def test_each_pair_comes_with_its_very_line(tmp_path):
         (lambda _: "\0\0\0", "no JSON"),
         (lambda _: "[" * 100_000, "no JSON"),
         (lambda _: "[]", "no object"),
-        (lambda line: line.replace('"texts"', '"text"'), "texts: not two texts"),
-        (lambda line: line.replace(f', "{B}"', ""), "texts: not two texts"),
-        (lambda line: line.replace(f'"{B}"', "7"), "texts: not two texts"),
+        (lambda line: line.replace('"texts"', '"text"'), "texts: no list of texts"),
+        (lambda line: line.replace(f', "{B}"', ""), "texts: not 2 to 500 texts"),
+        (lambda line: line.replace(f'"{B}"', "7"), "texts: no list of texts"),
+        (lambda line: line.replace(f'"{B}"', f'"{B}", "{C}"'), "names: not as many as texts"),
         (
             lambda line: line.replace("b" * 32, "b" * 31),
             "texts: no digest of 32 hexadecimal digits",
         ),
         (lambda line: line.replace(B, A), "texts: twice the same"),
-        (lambda line: line.replace('"a.txt"', "null"), "names: not two texts"),
+        (lambda line: line.replace('"a.txt"', "null"), "names: no list of texts"),
         (lambda line: line.replace("2026-11-21", "yesterday"), "added: no date such as 2026-11-21"),
     ],
 )
@@ -81,9 +82,9 @@ def test_a_damaged_line_is_one_error_with_file_and_line(tmp_path, change, what):
     path.write_text(f"{line_of(PAIR)}\n\n{change(line_of(PAIR))}\n", "utf-8")
 
     with pytest.raises(InputError) as refused:
-        pairs_in(path)
+        entries_in(path)
 
-    assert str(refused.value) == f"{str(path)!r}, line 3: no pair of texts ({what})"
+    assert str(refused.value) == f"{str(path)!r}, line 3: no entry of the list ({what})"
 
 
 @given(st.binary())
@@ -94,7 +95,7 @@ def test_any_bytes_are_read_as_pairs_or_refused(tmp_path, data):
 
     said = ""
     try:
-        assert pairs_in(path) == []
+        assert entries_in(path) == []
     except InputError as refused:
         said = str(refused)
 
@@ -310,6 +311,20 @@ def test_a_saved_result_loses_members_and_groups_and_counts_the_pairs(scanned):
     assert group.diameter == group.members[1].distance
     assert left.stats.ignored == 2
     assert without_ignored(result, []) == result
+
+
+def test_a_chain_that_loses_a_version_is_no_chain(folder, english):
+    for name, word in (("v1", "grey"), ("v2", "brown"), ("v3", "white")):
+        (folder / f"{name}.txt").write_text(english.replace("grey", word))
+    found = scan(folder)
+    (group,) = found.groups
+    first, second, _ = (member.document.text_digest for member in group.members)
+
+    assert len(group.versions) == 3
+    assert without_ignored(found, [(first, b"x")]).groups == found.groups
+    (smaller,) = without_ignored(found, [(first, second)]).groups
+    assert len(smaller.members) == 2
+    assert smaller.versions == ()
 
 
 def test_json_has_what_the_list_needs(scanned):

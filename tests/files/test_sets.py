@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from dataclasses import replace
 from random import Random
+from shutil import which
+from subprocess import run
 
 import pytest
 from hypothesis import given
@@ -12,6 +16,8 @@ from hypothesis import strategies as st
 from simdup import Settings, scan
 from simdup.files.sets import with_sets
 from simdup.records import Document, Group, Kind, Member, Source
+from simdup.report import json_csv, text
+from simdup.report.load import load
 
 
 def member(path, text, content, kind=Kind.NEAR):
@@ -139,21 +145,74 @@ def random_tree(seed, texts, write):
     return written
 
 
-@pytest.mark.parametrize("settings", [Settings(), Settings(k=60), Settings(linkage="components")])
-@pytest.mark.parametrize("seed", range(8))
-def test_the_sets_of_a_scan_are_those_that_comparing_bytes_finds(
-    write, english, simplified, seed, settings
-):
-    written = random_tree(seed, [english, simplified, english[: len(english) // 2]], write)
+@pytest.fixture(params=range(8))
+def tree(request, write, english, simplified):
+    """The content of each file of a random tree."""
+    texts = [english, simplified, english[: len(english) // 2]]
+    return random_tree(request.param, texts, write)
 
-    result = scan(".", settings)
 
+def copies_in(written):
+    """The paths of files with the same bytes, found by comparing them."""
     copies = {}
     for path, content in written.items():
         copies.setdefault(content, set()).add(f"./{path}")
-    expected = {frozenset(paths) for paths in copies.values() if len(paths) > 1}
+    return {frozenset(paths) for paths in copies.values() if len(paths) > 1}
+
+
+def paragraphs(out):
+    """The lines of each paragraph, as fdupes prints a set."""
+    return {frozenset(each.split("\n")) for each in out.strip("\n").split("\n\n") if each}
+
+
+def in_text(lines):
+    """The byte-identical sets in a text report: lines that say so, below a line of another file."""
+    found, last = [], None
+    for line in lines:
+        path = line[line.find("./") :].split("  (")[0] if "  ./" in line else None
+        if path is not None and line[11:17].strip() == "bytes":
+            found[-1] = {*found[-1], last, path}
+        elif path is not None:
+            found.append(set())
+        last = path
+    return {frozenset(each) for each in found if each}
+
+
+def by_digest(members):
+    """The byte-identical sets among members of JSON or rows of CSV."""
     found = {}
-    for each in result.groups:
-        for m in each.members:
-            found.setdefault((m.set_id, m.document.bytes_digest), set()).add(m.document.path)
-    assert {frozenset(paths) for paths in found.values() if len(paths) > 1} == expected
+    for each in members:
+        found.setdefault((each["set"], each["byte_digest"]), set()).add(each["path"])
+    return {frozenset(paths) for paths in found.values() if len(paths) > 1}
+
+
+@pytest.mark.parametrize("settings", [Settings(), Settings(k=60), Settings(linkage="components")])
+def test_every_format_shows_the_sets_that_comparing_bytes_finds(tree, settings):
+    expected = copies_in(tree)
+    result = scan(".", settings)
+
+    saved = "\n".join(json_csv.render_json(result))
+    for found in (result, load(saved.encode(), "saved")):
+        assert in_text(text.render(found)) == expected
+        assert paragraphs("\n".join(text.render_fdupes(found))) == expected
+        rows = list(csv.DictReader(json_csv.render_csv(found)))
+        assert by_digest(rows) == expected
+        (objects,) = map(json.loads, json_csv.render_json(found))
+        assert by_digest(m for group in objects["groups"] for m in group["members"]) == expected
+        lines = map(json.loads, json_csv.render_jsonl(found))
+        groups = [each for each in lines if each["type"] == "group"]
+        assert by_digest(m for group in groups for m in group["members"]) == expected
+    assert all(len(paths) > 1 for paths in expected)
+    # Sets are told by their numbers too, and a set of one kind has the same bytes throughout.
+    sets = {}
+    for member in (m for group in objects["groups"] for m in group["members"] if m["set"]):
+        sets.setdefault((member["set"], member["set_kind"]), set()).add(member["byte_digest"])
+    assert all((kind == "bytes") == (len(digests) == 1) for (_, kind), digests in sets.items())
+
+
+@pytest.mark.skipif(which("fdupes") is None, reason="fdupes is not installed")
+def test_fdupes_lists_the_same_sets(tree):
+    found = run(["fdupes", "-r", "-q", "."], capture_output=True, text=True, check=True)
+
+    assert paragraphs(found.stdout) == paragraphs("\n".join(text.render_fdupes(scan(["."]))))
+    assert paragraphs(found.stdout) == copies_in(tree)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simdup.files.sets import with_sets
 from simdup.match.own_share import least_similarity
 from simdup.recipe import Recipe
 from simdup.records import (
@@ -33,6 +34,7 @@ from simdup.records import (
 )
 from simdup.report import diff, text
 from simdup.report import json_csv as data
+from simdup.report.order import View
 from simdup.report.terminal import TerminalStyle
 from simdup.report.text import summary
 from simdup.report.wording import count, path_fields, percent, printable, sharing, size, whose
@@ -344,6 +346,7 @@ def test_json_worked_by_hand():
         "seconds": 1.25,
         "ignored": 0,
         "siblings": 0,
+        "identity_only": {},
     }
     assert whole["candidates"] == {"k": 9, "wanted": 9, "recall": 0.875, "pairs": 3}
     assert whole["skipped"] == [
@@ -468,18 +471,22 @@ def test_a_comparison_of_others_in_json_has_no_kind():
 
 
 def test_csv_worked_by_hand():
-    found = result(pair("in/a", 'in/"b",c', distance=3, similarity=0.75, own_share=0.625))
+    names = "in/a", 'in/"b",c'
+    found = result(pair(*names, distance=3, similarity=0.75, own_share=0.625))
     found = replace(found, patterns=(family((0.62, 0.12)),))
+    documents = [m.document for group in found.groups + found.patterns for m in group.members]
+    digest = {each.path: each.bytes_digest.hex() for each in documents}.__getitem__
     groups = (
-        "group,kind,representative,similarity,own_share,distance,size,encoding,path\n"
-        "1,near,1,1.000000,,0,1234,gb18030,in/a\n"
-        '1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c"\n'
+        "group,kind,representative,similarity,own_share,distance,size,encoding,path"
+        ",set,set_kind,byte_digest\n"
+        f"1,near,1,1.000000,,0,1234,gb18030,in/a,,,{digest('in/a')}\n"
+        f'1,near,0,0.750000,0.625000,3,1234,gb18030,"in/""b"",c",,,{digest(names[1])}\n'
     )
 
     assert rendered(data.render_csv(found)) == groups
     assert rendered(data.render_csv(found, siblings=True)) == groups + (
-        "2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0\n"
-        "2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1\n"
+        f"2,same pattern,1,1.000000,1.000000,0,1234,gb18030,in/0,,,{digest('in/0')}\n"
+        f"2,same pattern,0,0.620000,0.120000,4,1234,gb18030,in/1,,,{digest('in/1')}\n"
     )
 
 
@@ -495,15 +502,86 @@ def test_csv_has_no_similarity_where_nothing_was_verified():
 def test_any_path_is_one_row_of_csv(first, second):
     found = result(pair(first, second))
 
-    rows = list(csv.reader(io.StringIO(rendered(data.render_csv(found)), newline="")))
+    rows = list(csv.DictReader(io.StringIO(rendered(data.render_csv(found)), newline="")))
 
-    assert [row[-1] for row in rows[1:]] == [printable(first), printable(second)]
+    assert [row["path"] for row in rows] == [printable(first), printable(second)]
 
 
-def test_fdupes_has_a_name_a_line_and_an_empty_line_after_each_group():
+def test_names_are_a_line_each_and_an_empty_line_after_each_group():
     found = result(pair("a", "b\n"), pair("c", "d"))
 
     assert rendered(text.render_names(found)) == "a\nb\\n\n\nc\nd\n\n"
+
+
+def test_fdupes_has_files_with_the_same_bytes_and_nothing_else():
+    # The first has bytes of its own. Two pairs of copies are near it, each with a file of the
+    # same text and other bytes.
+    groups = Group(1, Kind.NEAR, 2, copies("a", "b\n", "c"))
+
+    assert rendered(text.render_fdupes(result(groups))) == "b\\n0\nb\\n1\n\nc0\nc1\n\n"
+    null = b"b\n0\0b\n1\0\0c0\0c1\0\0"
+    assert b"".join(text.render_fdupes_null(result(groups))) == null
+
+
+def copies(first, *others):
+    """A file, and for each of the others two files with its bytes and one with its text."""
+    made = [member(first, Kind.IDENTICAL_BYTES, bytes_digest=b"0" * 16, text_digest=b"0" * 16)]
+    for name in others:
+        digest = name[:1].encode() * 16
+        for number, content in enumerate([digest, digest, digest.upper()]):
+            digests = {"bytes_digest": content, "text_digest": digest}
+            made.append(member(f"{name}{number}", Kind.NEAR, 9, 0.52, **digests))
+    (found,), _ = with_sets([Group(1, Kind.NEAR, 9, tuple(made))])
+    return found.members
+
+
+def test_an_identical_set_is_one_entry_wherever_it_stands():
+    first, *others = copies("a", "b", "c")
+    again = replace(first, document=replace(first.document, source=document("a1").source))
+    lone = member("d", Kind.NEAR, 9, 0.4, bytes_digest=b"d" * 16, text_digest=b"d" * 16)
+    (group,), _ = with_sets([Group(1, Kind.NEAR, 9, (first, *others[:-1], lone, again))])
+
+    assert rendered(text.render(result(group))) == (
+        "Group 1: 40 to 52 % alike, 8 files, 4.9 kB can go\n"
+        "  2 identical files\n"
+        "                 gb18030        1.2 kB  a\n"
+        "    100 %  bytes gb18030        1.2 kB  a1\n"
+        "  3 files with the same text, 2 of them identical, 52.0 % like the first\n"
+        "                 gb18030        1.2 kB  b0\n"
+        "     same  bytes gb18030        1.2 kB  b1\n"
+        "     same  text  gb18030        1.2 kB  b2\n"
+        "  2 identical files, 52.0 % like the first\n"
+        "                 gb18030        1.2 kB  c0\n"
+        "     same  bytes gb18030        1.2 kB  c1\n"
+        "   40.0 %        gb18030        1.2 kB  d\n"
+        "\n"
+    )
+    verbose = rendered(text.render(result(group), TerminalStyle(is_verbose=True))).splitlines()
+    assert "  2 identical files, 52.0 % like the first, 9 bits" in verbose
+    # What a terminal has no room for is counted.
+    brief = rendered(text.render(result(group), view=View(is_brief=True))).splitlines()
+    assert brief[5:] == [
+        "                 gb18030        1.2 kB  b0",
+        "     same  bytes gb18030        1.2 kB  b1",
+        "  and 4 more files, 2 of them identical to another",
+        "",
+    ]
+
+
+def test_a_group_of_one_text_says_which_files_have_the_same_bytes():
+    (group,), _ = with_sets([Group(1, Kind.IDENTICAL_TEXT, 0, copies("a", "b", "c")[1:4])])
+
+    assert rendered(text.render(result(group))).splitlines()[1:] == [
+        "  3 files with the same text, 2 of them identical",
+        "                 gb18030        1.2 kB  b0",
+        "   52.0 %  bytes gb18030        1.2 kB  b1",
+        "   52.0 %  text  gb18030        1.2 kB  b2",
+        "",
+    ]
+    # Where all or no files have the same bytes, the heading of the group says so.
+    for kept in (group.members[:2], group.members[1:]):
+        alone = replace(group, members=kept)
+        assert len(rendered(text.render(result(alone))).splitlines()) == 4
 
 
 @given(paths, paths)

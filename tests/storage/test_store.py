@@ -573,7 +573,7 @@ def test_info_counts_what_is_there(place, tree):
     assert (info.asked, info.known) == (10, 0)
     assert info.similarities > 0
     ((key, files),) = info.recipes
-    assert json.loads(key).keys() == {"recipe", "sketches", "reader", "documents"}
+    assert json.loads(key).keys() == {"recipe", "sketches", "noise", "reader", "documents"}
     assert files == 10
     assert first.stats.from_store == 0
 
@@ -1129,7 +1129,7 @@ def untouchable(monkeypatch):
     return forbid
 
 
-FORMATS = ["text", "json", "jsonl", "csv", "fdupes"]
+FORMATS = ["text", "json", "jsonl", "csv", "names", "fdupes"]
 
 
 def without_the_clock(report, form):

@@ -1,0 +1,120 @@
+"""Kinds of files that are alike by nature: they are compared for identity alone.
+
+Two lock files or two pictures in SVG share most of what they say, and neither was made from the
+other. So files of these kinds are duplicates only of files with the very same text. Source code
+is none of them: it is compared like prose.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.records import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+    from numpy.typing import NDArray
+
+    from simdup.files.fingerprint import Fingerprinted
+
+#: Names of the kinds that a file's name shows, with globs of the name, or of folder and name.
+BY_NAME = {
+    "lock file": (
+        *("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock"),
+        *("deno.lock", "composer.lock", "Gemfile.lock", "Cargo.lock", "go.sum", "mix.lock"),
+        *("poetry.lock", "Pipfile.lock", "pdm.lock", "uv.lock", "pixi.lock", "conda-lock.yml"),
+        *("flake.lock", "pubspec.lock", "Podfile.lock", "Package.resolved", "packages.lock.json"),
+        *("gradle.lockfile", ".terraform.lock.hcl"),
+    ),
+    "minified file": ("*.min.js", "*.min.mjs", "*.min.css", "*.js.map", "*.css.map"),
+    "SVG image": ("*.svg",),
+    "translation": ("*.po", "*.pot", "*.xlf", "*.xliff"),
+    "package metadata file": (
+        *("*.dist-info/METADATA", "*.dist-info/RECORD", "*.dist-info/WHEEL"),
+        *("*.dist-info/INSTALLER", "*.dist-info/REQUESTED", "*.dist-info/direct_url.json"),
+        *("*.dist-info/*.txt", "*.egg-info/*.txt", "*.egg-info/PKG-INFO", "PKG-INFO"),
+        *("*.egg-info",),
+    ),
+}
+
+_NAMES = {glob: kind for kind, globs in BY_NAME.items() for glob in globs if not {*"*/"} & {*glob}}
+_ENDINGS = {
+    glob[1:]: kind
+    for kind, globs in BY_NAME.items()
+    for glob in globs
+    if glob[0] == "*" and not {*"*/"} & {*glob[1:]}
+}
+_IN_FOLDERS = tuple(
+    (glob, kind) for kind, globs in BY_NAME.items() for glob in globs if "/" in glob
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SetAside:
+    """Documents that are compared for identity alone."""
+
+    documents: tuple[Document, ...]
+    rows: NDArray[np.uint8]
+    """(documents, bits // 8)"""
+    kinds: tuple[tuple[str, int], ...] = ()
+    """The name of each kind and the number of its files, most frequent first."""
+
+
+def kind_of(document: Document) -> str | None:
+    """The name of the kind that a document belongs to; None for one that is compared in full.
+
+    >>> from simdup.records import Source
+    >>> def named(path):
+    ...     return Document(Source(path, 1, 0, 0, 0, 0), "utf-8", 1, 0, 9, b"", b"", b"")
+    >>> kind_of(named("web/yarn.lock")), kind_of(named("jquery.min.js")), kind_of(named("a.js"))
+    ('lock file', 'minified file', None)
+    >>> kind_of(named("lib/six-1.16.dist-info/WHEEL"))
+    'package metadata file'
+    """
+    above, _, name = document.path.rpartition("/")
+    if name in _NAMES:
+        return _NAMES[name]
+    parts = name.split(".")
+    for begin in (1, 2):
+        if len(parts) > begin and (kind := _ENDINGS.get("." + ".".join(parts[-begin:]))):
+            return kind
+    if "-info" in above[-10:]:
+        path = f"{above.rpartition('/')[2]}/{name}"
+        for glob, kind in _IN_FOLDERS:
+            if fnmatchcase(path, glob):
+                return kind
+    return document.noise
+
+
+def without_noise(
+    made: Fingerprinted, named: Container[str] = ()
+) -> tuple[Fingerprinted, SetAside]:
+    """The documents to compare in full, and the ones to compare for identity alone.
+
+    A document is compared in full if its path is in `named`, or if another document with the same
+    text is, so that nothing identical is ever apart.
+    """
+    documents = made.documents
+    kinds = [None if each.path in named else kind_of(each) for each in documents]
+    full = {each.text_digest for each, kind in zip(documents, kinds, strict=True) if kind is None}
+    is_aside = np.array([each.text_digest not in full for each in documents], bool)
+    if not is_aside.any():
+        return made, SetAside((), made.rows[:0])
+    flags = iter(is_aside.tolist())
+    found = tuple(each for each in made.found if not isinstance(each, Document) or not next(flags))
+    kept = np.flatnonzero(~is_aside)
+    sketches = None if made.sketches is None else made.sketches.take(kept)
+    places = np.flatnonzero(is_aside).tolist()
+    counts = Counter(kinds[place] or "" for place in places)
+    aside = SetAside(
+        tuple(documents[place] for place in places),
+        made.rows[is_aside],
+        tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+    )
+    return replace(made, found=found, rows=made.rows[kept], sketches=sketches), aside

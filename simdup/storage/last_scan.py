@@ -1,0 +1,71 @@
+"""The groups of the last scan that used a store: the texts of each, by the number of the group.
+
+So a user can say something of a group by its number. What is kept is small, and each entry carries
+a checksum; an entry that does not fit it counts as unknown.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simdup.records import Group
+    from simdup.storage.store import Store
+
+#: A group with more distinct texts is not kept.
+MOST_TEXTS = 500
+
+#: The groups that are shown first are kept, up to so many texts in all: some three megabytes.
+MOST_IN_ALL = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGroup:
+    """A group of the last scan."""
+
+    texts: tuple[tuple[str, str], ...]
+    """The absolute path of a file, and the digest of its text in hexadecimal: one for each text."""
+    scanned: float
+    """When the scan ended, in seconds from 1970."""
+
+
+def keep_groups(store: Store, groups: Iterable[Group]) -> None:
+    """Keep these groups in place of what was kept of the scan before."""
+    rows = [(number, text, crc32(text.encode())) for number, text in _entries(groups)]
+    with store.writing():
+        store.execute("DELETE FROM groups")
+        store.execute_many("INSERT OR REPLACE INTO groups VALUES (?, ?, ?)", rows)
+
+
+def _entries(groups: Iterable[Group]) -> Iterator[tuple[int, str]]:
+    """Yield the number of each group that is kept, and its entry."""
+    left, now = MOST_IN_ALL, time.time()
+    for group in groups:
+        paths: dict[bytes, str] = {}
+        for member in group.members:
+            paths.setdefault(member.document.text_digest, member.document.path)
+        left -= len(paths)
+        if left < 0:
+            return
+        if len(paths) <= MOST_TEXTS:
+            texts = [(os.path.abspath(path), digest.hex()) for digest, path in paths.items()]
+            yield group.id, json.dumps([now, texts])
+
+
+def kept_group(store: Store, number: int) -> KeptGroup | None:
+    """The group that the last scan showed with this number, if it was kept."""
+    found = store.execute(
+        "SELECT entry, checksum FROM groups WHERE number = ? AND typeof(entry) = 'text'", number
+    )
+    for entry, checksum in found:
+        if crc32(entry.encode("utf-8", "surrogateescape")) == checksum:
+            scanned, texts = json.loads(entry)
+            return KeptGroup(tuple((path, digest) for path, digest in texts), scanned)
+    return None

@@ -1,0 +1,65 @@
+"""What a store keeps of the groups of the last scan is bounded."""
+
+from __future__ import annotations
+
+import pytest
+
+from simdup import Document, Group, Kind, Member, Source, Store
+from simdup.storage import last_scan
+from simdup.storage.last_scan import keep_groups, kept_group
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = Store(tmp_path / "store", pytest.fail)
+    yield made
+    made.close()
+
+
+def group(number, *texts):
+    """A group with a file for each of these texts."""
+    sources = [Source(f"{number}/{place}", 1, 0, 0, 0, 0) for place in range(len(texts))]
+    digests = [text.to_bytes(16, "big") for text in texts]
+    made = [
+        Document(source, "utf-8", 1.0, 0, 9, digest, digest, digest)
+        for source, digest in zip(sources, digests, strict=True)
+    ]
+    return Group(number, Kind.NEAR, 0, tuple(Member(each, b"", Kind.NEAR, 0, 1.0) for each in made))
+
+
+def test_a_group_comes_back_with_one_file_of_each_text(store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    keep_groups(store, [group(1, 7, 7, 8), group(2, 5, 6)])
+
+    assert kept_group(store, 1).texts == (
+        (f"{tmp_path}/1/0", f"{7:032x}"),
+        (f"{tmp_path}/1/2", f"{8:032x}"),
+    )
+    assert kept_group(store, 3) is None
+
+
+def test_the_groups_of_another_scan_are_forgotten(store):
+    keep_groups(store, [group(1, 1, 2), group(2, 3, 4)])
+    keep_groups(store, [group(1, 5, 6)])
+
+    assert kept_group(store, 1).texts[0][1] == f"{5:032x}"
+    assert kept_group(store, 2) is None
+
+
+def test_large_groups_and_groups_beyond_the_limit_are_not_kept(store, monkeypatch):
+    monkeypatch.setattr(last_scan, "MOST_TEXTS", 3)
+    monkeypatch.setattr(last_scan, "MOST_IN_ALL", 8)
+    keep_groups(store, [group(1, 1, 2, 3, 4), group(2, 5, 6, 7), group(3, 8, 9)])
+
+    assert [kept_group(store, number) is None for number in (1, 2, 3)] == [True, False, True]
+
+
+def test_a_name_that_is_not_utf8_is_kept(store):
+    odd = group(1, 1, 2)
+    source = Source("/a\udcff\n", 1, 0, 0, 0, 0)
+    document = Document(source, "utf-8", 1.0, 0, 9, b"x" * 16, b"x" * 16, b"x" * 16)
+    member = Member(document, b"", Kind.NEAR, 0, 1.0)
+
+    keep_groups(store, [Group(1, Kind.NEAR, 0, (member, *odd.members))])
+
+    assert kept_group(store, 1).texts[0][0] == "/a\udcff\n"
