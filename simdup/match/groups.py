@@ -342,7 +342,7 @@ def _with_near_copies(edges: Edges, leader: Indices) -> Indices:
     """
     n = len(leader)
     is_alone = np.bincount(leader, minlength=n)[leader] == 1
-    is_near = edges.weight >= NEAR_COPY * UNIT
+    is_near = edges.weight >= round(NEAR_COPY * UNIT)
     nearest = np.full(n, -1)
     for one in (edges.left, edges.right):
         alone = is_near & is_alone[one]
