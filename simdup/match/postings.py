@@ -50,7 +50,7 @@ MOST_TOGETHER = 16
 
 # Candidates share one value in VALUES_A_SHARED that the one with fewer is listed under, but at
 # least LEAST_SHARED and at most MOST_SHARED.
-VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED = 12, 2, 4
+VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED = 12, 2, 3
 
 # Neighbours up to this many places apart make a pair of common values, if a text has so few
 # that it then has no more than PAIRED pairs.
@@ -64,6 +64,9 @@ ROOM = 1 << 18
 
 # Without kernels, the pairs of a text take as long as comparing so many words.
 WORDS_OF_A_TEXT = 10_000
+
+# Of the pairs of common values, those with such a hash are listed: one in two.
+PAIRS_BELOW = np.uint64(1 << 63)
 
 _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 _NO_KEYS = np.empty(0, np.uint64)
@@ -216,7 +219,8 @@ def _neighbours(keys: Keys) -> Keys:
         left, right = left[are_one], right[are_one]
         hashes = ((left & _LOW) * _FIRST) ^ ((right & _LOW) * _SECOND)
         hashes = (hashes ^ (hashes >> np.uint64(29))) * _FIRST
-        found.append((hashes & ~_LOW) | (left >> _HALF))
+        hashes = (hashes & ~_LOW) | (left >> _HALF)
+        found.append(hashes[hashes < PAIRS_BELOW])
     return np.concatenate(found)
 
 
