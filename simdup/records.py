@@ -174,6 +174,17 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """A text in a chain of versions."""
+
+    path: str
+    """The member of the group that stands for the text."""
+    changed: float | None
+    """How much changed since the version before: 1 minus their exact similarity. None for the
+    oldest one, and where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
     """Documents that belong together, the representative first, then most similar first.
 
@@ -188,6 +199,8 @@ class Group:
     members: tuple[Member, ...]
     is_diameter_exact: bool = True
     """False for a very large group, where the diameter is an upper bound."""
+    versions: tuple[Version, ...] = ()
+    """Its texts from the oldest to the newest, if they look like versions of one document."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,5 +169,15 @@ def _without_pairs(
     weakest = max((each.kind for each in kept), key=[*Kind].index)
     rows = np.array([list(each.fingerprint) for each in kept], np.uint8)
     most, is_exact = diameter(rows)
-    smaller = replace(group, members=kept, kind=weakest, diameter=most, is_diameter_exact=is_exact)
+    paths = {each.document.path for each in kept}
+    # What changed from one to the next is only known of the whole chain.
+    versions = group.versions if all(each.path in paths for each in group.versions) else ()
+    smaller = replace(
+        group,
+        members=kept,
+        kind=weakest,
+        diameter=most,
+        is_diameter_exact=is_exact,
+        versions=versions,
+    )
     return smaller, found

@@ -125,6 +125,8 @@ def identical_bytes(groups: Iterable[Group]) -> list[list[str]]:
 def _together(found: Sequence[AnyFound], place: int) -> list[tuple[_Identity, AnyFound]]:
     """The documents of the list at this place, by identity in the order of first occurrence."""
     identified = [(_identity(each, place), each) for each in found]
+    if len({identity.text for identity, _ in identified}) == len(found):
+        return identified
     text_at, bytes_at = dict[object, int](), dict[object, int]()
     for position, (identity, _) in enumerate(identified):
         text_at.setdefault(identity.text, position)
@@ -135,6 +137,8 @@ def _together(found: Sequence[AnyFound], place: int) -> list[tuple[_Identity, An
 def _marked(found: AnyFound, known: tuple[int, Kind] | None) -> AnyFound:
     """The document with the number and the kind of its set."""
     number, kind = known or (None, None)
+    if (found.set_id, found.set_kind) == (number, kind):
+        return found
     return replace(found, set_id=number, set_kind=kind)
 
 
@@ -144,8 +148,10 @@ def _identity(found: Found, place: int) -> _Identity:
     Saved results may lack digests. There only what is identical to the first of a group is known.
     """
     document, kind = found.document, found.kind
-    is_identical = kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT}
-    first = ("the first of", place)
-    text = document.text_digest or (first if is_identical else document.path)
-    same = document.bytes_digest or (first if kind is Kind.IDENTICAL_BYTES else document.path)
+    text: object = document.text_digest
+    same: object = document.bytes_digest
+    if not text:
+        text = place if kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT} else document.path
+    if not same:
+        same = place if kind is Kind.IDENTICAL_BYTES else document.path
     return _Identity(text, same)

@@ -23,6 +23,7 @@ import numpy as np
 from simdup.arguments import check_jobs, check_type, path_list, text_list
 from simdup.errors import BadValueError
 from simdup.files.fingerprint import Fingerprinted
+from simdup.files.folders import folder_pairs
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
@@ -387,31 +388,21 @@ class Index:
         kept = np.setdiff1d(np.arange(found), np.array(list(skipped), np.int64))
         known, rows = [known[place] for place in kept.tolist()], rows[kept]
         made = Fingerprinted(tuple(known), rows, None if sketches is None else sketches.take(kept))
-        named = None if self._reads_noise() else ()
+        info = self.info()
+        named = None if any(each["noise"] for each in info.filters) else info.places
         matches = match_documents(made, asked, progress, ignored=ignored, named=named)
         size = sum(document.source.size for document in known)
         seconds = perf_counter() - began
         counts = found, len(known), size, seconds, len(known), matches.ignored, matches.siblings
-        noise = matches.identity_only
+        stats = Stats(*counts, matches.identity_only)
         every = (*skipped.values(), *matches.changed)
         return ScanResult(
-            *(
-                asked,
-                tuple(known),
-                rows,
-                matches.groups,
-                every,
-                matches.candidates,
-                Stats(*counts, noise),
-            ),
+            *(asked, tuple(known), rows, matches.groups, every, matches.candidates, stats),
             patterns=matches.patterns,
+            folders=folder_pairs(matches.groups, known, every, info.places),
         )
 
     # The file
-
-    def _reads_noise(self) -> bool:
-        """Whether a place was added with filters that take what is usually noise."""
-        return any(filters["noise"] for filters in self.info().filters)
 
     def _everything(
         self, bits: int, *, is_sketched: bool

@@ -172,6 +172,7 @@ def _group(group: Group, bits: int) -> dict[str, Any]:
         "diameter": group.diameter,
         "diameter_exact": group.is_diameter_exact,
         "members": [first, *others],
+        "versions": [path_fields(each.path) | {"changed": each.changed} for each in group.versions],
     }
 
 

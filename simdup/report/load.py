@@ -32,6 +32,7 @@ from simdup.records import (
     Skipped,
     Source,
     Stats,
+    Version,
 )
 from simdup.report.json_csv import SCHEMA_VERSION
 from simdup.settings import FORMATS, Settings
@@ -333,7 +334,21 @@ def _group(fields: _Fields, bits: int) -> Group:
         members,
         # In reports older than this field all diameters are exact.
         not fields.has("diameter_exact") or fields.truth("diameter_exact"),
+        _versions(fields, {member.document.path for member in members}),
     )
+
+
+def _versions(fields: _Fields, paths: set[str]) -> tuple[Version, ...]:
+    """The chain of versions of a group whose members have these paths."""
+    if not fields.has("versions"):  # as in reports older than the field
+        return ()
+    versions = tuple(
+        Version(each.path(), each.share("changed") if each.has("changed") else None)
+        for each in fields.each("versions")
+    )
+    if not paths.issuperset(each.path for each in versions):
+        raise fields.wrong("versions", "must be members of the group")
+    return versions
 
 
 def _folder_pair(fields: _Fields) -> FolderPair:

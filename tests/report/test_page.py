@@ -13,6 +13,7 @@ from importlib.resources import files
 
 import pytest
 
+from simdup.files.sets import with_sets
 from simdup.records import (
     Candidates,
     Document,
@@ -134,14 +135,44 @@ def test_the_data_of_the_page_describe_the_result():
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
     assert data["settings"]["similarity"] == data["settings"]["least"] == SIMILARITY
     assert data["settings"]["ownShare"] == OWN_SHARE
-    (number, kind, diameter, members), second = data["groups"]
+    (number, kind, diameter, members, sets), second = data["groups"]
     assert (number, kind, diameter) == (1, "identical text", 20)
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
         "one|a.txt",
         "two|b.txt",
     ]
     assert members[1][8:] == ["identical text", 20, 0.8, 1, None]
+    assert sets == [[1], [1]]
     assert [data["folders"][each[0]] + "|" + each[1] for each in second[3]] == ["/|c", "|d"]
+
+
+def with_copies():
+    """A file, one near it, three more near it with the same text, and a copy of the first."""
+
+    def one(path, text, content, similarity):
+        made = member(path, Kind.NEAR, similarity)
+        digests = {"text_digest": text * 16, "bytes_digest": content * 16}
+        return replace(made, document=replace(made.document, **digests))
+
+    members = (
+        one("in/first.txt", b"1", b"1", 1.0),
+        one("in/near.txt", b"2", b"2", 0.7),
+        one("in/set-1.txt", b"3", b"3", 0.52),
+        one("in/set-2.txt", b"3", b"4", 0.52),
+        one("in/set-3.txt", b"3", b"3", 0.52),
+        one("in/copy.txt", b"1", b"1", 1.0),
+    )
+    (made,), _ = with_sets([Group(1, Kind.NEAR, 20, members)])
+    return made
+
+
+def test_the_data_of_a_group_say_which_files_are_identical():
+    ((_, _, _, members, sets),) = data_of(page_of(result(with_copies())))["groups"]
+
+    assert [each[1] for each in members] == [
+        *("first.txt", "copy.txt", "near.txt", "set-1.txt", "set-3.txt", "set-2.txt")
+    ]
+    assert sets == [[2], [1], [2, 1]]
 
 
 def family(number, *figures, folder=""):
@@ -176,7 +207,7 @@ def test_the_data_of_the_page_have_families_of_siblings_and_their_figures():
 
     assert data["siblings"] == 3
     assert len(data["groups"]) == 1
-    ((number, kind, _, members, sharing),) = data["patterns"]
+    ((number, kind, _, members, _, sharing),) = data["patterns"]
     assert (number, kind) == (2, "same pattern")
     assert [each[-1] for each in members] == [1.0, 0.12, 0.2, 0.1]
     assert sharing == [0.5, 0.62, "nearly all", 37]

@@ -18,7 +18,7 @@ from simdup.records import Reason, Skipped, Stats
 from simdup.report.page import render
 from simdup.report.wording import percent
 from simdup.settings import SIMILARITY
-from tests.report.test_page import family, group, page_of, result
+from tests.report.test_page import family, group, page_of, result, with_copies
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -185,7 +185,7 @@ def test_searching_shows_the_groups_with_all_words_in_one_path(page):
 @pytest.mark.parametrize(
     ("field", "value", "found"),
     [
-        ("kind", "identical bytes", ["files/bytes/a.txt"]),
+        ("kind", "identical bytes", ["files/bytes/a.txt", "files/hostile/\\xff\\xfe.txt"]),
         ("folder", "files/钟表", ["files/钟表/clock.txt"]),
         ("coding", "gb18030", ["files/钟表/clock.txt"]),
     ],
@@ -224,6 +224,32 @@ def test_an_open_group_shows_its_members_and_their_distance(page):
     assert "bit" in rows[1]
     group.locator(".head").click()
     assert page.locator(".members").count() == 0
+
+
+def test_an_identical_set_has_a_heading_with_its_number(rendered):
+    page = rendered(result(with_copies(), group(2, "a.txt", "b.txt")))
+    opened = open_group(page, "first.txt")
+    rows = opened.locator(".members tbody tr").all_inner_texts()
+
+    assert "6 files, 4 identical" in opened.locator(".head").inner_text()
+    assert rows[0].strip() == "2 identical files"
+    assert rows[1].startswith("representative")
+    assert "copy.txt" in rows[2]
+    assert "same bytes" in rows[2]
+    assert "near.txt" in rows[3]
+    heading = "3 files with the same text, 2 of them identical, 52.0 % like the representative"
+    assert rows[4].strip() == heading
+    assert all(p in row for p, row in zip(("set-1", "set-3", "set-2"), rows[5:], strict=True))
+    assert "20 bits" in rows[5]
+    assert "same bytes" in rows[6]
+    assert "same text" in rows[7]
+    inside = opened.locator(".members .inside").all_inner_texts()
+    assert [next(n for n in ("first", "copy", "set") if n in row) for row in inside] == [
+        *("first", "copy", "set", "set", "set")
+    ]
+    for kind, found in {"identical bytes": 1, "identical text": 1, "near": 2}.items():
+        page.select_option("#kind", kind)
+        assert len(heads(page)) == found
 
 
 def test_english_texts_are_compared_by_words(page):

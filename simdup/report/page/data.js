@@ -27,14 +27,40 @@ function memberOf([folder, name, bytes, mtime, coding, features, short, damaged,
   };
 }
 
-function groupOf([id, kind, diameter, list, sharing]) {
+/** Tell each member its set, if its text has copies here, and how it is the same as the one before. */
+function placeInSets(members, sets) {
+  let place = 0;
+  for (const contents of sets) {
+    const size = contents.reduce((sum, count) => sum + count, 0);
+    const isHeaded = size > 1 && (size < members.length || (contents.length > 1 && contents.length < size));
+    if (isHeaded) members[place].heads = contents;
+    for (const member of members.slice(place, place + size)) member.inSet = isHeaded;
+    contents.forEach((count, number) => {
+      for (let copy = 0; copy < count; copy += 1, place += 1) {
+        if (copy || number) members[place].same = copy ? 'identical bytes' : 'identical text';
+      }
+    });
+  }
+}
+
+/** How many of these files have the same bytes as another one; `sets` as in placeInSets. */
+function identicalOf(sets) {
+  return sets.flat().filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
+}
+
+function groupOf([id, kind, diameter, list, sets, sharing]) {
   const members = list.map(memberOf);
+  placeInSets(members, sets);
+  const identical = identicalOf(sets);
   const [first, ...others] = members;
   for (const member of members) member.path = member.folder ? `${member.folder.replace(/\/$/, '')}/${member.name}` : member.name;
   const least = others.reduce((low, each) => (each.alike < low.alike ? each : low));
   return {
     id,
     kind,
+    // The kinds of sameness that there are in it.
+    kinds: [kind, identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
+    identical,
     diameter,
     sharing,
     members,

@@ -15,7 +15,7 @@ const CHOICES = ['kind', 'folder', 'coding', 'order'];
 /** Fill the choices, in the present language, and keep what was chosen. */
 function drawFilters() {
   const all = ['', t('all')];
-  const present = [...KINDS, SAME_PATTERN].filter((kind) => listed().some((group) => group.kind === kind));
+  const present = [...KINDS, SAME_PATTERN].filter((kind) => listed().some((group) => group.kinds.includes(kind)));
   byId('siblings').hidden = !patterns.length;
   byId('siblings').querySelector('span').textContent = t('patterns', patterns.length);
   setOptions('kind', [all, ...present.map((kind) => [kind, t('kinds')[kind]])]);
@@ -82,7 +82,7 @@ function wish() {
 /** Whether the group has one member that fits in all: its words, folder and encoding. */
 function fits(group, { words, kind, folder, coding, low, high }) {
   const alike = group.least * 100;
-  if ((kind && group.kind !== kind) || alike < low - 1e-9 || alike > high + 1e-9) return false;
+  if ((kind && !group.kinds.includes(kind)) || alike < low - 1e-9 || alike > high + 1e-9) return false;
   return group.members.some((member, place) =>
     (!folder || member.folder === folder || member.folder.startsWith(folder === '/' ? '/' : `${folder}/`))
     && (!coding || member.coding === coding)

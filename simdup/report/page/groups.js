@@ -32,10 +32,16 @@ function itemOf(group) {
   make('span', { class: 'alike' }, likeness(group.least, group.exact)),
   make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]),
   pathOf(group.first),
-  make('span', { class: 'count' }, t('files', group.members.length)),
+  make('span', { class: 'count' }, filesOf(group)),
   make('span', { class: 'copies' }, group.copies ? t('inCopies', size(group.copies)) : ''));
   return make('li', { class: 'group', id: `group-${group.id}` },
     make('h3', {}, head), isOpen ? bodyOf(group) : null);
+}
+
+/** How many files it has, and how many of them are identical to another if its kind does not say so. */
+function filesOf({ kind, identical, members }) {
+  const files = t('files', members.length);
+  return identical && kind !== KINDS[0] ? t('ofThem', files, identical) : files;
 }
 
 function toggle(group) {
@@ -74,7 +80,8 @@ function membersOf(group) {
 /** Lay out the next members, and a button for the rest. */
 function addMembers(body, group, from) {
   const next = group.members.slice(from, from + MEMBERS_AT_ONCE);
-  body.append(...next.map((member, place) => memberRow(group, member, from + place)));
+  body.append(...next.flatMap((member, place) => [
+    ...(member.heads ? [setRow(member, from + place)] : []), memberRow(group, member, from + place)]));
   const left = group.members.length - from - next.length;
   if (!left) return;
   const line = buttonRow(7, t('moreMembers', left), () => {
@@ -84,6 +91,15 @@ function addMembers(body, group, from) {
   body.append(line);
 }
 
+/** The heading of an identical set, before its first member. */
+function setRow(member, place) {
+  const size = member.heads.reduce((sum, count) => sum + count, 0);
+  const words = member.heads.length === 1 ? t('identicalFiles', size)
+    : t('sameText', size, identicalOf([member.heads]), member.heads.filter((count) => count > 1).length);
+  return make('tr', { class: 'set' },
+    make('th', { colspan: 7, scope: 'row' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : ''));
+}
+
 function memberRow(group, member, place) {
   const remarks = [
     member.own !== null && member.own < EXPECTED ? t('own', percent(member.own)) : null,
@@ -91,7 +107,7 @@ function memberRow(group, member, place) {
     member.damaged ? t('damaged', member.damaged) : null,
   ].filter(Boolean);
   const isFirst = place === 0;
-  return make('tr', { class: isFirst ? 'first' : null },
+  return make('tr', { class: [isFirst ? 'first' : '', member.inSet ? 'inside' : ''].join(' ').trim() || null },
     make('td', { class: 'alike' }, isFirst ? t('representative') : likeness(member.alike, member.exact)),
     make('td', { class: 'distance' }, isFirst ? '' : closeness(member)),
     make('td', { class: 'file' }, pathOf(member), remarks.length ? make('span', { class: 'note' }, ` (${remarks.join(', ')})`) : null),
@@ -103,8 +119,9 @@ function memberRow(group, member, place) {
     }, t('compare'))));
 }
 
-/** How a member is the same as its representative, in words or in bits. */
+/** How a member is the same as its representative, or in a set as the one before: words or bits. */
 function closeness(member) {
+  if (member.same) return t('kinds')[member.same];
   return member.distance || member.kind === 'near' ? t('bits', member.distance) : t('kinds')[member.kind];
 }
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from simdup.files.sets import entries
 from simdup.records import Document, Kind, Skipped
 from simdup.report.page import LARGEST_PAGE
 from simdup.report.text import family_figures, skips
@@ -181,9 +182,13 @@ def _estimate(distance: int, bits: int) -> float:
 def _group(
     group: Group, bits: int, folders: dict[str, int], encodings: dict[str, int]
 ) -> list[Any]:
-    """A group as the page reads it in data.js; of siblings also how alike they are, and to whom."""
+    """A group as the page reads it in data.js; of siblings also how alike they are, and to whom.
+
+    For each identical set, or single file, it says how many members have each content.
+    """
     members = [_member(member, bits, folders, encodings) for member in group.members]
-    fields: list[Any] = [group.id, group.kind.value, group.diameter, members]
+    sets = [[len(piece) for piece in entry] for entry in entries(group.members)]
+    fields: list[Any] = [group.id, group.kind.value, group.diameter, members, sets]
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         fields.append([least, most, *sharing(*middle)])

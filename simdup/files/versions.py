@@ -1,0 +1,326 @@
+"""Groups in, the same groups out, with chains of versions where their names or times tell them.
+
+    names without versions and dates -> an order -> exact similarities of neighbours -> a chain
+
+A false chain is worse than none. So all texts of a group must be in it, under names that differ
+in nothing but versions, dates and numbers. Names that say no more than a number, and times, count
+only if no other file has such a name, and if neighbours are very similar.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
+
+from simdup.records import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from simdup.records import Document, Group
+
+    Pairs = Sequence[tuple[Document, Document]]
+
+#: Times that are nearer than this are no order: a copy or a checkout writes many files at once.
+CLEARLY_LATER_NS = 60 * 10**9
+
+#: How similar neighbours in a chain must be, where its names have words for versions, and where
+#: they have only dates, numbers or times or belong to a larger series.
+LEAST, LEAST_OF_NUMBERS = 0.35, 0.7
+
+#: More texts than this are no chain of versions that a person wrote.
+MOST_VERSIONS = 50
+
+# Features of texts that are read again for the similarities of neighbours, at most.
+_MOST_FEATURES = 1 << 25
+
+# What words for versions are worth: nothing is worth 0, and the sum decides.
+_WORDS = {
+    -4: "old|orig|original|原稿|原版|旧版",
+    -2: "draft|wip|初稿|初版|草稿|草案|讨论稿|征求意见稿|送审稿",
+    1: "new|revised|updated|edited|corrected|amended|修改稿|修改版|修改|修订稿|更新版|更新|新版",
+    3: "final|signed|最终版|最终稿|最终|终版|终稿|定稿|正式版|正式稿",
+}
+_WORTH = {word: worth for worth, words in _WORDS.items() for word in words.split("|")}
+
+_MARK = re.compile(
+    rf"""
+      (?<!\d)(?P<y1>(?:19|20)\d\d)(?P<gap>[-._ ]?)(?P<m1>0[1-9]|1[0-2])
+        (?:(?P=gap)(?P<d1>0[1-9]|[12]\d|3[01]))?(?!\d)
+    | (?P<y2>(?:19|20)\d\d)年(?P<m2>\d{{1,2}})月(?:(?P<d2>\d{{1,2}})[日号])?
+    | (?<!\d)(?P<d3>\d{{1,2}})\.(?P<m3>\d{{1,2}})\.(?P<y3>(?:19|20)\d\d)(?!\d)
+    | (?<![a-z])(?:version|revision|ver|rev|v)[ ._-]?(?P<version>\d+(?:\.\d+)*)(?![a-z\d])
+    | 第(?P<chinese>\d+|[一二三四五六七八九十]+)[版稿]
+    | (?P<nth>[一二三四五六七八九])稿
+    | (?:修订版|版本|修订)(?P<edition>\d+)
+    | (?:(?<![a-z])(?P<word>{"|".join(sorted(_WORTH, key=len, reverse=True))})(?![a-z]))
+        (?:[ ._-]?(?P<number>\d{{1,3}})(?!\d))?
+    | (?<![a-z])(?:copy(?:\ of)?|backup|bak)(?![a-z])(?:[ ._-]?\d{{1,2}}(?!\d))? | 副本 | 备份
+    | (?P<plain>(?:(?<![a-z\d])\d+(?:\.\d+)*|\d+(?:\.\d+)*(?![a-z\d])))
+    """,
+    re.VERBOSE,
+)
+_EXTENSION = re.compile(r"(?<=.)\.[a-z][a-z\d]{0,5}(?:\.(?:gz|bz2|xz|zst))?$")
+_BETWEEN = re.compile(r"[\W_]+")
+_DIGITS = "零一二三四五六七八九十"
+
+
+class _Mark(NamedTuple):
+    """What a name says of the version of a document; marks ascend from older to newer."""
+
+    dates: tuple[tuple[int, ...], ...]
+    numbers: tuple[tuple[int, ...], ...]
+    worth: int
+    versions: tuple[tuple[int, ...], ...]
+
+
+_NO_MARK = _Mark((), (), 0, ())
+
+
+class Name(NamedTuple):
+    """The name of a document, without its folder and extension."""
+
+    stem: str
+    """What is left without its versions, dates and numbers, in lower case."""
+    mark: _Mark
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """Documents from the oldest to the newest, one for each text of a group."""
+
+    group: Group
+    documents: tuple[Document, ...]
+    is_told_by_words: bool
+    """Whether words for versions tell the order, not only dates, numbers or times."""
+    least: float
+    """How similar neighbours must be."""
+
+    @property
+    def steps(self) -> list[tuple[Document, Document]]:
+        """Each document with the next newer one."""
+        return list(pairwise(self.documents))
+
+
+def with_versions(
+    groups: Iterable[Group],
+    documents: Sequence[Document],
+    similarities: Callable[[Pairs], Sequence[float]] | None = None,
+) -> tuple[Group, ...]:
+    """The groups, each with its chain of versions if it is one.
+
+    `documents` are all that were scanned. `similarities` returns the exact similarities of pairs
+    of documents, whose texts it reads again; without it only words tell versions, and nothing is
+    known about what changed.
+    """
+    groups = tuple(groups)
+    names = Names(documents)
+    chains = [chain for group in groups if (chain := names.chain(group)) is not None]
+    alike = _similarities(chains, similarities)
+    found: dict[int, tuple[Version, ...]] = {}
+    for chain in chains:
+        values = [alike.get(_key(step)) for step in chain.steps]
+        is_alike = all(
+            chain.is_told_by_words if value is None else value >= chain.least for value in values
+        )
+        if is_alike:
+            changed = [None, *(None if value is None else 1 - value for value in values)]
+            found[chain.group.id] = tuple(
+                Version(each.path, change)
+                for each, change in zip(chain.documents, changed, strict=True)
+            )
+    return tuple(replace(each, versions=found.get(each.id, ())) for each in groups)
+
+
+def name_of(path: str) -> Name:
+    """What the name of a file says of its version, and what is left of the name without that."""
+    name = normalize("NFKC", os.path.basename(path)).casefold()
+    dates, numbers, versions = (list[tuple[int, ...]]() for _ in range(3))
+    worth = 0
+
+    def take(found: re.Match[str]) -> str:
+        nonlocal worth
+        of = found.groupdict()
+        for y, m, d in (("y1", "m1", "d1"), ("y2", "m2", "d2"), ("y3", "m3", "d3")):
+            if of[y]:
+                dates.append(tuple(int(of[part] or 0) for part in (y, m, d)))
+        if of["version"] or of["plain"]:
+            number = tuple(map(int, (of["version"] or of["plain"]).split(".")))
+            (versions if of["version"] else numbers).append(number)
+        if of["word"]:
+            worth += _WORTH[of["word"]]
+        if counted := of["chinese"] or of["nth"] or of["edition"] or of["number"]:
+            versions.append((_number(counted),))
+        return " "
+
+    left = _MARK.sub(take, _EXTENSION.sub("", name))
+    mark = _Mark(tuple(dates), tuple(numbers), worth, tuple(versions))
+    return Name(_BETWEEN.sub(" ", left).strip(), mark)
+
+
+def _number(digits: str) -> int:
+    """A number in digits, or a Chinese one up to 99."""
+    if digits.isdecimal():
+        return int(digits)
+    tens, ten, ones = digits.rpartition("十")
+    return (_DIGITS.find(tens or "一") * 10 if ten else 0) + max(0, _DIGITS.find(ones or "零"))
+
+
+class Names:
+    """The names of all documents that were scanned."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        """Count nothing until it is asked for."""
+        self._documents = documents
+        self._whole: Counter[str] | None = None
+        self._stems: dict[str, Counter[str]] | None = None
+
+    def chain(self, group: Group) -> _Chain | None:
+        """The texts of a group from the oldest to the newest, if names or times tell that."""
+        texts: dict[bytes, list[Document]] = {}
+        for member in group.members:
+            texts.setdefault(member.document.features_digest, []).append(member.document)
+        if not 2 <= len(texts) <= MOST_VERSIONS:
+            return None
+        named = [[(name_of(each.path), each) for each in copies] for copies in texts.values()]
+        stem = _common_stem(named)
+        if stem is None:
+            return None
+        chosen = [
+            max(((name, each) for name, each in copies if name.stem == stem), key=_telling)
+            for copies in named
+        ]
+        marks = {each.path: name.mark for name, each in chosen}
+        ordered = _ordered([each for _, each in chosen], marks)
+        if ordered is None or (not stem and len({*map(_folder, ordered)}) > 1):
+            return None
+        found = {(mark.dates, mark.numbers) for mark in marks.values()}
+        is_told_by_words = len(found) == 1 and len({*marks.values()}) == len(marks)
+        are_alone = self._are_alone(stem, group, ordered, marks)
+        if not (is_told_by_words or are_alone):
+            return None
+        least = LEAST if is_told_by_words and are_alone else LEAST_OF_NUMBERS
+        return _Chain(group, tuple(ordered), is_told_by_words, least)
+
+    def _are_alone(
+        self, stem: str, group: Group, ordered: Sequence[Document], marks: dict[str, _Mark]
+    ) -> bool:
+        """Whether no document outside the group has such a name.
+
+        Dates and numbers may also count the parts of something, such as chapters. Then some of
+        its other parts are in the same folders. Times only count for documents whose name no
+        document in another folder has: not for every README.
+        """
+        inside = [member.document.path for member in group.members]
+        if len({*marks.values()}) < len(marks):
+            names = {os.path.basename(each.path) for each in ordered}
+            own = sum(os.path.basename(path) in names for path in inside)
+            if sum(self._with_name(name) for name in names) > own:
+                return False
+        folders = {*map(_folder, ordered)}
+        own = sum(_folder_of(path) in folders and name_of(path).stem == stem for path in inside)
+        return sum(self._in_folder(folder)[stem] for folder in folders) <= own
+
+    def _with_name(self, name: str) -> int:
+        """The number of documents with this name, in any folder."""
+        if self._whole is None:
+            self._whole = Counter(os.path.basename(each.path) for each in self._documents)
+        return self._whole[name]
+
+    def _in_folder(self, folder: str) -> Counter[str]:
+        """The number of documents in a folder, by stem."""
+        if self._stems is None:
+            self._stems = {}
+            self._of_folder: dict[str, list[str]] = {}
+            for each in self._documents:
+                self._of_folder.setdefault(_folder(each), []).append(each.path)
+        if folder not in self._stems:
+            paths = self._of_folder.get(folder, ())
+            self._stems[folder] = Counter(name_of(path).stem for path in paths)
+        return self._stems[folder]
+
+
+def _telling(copy: tuple[Name, Document]) -> tuple[_Mark, int, int, str]:
+    """Sorts the copies of a text: the name that says the most about its version is the last.
+
+    A number says little, since a browser puts one behind the name of a second copy.
+    """
+    (_, mark), document = copy
+    return mark._replace(numbers=()), -len(mark.numbers), -len(document.path), document.path
+
+
+def _common_stem(named: Sequence[Sequence[tuple[Name, Document]]]) -> str | None:
+    """The stem that each text has among the names of its copies; None if there is none."""
+    stems = [{name.stem for name, _ in copies} for copies in named]
+    common = set.intersection(*stems)
+    used = Counter(name.stem for copies in named for name, _ in copies)
+    return max(common, key=lambda stem: (used[stem], len(stem), stem), default=None)
+
+
+def _ordered(documents: Sequence[Document], marks: dict[str, _Mark]) -> list[Document] | None:
+    """The documents from the oldest to the newest by marks, and by time where these are equal.
+
+    None if neither tells. The one name without any mark is the oldest, unless it was clearly
+    written last: people give a number to the second version, or to what they put aside.
+    """
+    for field in ("dates", "numbers"):
+        lengths = {len(getattr(mark, field)) for mark in marks.values()} - {0}
+        if len(lengths) > 1:
+            return None
+    found = sorted(documents, key=lambda each: (marks[each.path], each.source.mtime_ns, each.path))
+    for one, other in pairwise(found):
+        if marks[one.path] == marks[other.path] and not _is_later(one, other):
+            return None
+    unmarked = [each for each in found if marks[each.path] == _NO_MARK]
+    if len(unmarked) == 1:
+        others = [each for each in found if each is not unmarked[0]]
+        if all(_is_later(each, unmarked[0]) for each in others):
+            return [*others, *unmarked]
+    return found
+
+
+def _is_later(one: Document, other: Document) -> bool:
+    return other.source.mtime_ns - one.source.mtime_ns >= CLEARLY_LATER_NS
+
+
+def _folder(document: Document) -> str:
+    return _folder_of(document.path)
+
+
+def _folder_of(path: str) -> str:
+    return os.path.dirname(path)
+
+
+def _key(step: tuple[Document, Document]) -> frozenset[bytes]:
+    return frozenset(each.features_digest for each in step)
+
+
+def _similarities(
+    chains: Iterable[_Chain], similarities: Callable[[Pairs], Sequence[float]] | None
+) -> dict[frozenset[bytes], float]:
+    """The similarity of each step, by the digests of its texts; not all of a great many.
+
+    What the group knows about its representative is not computed again.
+    """
+    known: dict[frozenset[bytes], float] = {}
+    unknown: dict[frozenset[bytes], tuple[Document, Document]] = {}
+    features = 0
+    for chain in chains:
+        first = chain.group.members[0].document
+        for member in chain.group.members:
+            if member.similarity is not None:
+                known[_key((first, member.document))] = member.similarity
+        for step in chain.steps:
+            if _key(step) not in known and _key(step) not in unknown:
+                features += sum(each.features for each in step)
+                if features <= _MOST_FEATURES:
+                    unknown[_key(step)] = step
+    if similarities is not None and unknown:
+        found = similarities(list(unknown.values()))
+        known |= dict(zip(unknown, map(float, found), strict=True))
+    return known

@@ -1,0 +1,327 @@
+"""simdup.files.versions: groups that are chains of versions, and groups that only look like it."""
+
+from __future__ import annotations
+
+import os
+import random
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import simdup
+from simdup.files import group_files
+from simdup.files.versions import MOST_VERSIONS, name_of, with_versions
+from simdup.match.verify import exact_similarities
+from simdup.recipe import Recipe
+
+DAY = 86_400
+
+
+@pytest.fixture
+def store():
+    with closing(simdup.Store(Path(os.environ["SIMDUP_CACHE"]), warn=pytest.fail)) as store:
+        yield store
+
+
+@pytest.fixture
+def texts(folder):
+    """`texts({name: changes})`: writes texts of 200 words, of which so many were replaced."""
+
+    def writing(named, *, folder_name="in", subject="t", age=0):
+        for place, (name, changes) in enumerate(named.items()):
+            path = folder / folder_name / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            words = (f"{subject}{i}{'x' if i < changes else ''}" for i in range(200))
+            path.write_text(" ".join(words), "utf-8")
+            time = 1_700_000_000 + (place * age)
+            os.utime(path, (time, time))
+
+    return writing
+
+
+def chains(*paths, **options):
+    """The names of each chain, oldest first."""
+    found = simdup.scan(paths or "in", **options)
+    return [
+        [os.path.basename(each.path) for each in group.versions]
+        for group in found.groups
+        if group.versions
+    ]
+
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("contract v1.docx", "contract v2.docx"),
+        ("contract-v9.docx", "contract-V10.docx"),
+        ("contract v1.9.docx", "contract v1.10.docx"),
+        ("contract.docx", "contract-final.docx"),
+        ("contract v7.docx", "contract_final.docx"),
+        ("contract final.docx", "contract final2.docx"),
+        ("contract final.docx", "contract final final.docx"),
+        ("contract draft3.docx", "contract v1.docx"),
+        ("contract draft3.docx", "contract draft4.docx"),
+        ("old contract.docx", "contract.docx"),
+        ("contract.docx", "contract (revised).docx"),
+        ("contract 1.docx", "contract 2.docx"),
+        ("contract (1).docx", "contract (2).docx"),
+        ("contract 2024-03-01.docx", "contract 2024-04-01.docx"),
+        ("20231231 contract.docx", "20240101_contract.docx"),
+        ("contract 31.12.2023.docx", "contract 1.1.2024.docx"),
+        ("合同第2版.docx", "合同第3版.docx"),
+        ("合同第九版.docx", "合同第十二版.docx"),
+        ("合同初稿.docx", "合同终稿.docx"),
+        ("合同二稿.docx", "合同三稿.docx"),
+        ("会议纪要2024年3月1日.txt", "会议纪要2024年12月1日.txt"),
+    ],
+)
+def test_names_tell_which_is_newer(older, newer):
+    one, other = name_of(f"a/{older}"), name_of(f"b/c/{newer}")
+
+    assert one.stem == other.stem
+    assert one.mark < other.mark
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("contract.docx", "contract - copy.docx"),
+        ("Contract.docx", "Copy of contract.pdf"),
+        ("contract.docx", "contract backup 2.docx"),
+        ("合同.docx", "合同副本.docx"),
+        ("data.csv", "data.csv.gz"),
+    ],
+)
+def test_copies_have_the_name_of_the_same_version(one, other):
+    assert name_of(one) == name_of(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("overdraft.txt", "overdraft"),
+        ("reversion.txt", "reversion"),
+        ("renewed.txt", "renewed"),
+        ("新闻.txt", "新闻"),
+        ("v.txt", "v"),
+        ("base16enc.c", "base16enc"),
+        (".profile", "profile"),
+        ("", ""),
+    ],
+)
+def test_words_that_only_contain_a_mark_are_names(name, stem):
+    assert name_of(name) == (stem, ((), (), 0, ()))
+
+
+# Chains
+
+
+def test_versions_are_ordered_by_their_names_whatever_their_times(texts):
+    texts({"contract final.txt": 90, "contract v4.txt": 60}, age=DAY)
+    texts({"contract v2.txt": 10, "contract v1.txt": 0}, age=DAY)
+
+    assert chains() == [
+        [f"contract {each}.txt" for each in ("v1", "v2", "v4", "final")],
+    ]
+
+
+def test_what_changed_is_one_minus_the_exact_similarity_of_neighbours(texts, folder):
+    """The representative is like each member; neighbours have to be compared besides."""
+    names = [f"contract v{number}.txt" for number in range(1, 8)]
+    texts(dict(zip(names, (0, 9, 12, 30, 45, 70, 80), strict=True)))
+
+    (group,) = simdup.scan("in").groups
+
+    written = [(folder / "in" / name).read_text() for name in names]
+    i = list(range(6))
+    alike = exact_similarities(written, i, [each + 1 for each in i], Recipe())
+    first, *others = [each.changed for each in group.versions]
+    assert first is None
+    assert others == pytest.approx([1 - each for each in alike], abs=1e-12)
+    assert [os.path.basename(each.path) for each in group.versions] == names
+
+
+def test_a_second_scan_knows_what_changed_without_reading(texts, store, monkeypatch):
+    monkeypatch.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+    texts({f"contract v{number}.txt": number * 9 for number in range(6)})
+    first = simdup.scan("in", store=store)
+    monkeypatch.setattr(
+        "simdup.files.group_files._RereadDocuments.features", lambda *_: pytest.fail("read")
+    )
+
+    assert simdup.scan("in", store=store).groups == first.groups
+    assert first.groups[0].versions
+
+
+def test_copies_of_a_version_are_in_the_chain_once(texts):
+    texts({"contract v1.txt": 0, "contract v2.txt": 30, "contract v3.txt": 60})
+    texts({"contract v2.txt": 30, "contract v2 (copy).txt": 30}, folder_name="in/backup")
+    texts({"unnamed.txt": 60}, folder_name="in/backup")
+
+    assert chains() == [["contract v1.txt", "contract v2.txt", "contract v3.txt"]]
+
+
+def test_the_number_of_a_copy_is_no_version(texts):
+    texts({"contract v1.txt": 0, "contract final.txt": 60})
+    texts({"contract final (1).txt": 60, "contract 9.txt": 0}, folder_name="in/downloads")
+
+    assert chains() == [["contract v1.txt", "contract final.txt"]]
+
+
+def test_the_file_without_a_number_is_the_oldest_unless_it_was_written_last(texts):
+    texts({"contract.txt": 0, "contract v2.txt": 30})
+    assert chains() == [["contract.txt", "contract v2.txt"]]
+
+    texts({"contract v2.txt": 30, "contract.txt": 0}, age=DAY)
+    assert chains() == [["contract v2.txt", "contract.txt"]]
+
+
+def test_times_tell_versions_of_one_name(texts):
+    texts({"b/contract.txt": 0, "a/contract.txt": 20, "c/contract.txt": 30}, age=DAY)
+
+    (group,) = simdup.scan("in").groups
+
+    assert [each.path[:5] for each in group.versions] == ["in/b/", "in/a/", "in/c/"]
+
+
+def test_dates_and_numbers_tell_versions_of_one_document(texts):
+    texts({"plan 2024-03-01.txt": 10, "plan 2023-12-31.txt": 0})
+    texts({"form 2.txt": 10, "form 1.txt": 0}, subject="f")
+
+    assert sorted(chains()) == [
+        ["form 1.txt", "form 2.txt"],
+        ["plan 2023-12-31.txt", "plan 2024-03-01.txt"],
+    ]
+
+
+# Groups that are no chain
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"contract.txt": 0, "letter.txt": 30},
+        {"contract v1.txt": 0, "contract v2.txt": 20, "letter.txt": 30},
+        {"contract v1.txt": 0, "contract v2.txt": 0},  # identical
+        {"plan 2024-03-01.txt": 0, "plan 7.txt": 10, "plan 8 2024.txt": 20},
+        {"a/plan.txt": 0, "b/plan.txt": 10},  # written at once
+        {"a/1.txt": 0, "b/2.txt": 10},  # no name, in two folders
+    ],
+    ids=", ".join,
+)
+def test_other_names_are_no_chain(texts, named):
+    texts(named)
+
+    assert simdup.scan("in").groups
+    assert chains() == []
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"chapter 1.txt": 0, "chapter 2.txt": 10},
+        {"minutes 2024-03-01.txt": 0, "minutes 2024-04-01.txt": 10},
+        {"a/readme.txt": 0, "b/readme.txt": 10},
+    ],
+    ids=", ".join,
+)
+def test_parts_of_a_series_are_no_versions(texts, named):
+    """If others of the series are no near-duplicates, its numbers do not count versions."""
+    texts(named, age=DAY)
+    assert len(chains()) == 1
+
+    other = next(iter(named)).replace("1", "3").replace("a/", "c/")
+    texts({other: 0}, subject="other")
+    assert chains() == []
+
+
+def test_versions_of_a_series_that_are_hardly_similar_are_no_chain(texts):
+    """Such as the list of changes of each version of a program, of which two are alike."""
+    texts({"changes v1.txt": 0, "changes v2.txt": 80})
+    assert len(chains()) == 1
+
+    texts({"changes v3.txt": 0}, subject="other")
+    assert simdup.scan("in").groups
+    assert chains() == []
+    texts({"changes v2.txt": 20})
+    assert len(chains()) == 1
+
+
+def test_numbers_alone_do_not_join_what_is_hardly_similar(texts):
+    texts({"plan 1.txt": 0, "plan 2.txt": 80})
+    assert simdup.scan("in").groups
+    assert chains() == []
+
+    texts({"plan v1.txt": 0, "plan v2.txt": 80}, folder_name="words")
+    assert len(chains("words")) == 1
+
+
+def test_neighbours_that_are_hardly_similar_are_no_chain(texts, folder):
+    """The first and the last version are both like the second, and not like each other."""
+    texts({"plan v1.txt": 0, "plan v3.txt": 0, "plan v2.txt": 0})
+    words = [f"t{i}" for i in range(200)]
+    (folder / "in" / "plan v1.txt").write_text(" ".join(words[:110]))
+    (folder / "in" / "plan v2.txt").write_text(" ".join(words[90:]))
+
+    (group,) = simdup.scan("in").groups
+
+    assert len(group.members) == 3
+    assert group.versions == ()
+
+
+def test_a_great_many_texts_are_no_chain(texts):
+    texts({f"plan v{number}.txt": number for number in range(MOST_VERSIONS)})
+    (found,) = chains()
+    assert len(found) == MOST_VERSIONS
+
+    texts({"plan v999.txt": 60})
+    assert chains() == []
+
+
+def test_bits_alone_tell_nothing_about_changes_and_only_words_tell_versions(texts):
+    texts({"plan v1.txt": 0, "plan v2.txt": 5})
+    texts({"form 1.txt": 0, "form 2.txt": 5}, subject="f")
+
+    settings = simdup.Settings(k=60)
+    found = [group.versions for group in simdup.scan("in", settings).groups if group.versions]
+
+    assert [[each.changed for each in versions] for versions in found] == [[None, None]]
+    assert "plan v1" in found[0][0].path
+
+
+def test_chains_do_not_depend_on_the_order_of_documents(texts):
+    texts({"plan v1.txt": 0, "plan v2.txt": 20, "plan v3.txt": 40, "b/plan v2.txt": 20})
+    found = simdup.scan("in")
+    (group,) = found.groups
+    documents = list(found.documents)
+    first, *others = group.members
+
+    for seed in range(9):
+        random.Random(seed).shuffle(documents)
+        random.Random(seed).shuffle(others)
+        shuffled = replace(group, members=(first, *others))
+        (again,) = with_versions([shuffled], documents, lambda pairs: [0.8] * len(pairs))
+        assert [each.path for each in again.versions] == [each.path for each in group.versions]
+
+
+def test_a_file_that_changed_meanwhile_makes_no_chain(texts, folder, monkeypatch):
+    """Its similarity is not known any more, and is not kept either."""
+    texts({f"plan v{number}.txt": number * 9 for number in range(5)})
+    real = group_files.with_versions
+
+    def changing(groups, documents, compare):
+        for number in range(5):
+            (folder / "in" / f"plan v{number}.txt").write_text("something else")
+        return real(groups, documents, compare)
+
+    monkeypatch.setattr(group_files, "with_versions", changing)
+
+    (group,) = simdup.scan("in").groups
+
+    assert len(group.members) == 5
+    assert group.versions == ()
