@@ -77,9 +77,9 @@ class Sample:
         sampled = others
         if texts.is_reference.any():
             sampled, others = others[~texts.is_reference], others[texts.is_reference]
-        # Not by the other half of the digests: that one says which text of a crowd of texts is
-        # paired with all others (see `postings`), so it would choose texts that miss nothing.
-        order = texts.digests[:, 0]
+        # Not by one half of the digests: these say which text of a crowd is paired with all others,
+        # and which of equally good ones represents a group. Such texts miss less than others do.
+        order = texts.digests[:, 0] ^ texts.digests[:, 1]
         wide = 8 * texts.wide.shape[1]
         k = sieve_distance(similarity, wide, ERRORS)
         sampled = sampled[np.argsort(order[sampled])][: size_of_sample(self._n, wide, k)]
