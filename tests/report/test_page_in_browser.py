@@ -18,7 +18,15 @@ from simdup.records import Reason, Skipped, Stats
 from simdup.report.page import render
 from simdup.report.wording import percent
 from simdup.settings import SIMILARITY
-from tests.report.test_page import family, group, page_of, result, with_copies
+from tests.report.test_page import (
+    FOLDERS,
+    family,
+    group,
+    page_of,
+    result,
+    with_copies,
+    with_versions,
+)
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -250,6 +258,42 @@ def test_an_identical_set_has_a_heading_with_its_number(rendered):
     for kind, found in {"identical bytes": 1, "identical text": 1, "near": 2}.items():
         page.select_option("#kind", kind)
         assert len(heads(page)) == found
+
+
+def test_the_heading_of_a_group_of_versions_is_their_chain(rendered):
+    page = rendered(result(*with_versions()))
+
+    assert heads(page) == [
+        "in/lease v1 > v2.txt, newest last; 12 % changed",
+        "a1 > a2 > a3, newest last",
+        "b",
+    ]
+    page.click("#language")
+    assert heads(page)[0] == "in/lease v1 > v2.txt（从旧到新），依次改动 12 %"
+
+
+def test_pairs_of_folders_stand_above_the_groups(rendered):
+    page = rendered(result(group(1, "a", "b"), folders=FOLDERS))
+    rows = page.locator("#folderPairs li")
+
+    assert rows.all_inner_texts() == [
+        "code/old ~ code/new\\x1b: 500 of 512 files, 471 identical, 9 not compared;"
+        " newer: new\\x1b",
+        "a/docs ~ b/docs: 4 of 4 files, 4 identical",
+    ]
+    page.click("#language")
+    assert rows.nth(1).inner_text().endswith("：4 个文件中有 4 个的副本，其中 4 个文字相同")
+
+
+def test_files_that_were_compared_for_identity_only_are_counted(rendered):
+    stats = Stats(9, 8, 1234, 0.5, identity_only=(("lock file", 2), ("SVG image", 1)))
+    page = rendered(replace(result(group(1, "a", "b")), stats=stats))
+
+    words = "Compared for identity only: 2 lock files, 1 SVG image."
+    assert words in page.locator("#settings").inner_text()
+    page.click("#language")
+    words = "只查找完全相同者：2 个锁定文件、1 个矢量图。"
+    assert words in page.locator("#settings").inner_text()
 
 
 def test_english_texts_are_compared_by_words(page):
