@@ -382,6 +382,7 @@ def test_json_worked_by_hand():
         "set": None,
         "set_kind": None,
         "representative": False,
+        "reference": False,
     }
 
 
