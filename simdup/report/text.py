@@ -528,7 +528,7 @@ def _outcome(result: ScanResult) -> str:
     if result.groups:
         files = sum(len(group.members) for group in result.groups)
         return f"{count(len(result.groups), 'group')} of {count(files, 'file')}"
-    if any(document.source.is_reference for document in result.documents):
+    if result.references or any(each.source.is_reference for each in result.documents):
         return "no file holds the same text as a reference"
     return "no two files hold the same text"
 
