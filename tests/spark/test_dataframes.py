@@ -510,8 +510,9 @@ def both_near(rows, reach):
 
 
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(32, 4, 6)], ids=["k=3", "sieved"])
-def test_comparing_in_tiles_finds_every_pair_once(frame_of_rows, monkeypatch, reach):
+def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch, reach):
     monkeypatch.setattr(search, "COMPARISONS_WORTH", 1)
+    monkeypatch.setattr(search, "keyed", None)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -521,11 +522,12 @@ def test_comparing_in_tiles_finds_every_pair_once(frame_of_rows, monkeypatch, re
 
 @pytest.mark.parametrize("hot", [50, 100_000], ids=["split", "whole"])
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(56, 2, 3)], ids=["k=3", "sieved"])
-def test_joining_on_blocks_finds_every_pair_once(frame_of_rows, monkeypatch, reach, hot):
-    monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
+def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, reach, hot):
+    monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
-    monkeypatch.setattr(search, "tiled_pairs", None)
+    monkeypatch.setattr(search, "EVERYTHING", None)
     monkeypatch.setattr(search, "HOT", hot)
+    monkeypatch.setattr(search, "FEW_ROWS", 40)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -533,9 +535,9 @@ def test_joining_on_blocks_finds_every_pair_once(frame_of_rows, monkeypatch, rea
         assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
 
 
-def test_rows_with_too_many_candidates_are_not_joined(frame_of_rows, monkeypatch):
-    monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
-    monkeypatch.setattr(search, "joined_pairs", None)
+def test_rows_with_too_many_candidates_have_no_tables(frame_of_rows, monkeypatch):
+    monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
+    monkeypatch.setattr(search, "_in_cells_of_keys", None)
     rows = random_rows()
 
     found = search.near_pairs(frame_of_rows(rows, 2), Reach(64, 3, None))
