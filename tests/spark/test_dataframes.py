@@ -461,6 +461,20 @@ def test_groups_found_by_lists_equal_those_of_the_local_engine(
 
 
 @pytest.mark.usefixtures("by_lists")
+def test_rounds_by_lists_look_at_the_candidates_of_the_local_engine(frame_of, write, form_texts):
+    # Many versions of one text, of which rounds compare only some.
+    words = [f"w{place}" for place in range(130)]
+    crowd = (" ".join([*words[:place], "x", *words[place + 1 :]]) for place in range(130))
+    texts = [*form_texts, *crowd]
+    write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+
+    _, matching = prepared(TextFrame(frame_of(texts, 3), STRINGS), Settings())
+    found, expected = matching.match().candidates, scan_rows(["a.jsonl"]).candidates
+    assert found == expected
+    assert expected.pairs < 130 * 129 / 4
+
+
+@pytest.mark.usefixtures("by_lists")
 def test_pairs_found_by_lists_are_those_that_distances_find_and_more(
     frame_of, monkeypatch, form_texts
 ):
