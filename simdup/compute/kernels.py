@@ -489,22 +489,26 @@ def sieved_pairs(wide_left, wide_right, wide_k, left, right, columns, begin, is_
 
 
 @_compiled
-def together(index, needed, references, lefts, shared, found):
-    """Fill `found` with pairs of texts that are together in enough lists, and return their number.
+def together(index, needed, references, begin, shared, found):
+    """Fill `found` with the pairs that texts from `begin` on share enough with later ones.
 
-    See `simdup.match.postings.Postings` for the index. The left texts are `lefts`, from one to
-    before another. A pair must share what is `needed` of its texts, or the lower of the two. If
-    there are `references`, the left text is one of them and the right one is none. `shared` (n,)
-    must be 0, and is 0 again afterwards.
+    Returns the text that the pairs stop in front of, since there may be no room for those of the
+    next one, and the number of pairs. See `simdup.match.postings.Postings` for the index. A pair
+    must share what is `needed` of its texts, or the lower of the two. If there are `references`,
+    the left text is one of them and the right one is none. `shared` (n,) must be 0, and is 0
+    again afterwards.
     """
-    texts, ends, places, offsets, doubles = index
-    kept, (begin, end) = 0, lefts
-    if references:
-        end = min(end, references)
-    for i in range(begin, end):
+    texts, ends, doubles, places, offsets, first = index
+    kept, last = 0, first + len(offsets) - 1
+    for i in range(begin, min(last, references) if references else last):
+        met = 0
+        for at in range(offsets[i - first], offsets[i - first + 1]):
+            met += ends[places[at]] - places[at] - 1
+        if kept + met > len(found):
+            return i, kept
         met = kept
-        for at in range(offsets[i], offsets[i + 1]):
-            place = np.int64(places[at])
+        for at in range(offsets[i - first], offsets[i - first + 1]):
+            place = places[at]
             weight = 2 if place >= doubles else 1
             for other in range(place + 1, ends[place]):
                 j = texts[other]
@@ -520,7 +524,7 @@ def together(index, needed, references, lefts, shared, found):
                 found[kept, 0], found[kept, 1] = i, j
                 kept += 1
             shared[j] = 0
-    return kept
+    return last, kept
 
 
 EVERY = (
@@ -557,7 +561,7 @@ def warmed() -> Iterator[None]:
         (read_only, places, places, found[:, :2], small, found, found),
         (*near, found),
         (wide, wide, 0, *near, found),
-        ((codes, codes, codes, places, 0), places, 0, (0, 0), small.astype(np.uint16), found),
+        ((codes, codes, 0, places[:0], places, 0), places, 0, 0, small.astype(np.uint16), found),
     )
     for kernel, arguments in zip(EVERY, calls, strict=True):
         kernel(*arguments)

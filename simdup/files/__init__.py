@@ -2,4 +2,5 @@
 
 Read `scan` first. It calls `walk`, asks the store what it knows, reads the other files through
 `workers` and `fingerprint`, and calls `group_files`. Only `read` opens documents.
+`versions` finds the groups that are chains of versions.
 """

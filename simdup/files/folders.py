@@ -395,12 +395,18 @@ def _last(folder: int, best: dict[int, int]) -> int:
 def _joined(tree: _Tree, last: dict[int, int]) -> dict[int, int]:
     """For the end of each row of pairs, a number that is equal for rows with nested folders."""
     joined = {end: end for end in last.values()}
+
+    def of(end: int) -> int:
+        while joined[end] != end:
+            joined[end] = joined[joined[end]]
+            end = joined[end]
+        return end
+
     for folder, end in last.items():
         for above in tree.ancestors(folder):
-            if above in last and joined[last[above]] != joined[end]:
-                old, new = joined[end], joined[last[above]]
-                joined.update({each: new for each, number in joined.items() if number == old})
-    return joined
+            if above in last:
+                joined[of(last[above])] = of(end)
+    return {end: of(end) for end in joined}
 
 
 def _record(tree: _Tree, pair: Two, count: _Count, behind: Iterable[int]) -> FolderPair:

@@ -15,11 +15,12 @@ import numpy as np
 
 from simdup.files.fingerprint import Fingerprinted, features_of
 from simdup.files.noise import SetAside, without_noise
+from simdup.files.precedence import ranks
 from simdup.files.sets import with_sets
 from simdup.files.versions import with_versions
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
-from simdup.match.groups import leaders, members_of
+from simdup.match.groups import Precedence, leaders, members_of
 from simdup.match.match import exact_similarities, match
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.search.distinct import diameter
@@ -203,7 +204,7 @@ def _items(made: Fingerprinted, ignored: Sequence[tuple[bytes, bytes]]) -> Items
         made.rows,
         np.array([document.features for document in documents], np.int64),
         np.frombuffer(joined, np.uint64).reshape(-1, 2),
-        _ranks(documents),
+        ranks(documents),
         np.array([document.source.is_reference for document in documents], bool),
         made.sketches,
         np.array([number.get(each.text_digest, 0) for each in documents]) if number else None,
@@ -227,14 +228,6 @@ def _exclusions(
     return Exclusions(found[:, :2], found[:, 2], len(texts))
 
 
-def _ranks(documents: Sequence[Document]) -> Indices:
-    """The rank of each document: shorter paths come first, then by path."""
-    paths = [document.path.encode("utf-8", "surrogateescape") for document in documents]
-    rank = np.empty(len(paths), np.int64)
-    rank[sorted(range(len(paths)), key=lambda i: (len(paths[i]), paths[i]))] = np.arange(len(paths))
-    return rank
-
-
 def _copies(
     documents: Sequence[Document],
     rows: Sequence[bytes],
@@ -248,7 +241,7 @@ def _copies(
     which comes first, and another document.
     """
     by_text: dict[bytes, list[int]] = {}
-    for index in np.argsort(_ranks(documents)).tolist():
+    for index in np.argsort(ranks(documents)).tolist():
         by_text.setdefault(documents[index].text_digest, []).append(index)
     alike = 1.0 if settings.verified else None
     for same in by_text.values():
@@ -291,15 +284,15 @@ class Grouping:
 
         One document stands for each text. A family whose first document is gone is left out.
         """
-        pairs, n, rank = siblings.pairs, len(self.texts), self.texts.rank
-        one_each = np.ones(n, np.int64)
-        leader = leaders(pairs, n, "star", rank, one_each)
+        pairs, n = siblings.pairs, len(self.texts)
+        order = Precedence(self.texts.rank, np.ones(n, np.int64), self.texts.content)
+        leader = leaders(pairs, siblings.similarities, "star", order)
         # To each text its pair with the leader.
         is_spoke = (leader[pairs] == pairs[:, ::-1]).T
         of_text = np.zeros(n, np.int64)
         for side in (0, 1):
             of_text[pairs[is_spoke[side], side]] = np.flatnonzero(is_spoke[side])
-        for members in members_of(leader, rank, one_each):
+        for members in members_of(leader, order.rank, order.sizes):
             spokes = of_text[members[1:]]
             alike, own = siblings.similarities[spokes], siblings.own_shares[spokes]
             figures = _figures(np.insert(alike, 0, 1), np.insert(own, 0, 1))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 CLEARLY_LATER_NS = 60 * 10**9
 
 #: How similar neighbours in a chain must be, where its names have words for versions, and where
-#: they have only dates, numbers or times.
+#: they have only dates, numbers or times or belong to a larger series.
 LEAST, LEAST_OF_NUMBERS = 0.35, 0.7
 
 #: More texts than this are no chain of versions that a person wrote.
@@ -61,7 +61,7 @@ _MARK = re.compile(
     | (?:(?<![a-z])(?P<word>{"|".join(sorted(_WORTH, key=len, reverse=True))})(?![a-z]))
         (?:[ ._-]?(?P<number>\d{{1,3}})(?!\d))?
     | (?<![a-z])(?:copy(?:\ of)?|backup|bak)(?![a-z])(?:[ ._-]?\d{{1,2}}(?!\d))? | 副本 | 备份
-    | (?P<plain>\d+(?:\.\d+)*)
+    | (?P<plain>(?:(?<![a-z\d])\d+(?:\.\d+)*|\d+(?:\.\d+)*(?![a-z\d])))
     """,
     re.VERBOSE,
 )
@@ -98,6 +98,8 @@ class _Chain:
     documents: tuple[Document, ...]
     is_told_by_words: bool
     """Whether words for versions tell the order, not only dates, numbers or times."""
+    least: float
+    """How similar neighbours must be."""
 
     @property
     def steps(self) -> list[tuple[Document, Document]]:
@@ -123,9 +125,8 @@ def with_versions(
     found: dict[int, tuple[Version, ...]] = {}
     for chain in chains:
         values = [alike.get(_key(step)) for step in chain.steps]
-        least = LEAST if chain.is_told_by_words else LEAST_OF_NUMBERS
         is_alike = all(
-            chain.is_told_by_words if value is None else value >= least for value in values
+            chain.is_told_by_words if value is None else value >= chain.least for value in values
         )
         if is_alike:
             changed = [None, *(None if value is None else 1 - value for value in values)]
@@ -191,22 +192,20 @@ class Names:
         if stem is None:
             return None
         chosen = [
-            max(
-                (name.mark, -len(each.path), each.path, each)
-                for name, each in copies
-                if name.stem == stem
-            )
+            max(((name, each) for name, each in copies if name.stem == stem), key=_telling)
             for copies in named
         ]
-        marks = {each.path: mark for mark, _, _, each in chosen}
-        ordered = _ordered([each for *_, each in chosen], marks)
+        marks = {each.path: name.mark for name, each in chosen}
+        ordered = _ordered([each for _, each in chosen], marks)
         if ordered is None or (not stem and len({*map(_folder, ordered)}) > 1):
             return None
         found = {(mark.dates, mark.numbers) for mark in marks.values()}
         is_told_by_words = len(found) == 1 and len({*marks.values()}) == len(marks)
-        if not is_told_by_words and not self._are_alone(stem, group, ordered, marks):
+        are_alone = self._are_alone(stem, group, ordered, marks)
+        if not (is_told_by_words or are_alone):
             return None
-        return _Chain(group, tuple(ordered), is_told_by_words)
+        least = LEAST if is_told_by_words and are_alone else LEAST_OF_NUMBERS
+        return _Chain(group, tuple(ordered), is_told_by_words, least)
 
     def _are_alone(
         self, stem: str, group: Group, ordered: Sequence[Document], marks: dict[str, _Mark]
@@ -244,6 +243,15 @@ class Names:
             paths = self._of_folder.get(folder, ())
             self._stems[folder] = Counter(name_of(path).stem for path in paths)
         return self._stems[folder]
+
+
+def _telling(copy: tuple[Name, Document]) -> tuple[_Mark, int, int, str]:
+    """Sorts the copies of a text: the name that says the most about its version is the last.
+
+    A number says little, since a browser puts one behind the name of a second copy.
+    """
+    (_, mark), document = copy
+    return mark._replace(numbers=()), -len(mark.numbers), -len(document.path), document.path
 
 
 def _common_stem(named: Sequence[Sequence[tuple[Name, Document]]]) -> str | None:

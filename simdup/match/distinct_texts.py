@@ -60,6 +60,8 @@ class Texts:
     """The number of features."""
     digests: NDArray[np.uint64]
     """(texts, 2): digests of the features."""
+    content: NDArray[np.uint64]
+    """(texts,): part of a digest, which decides between equally good texts."""
     is_reference: NDArray[np.bool_]
     """A text of both references and other items is two texts, since only pairs between these
     two sides count."""
@@ -101,9 +103,15 @@ def distinct_texts(items: Items, bits: int) -> Texts:
         wide,
         items.counts[first],
         items.digests[first],
+        contents(items.digests[first], None if items.own is None else items.own[first]),
         items.is_reference[first],
         None if items.sketches is None else items.sketches.take(first),
     )
+
+
+def contents(digests: NDArray[np.uint64], own: Indices | None = None) -> NDArray[np.uint64]:
+    """The `content` of texts with these digests (n, 2) and, of equal ones, their own number."""
+    return digests[:, 0] if own is None else digests[:, 0] + own.astype(np.uint64)
 
 
 def numbered(keys: NDArray[np.uint64]) -> Indices:

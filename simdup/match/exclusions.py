@@ -49,7 +49,9 @@ class Exclusions:
         places = self._places(pairs)
         return len(set(self._entries[places[places >= 0]].tolist()))
 
-    def reassign_representatives(self, leader: Indices, rank: Indices) -> tuple[Indices, Indices]:
+    def reassign_representatives(
+        self, leader: Indices, rank: Indices | NDArray[np.uint64]
+    ) -> tuple[Indices, Indices]:
         """New representatives (n,), none of them excluded from a member; and the pairs split up.
 
         Components may hold an excluded pair together by way of other texts. If one of the two

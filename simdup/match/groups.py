@@ -1,22 +1,26 @@
 """Pairs in, groups out: which documents belong together, and which one represents them.
 
-- star: the document with the most neighbours becomes a representative and takes its free
-  neighbours, then the next one. Every member is a pair with its representative, so no chain
-  can form.
-  Source: Aslam, Pelekhov, Rus, "The star clustering algorithm", 2004, section 3.
+- star: pairs are taken from the most alike down. A pair joins the groups of its two documents if
+  one document is alike to all others of the group that this makes. So each document joins the
+  one that it is most alike to, and no chain can form.
 - components: everything connected by pairs, however long the chain.
+
+The medoid represents a group: of the documents that may, the one with the highest sum of
+similarities to the others. Names decide nothing but which of two documents represents both.
 
 `staying` then says which texts of a group must be kept, so that no text is lost.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simdup.arguments import check_whole
 from simdup.errors import BadValueError
+from simdup.search.distinct import distinct_numbers
 from simdup.settings import LINKAGES
 
 if TYPE_CHECKING:
@@ -25,6 +29,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     Indices = NDArray[np.int64]
+    Closeness = NDArray[np.float64]
+
+#: A document that is at least so much alike to another one is in a group.
+NEAR_COPY = 0.8
+
+# Similarities are added up as whole multiples of 1 / UNIT, so that their order makes no difference.
+UNIT = 1 << 30
+
+# Odd numbers that mix the bits of others: Steele et al., "Fast splittable pseudorandom number
+# generators", 2014.
+MIXERS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 #: The most texts of a star group that stay because none is alike to another. Where there would
 #: be more, the representative stays too and the rest goes: so the time stays linear.
@@ -34,24 +49,48 @@ MOST_STAYING = 100
 PAIRS_AT_ONCE = 1 << 20
 
 
-def group(
+@dataclass(frozen=True, slots=True, eq=False)
+class Precedence:
+    """Which of several documents goes first; arrays by document."""
+
+    rank: Indices
+    """Of two that are equally good, the lower rank represents both."""
+    sizes: Indices
+    """How many copies each one stands for: its similarities count as often."""
+    content: NDArray[np.uint64]
+    """A number that says nothing but what the document is, such as a digest. It decides among
+    equally good ones wherever that makes a difference to the groups."""
+
+    def take(self, some: Indices) -> Precedence:
+        """Return the same of some documents."""
+        return Precedence(self.rank[some], self.sizes[some], self.content[some])
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
+
+def group(  # noqa: PLR0913  (the last four have an answer)
     pairs: ArrayLike,
     n: int,
     linkage: str = "star",
     rank: ArrayLike | None = None,
     sizes: ArrayLike | None = None,
+    *,
+    closeness: ArrayLike | None = None,
 ) -> list[Indices]:
     """Groups of at least two of n documents, each as indices with the representative first.
 
     `pairs` has shape (m, 2 or more): columns i and j, in 0 to n - 1; further columns are
-    ignored, and each pair stands once. Among documents with equally many neighbours the one
-    with the lowest `rank` (default: its index) comes first. `sizes` says how many documents
-    each index stands for (default: 1); an index that stands for several is a group by itself.
+    ignored, and each pair stands once. `closeness` (m,) says how similar the documents of each
+    pair are, up to 1 (default: 1). Among equally good documents the one with the lowest
+    `rank` (default: its index) represents a group. `sizes` says how many documents each index
+    stands for (default: 1); an index that stands for several is a group by itself.
     No index is in two groups; groups are in the order of their representatives, the other
     members by rank. Raises ValueError for an unknown linkage and for arrays of a wrong shape
     or type, IndexError for an index that is no document.
 
-    >>> [members.tolist() for members in group(np.array([[0, 1], [1, 2], [2, 3]]), 4)]
+    >>> pairs = np.array([[0, 1], [1, 2], [2, 3]])
+    >>> [members.tolist() for members in group(pairs, 4, closeness=[0.9, 0.95, 0.4])]
     [[1, 0, 2]]
     """
     check_whole(n, "n")
@@ -64,7 +103,22 @@ def group(
     for name, each in (("rank", ranks), ("sizes", copies)):
         if len(each) != n:
             raise BadValueError(f"{name} must have a number for each of the {n}, not {len(each)}")
-    return members_of(leaders(edges, n, linkage, ranks, copies), ranks, copies)
+    close = np.ones(len(edges)) if closeness is None else _similarities(closeness, len(edges))
+    _, places = np.unique(ranks, return_inverse=True)
+    order = Precedence(places, copies, places.astype(np.uint64))
+    return members_of(leaders(edges, close, linkage, order), ranks, copies)
+
+
+def _similarities(closeness: ArrayLike, m: int) -> Closeness:
+    """Similarities as an array of shape (m,). Raises ValueError."""
+    made = shaped_array(closeness, "closeness", "(n,)")
+    if len(made) != m:
+        raise BadValueError(
+            f"closeness must have a number for each of the {m} pairs, not {len(made)}"
+        )
+    if made.size and not (np.issubdtype(made.dtype, np.number) and np.isfinite(made).all()):
+        raise BadValueError("closeness must be an array of finite numbers")
+    return made.astype(np.float64, copy=False)
 
 
 def _whole_numbers(values: ArrayLike, name: str, shape: str) -> Indices:
@@ -87,51 +141,246 @@ def shaped_array(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
     return made
 
 
-def leaders(pairs: Indices, n: int, linkage: str, rank: Indices, sizes: Indices) -> Indices:
-    """The representative of every index, the index itself if it is in no group; (n,).
+def leaders(pairs: Indices, closeness: Closeness, linkage: str, order: Precedence) -> Indices:
+    """The representative of every document, the document itself if it is in no group; (n,).
 
-    Takes what `group` takes.
+    `pairs` (m, 2) stand once each, and `closeness` (m,) is their similarity. Of stars every
+    member is a pair with its representative, and a document with a pair of at least NEAR_COPY
+    is in a group. The order of pairs and of documents makes no difference.
     """
     if linkage not in LINKAGES:
         raise BadValueError(f"linkage must be one of {', '.join(LINKAGES)}, not {linkage!r}")
-    neighbours, offsets = _adjacency(pairs, n)
-    degree = sizes.copy()
-    np.add.at(degree, np.repeat(np.arange(n), np.diff(offsets)), sizes[neighbours])
-    order = np.lexsort((rank, -degree))
-    if linkage == "star":
-        return _star(neighbours, offsets, order)
-    return _first_of(components(pairs, n), order)
+    edges = _weakest_first(pairs, closeness, order)
+    if linkage == "components":
+        return _medoids(edges, components(pairs, len(order)), order, is_star=False)
+    leader = _medoids(edges, _strongest_first(edges, order), order)
+    joined = _with_near_copies(edges, leader)
+    return leader if joined is leader else _medoids(edges, joined, order)
 
 
-def closest(pairs: Indices, closeness: NDArray[np.float64], n: int, rank: Indices) -> Indices:
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """Pairs of documents, the most alike last; arrays by pair."""
+
+    left: Indices
+    right: Indices
+    weight: Indices
+    """The similarity, in units of 1 / UNIT."""
+
+    def take(self, some: NDArray[np.bool_]) -> Edges:
+        """Return some of these pairs."""
+        return Edges(self.left[some], self.right[some], self.weight[some])
+
+    def both_ways(self) -> tuple[tuple[Indices, Indices], tuple[Indices, Indices]]:
+        """Return each pair as one of a document and another one, in both directions."""
+        return (self.left, self.right), (self.right, self.left)
+
+    def sums(self, order: Precedence) -> Indices:
+        """Return the similarities of each document in these pairs, added up; (n,)."""
+        found = np.zeros(len(order), np.int64)
+        for one, other in self.both_ways():
+            np.add.at(found, one, self.weight * order.sizes[other])
+        return found
+
+    def counts(self, n: int) -> Indices:
+        """Return the number of these pairs that each document is in; (n,)."""
+        return np.bincount(self.left, minlength=n) + np.bincount(self.right, minlength=n)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+def _weakest_first(pairs: Indices, closeness: Closeness, order: Precedence) -> Edges:
+    """Pairs in the order of their similarity; of equally similar ones the content decides."""
+    mixed = order.content
+    for mixer in MIXERS:
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * mixer
+    mixed ^= mixed >> np.uint64(31)
+    i, j = pairs[:, 0], pairs[:, 1]
+    by_closeness = np.argsort(closeness)
+    same = np.zeros(len(pairs), bool)
+    same[1:] = np.diff(closeness[by_closeness]) == 0
+    same[:-1] |= same[1:]
+    tied = by_closeness[same]
+    by_closeness[same] = tied[np.lexsort((mixed[i[tied]] + mixed[j[tied]], closeness[tied]))]
+    weight = np.rint(closeness[by_closeness] * UNIT).astype(np.int64)
+    return Edges(i[by_closeness], j[by_closeness], weight)
+
+
+def _strongest_first(edges: Edges, order: Precedence) -> Indices:
+    """A number for each document, the same for the documents of one group; (n,).
+
+    In each round every group looks for its closest partner: the group with the most alike pair
+    of those that it can be one group with. Two that are the closest of each other become one,
+    with all groups whose closest is one of the two, as far as one document is alike to all.
+    Groups that cannot be one never can be, unless a third brings the document that is alike to
+    both; so the pairs between them are passed over from then on.
+    """
+    n = len(order)
+    label, inside, sums = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    while len(edges):
+        size = np.bincount(label, minlength=n)
+        # Who is alike to all others of its group, and to all of the group at the other end?
+        is_centre = inside == size[label] - 1
+        both = np.concatenate((edges.left, edges.right))
+        others = np.concatenate((edges.right, edges.left))
+        covers = np.split(_covers(both, label[others], size, is_centre), 2)
+        kept = _between_open(label[edges.left], label[edges.right], covers[0] | covers[1])
+        edges, covers = edges.take(kept), [each[kept] for each in covers]
+        if not len(edges):
+            break
+        label = _joined(edges, covers, label, sums, order)
+        is_inside = label[edges.left] == label[edges.right]
+        within = edges.take(is_inside)
+        inside += within.counts(n)
+        sums += within.sums(order)
+        edges = edges.take(~is_inside)
+    return label
+
+
+def _covers(
+    one: Indices, group: Indices, size: Indices, is_centre: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Which pairs have a centre on one side that is alike to all of the group on the other; (m,).
+
+    `one` (m,) are documents, and `group` (m,) the groups at the other end.
+    """
+    covers = is_centre[one]
+    several = np.flatnonzero(covers & (size[group] > 1))
+    keys = one[several] * len(size) + group[several]
+    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    covers[several] = counts[place] == size[group[several]]
+    return covers
+
+
+def _between_open(a: Indices, b: Indices, opens: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which pairs are between two groups, a and b, with at least one pair that opens; (m,)."""
+    kept = opens.copy()
+    shut = np.flatnonzero(~opens)
+    keys = np.minimum(a, b) * (max(a.max(), b.max()) + 1) + np.maximum(a, b)
+    open_keys = np.append(distinct_numbers(keys[opens]), -1)
+    kept[shut] = open_keys[np.searchsorted(open_keys[:-1], keys[shut])] == keys[shut]
+    return kept
+
+
+def _joined(
+    edges: Edges,
+    covers: list[NDArray[np.bool_]],
+    label: Indices,
+    sums: Indices,
+    order: Precedence,
+) -> Indices:
+    """The groups after one round; `covers` says it of both ends of each pair, see `_covers`."""
+    n, place = len(label), np.arange(len(edges))
+    a, b = label[edges.left], label[edges.right]
+    best = np.full(n, -1)
+    best[a] = place
+    np.maximum.at(best, b, place)
+    chosen = np.flatnonzero((best[a] == place) & (best[b] == place))
+    # The pair that each group gathers around, by the place of that pair.
+    core = np.full(n, -1)
+    core[a[chosen]] = core[b[chosen]] = chosen
+    others = np.flatnonzero((best >= 0) & (core < 0))
+    partner = a[best[others]] + b[best[others]] - others
+    around = core.copy()
+    around[others] = core[partner]
+    is_near = (around[a] >= 0) & (around[a] == around[b])
+    sums = sums + edges.take(is_near).sums(order)
+    # Of each two cores, the best document that is alike to all of both.
+    is_core = (core[a] >= 0) & (core[a] == core[b])
+    centres = np.concatenate(
+        [one[is_core & each] for (one, _), each in zip(edges.both_ways(), covers, strict=True)]
+    )
+    centres = centres[np.lexsort((order.content[centres], -sums[centres]))]
+    _, first = np.unique(core[label[centres]], return_index=True)
+    is_chosen = np.zeros(n, bool)
+    is_chosen[centres[first]] = True
+    into = np.arange(n)
+    for (one, other), each in zip(edges.both_ways(), covers, strict=True):
+        joins = is_near & each & is_chosen[one]
+        into[label[other[joins]]] = label[one[joins]]
+    return into[label]
+
+
+def _medoids(edges: Edges, label: Indices, order: Precedence, *, is_star: bool = True) -> Indices:
+    """The best representative of each document's group; (n,).
+
+    `label` (n,) is the same for the documents of one group. In stars only a document that is
+    a pair with all others may represent them.
+    """
+    n = len(label)
+    _, label = np.unique(label, return_inverse=True)
+    size = np.bincount(label)[label]
+    within = edges.take(label[edges.left] == label[edges.right])
+    sums = within.sums(order) + (order.sizes - 1) * UNIT
+    # Which of two represents both changes no similarity, so there the rank may decide.
+    decides = np.where(size == 2, order.rank.astype(np.uint64), order.content)
+    is_other = within.counts(n) < size - 1 if is_star else np.zeros(n, bool)
+    return _first_of(label, np.lexsort((order.rank, decides, -sums, is_other)))
+
+
+def with_near_copies(
+    pairs: Indices, closeness: Closeness, leader: Indices, order: Precedence
+) -> Indices:
+    """The representatives of stars, once no document with a pair of NEAR_COPY is alone; (n,).
+
+    Takes what `leaders` takes. Each document is its own `leader` (n,) or a pair with it.
+    """
+    is_alone = np.bincount(leader, minlength=len(leader))[leader] == 1
+    free = is_alone[pairs].all(axis=1) & (closeness >= NEAR_COPY)
+    together = leaders(pairs[free], closeness[free], "star", order)
+    leader = np.where(is_alone, together, leader)
+    return _with_near_copies(_weakest_first(pairs, closeness, order), leader)
+
+
+def _with_near_copies(edges: Edges, leader: Indices) -> Indices:
+    """The representatives, once no document with a pair of at least NEAR_COPY is alone; (n,).
+
+    A document whose closest copy is a member of a group, with a representative that it is not
+    alike to, makes a group with that copy. Members that are more alike to the copy than to
+    their representative follow. Returns `leader` itself where there is nothing to do.
+    """
+    n = len(leader)
+    is_alone = np.bincount(leader, minlength=n)[leader] == 1
+    is_near = edges.weight >= round(NEAR_COPY * UNIT)
+    nearest = np.full(n, -1)
+    for one in (edges.left, edges.right):
+        alone = is_near & is_alone[one]
+        np.maximum.at(nearest, one[alone], np.flatnonzero(alone))
+    alone = np.flatnonzero(nearest >= 0)
+    if not len(alone):
+        return leader
+    copies = (edges.left + edges.right)[nearest[alone]] - alone
+    is_copy = np.zeros(n, bool)
+    is_copy[copies] = True
+    # The strongest pair of each other member of their groups with such a copy, and with its
+    # representative.
+    best, own = np.full(n, -1), np.full(n, -1)
+    for one, other in edges.both_ways():
+        follows = is_copy[other] & ~is_copy[one] & (leader[one] == leader[other])
+        np.maximum.at(best, one[follows], np.flatnonzero(follows))
+        is_own = leader[one] == other
+        own[one[is_own]] = np.flatnonzero(is_own)
+    made = leader.copy()
+    made[copies], made[alone] = copies, copies
+    is_first = leader == np.arange(n)
+    moves = np.flatnonzero(~is_first & (best > own))
+    made[moves] = (edges.left + edges.right)[best[moves]] - moves
+    # A representative that all others left goes with its closest.
+    left = np.flatnonzero(is_first & (best >= 0) & (np.bincount(made, minlength=n) == 1))
+    made[left] = (edges.left + edges.right)[best[left]] - left
+    return made
+
+
+def closest(pairs: Indices, closeness: Closeness, content: NDArray[np.uint64]) -> Indices:
     """For every index on the left of a pair the closest one on its right, else itself; (n,).
 
-    Of several that are equally close, the one with the lowest rank.
+    Of several that are equally close, the one with the lowest `content` (n,).
     """
-    order = np.lexsort((rank[pairs[:, 1]], -closeness, pairs[:, 0]))
+    order = np.lexsort((content[pairs[:, 1]], -closeness, pairs[:, 0]))
     left, first = np.unique(pairs[order, 0], return_index=True)
-    leader = np.arange(n)
+    leader = np.arange(len(content))
     leader[left] = pairs[order[first], 1]
-    return leader
-
-
-def _adjacency(pairs: Indices, n: int) -> tuple[Indices, Indices]:
-    """The neighbours of all indices, end to end, and where the ones of each index begin."""
-    source, target = np.concatenate((pairs[:, :2], pairs[:, 1::-1])).T
-    order = np.argsort(source, kind="stable")
-    return target[order], np.searchsorted(source[order], np.arange(n + 1))
-
-
-def _star(neighbours: Indices, offsets: Indices, order: Indices) -> Indices:
-    """The representative of every index by star clustering, taking indices in this order."""
-    leader = np.full(len(order), -1, np.int64)
-    has_pairs = np.diff(offsets) > 0
-    leader[~has_pairs] = np.flatnonzero(~has_pairs)
-    for index in order[has_pairs[order]].tolist():
-        if leader[index] < 0:
-            near = neighbours[offsets[index] : offsets[index + 1]]
-            leader[near[leader[near] < 0]] = index
-            leader[index] = index
     return leader
 
 

@@ -15,7 +15,15 @@ import numpy as np
 from simdup.errors import TooManyPairsError
 from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
 from simdup.match.exclusions import NO_EXCLUSIONS
-from simdup.match.groups import closest, components, leaders, members_of
+from simdup.match.groups import (
+    NEAR_COPY,
+    Precedence,
+    closest,
+    components,
+    leaders,
+    members_of,
+    with_near_copies,
+)
 from simdup.match.own_share import (
     FAMILY,
     OwnShares,
@@ -159,24 +167,28 @@ class LocalEngine:
         # Columns: two texts, their similarity, their own share.
         self.siblings = [np.empty((0, 4))]
         self.shares: OwnShares | None = None
+        # Pairs and similarities of near copies, of each round.
+        self.near_copies: list[tuple[Indices, Similarities]] = []
         # The distance of the last search.
         self.reached = 0
         # Texts that a further search may find something for, if they represent themselves.
         self.unsettled = self.every_text()
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(self.texts.is_reference.any())
-        self.sizes = np.ones_like(self.texts.sizes) if self.is_two_sided else self.texts.sizes
+        sizes = np.ones_like(self.texts.sizes) if self.is_two_sided else self.texts.sizes
+        self.order = Precedence(self.texts.rank, sizes, self.texts.content)
 
     def groups(self) -> TextGroups:
         """The groups, and how candidates were found."""
         if self.settings.verified:
             found, candidates = run_rounds(self, self.wide)
+            found = self._none_alone(found)
         else:
             found, candidates = self._by_distance(), None
-        rank = self.texts.rank
-        leader, split = self.exclusions.reassign_representatives(found.leader, rank)
+        content = self.order.content
+        leader, split = self.exclusions.reassign_representatives(found.leader, content)
         self.excluded.append(split)
-        groups = members_of(leader, rank, self.sizes)
+        groups = members_of(leader, self.order.rank, self.order.sizes)
         members = np.concatenate([leader[:0], *groups])
         return TextGroups(
             tuple(groups),
@@ -202,7 +214,8 @@ class LocalEngine:
         holds[holds] = self._exclude(pairs[holds])
         pairs = pairs[holds]
         distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
-        leader = self._represented(every, pairs, -distances.astype(np.float64))
+        closeness = np.cos(np.pi / self.bits * distances)
+        leader = self._represented(every, pairs, closeness)
         return Leaders(leader, np.full(len(leader), np.nan))
 
     def every_text(self) -> Indices:
@@ -290,6 +303,8 @@ class LocalEngine:
     def leaders(self, active: Indices, candidates: Indices) -> Leaders:
         """Group these texts by the candidate pairs that are similar enough."""
         pairs, similarities = self._similar(candidates)
+        is_near = similarities >= NEAR_COPY
+        self.near_copies.append((pairs[is_near], similarities[is_near]))
         leader = self._represented(active, pairs, similarities)
         known = np.full(len(leader), np.nan)
         for member, other in (pairs.T, pairs.T[::-1]):
@@ -299,15 +314,15 @@ class LocalEngine:
 
     def _represented(self, active: Indices, pairs: Indices, closeness: Similarities) -> Indices:
         """The representative of each text by the pairs among the active ones; (n,)."""
-        leader, rank = self.every_text(), self.texts.rank[active]
+        leader, order = self.every_text(), self.order.take(active)
         position = np.empty(len(self.texts), np.int64)
         position[active] = np.arange(len(active))
         local = position[pairs]
         if self.is_two_sided and self.settings.linkage == "star":
             # References stand for groups, and each file goes to the closest.
-            found = closest(local, closeness, len(active), rank)
+            found = closest(local, closeness, order.content)
         else:
-            found = leaders(local, len(active), self.settings.linkage, rank, self.sizes[active])
+            found = leaders(local, closeness, self.settings.linkage, order)
         leader[active] = active[found]
         return leader
 
@@ -332,6 +347,20 @@ class LocalEngine:
         similarity[moved] = np.nan
         similarity[followers[:, 0]] = similarities
         return Leaders(leader, similarity), len(moved), len(moved) - len(followers)
+
+    def _none_alone(self, found: Leaders) -> Leaders:
+        """Bring texts that the rounds left alone to their near copies, whom these took along."""
+        is_star = self.settings.linkage == "star" and not self.is_two_sided
+        if not is_star or len(self.near_copies) == 1:  # one round leaves none alone
+            return found
+        led = np.flatnonzero(found.leader != self.every_text())
+        spokes = np.column_stack((led, found.leader[led]))
+        pairs = np.sort(np.concatenate([spokes, *(each for each, _ in self.near_copies)]), axis=1)
+        closeness = np.concatenate([found.similarity[led], *(each for _, each in self.near_copies)])
+        _, once = np.unique(pairs, axis=0, return_index=True)
+        leader = with_near_copies(pairs[once], closeness[once], found.leader, self.order)
+        known = np.where(leader == found.leader, found.similarity, np.nan)
+        return Leaders(leader, known)
 
     def representatives(self, leaders: Leaders) -> Indices:
         """The texts that represent themselves, and that a further search may find something for."""

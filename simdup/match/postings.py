@@ -50,17 +50,23 @@ MOST_TOGETHER = 16
 
 # Candidates share one value in VALUES_A_SHARED that the one with fewer is listed under, but at
 # least LEAST_SHARED and at most MOST_SHARED.
-VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED = 12, 2, 4
+VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED = 12, 2, 3
 
 # Neighbours up to this many places apart make a pair of common values, if a text has so few
 # that it then has no more than PAIRED pairs.
 NEIGHBOURS, PAIRED = 8, 64
 
-# Texts whose entries are sorted at once, on average: some 30 MB.
-TEXTS_AT_ONCE = 1 << 16
+# Texts whose entries are sorted at once, on average, and whose partners are counted by a thread.
+TEXTS_AT_ONCE = 1 << 14
+
+# Pairs for which a thread has room; any text has fewer partners.
+ROOM = 1 << 18
 
 # Without kernels, the pairs of a text take as long as comparing so many words.
 WORDS_OF_A_TEXT = 10_000
+
+# Of the pairs of common values, those with such a hash are listed: one in two.
+PAIRS_BELOW = np.uint64(1 << 63)
 
 _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 _NO_KEYS = np.empty(0, np.uint64)
@@ -87,17 +93,18 @@ class Lists(NamedTuple):
 
 
 class Postings(NamedTuple):
-    """Short lists of texts, one after the other, and where each text stands in them."""
+    """Short lists of texts, one after the other, and where some of these texts stand in them."""
 
     texts: Numbers
     """(entries,): ascending within each list."""
     ends: Numbers
     """(entries,): where the list of each entry ends."""
-    places: Numbers
-    """(entries,): the entries of text i are places[offsets[i] : offsets[i + 1]]."""
-    offsets: Indices
     doubles: int
     """From this entry on, two texts of a list share two values."""
+    places: Indices
+    """The entries of text first + i are places[offsets[i] : offsets[i + 1]]."""
+    offsets: Indices
+    first: int
 
 
 def texts_together(
@@ -182,9 +189,11 @@ def _bucketed(chunks: Iterable[Keys], buckets: int) -> Iterator[Keys]:
     """Yield the keys of all chunks in so many buckets, equal high halves in the same one."""
     piles: list[list[Keys]] = [[_NO_KEYS] for _ in range(buckets)]
     for keys in chunks:
-        bucket = (keys >> _HALF) % np.uint64(buckets)
-        for number, pile in enumerate(piles):
-            pile.append(keys[bucket == np.uint64(number)])
+        bucket = ((keys >> _HALF) % np.uint64(buckets)).astype(np.uint16)
+        order = np.argsort(bucket, kind="stable")
+        ends = np.cumsum(np.bincount(bucket, minlength=buckets))
+        for pile, part in zip(piles, np.split(keys[order], ends[:-1]), strict=True):
+            pile.append(part.copy())  # a view would hold on to all keys
     while piles:
         yield np.concatenate(piles.pop())
 
@@ -192,13 +201,13 @@ def _bucketed(chunks: Iterable[Keys], buckets: int) -> Iterator[Keys]:
 def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
     """The short lists of these keys; the keys of long lists, and the sizes of these."""
     keys.sort()
-    sizes = run_lengths(keys >> _HALF)
+    sizes = _run_lengths(keys >> _HALF)
     is_short, is_long = (sizes > 1) & (sizes <= MOST_TOGETHER), sizes > MOST_TOGETHER
     texts = (keys[np.repeat(is_short, sizes)] & _LOW).astype(np.uint32)
     return Lists(texts, sizes[is_short]), keys[np.repeat(is_long, sizes)], sizes[is_long]
 
 
-def run_lengths(ascending: Keys) -> Indices:
+def _run_lengths(ascending: Keys) -> Indices:
     """How often each number stands there, in order."""
     begins = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] + np.uint64(1)))
     return np.diff(begins, append=len(ascending))
@@ -212,7 +221,7 @@ def neighbours(keys: Keys) -> Keys:
     keys.sort()
     found = [_NO_KEYS]
     for apart in range(1, NEIGHBOURS + 1):
-        sizes = run_lengths(keys >> _HALF)
+        sizes = _run_lengths(keys >> _HALF)
         if apart > 1:  # only texts with few values
             is_few = sizes * apart <= PAIRED
             keys = keys[np.repeat(is_few, sizes)]
@@ -221,7 +230,8 @@ def neighbours(keys: Keys) -> Keys:
         left, right = left[are_one], right[are_one]
         hashes = ((left & _LOW) * _FIRST) ^ ((right & _LOW) * _SECOND)
         hashes = (hashes ^ (hashes >> np.uint64(29))) * _FIRST
-        found.append((hashes & ~_LOW) | (left >> _HALF))
+        hashes = (hashes & ~_LOW) | (left >> _HALF)
+        found.append(hashes[hashes < PAIRS_BELOW])
     return np.concatenate(found)
 
 
@@ -251,7 +261,7 @@ def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
         across = (first < references) != is_reference
         texts, first = texts[across], first[across]
     keys = np.sort(key_of(np.minimum(first, texts), np.maximum(first, texts))[first != texts])
-    lengths = run_lengths(keys)
+    lengths = _run_lengths(keys)
     pairs = _pairs(keys[np.cumsum(lengths) - lengths])
     return pairs[2 * lengths >= needed[pairs].min(axis=1)]
 
@@ -263,50 +273,57 @@ def _sharing(
 
     A list by two values counts twice.
     """
+    n, compiled = len(needed), loaded_kernels() is not None
     texts = np.concatenate((by_value.texts, by_two.texts))
     sizes = np.concatenate((by_value.sizes, by_two.sizes))
     ends = np.repeat(np.cumsum(sizes, dtype=np.uint32), sizes)
-    # Texts that follow each one in its list, and where each text stands.
-    partners, keys = np.zeros(len(needed), np.int64), np.empty(len(texts), np.uint64)
-    for begin in range(0, len(texts), CHUNK):
-        part = slice(begin, begin + CHUNK)
-        places = np.arange(begin, begin + len(texts[part]))
-        keys[part] = key_of(texts[part], places)
-        partners += np.bincount(texts[part], ends[part] - places - 1, len(needed)).astype(np.int64)
-    keys.sort()
-    offsets = np.searchsorted(keys, np.arange(len(needed) + 1, dtype=np.uint64) << _HALF)
-    index = Postings(texts, ends, keys.astype(np.uint32), offsets, len(by_value.texts))
-    del keys
-    before = np.append(0, np.cumsum(partners))
-    cuts = np.flatnonzero(np.diff(before[:-1] // CHUNK, prepend=-1))
-    stripes = np.column_stack((cuts, np.append(cuts, len(needed))[1:])).tolist()
-    taken = [stripes[at : at + threads()] for at in range(0, len(stripes), threads())]
-    kernels = loaded_kernels()
 
-    def together(stripe: list[int]) -> Indices:
-        begin, end = stripe
-        if not kernels:
-            return _together(index, needed, references, slice(begin, end))
-        shared, most = np.zeros(len(needed), np.uint16), before[end] - before[begin]
-        found = np.empty((most, 2), np.int64)
-        count = kernels.together(tuple(index), needed, references, (begin, end), shared, found)
-        return found[:count].copy()
+    def together(first: int) -> Indices:
+        # Numbers below `first` wrap around to large ones.
+        places = np.flatnonzero(texts - np.uint32(first) < TEXTS_AT_ONCE)
+        places = places[np.argsort(texts[places], kind="stable")]
+        counts = np.bincount(texts[places] - np.uint32(first))
+        offsets = np.append(0, np.cumsum(counts))
+        index = Postings(texts, ends, len(by_value.texts), places, offsets, first)
+        return (
+            _compiled(index, needed, references) if compiled else _plain(index, needed, references)
+        )
 
-    for some in progress(taken, "search", len(needed), lambda some: some[-1][1] - some[0][0]):
+    firsts = range(0, n, TEXTS_AT_ONCE)
+    taken = [firsts[at : at + threads()] for at in range(0, len(firsts), threads())]
+    for some in progress(taken, "search", n, lambda some: TEXTS_AT_ONCE * len(some)):
         yield from in_threads(together, some)
 
 
-def _together(index: Postings, needed: Indices, references: int, lefts: slice) -> Indices:
-    """The pairs whose left text is one of `lefts`; see `kernels.together`."""
-    places = index.places[slice(*index.offsets[[lefts.start, lefts.stop]])].astype(np.int64)
-    counts = index.ends[places] - places - 1
-    others = [np.empty(0, np.int64), *(serial for _, serial in ranges(places + 1, counts))]
-    left, right = np.repeat(index.texts[places], counts), index.texts[np.concatenate(others)]
-    weights = np.repeat(1 + (places >= index.doubles), counts)
-    if references:
-        across = (left < references) & (right >= references)
-        left, right, weights = left[across], right[across], weights[across]
-    return sharing_enough(left, right, weights, needed)
+def _compiled(index: Postings, needed: Indices, references: int) -> Indices:
+    """What `_plain` returns, by `kernels.together`."""
+    found, shared = np.empty((ROOM, 2), np.int64), np.zeros(len(needed), np.uint16)
+    pairs, begin, end = [], index.first, index.first + len(index.offsets) - 1
+    while begin < end:
+        begin, count = loaded_kernels().together(
+            tuple(index), needed, references, begin, shared, found
+        )
+        pairs.append(found[:count].copy())
+    return np.concatenate([found[:0], *pairs])
+
+
+def _plain(index: Postings, needed: Indices, references: int) -> Indices:
+    """The pairs that the texts of an index share enough with later ones; (m, 2)."""
+    found = [np.empty((0, 2), np.int64)]
+    before = np.append(0, np.cumsum(index.ends[index.places] - index.places - 1))[index.offsets]
+    cuts = np.flatnonzero(np.diff(before[:-1] // CHUNK, prepend=-1))
+    for begin, end in zip(cuts, np.append(cuts, len(before) - 1)[1:], strict=True):
+        places = index.places[index.offsets[begin] : index.offsets[end]]
+        counts = index.ends[places] - places - 1
+        partners = [part for _, part in ranges(places + 1, counts)]
+        left = np.repeat(index.texts[places], counts)
+        right = index.texts[np.concatenate([np.empty(0, np.int64), *partners])]
+        weights = np.repeat(1 + (places >= index.doubles), counts)
+        if references:
+            across = (left < references) & (right >= references)
+            left, right, weights = left[across], right[across], weights[across]
+        found.append(sharing_enough(left, right, weights, needed))
+    return np.concatenate(found)
 
 
 def sharing_enough(
@@ -322,7 +339,7 @@ def sharing_enough(
     """
     keys = key_of(left, right)
     order = np.argsort(keys, kind="stable")
-    lengths = run_lengths(keys[order])
+    lengths = _run_lengths(keys[order])
     begins = np.cumsum(lengths) - lengths
     pairs = _pairs(keys[order[begins]])
     shared = np.add.reduceat(weights[order], begins) if len(begins) else begins

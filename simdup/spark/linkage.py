@@ -9,17 +9,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.match.groups import leaders
-from simdup.spark.arrow import numbers, whole_runs
+from simdup.match.distinct_texts import contents
+from simdup.match.groups import Precedence, leaders, with_near_copies
+from simdup.spark.arrow import numbers, rows_of, whole_runs
 from simdup.spark.distinct_texts import checkpointed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from numpy.typing import NDArray
     from pyspark.sql import DataFrame
 
-    from simdup.spark.arrow import Batches, Task
+    from simdup.spark.arrow import Batches
 
     Indices = NDArray[np.int64]
+    Similarities = NDArray[np.float64]
+    #: From pairs, their closeness, which text goes first, and its leader before: the leaders.
+    Rule: TypeAlias = Callable[[Indices, Similarities, Precedence, Indices], Indices]
 
 # Pairs that are grouped in one task, however they hang together: 100 MB.
 PAIRS_AT_ONCE = 1 << 21
@@ -31,48 +38,69 @@ LED = "number long, leader long, similarity double, own_share double"
 KNOWN = ("similarity", "own_share")
 
 
-def led_texts(pairs: DataFrame, copies: DataFrame, linkage: str) -> DataFrame:
+def led_texts(pairs: DataFrame, texts: DataFrame, linkage: str) -> DataFrame:
     """The texts that another one represents, lazily: LED.
 
-    `pairs`, which are checkpointed, have a, b, similarity and own_share, which may be null;
-    `copies` the number of each text and how many rows have it. The similarity of a text to its
-    leader, and their own share, are null if they are no pair.
+    `pairs`, which are checkpointed, have a, b, closeness, similarity and own_share; the last two
+    may be null. `texts` have number, digest, and how many copies each one has. The similarity of
+    a text to its leader, and their own share, are null if they are no pair.
     """
+
+    def rule(pairs: Indices, close: Similarities, order: Precedence, _: Indices) -> Indices:
+        return leaders(pairs, close, linkage, order)
+
+    return _led(pairs, texts.withColumn("leader", F.col("number")), rule)
+
+
+def led_near_copies(pairs: DataFrame, texts: DataFrame, led: DataFrame) -> DataFrame:
+    """The led texts, LED, once no text that has a near copy is left alone; lazily.
+
+    `pairs`, which are checkpointed, are those of near copies and those of `led`; see `led_texts`.
+    """
+    before = texts.join(led.select("number", "leader"), "number", "left")
+    before = before.withColumn("leader", F.coalesce("leader", "number"))
+
+    def rule(pairs: Indices, close: Similarities, order: Precedence, leader: Indices) -> Indices:
+        return with_near_copies(pairs, close, leader, order)
+
+    return _led(pairs, before, rule)
+
+
+def _led(pairs: DataFrame, texts: DataFrame, rule: Rule) -> DataFrame:
+    """The texts that another one represents by a rule, which sees whole components: LED."""
     if pairs.count() <= PAIRS_AT_ONCE:
         both = pairs.select("a", "b").select(F.explode(F.array("a", "b")).alias("number"))
         roots = both.distinct().withColumn("root", F.lit(0).cast("long"))
     else:
         roots = rooted(pairs)
     root_of = roots.withColumnRenamed("number", "a")
-    edges = pairs.select("a", "b", *KNOWN).join(root_of, "a")
-    own = root_of.join(copies.toDF("a", "copies"), "a")
+    edges = pairs.select("a", "b", "closeness", *KNOWN).join(root_of, "a")
+    about = texts.select(F.col("number").alias("a"), "copies", "digest", "leader")
+    own = root_of.join(about, "a")
     both = edges.unionByName(own, allowMissingColumns=True)
     together = both.repartition("root").sortWithinPartitions("root")
-    return together.mapInArrow(_leading(linkage), LED)
-
-
-def _leading(linkage: str) -> Task:
-    """A task that groups many connected components, none of them split over tasks."""
 
     def leading(batches: Batches) -> Batches:
         for table in whole_runs(batches, ("root",), PAIRS_AT_ONCE):
-            yield _leaders_in(table, linkage)
+            yield _leaders_in(table, rule)
 
-    return leading
+    return together.mapInArrow(leading, LED)
 
 
-def _leaders_in(table: pa.Table, linkage: str) -> pa.RecordBatch:
+def _leaders_in(table: pa.Table, rule: Rule) -> pa.RecordBatch:
     """The led texts of whole components, from their edges and texts."""
     is_edge = table.column("b").is_valid()
     edges, own = table.filter(is_edge), table.filter(pc.invert(is_edge))
-    number, copies = (numbers(own.column(name).combine_chunks()) for name in ("a", "copies"))
-    order = np.argsort(number)
-    number, n = number[order], len(number)
-    a, b = (numbers(edges.column(name).combine_chunks()) for name in ("a", "b"))
+    own = own.sort_by("a")
+    number, copies, before = (numbers(own.column(name)) for name in ("a", "copies", "leader"))
+    digests = np.ascontiguousarray(rows_of(own.column("digest"))).view(np.uint64)
+    order = Precedence(np.arange(len(number)), copies, contents(digests))
+    a, b = (numbers(edges.column(name)) for name in ("a", "b"))
     pairs = np.searchsorted(number, np.column_stack((a, b)))
-    leader = leaders(pairs, n, linkage, np.arange(n), copies[order])
-    others = np.flatnonzero(leader != np.arange(n))
-    places = _places(pairs, others, leader[others], n)
+    closeness = edges.column("closeness").to_numpy()
+    leader = rule(pairs, closeness, order, np.searchsorted(number, before))
+    others = np.flatnonzero(leader != np.arange(len(number)))
+    places = _places(pairs, others, leader[others], len(number))
     known = {name: edges.column(name).combine_chunks().take(places) for name in KNOWN}
     return pa.RecordBatch.from_pydict(
         {"number": number[others], "leader": number[leader[others]], **known}
@@ -80,8 +108,8 @@ def _leaders_in(table: pa.Table, linkage: str) -> pa.RecordBatch:
 
 
 def _places(pairs: Indices, i: Indices, j: Indices, n: int) -> pa.Array:
-    """The index of each pair i, j among `pairs`, whose lower number is on the left; else null."""
-    keys, asked = pairs[:, 0] * n + pairs[:, 1], np.minimum(i, j) * n + np.maximum(i, j)
+    """The index of each pair i, j among `pairs`; null if it is not there."""
+    keys, asked = pairs.min(axis=1) * n + pairs.max(axis=1), np.minimum(i, j) * n + np.maximum(i, j)
     order = np.argsort(keys)
     place = order[np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)]
     return pa.array(place, mask=keys[place] != asked)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
+from simdup.match.groups import NEAR_COPY
 from simdup.match.own_share import FAMILY
 from simdup.match.postings import BY_DISTANCE
 from simdup.match.rounds import Search, affordable_search, run_rounds
@@ -22,7 +23,7 @@ from simdup.search.hamming import paired_distances
 from simdup.search.pairs import Reach
 from simdup.spark.arrow import numbers, rows_of
 from simdup.spark.distinct_texts import checkpointed, job_description, numbered
-from simdup.spark.linkage import KNOWN, led_texts
+from simdup.spark.linkage import KNOWN, led_near_copies, led_texts
 from simdup.spark.own_share import OwnShareFrames, alike_by_sketches, perhaps_alike
 from simdup.spark.postings import texts_together
 from simdup.spark.search import near_pairs
@@ -79,13 +80,17 @@ class Matching:
         self.siblings = none
         # Texts that a further search may find something for, if they represent themselves.
         self.unsettled = texts.frame.select("number")
+        # The near copies of each round.
+        self.near_copies: list[DataFrame] = []
 
     def match(self) -> Matched:
         """The texts that another one represents; similarities are null if nothing is verified."""
         if self.settings.verified:
             led, candidates = run_rounds(self, self.texts.bits)
-            return Matched(led, self.siblings.distinct(), candidates)
-        pairs = checkpointed(self._bare_pairs().select("a", "b", *_unknown()), COMPARED)
+            return Matched(self._none_alone(led), self.siblings.distinct(), candidates)
+        closeness = F.cos(F.lit(np.pi / self.bits) * F.col("distance")).alias("closeness")
+        pairs = self._bare_pairs().select("a", "b", closeness, *_unknown())
+        pairs = checkpointed(pairs, COMPARED)
         return Matched(self._led(pairs, self.texts.frame), self.siblings, None)
 
     def pairs(self) -> DataFrame:
@@ -230,7 +235,9 @@ class Matching:
 
     def leaders(self, active: Counted, candidates: Counted) -> DataFrame:
         """Group these texts by the candidate pairs that are similar enough: LED."""
-        return self._led(self._similar(candidates), active.frame)
+        similar = self._similar(candidates).withColumn("closeness", F.col("similarity"))
+        self.near_copies.append(similar.where(F.col("similarity") >= NEAR_COPY))
+        return self._led(similar, active.frame)
 
     def is_none_led(self, leaders: DataFrame) -> bool:
         """Whether every text represents itself."""
@@ -254,6 +261,18 @@ class Matching:
         now = checkpointed(found.unionByName(stay).unionByName(followers.frame), GROUPED)
         return now, len(moved), len(moved) - len(followers)
 
+    def _none_alone(self, led: DataFrame) -> DataFrame:
+        """Bring texts that the rounds left alone to their near copies, whom these took along."""
+        if self.settings.linkage != "star" or len(self.near_copies) == 1:
+            return led
+        low, high = F.least("number", "leader").alias("a"), F.greatest("number", "leader")
+        closeness = F.col("similarity").alias("closeness")
+        pairs = led.select(low, high.alias("b"), closeness, *KNOWN)
+        for each in self.near_copies:
+            pairs = pairs.unionByName(each.select(*pairs.columns))
+        pairs = checkpointed(pairs.dropDuplicates(["a", "b"]), GROUPED)
+        return checkpointed(led_near_copies(pairs, self.texts.frame, led), GROUPED)
+
     def representatives(self, leaders: DataFrame) -> Counted:
         """The texts that represent themselves, and that a further search may find something for."""
         left = self.unsettled.join(leaders, "number", "left_anti")
@@ -261,8 +280,7 @@ class Matching:
 
     def _led(self, pairs: DataFrame, active: DataFrame) -> DataFrame:
         """The texts that the pairs among active ones let another text represent: LED."""
-        copies = active.select("number", "copies")
-        return checkpointed(led_texts(pairs, copies, self.settings.linkage), GROUPED)
+        return checkpointed(led_texts(pairs, active, self.settings.linkage), GROUPED)
 
     def _reach(self, k: int) -> Reach:
         return reach_of(self.settings, k, self.texts.bits)

@@ -113,7 +113,8 @@ class OwnShareFrames:
         `alike`, which are checkpointed, are pairs of texts of one family, with similarities.
         """
         pairs = alike.withColumn("own_share", F.lit(None).cast("double"))
-        led = led_texts(pairs, texts.frame.select("number", "copies"), "components")
+        pairs = pairs.withColumn("closeness", F.col("similarity"))
+        led = led_texts(pairs, texts.frame, "components")
         led = checkpointed(led.select("number", F.col("leader").alias("family")), FAMILIES)
         leaders = led.select(F.col("family").alias("number"), "family").distinct()
         families = led.unionAll(leaders)

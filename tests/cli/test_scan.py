@@ -486,7 +486,7 @@ def test_json_holds_every_field_that_is_promised(report, write, english):
     assert (stats["found"], stats["fingerprinted"], stats["from_store"]) == (3, 2, 0)
     assert stats["bytes"] == sum(Path(name).stat().st_size for name in "ab")
     (group,) = found["groups"]
-    assert group.keys() == {"id", "kind", "diameter", "diameter_exact", "members"}
+    assert group.keys() == {"id", "kind", "diameter", "diameter_exact", "members", "versions"}
     first, second = group["members"]
     assert first.keys() >= {
         *("path", "size", "mtime", "encoding", "confidence", "features", "fingerprint"),

@@ -109,6 +109,7 @@ def test_copies_have_the_name_of_the_same_version(one, other):
         ("renewed.txt", "renewed"),
         ("新闻.txt", "新闻"),
         ("v.txt", "v"),
+        ("base16enc.c", "base16enc"),
         (".profile", "profile"),
         ("", ""),
     ],
@@ -163,6 +164,13 @@ def test_copies_of_a_version_are_in_the_chain_once(texts):
     texts({"unnamed.txt": 60}, folder_name="in/backup")
 
     assert chains() == [["contract v1.txt", "contract v2.txt", "contract v3.txt"]]
+
+
+def test_the_number_of_a_copy_is_no_version(texts):
+    texts({"contract v1.txt": 0, "contract final.txt": 60})
+    texts({"contract final (1).txt": 60, "contract 9.txt": 0}, folder_name="in/downloads")
+
+    assert chains() == [["contract v1.txt", "contract final.txt"]]
 
 
 def test_the_file_without_a_number_is_the_oldest_unless_it_was_written_last(texts):
@@ -230,6 +238,18 @@ def test_parts_of_a_series_are_no_versions(texts, named):
     other = next(iter(named)).replace("1", "3").replace("a/", "c/")
     texts({other: 0}, subject="other")
     assert chains() == []
+
+
+def test_versions_of_a_series_that_are_hardly_similar_are_no_chain(texts):
+    """Such as the list of changes of each version of a program, of which two are alike."""
+    texts({"changes v1.txt": 0, "changes v2.txt": 80})
+    assert len(chains()) == 1
+
+    texts({"changes v3.txt": 0}, subject="other")
+    assert simdup.scan("in").groups
+    assert chains() == []
+    texts({"changes v2.txt": 20})
+    assert len(chains()) == 1
 
 
 def test_numbers_alone_do_not_join_what_is_hardly_similar(texts):

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simdup.match import groups
-from simdup.match.groups import closest, components, group, staying
+from simdup.match.groups import (
+    NEAR_COPY,
+    Precedence,
+    closest,
+    components,
+    group,
+    leaders,
+    staying,
+    with_near_copies,
+)
 
 
 @st.composite
@@ -29,33 +38,139 @@ def connected(n, pairs):
     return {frozenset(each) for each in near.values()}
 
 
-def star_by_hand(n, pairs, rank, sizes):
-    near = {i: set() for i in range(n)}
-    for i, j in pairs.tolist():
-        near[i].add(j)
-        near[j].add(i)
-    degree = {i: sizes[i] - 1 + sum(sizes[j] for j in near[i]) for i in range(n)}
-    free, groups = set(range(n)), []
-    for i in sorted(range(n), key=lambda i: (-degree[i], rank[i])):
-        if i in free:
-            members = near[i] & free
-            free -= members | {i}
-            if sizes[i] + sum(sizes[j] for j in members) > 1:
-                groups.append([i, *sorted(members, key=lambda j: rank[j])])
-    return sorted(groups)
+@st.composite
+def similar(draw):
+    """Pairs of n documents, none as similar as another, and which document goes first."""
+    n, pairs = draw(graphs())
+    most = draw(st.sampled_from([0.7, 1.0]))  # with and without near copies
+    close = draw(st.permutations(range(len(pairs))))
+    sizes = draw(st.lists(st.sampled_from([1, 1, 2]), min_size=n, max_size=n))
+    rank, content = (draw(st.permutations(range(n))) for _ in range(2))
+    order = Precedence(
+        np.array(rank, np.int64), np.array(sizes, np.int64), np.array(content, np.uint64)
+    )
+    return pairs, most * (np.array(close, np.float64) + 1) / max(len(pairs), 1), order
+
+
+class ByHand:
+    """Stars, with a loop for everything."""
+
+    def __init__(self, pairs, closeness, order):
+        found = zip(pairs.tolist(), closeness.tolist(), strict=True)
+        self.close = {frozenset(pair): value for pair, value in found}
+        self.every, self.order = range(len(order)), order
+
+    def closeness(self, i, j):
+        return self.close.get(frozenset((i, j)), 0)
+
+    def centres(self, group):
+        return [i for i in group if all(i == j or self.closeness(i, j) for j in group)]
+
+    def total(self, i, others, among):
+        pairs = ((frozenset((i, j)), int(self.order.sizes[j])) for j in others)
+        return sum(
+            round(self.close[key] * groups.UNIT) * size for key, size in pairs if key in among
+        )
+
+    def medoid(self, group):
+        tie = self.order.rank if len(group) == 2 else self.order.content
+        copies = {i: int(self.order.sizes[i] - 1) * groups.UNIT for i in group}
+        return min(
+            self.centres(group),
+            key=lambda i: (-self.total(i, group, self.close) - copies[i], tie[i]),
+        )
+
+    def strongest_first(self):
+        found, live = [frozenset([i]) for i in self.every], set(self.close)
+        while True:
+            can_be = {(g, h) for g in found for h in found if g != h and self.centres(g | h)}
+            # Pairs that were passed over are so for good.
+            live &= {frozenset((i, j)) for g, h in can_be for i in g for j in h}
+            if not live:
+                return found
+            found = self.after_a_round(found, live)
+
+    def after_a_round(self, found, live):
+        def strongest(g, h):
+            between = (key for key in live if len(key & g) == len(key & h) == 1)
+            return max((self.close[key] for key in between), default=0)
+
+        others = {g: [h for h in found if h != g and strongest(g, h)] for g in found}
+        best = {g: max(others[g], key=lambda h, g=g: strongest(g, h)) for g in found if others[g]}
+        among = live | {key for g in found for key in self.close if key <= g}
+        now = set(found)
+        for g, h in {frozenset(pair) for pair in best.items() if best[pair[1]] == pair[0]}:
+            around = [k for k in found if k in {g, h} or best.get(k) in {g, h}]
+            together = frozenset().union(*around)
+            middle = min(
+                self.centres(g | h),
+                key=lambda i: (-self.total(i, together, among), self.order.content[i]),
+            )
+            joined = [k for k in around if middle in self.centres(k | {middle})]
+            now -= set(joined)
+            now.add(frozenset().union(*joined))
+        return list(now)
+
+    def with_near_copies(self, leader):
+        alone = [i for i in self.every if leader.count(leader[i]) == 1]
+        nearest = {i: max(self.every, key=lambda j, i=i: self.closeness(i, j)) for i in alone}
+        nearest = {i: j for i, j in nearest.items() if self.closeness(i, j) >= NEAR_COPY}
+        made, copies = [nearest.get(i, leader[i]) for i in self.every], set(nearest.values())
+        for i in copies:
+            made[i] = i
+        # In the second turn, representatives whom all others have left.
+        for is_first in (False, True):
+            for i in set(self.every) - copies - set(nearest):
+                own = [j for j in copies if leader[j] == leader[i] and self.closeness(i, j)]
+                best = max(own, key=lambda j, i=i: self.closeness(i, j), default=i)
+                if is_first and leader[i] == i and made.count(i) == 1:
+                    made[i] = best
+                closer = self.closeness(i, best) > self.closeness(i, leader[i])
+                if not is_first and leader[i] != i and closer:
+                    made[i] = best
+        return made
+
+    def leaders(self):
+        groups = self.strongest_first()
+        leader = [next(self.medoid(g) for g in groups if i in g) for i in self.every]
+        made = self.with_near_copies(leader)
+        return [self.medoid([j for j in self.every if made[j] == made[i]]) for i in self.every]
 
 
 def test_a_chain_worked_by_hand():
     chain = np.array([[0, 1], [1, 2], [2, 3], [3, 4]])
+    close = [0.6, 0.7, 0.5, 0.4]
 
-    assert [g.tolist() for g in group(chain, 5)] == [[1, 0, 2], [3, 4]]
-    assert [g.tolist() for g in group(chain, 5, "components")] == [[1, 0, 2, 3, 4]]
+    # The pair in the middle first, then the others as they fit; 4 is alike to 3 alone.
+    assert [g.tolist() for g in group(chain, 5, closeness=close)] == [[1, 0, 2], [3, 4]]
+    assert [g.tolist() for g in group(chain, 5, "components", closeness=close)] == [[1, 0, 2, 3, 4]]
 
 
-def test_no_representative_takes_a_member_of_another():
-    pairs = np.array([[0, 1], [0, 2], [2, 3]])
+def test_the_most_similar_are_together_whatever_a_hub_has_most_of():
+    # 0 is alike to much, and to 1; 1 and 2 are editions of one law.
+    pairs = np.array([[0, 1], [0, 3], [0, 4], [0, 5], [1, 2]])
 
-    assert [g.tolist() for g in group(pairs, 4)] == [[0, 1, 2]]
+    found = group(pairs, 6, closeness=[0.457, 0.5, 0.5, 0.5, 0.984])
+    assert [g.tolist() for g in found] == [[0, 3, 4, 5], [1, 2]]
+
+
+def test_a_near_copy_of_a_member_takes_it_along():
+    # 2 and 3 are the most alike; 0 and 5 are alike to one of them only.
+    pairs = np.array([[0, 2], [2, 3], [3, 5]])
+
+    found = group(pairs, 6, closeness=[0.85, 0.9, 0.84])
+    assert [g.tolist() for g in found] == [[0, 2], [3, 5]]
+    # Further apart they are no near copies, and 5 is alone.
+    assert [g.tolist() for g in group(pairs, 6, closeness=[0.75, 0.9, 0.74])] == [[2, 0, 3]]
+
+
+def test_the_medoid_represents_the_group():
+    pairs = np.array([[0, 1], [0, 2], [1, 2]])
+
+    assert group(pairs, 3, closeness=[0.5, 0.6, 0.9])[0].tolist() == [2, 0, 1]
+    # Four copies of 0 are as alike as can be.
+    many = np.array([4, 1, 1])
+    assert group(pairs, 3, sizes=many, closeness=[0.5, 0.6, 0.9])[0].tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("linkage", ["star", "components"])
@@ -83,14 +198,73 @@ def test_an_index_that_stands_for_several_documents_is_a_group():
     ]
 
 
-@given(graphs(), st.randoms())
-def test_stars_match_the_slow_twin(graph, random):
-    n, pairs = graph
-    rank = np.array(random.sample(range(n), n), np.int64)
-    sizes = np.array([random.choice([1, 1, 2]) for _ in range(n)], np.int64)
+@settings(max_examples=300)
+@given(similar())
+def test_stars_match_the_slow_twin(graph):
+    assert leaders(*graph[:2], "star", graph[2]).tolist() == ByHand(*graph).leaders()
 
-    found = group(pairs, n, "star", rank, sizes)
-    assert [g.tolist() for g in found] == star_by_hand(n, pairs, rank, sizes)
+
+@given(similar())
+def test_every_member_is_a_pair_with_its_representative_and_no_near_copy_is_alone(graph):
+    pairs, closeness, order = graph
+    near = {tuple(sorted(pair)) for pair in pairs.tolist()}
+
+    leader = leaders(pairs, closeness, "star", order)
+    assert all(leader[i] == i or tuple(sorted((i, leader[i]))) in near for i in range(len(order)))
+    sizes = np.bincount(leader, minlength=len(order))[leader]
+    assert (sizes[pairs[closeness >= NEAR_COPY]] > 1).all()
+
+
+@given(similar(), st.sampled_from(["star", "components"]), st.randoms())
+def test_ranks_change_no_group_and_say_only_which_of_two_comes_first(graph, linkage, random):
+    pairs, closeness, order = graph
+    # Also with many ties.
+    closeness = np.maximum(np.round(closeness, 1), 0.1)
+    other = np.array(random.sample(range(len(order)), len(order)), np.int64)
+
+    one = leaders(pairs, closeness, linkage, order)
+    two = leaders(pairs, closeness, linkage, Precedence(other, order.sizes, order.content))
+    sizes = np.bincount(one, minlength=len(order))[one]
+    assert (one == two)[sizes > 2].all()
+    assert (one[one] == one).all()
+    assert [one[i] == one[j] for i, j in pairs] == [two[i] == two[j] for i, j in pairs]
+
+
+@given(similar(), st.sampled_from(["star", "components"]), st.randoms())
+def test_the_numbers_of_documents_make_no_difference(graph, linkage, random):
+    pairs, closeness, order = graph
+    closeness = np.maximum(np.round(closeness, 1), 0.1)
+    at = np.array(random.sample(range(len(order)), len(order)), np.int64)
+    # Document i is now at[i].
+    back = np.argsort(at)
+
+    moved = leaders(at[pairs].reshape(-1, 2)[:, ::-1], closeness, linkage, order.take(back))
+    assert moved[at].tolist() == at[leaders(pairs, closeness, linkage, order)].tolist()
+
+
+def test_those_whom_their_copies_left_join_them():
+    # 0 was alone, as the rounds of a narrow search may leave it, and 1 a member of 2's group.
+    pairs, close = np.array([[0, 1], [1, 2], [2, 3], [1, 3]]), np.array([0.9, 0.5, 0.6, 0.7])
+    order = Precedence(np.arange(4), np.ones(4, np.int64), np.arange(4, dtype=np.uint64))
+
+    found = with_near_copies(pairs, close, np.array([0, 2, 2, 2]), order)
+    # 3 is more alike to 1, so 2 would be left.
+    assert found.tolist() == [1, 1, 1, 1]
+
+
+@given(similar(), st.randoms())
+def test_whoever_was_left_alone_is_with_a_near_copy_then(graph, random):
+    pairs, closeness, order = graph
+    leader = leaders(pairs, closeness, "star", order)
+    everyone = np.arange(len(order))
+    freed = [random.random() < 0.5 and leader[leader[i]] == leader[i] != i for i in everyone]
+
+    found = with_near_copies(pairs, closeness, np.where(freed, everyone, leader), order)
+    near = {frozenset(pair) for pair in pairs.tolist()}
+    assert all(found[i] == i or frozenset((i, found[i])) in near for i in everyone.tolist())
+    assert (found[found] == found).all()
+    sizes = np.bincount(found, minlength=len(order))[found]
+    assert (sizes[pairs[closeness >= NEAR_COPY]] > 1).all()
 
 
 @given(graphs())
@@ -117,7 +291,9 @@ def test_each_document_goes_to_its_closest_neighbour_or_stays_alone():
     pairs = np.array([[0, 4], [0, 5], [1, 5], [1, 4], [2, 4], [2, 5]])
 
     found = closest(
-        pairs, np.array([0.5, 0.9, 0.7, 0.7, 0.7, 0.7]), 6, np.array([0, 1, 2, 3, 5, 4])
+        pairs,
+        np.array([0.5, 0.9, 0.7, 0.7, 0.7, 0.7]),
+        np.array([0, 1, 2, 3, 5, 4], np.uint64),
     )
     assert found.tolist() == [5, 5, 5, 3, 4, 5]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 
@@ -188,10 +189,19 @@ def test_no_file_is_in_two_groups_and_no_group_has_one(tree):
     assert all(len(group) > 1 for group in groups(scan([root]), root))
 
 
-def test_the_shortest_path_stands_for_copies(tree):
-    root = tree({"long-name": text(), "b": text(), "a": text()})
+def test_the_oldest_file_stands_for_copies_then_one_that_is_not_named_a_copy(tree):
+    names = ["long-name", "b", "a", "a (1)", "copy of a", "a副本"]
+    root = tree(dict.fromkeys(names, text()))
 
-    assert groups(scan([root]), root) == [["a", "b", "long-name"]]
+    def scanned(**ages):
+        for name in names:
+            os.utime(os.path.join(root, name), (0, ages.get(name, 100)))
+        return groups(scan([root]), root)[0]
+
+    assert scanned()[0] == "a"
+    assert scanned(b=1)[0] == "b"
+    # The shortest path of several copies stands for them.
+    assert scanned(**dict.fromkeys(("long-name", "b", "a"), 101))[0] == "a (1)"
 
 
 def test_against_counts_only_pairs_between_the_two(tree):
@@ -361,20 +371,30 @@ def test_of_equal_fingerprints_the_first_by_rank_stands_for_the_others(monkeypat
     assert found.candidates.pairs == 7
 
 
-def test_members_that_their_representative_left_behind_are_searched_again(monkeypatch):
+@pytest.mark.parametrize("left", ["xy", "x"])
+def test_members_that_their_representative_left_behind_are_in_a_group(monkeypatch, left):
     def words(begin, end):
         return [f"w{i}" for i in range(begin, end)]
 
     first, hub = words(0, 100), words(40, 140)
-    left_behind = [[*first[:90], *(f"{name}{i}" for i in range(10))] for name in "xy"]
-    others = [[*words(100, 140), *words(40, 60), *(f"{c}{i}" for i in range(40))] for c in "abcd"]
+    lacking = {"x": words(60, 70), "y": words(90, 100)}
+    left_behind = [
+        [*(word for word in first if word not in lacking[name]), *(f"{name}{i}" for i in range(10))]
+        for name in left
+    ]
+    others = [[*words(100, 138), *words(40, 60), *(f"{c}{i}" for i in range(42))] for c in "abcd"]
     texts = [" ".join(each) for each in (first, *left_behind, hub, *others)]
-    # The first search is narrow. In the second the hub takes the first, whom the two followed.
+    # The first search is narrow. In the second the hub takes the first, whom others followed.
     reaches = iter([50])
     monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
 
     found = matched(texts, Settings(Recipe(ngram=1, bits=256), similarity=0.55))
-    assert [group.tolist() for group in found.groups] == [[1, 2], [3, 0, 4, 5, 6, 7]]
+    # Two are searched again and find each other. One would be alone, so the first goes with it.
+    if left == "xy":
+        assert [group.tolist() for group in found.groups] == [[1, 2], [3, 0, 4, 5, 6, 7]]
+    else:
+        assert [group.tolist() for group in found.groups] == [[0, 1], [2, 3, 4, 5, 6]]
+        assert found.similarities.round(2).tolist() == [1, 0.9, 1, 0.58, 0.58, 0.58, 0.58]
 
 
 @pytest.mark.parametrize("is_verified", [True, False])

@@ -184,6 +184,7 @@ def test_buckets_change_nothing(monkeypatch):
 
     monkeypatch.setattr(postings, "TEXTS_AT_ONCE", 10)
     monkeypatch.setattr(postings, "CHUNK", 50)
+    monkeypatch.setattr(postings, "ROOM", 1500)
     found = together(documents)
 
     assert found.pairs.tolist() == expected.pairs.tolist()

@@ -16,7 +16,7 @@ from simdup.fingerprint import simhash, sketch
 from simdup.fingerprint.simhash import are_degenerate
 from simdup.match import groups, match, postings
 from simdup.match.candidates import SIEVE_FROM, search_distance
-from simdup.match.groups import components, leaders
+from simdup.match.groups import Precedence, components, leaders, with_near_copies
 from simdup.match.own_share import (
     FAMILY,
     UNIT,
@@ -44,7 +44,7 @@ from simdup.spark import (
 )
 from simdup.spark.dataframes import prepared
 from simdup.spark.fingerprints import TextFrame
-from simdup.spark.linkage import led_texts, rooted
+from simdup.spark.linkage import LED, led_near_copies, led_texts, rooted
 from simdup.spark.own_share import perhaps_alike
 from simdup.spark.postings import texts_together
 from simdup.spark.readers import STRINGS
@@ -579,29 +579,53 @@ def test_components_are_those_of_the_local_engine(on_spark):
     assert found == {number: expected[number] for number in np.unique(pairs).tolist()}
 
 
-@pytest.mark.parametrize("linkage", ["star", "components"])
-def test_leaders_are_the_same_by_component_and_all_at_once(on_spark, monkeypatch, linkage):
+@pytest.fixture
+def pairs_of_texts(on_spark):
+    """Pairs of texts and their similarities, which text goes first, and frames of both."""
     pairs, every = graph()
-    alike = np.linspace(0.5, 1, len(pairs))
+    alike = np.random.default_rng(1).permutation(np.linspace(0.5, 1, len(pairs)))
+    digests = np.random.default_rng(2).integers(0, 1 << 63, (len(every), 2), np.uint64)
+    order = Precedence(every, 1 + every % 3, digests[:, 0])
     rows = [(*pair, value) for pair, value in zip(pairs.tolist(), alike.tolist(), strict=True)]
     frame = on_spark.createDataFrame(rows, "a long, b long, similarity double")
-    frame = frame.withColumn("own_share", 1 - frame["similarity"])
-    copies = 1 + every % 3
-    sizes = on_spark.createDataFrame(
-        np.column_stack((every, copies)).tolist(), "number long, copies long"
-    )
+    own = frame["similarity"].alias("closeness"), (1 - frame["similarity"]).alias("own_share")
+    about = zip(every.tolist(), order.sizes.tolist(), map(bytes, digests), strict=True)
+    texts = on_spark.createDataFrame(list(about), "number long, copies long, digest binary")
+    return pairs, alike, order, frame.select("*", *own), texts
 
-    leader = leaders(pairs, len(every), linkage, every, copies)
-    others = np.flatnonzero(leader != every)
-    known = {tuple(pair): value for *pair, value in rows}
-    expected = [
-        (a, b, alike, None if alike is None else 1 - alike)
+
+def led_by(leader, pairs, alike):
+    """The rows of LED."""
+    known = dict(zip(map(tuple, pairs.tolist()), alike.tolist(), strict=True))
+    others = np.flatnonzero(leader != np.arange(len(leader)))
+    return [
+        (a, b, value, None if value is None else 1 - value)
         for a, b in zip(others.tolist(), leader[others].tolist(), strict=True)
-        for alike in [known.get((min(a, b), max(a, b)))]
+        for value in [known.get((min(a, b), max(a, b)))]
     ]
+
+
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_leaders_are_the_same_by_component_and_all_at_once(pairs_of_texts, monkeypatch, linkage):
+    pairs, alike, order, frame, texts = pairs_of_texts
+
+    expected = led_by(leaders(pairs, alike, linkage, order), pairs, alike)
     for most in (1 << 21, 0):
         monkeypatch.setattr("simdup.spark.linkage.PAIRS_AT_ONCE", most)
-        assert sorted(map(tuple, led_texts(frame, sizes, linkage).collect())) == expected
+        assert sorted(map(tuple, led_texts(frame, texts, linkage).collect())) == expected
+
+
+def test_texts_left_alone_join_their_near_copies_as_locally(pairs_of_texts, on_spark):
+    pairs, alike, order, frame, texts = pairs_of_texts
+    # As if a narrow search had let every second text go.
+    before = leaders(pairs, alike, "star", order)
+    before = np.where((before % 2 == 0) & (order.rank % 2 == 0), before, order.rank)
+    led = on_spark.createDataFrame(led_by(before, pairs, alike), LED)
+
+    after = with_near_copies(pairs, alike, before, order)
+    assert (after != before).any()
+    found = sorted(map(tuple, led_near_copies(frame, texts, led).collect()))
+    assert found == led_by(after, pairs, alike)
 
 
 ROWS = [

@@ -1,0 +1,57 @@
+"""Documents in, out comes which of several equally good ones goes first.
+
+An older file is more likely the one that the others come from, and a name that says "copy" is
+no name for the file that stands for the others. None of this changes a group or a similarity.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.records import Document
+
+# Files that were unpacked or copied together are as old as each other.
+NS_OF_A_SECOND = 1_000_000_000
+
+# What programs and people add to the names of copies, in lower case: "letter (1).txt",
+# "Copy of letter.txt", "letter - Kopie.txt", "letter副本.txt", "letter.txt.bak", "letter.txt~".
+_OF_A_COPY = re.compile(
+    r"(?<![^\W\d_])(copy|copie|copia|cópia|kopie|копия|backup|bak|old|orig)(?![^\W\d_])"
+    r"|\(\d+\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~$"
+)
+
+
+def is_name_of_copy(name: str) -> bool:
+    """Whether the name of a file says that it is a copy of another.
+
+    >>> [is_name_of_copy(name) for name in ("a (1).txt", "信-副本.txt", "copyright.txt")]
+    [True, True, False]
+    """
+    return _OF_A_COPY.search(name.lower()) is not None
+
+
+def ranks(documents: Sequence[Document]) -> NDArray[np.int64]:
+    """The rank of each document, from 0 on: older ones come first, by whole seconds.
+
+    Of equally old ones those whose names do not say that they are copies, then those with
+    shorter paths, then by path.
+    """
+    keys = [_key(document) for document in documents]
+    rank = np.empty(len(keys), np.int64)
+    rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+    return rank
+
+
+def _key(document: Document) -> tuple[int, bool, int, bytes]:
+    path = document.path.encode("utf-8", "surrogateescape")
+    is_copy = is_name_of_copy(os.path.basename(document.path))
+    return document.source.mtime_ns // NS_OF_A_SECOND, is_copy, len(path), path
