@@ -479,7 +479,7 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
         lines.append(
             f"{count(stats.ignored, 'pair')} {verb} left out, as `simdup ignore list` says"
         )
-    return [*lines, *narrowed(result.candidates, result.settings)]
+    return [*lines, *recall(result.candidates), *narrowed(result.candidates, result.settings)]
 
 
 def closing(result: ScanResult, *, siblings: bool = False) -> list[str]:
@@ -537,15 +537,25 @@ def identity_only(stats: Stats) -> list[str]:
     return [f"compared for identity only: {shown} (--noise compares them in full)"]
 
 
+def recall(candidates: Candidates | None) -> list[str]:
+    """How many of the near-duplicates of some texts were found, if that was measured."""
+    if candidates is None or (found := candidates.recall) is None:
+        return []
+    return [
+        f"finds {percent(found.value)} of the near-duplicates (95 % interval: {percent(found.low)}"
+        f" to {percent(found.high)}), measured on {count(candidates.sampled, 'text')}"
+    ]
+
+
 def narrowed(candidates: Candidates | None, settings: Settings) -> list[str]:
     """A warning if the search for candidates was narrower than the similarity asks for."""
-    if candidates is None or candidates.k >= candidates.wanted:
+    if candidates is None or candidates.narrowed is None:
         return []
-    least = percent(settings.similarity)
+    wanted, k, chance = candidates.narrowed
     return [
-        f"candidates were narrowed from {candidates.wanted} to {candidates.k} bits, since there"
-        f" would have been too many: a pair just {least} alike is found with probability"
-        f" {candidates.recall:.0%}; more --bits avoid this"
+        f"candidates were narrowed from {wanted} to {k} bits, since there would have been too many:"
+        f" a pair just {percent(settings.similarity)} alike is found with probability"
+        f" {chance:.0%}; more --bits avoid this"
     ]
 
 

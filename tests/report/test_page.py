@@ -15,8 +15,10 @@ import pytest
 
 from simdup.files.sets import with_sets
 from simdup.records import (
+    Candidates,
     Document,
     Group,
+    Interval,
     Kind,
     Member,
     Reason,
@@ -181,6 +183,19 @@ def family(number, *figures, folder=""):
         for place, (alike, own) in enumerate(figures, 1)
     )
     return Group(number, Kind.SAME_PATTERN, 20, (first, *others))
+
+
+def test_the_data_of_the_page_say_how_candidates_were_found():
+    measured = Candidates(3, recall=Interval(0.985, 0.954, 1), sampled=9)
+    narrowed = Candidates(3, k=5, wanted=9, at_threshold=0.25)
+
+    told = [
+        data_of(page_of(replace(result(), candidates=each)))
+        for each in (None, measured, narrowed, replace(narrowed, k=9))
+    ]
+
+    assert [each["recall"] for each in told] == [None, [0.985, 0.954, 1], None, None]
+    assert [each["narrowed"] for each in told] == [None, None, [9, 5, 0.25], None]
 
 
 def test_the_data_of_the_page_have_families_of_siblings_and_their_figures():

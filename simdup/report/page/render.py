@@ -136,9 +136,7 @@ def _data(result: ScanResult) -> dict[str, Any]:
         for each in (result.groups, result.patterns)
     )
     stats, candidates = result.stats, result.candidates
-    narrowed = None
-    if candidates is not None and candidates.k < candidates.wanted:
-        narrowed = [candidates.wanted, candidates.k, candidates.recall]
+    recall = candidates and candidates.recall
     return {
         "version": version("simdup"),
         "complete": result.complete,
@@ -148,7 +146,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "known": stats.from_store,
         "bytes": stats.bytes,
         "seconds": round(stats.seconds, 1),
-        "narrowed": narrowed,
+        "narrowed": candidates and candidates.narrowed,
+        "recall": recall and [recall.value, recall.low, recall.high],
         "skips": skips(result.skipped),
         "skipped": _skipped(result.skipped),
         "folders": list(folders),

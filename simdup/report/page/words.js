@@ -31,6 +31,7 @@ const WORDS = {
     verified: (share) => `Two files belong together from a similarity of ${share}: the exact cosine over what votes in their fingerprints, computed from the texts.`,
     ownShare: (share) => `Short and very long texts need more, and ${share} of what two files have in common must be theirs alone.`,
     siblings: (count) => `${plural(count, 'pair')} of files fell short of that: they are alike, but made from one pattern.`,
+    recall: (share, low, high) => `Measured on a sample, ${share} of the near-duplicates were found (95 % interval: ${low} to ${high}).`,
     bare: (k, bits, share) => `Two files belong together within ${k} of ${bits} bits, which stands for a similarity of ${share}; nothing was computed from the texts.`,
     recipe: (bits, what) => `Fingerprints have ${bits} bits; what votes: ${what}.`,
     features: {
@@ -129,6 +130,7 @@ const WORDS = {
     verified: (share) => `两个文件的相似度达到 ${share} 即归为一组。相似度是根据正文精确计算的余弦值，所用特征与指纹相同。`,
     ownShare: (share) => `过短或过长的文本要求更高；此外，两个文件的共同内容须有 ${share} 为二者独有。`,
     siblings: (count) => `有 ${number(count)} 对文件虽然相似，但出自同一模板，未达到这一要求。`,
+    recall: (share, low, high) => `抽样测得，近似重复中有 ${share} 被找到（95 % 区间：${low} 至 ${high}）。`,
     bare: (k, bits, share) => `两个文件的指纹在 ${bits} 位中相差不超过 ${k} 位即归为一组，约相当于相似度 ${share}；未根据正文核实。`,
     recipe: (bits, what) => `指纹长 ${bits} 位，特征为${what}。`,
     features: {
