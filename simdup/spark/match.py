@@ -174,7 +174,7 @@ class Matching:
             return affordable_search(self, active, wanted)
         pairs, self.unsettled = self._together(active)
         self.reached = wanted
-        return Search(wanted, pairs, self.unsettled.isEmpty())
+        return Search(None, pairs, self.unsettled.isEmpty())
 
     def _is_listed(self, active: Counted) -> bool:
         """Whether candidates of these texts are found by what they share."""

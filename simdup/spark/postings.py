@@ -1,6 +1,6 @@
 """Sketches in, candidate pairs out: `simdup.match.postings`, with each list of texts in one task.
 
-A value of all texts brings no task to its end: Spark counts how long a list is while it sorts,
+A value that all texts have is no harm: Spark counts how long a list is while it sorts,
 and only short lists, and the values of one text, are handed to Python as a whole.
 
 A text is listed by its entry, which is its number and, in the lowest bits, what it needs.
