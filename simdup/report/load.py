@@ -397,6 +397,8 @@ def _document(fields: _Fields) -> Document:
         fields.known("ctime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS),
         fields.known("device"),
         fields.known("inode"),
+        # Reports older than the field do not say it.
+        is_reference=fields.has("reference") and fields.truth("reference"),
         links=fields.known("links"),
     )
     return Document(

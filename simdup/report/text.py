@@ -176,14 +176,18 @@ def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str
 def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
     """Versions from the oldest to the newest, and what changed from each to the next."""
     taken = (look.columns or 0) // 2
-    told = _told_apart([printable(each.path) for each in versions])
-    names = " > ".join(look.fitted(each, taken) for each in told)
-    changed = [each.changed for each in versions[1:] if each.changed is not None]
-    if not changed:
-        return f"{names}, newest last"
-    figures = [_change(each) for each in changed]
+    names, figures = chain_parts(versions)
+    shown = " > ".join(look.fitted(each, taken) for each in names)
+    if not figures:
+        return f"{shown}, newest last"
     listed = " and ".join(filter(None, (", ".join(figures[:-1]), figures[-1])))
-    return f"{names}, newest last; {listed} % changed"
+    return f"{shown}, newest last; {listed} % changed"
+
+
+def chain_parts(versions: Sequence[Version]) -> tuple[list[str], list[str]]:
+    """The names of versions, and what changed from each to the next in per cent, if known."""
+    names = _told_apart([printable(each.path) for each in versions])
+    return names, [_change(each.changed) for each in versions[1:] if each.changed is not None]
 
 
 def _change(changed: float) -> str:
@@ -524,7 +528,7 @@ def _outcome(result: ScanResult) -> str:
     if result.groups:
         files = sum(len(group.members) for group in result.groups)
         return f"{count(len(result.groups), 'group')} of {count(files, 'file')}"
-    if any(document.source.is_reference for document in result.documents):
+    if result.references or any(each.source.is_reference for each in result.documents):
         return "no file holds the same text as a reference"
     return "no two files hold the same text"
 

@@ -35,7 +35,7 @@ def as_schema_1(report):
         for each in group["members"]:
             for name in ("mtime_ns", "ctime_ns", "device", "inode", "links", "byte_digest"):
                 del each[name]
-            del each["set"], each["set_kind"]
+            del each["set"], each["set_kind"], each["reference"]
 
 
 def sets_of(result):
@@ -66,6 +66,28 @@ def test_a_saved_result_is_reported_as_the_scan_was(result, form):
     assert set(again.skipped) == set(result.skipped)
     assert again.candidates == result.candidates
     assert again.complete
+
+
+@pytest.mark.parametrize("form", RENDERED)
+def test_a_saved_result_still_knows_which_files_are_references(write, english, form):
+    write("new/a.txt", english)
+    write("old/a.txt", english)
+    write("old/b.txt", english)
+    result = scan(["new"], against=["old"])
+
+    again = load(saved(result, form), "x")
+
+    assert text.closing(again)[1:] == text.closing(result)[1:]
+    assert text.what_to_do(again) == [f"can go: {len(english):,} B in 1 identical copy"]
+
+
+def test_a_saved_result_says_that_nothing_is_like_a_reference(write, english, simplified):
+    write("new/a.txt", english)
+    write("old/a.txt", simplified)
+
+    again = load(saved(scan(["new"], against=["old"])), "x")
+
+    assert text.closing(again)[0].startswith("no file holds the same text as a reference; ")
 
 
 @pytest.mark.parametrize("form", RENDERED)

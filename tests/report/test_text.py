@@ -390,6 +390,7 @@ def test_json_worked_by_hand():
         "set": None,
         "set_kind": None,
         "representative": False,
+        "reference": False,
     }
 
 
