@@ -680,7 +680,8 @@ def test_a_locked_file_and_a_locked_folder_are_warned_of_and_the_rest_is_done(
 
     assert ended.returncode == 3
     assert ended.stdout == b"in/a\nin/b\n\n"
-    first, second, summary = sorted(ended.stderr.decode().splitlines(), reverse=True)
+    first, second, can_go, summary = sorted(ended.stderr.decode().splitlines(), reverse=True)
+    assert can_go.endswith(" in 1 identical copy")
     assert first == "simdup: in/locked: unreadable (Permission denied)"
     assert second == "simdup: in/closed: unreadable (Permission denied)"
     assert summary.endswith("skipped 2 unreadable")
@@ -1060,7 +1061,7 @@ def test_what_is_skipped_by_default_is_counted(run, write, english):
         b" (--noise --hidden reads them)\n"
     )
     assert whole.err.startswith(b"1 group of 9 files; read 9 of 9 files ")
-    assert whole.err.endswith(b"skipped nothing\n")
+    assert b"; skipped nothing\n" in whole.err
 
 
 # Interruption and output
