@@ -229,18 +229,39 @@ class FolderPair:
 
 
 @dataclass(frozen=True, slots=True)
+class Interval:
+    """A figure and its 95 % interval; all three are NaN if the figure is undefined."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """How the pairs were found whose exact similarity was computed."""
 
-    k: int
-    """Pairs within this many bits were candidates."""
-    wanted: int
-    """The distance that `similarity` asks for, with its margin; more than `k` if the search was
-    narrowed because it would have given too many pairs."""
-    recall: float
-    """The theoretical probability that a pair just at the threshold was a candidate."""
     pairs: int
     """The number of candidate pairs."""
+    k: int | None = None
+    """Pairs within this many bits were candidates; None if those were that share rare features."""
+    wanted: int | None = None
+    """The distance that `similarity` asks for, with its margin; more than `k` if the search was
+    narrowed because it would have given too many pairs."""
+    at_threshold: float | None = None
+    """The theoretical probability that a pair just at the threshold was within k bits."""
+    recall: Interval | None = None
+    """The share of the near-duplicates of sampled texts that were candidates or are in one group;
+    None if it was not measured or no sampled text has a near-duplicate."""
+    sampled: int = 0
+    """The sampled texts that have near-duplicates: `recall` is the average over these."""
+
+    @property
+    def narrowed(self) -> tuple[int, int, float] | None:
+        """The distance wanted, the one searched and the recall at the threshold, if they differ."""
+        if self.k is None or self.wanted is None or self.at_threshold is None:
+            return None
+        return (self.wanted, self.k, self.at_threshold) if self.k < self.wanted else None
 
 
 @dataclass(frozen=True, slots=True)

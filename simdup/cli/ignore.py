@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from simdup.files.ignored import IgnoredTexts
     from simdup.settings import Settings
 
+# A longer number is none of a group or an entry, and may be too large to look up.
+_MOST_DIGITS = 18
+
 _DEFAULT = "[default: SIMDUP_IGNORED, or a file in your data folder]"
 
 _list_option = options.file("--ignored", f"The list of pairs.  {_DEFAULT}")
@@ -149,7 +152,7 @@ def _texts_of(files: tuple[str, ...], path: Path, given: dict[str, Any]) -> dict
     settings, found, read = options.reading_from(given), dict[str, str](), list[str]()
     for each in files:
         if each.isascii() and each.isdecimal():
-            group = _group_of_last_scan(int(each), given["cache"])
+            group = _group_of_last_scan(each, given["cache"])
             read += [file for file, _ in group]
             for file, text in group:
                 found.setdefault(text, file)
@@ -180,7 +183,7 @@ def _matching(argument: str) -> list[str]:
     return found
 
 
-def _group_of_last_scan(number: int, named: str | None) -> tuple[tuple[str, str], ...]:
+def _group_of_last_scan(number: str, named: str | None) -> tuple[tuple[str, str], ...]:
     """Return a file and the digest of each text in a group, and say which scan it is from."""
     from contextlib import closing
     from datetime import datetime
@@ -189,9 +192,9 @@ def _group_of_last_scan(number: int, named: str | None) -> tuple[tuple[str, str]
     from simdup.storage.last_scan import kept_group
 
     group = None
-    if any(path.exists() for path in store_files(named)):
+    if len(number) <= _MOST_DIGITS and any(path.exists() for path in store_files(named)):
         with closing(open_store(named)) as store:
-            group = kept_group(store, number)
+            group = kept_group(store, int(number))
     if group is None:
         raise InputError(
             f"group {number}: the last scan that remembers anything showed none with this number"
@@ -262,7 +265,8 @@ def _chosen(
     """Return the entry to remove, every time it is listed. Raises UsageError and InputError."""
     if len(files) == 1:
         number = files[0]
-        if not number.isdecimal() or not 1 <= int(number) <= len(known):
+        is_number = number.isdecimal() and len(number) <= _MOST_DIGITS
+        if not is_number or not 1 <= int(number) <= len(known):
             raise InputError(f"{number!r} is no number of {_counted(known, 'ignored ')}")
         return [known[int(number) - 1]]
     texts = [_digest(path, settings) for path in files]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.records import Interval
 from simdup.theory import within_probabilities
 
 if TYPE_CHECKING:
@@ -31,15 +32,6 @@ MEASURES = ("precision", "recall", "f1", "accuracy")
 
 #: The probability that an interval holds the true value.
 CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A figure and its 95 % bootstrap interval; all three are NaN if the figure is undefined."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from simdup.evaluation.metrics import Accuracy, Interval
+    from simdup.evaluation.metrics import Accuracy
+    from simdup.records import Interval
     from simdup.settings import Settings
 
 

@@ -2,6 +2,7 @@
 
 Read `match` first, then `rounds`, which it shares with Spark. `candidates` says how far to
 search, `verify` computes exact similarities, `own_share` sets texts of one pattern aside, and
-`groups` makes stars or components. `distinct_texts` collapses equal texts, and `exclusions`
-holds the pairs that a user marked as not duplicates.
+`groups` makes stars or components. `recall` measures on a sample how many near-duplicates are
+found. `distinct_texts` collapses equal texts, and `exclusions` holds the pairs that a user marked
+as not duplicates.
 """

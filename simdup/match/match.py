@@ -7,7 +7,7 @@ Knows nothing of files or rows: callers map texts back to them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -32,6 +32,7 @@ from simdup.match.own_share import (
     may_be_alike,
 )
 from simdup.match.postings import BY_DISTANCE, Together, texts_together
+from simdup.match.recall import MEASURED_FROM, Sample
 from simdup.match.rounds import ROUNDS, Search, affordable_search, run_rounds
 from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
@@ -175,12 +176,14 @@ class LocalEngine:
         self.unsettled = self.every_text()
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(self.texts.is_reference.any())
+        self.sample: Sample | None = None
         sizes = np.ones_like(self.texts.sizes) if self.is_two_sided else self.texts.sizes
         self.order = Precedence(self.texts.rank, sizes, self.texts.content)
 
     def groups(self) -> TextGroups:
         """The groups, and how candidates were found."""
         if self.settings.verified:
+            self.sample = self._sampled()
             found, candidates = run_rounds(self, self.wide)
             found = self._none_alone(found)
         else:
@@ -188,6 +191,7 @@ class LocalEngine:
         content = self.order.content
         leader, split = self.exclusions.reassign_representatives(found.leader, content)
         self.excluded.append(split)
+        candidates = candidates and self._with_recall(candidates, leader)
         groups = members_of(leader, self.order.rank, self.order.sizes)
         members = np.concatenate([leader[:0], *groups])
         return TextGroups(
@@ -222,15 +226,42 @@ class LocalEngine:
         """All texts."""
         return np.arange(len(self.texts))
 
+    def _sampled(self) -> Sample | None:
+        """A sample of the texts, to measure recall with; None where that would cost too much.
+
+        Without sketches all pairs that are near by chance would have to be read.
+        """
+        sketches = self._usable_sketches()
+        if sketches is None or len(self.texts) < MEASURED_FROM:
+            return None
+        return Sample(self.texts, sketches, self.settings.similarity)
+
+    def _with_recall(self, candidates: Candidates, leader: Indices) -> Candidates:
+        """How candidates were found, with the share of near-duplicates that were among them."""
+        if self.sample is None:
+            return candidates
+        pairs = self.sample.pairs
+        are_duplicates = self.sample.similar_enough() & self.exclusions.allows(pairs)
+        are_duplicates &= self._own_shares(pairs) >= self.settings.own_share
+        recall, sampled = self.sample.recall(are_duplicates, leader)
+        return replace(candidates, recall=recall, sampled=sampled)
+
     def search(self, active: Indices, wanted: int) -> Search[Indices]:
         """Candidate pairs of these texts: by what they share, or by distance if that is cheaper."""
+        found = self._searched(active, wanted)
+        if self.sample is not None:
+            self.sample.note_proposed(found.pairs)
+        return found
+
+    def _searched(self, active: Indices, wanted: int) -> Search[Indices]:
+        """The candidate pairs that `search` returns."""
         sketches = self._usable_sketches()
         if sketches is None or len(active) <= BY_DISTANCE:
             self.unsettled = active
             return affordable_search(self, active, wanted)
         found = self._together(sketches, active, self.texts.is_reference[active])
         self.unsettled, self.reached = found.crowded, wanted
-        return Search(wanted, found.pairs, not len(found.crowded))
+        return Search(None, found.pairs, not len(found.crowded))
 
     def _together(
         self, sketches: Sketches, active: Indices, is_reference: NDArray[np.bool_]
@@ -372,7 +403,7 @@ class LocalEngine:
         if (usable := self._usable_sketches()) is not None:
             may_be = may_be_alike(usable, self.texts.counts, pairs, least)
             pairs, least = pairs[may_be], least[may_be]
-        similarities, sketches = self._similarities(pairs), self.texts.sketches
+        similarities, sketches = self._verified(pairs), self.texts.sketches
         if self.shares is None and self.settings.own_share and sketches is not None:
             family = components(pairs[similarities >= FAMILY], len(self.texts))
             if self._may_lack_families():
@@ -382,6 +413,18 @@ class LocalEngine:
         similar[similar] = self._are_alone(pairs[similar], similarities[similar])
         similar[similar] = self._exclude(pairs[similar])
         return pairs[similar], similarities[similar]
+
+    def _verified(self, pairs: Indices) -> Similarities:
+        """The exact similarity of each pair; the first time also those of the sample; (m,).
+
+        Both are computed together, so that texts are read once.
+        """
+        if self.sample is None or self.sample.is_verified:
+            return self._similarities(pairs)
+        every = np.concatenate((pairs, self.sample.missing(pairs)))
+        similarities = self._similarities(every)
+        self.sample.note_similarities(every, similarities)
+        return similarities[: len(pairs)]
 
     def _may_lack_families(self) -> bool:
         """Whether the first search may have left out pairs of one family.

@@ -75,8 +75,8 @@ class Engine(Protocol[Active, Pairs, Leaders]):
 class Search(Generic[Pairs]):
     """The candidate pairs of some texts."""
 
-    k: int
-    """The distance within which pairs are candidates."""
+    k: int | None
+    """The distance within which pairs are candidates; None if not distances decide."""
     pairs: Pairs
     is_complete: bool
     """Whether all candidates are there, so that nothing has to be searched again."""
@@ -86,8 +86,8 @@ class Search(Generic[Pairs]):
 class Round(Generic[Leaders]):
     """What one round found."""
 
-    k: int
-    """The distance within which pairs were candidates."""
+    k: int | None
+    """The distance within which pairs were candidates; None if not distances decided."""
     decided: int
     """Pairs whose exact similarity was asked for."""
     leaders: Leaders
@@ -107,11 +107,14 @@ def run_rounds(engine: Engine[Active, Pairs, Leaders], wide: int) -> tuple[Leade
         done = _round(engine, engine.representatives(done.leaders), done.leaders, wanted)
         distances.append(done.k)
         decided += done.decided
+    searched = [k for k in distances if k is not None]
+    if len(searched) < len(distances):
+        return done.leaders, Candidates(pairs=decided)
     # Texts that are no representatives are not searched again: a chain through these is as
     # short as the narrowest search.
-    k = min(distances) if settings.linkage == "components" else distances[-1]
+    k = min(searched) if settings.linkage == "components" else searched[-1]
     chance = recall(settings.similarity, settings.recipe.bits, k, wide)
-    return done.leaders, Candidates(k, wanted, chance, decided)
+    return done.leaders, Candidates(decided, k, wanted, chance)
 
 
 def _round(

@@ -16,9 +16,10 @@ from simdup.report.wording import count, path_fields, percent, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simdup.evaluation.metrics import Accuracy, Interval
+    from simdup.evaluation.metrics import Accuracy
     from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Recommended
     from simdup.recipe import Recipe
+    from simdup.records import Interval
 
 COLUMNS = (
     *("recipe", "features", "hash", "bits", "setting", "k", "similarity", "own_share"),

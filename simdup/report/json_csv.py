@@ -186,6 +186,7 @@ def _member(member: Member, bits: int) -> dict[str, Any]:
         "estimate": similarity_at(member.distance, bits),
         **set_fields(member),
         "representative": False,
+        "reference": member.document.source.is_reference,
     }
 
 

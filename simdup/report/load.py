@@ -24,6 +24,7 @@ from simdup.records import (
     Document,
     FolderPair,
     Group,
+    Interval,
     Kind,
     Member,
     Reason,
@@ -296,8 +297,17 @@ def _settings(fields: _Fields) -> Settings:
 
 
 def _candidates(fields: _Fields) -> Candidates:
-    numbers = {name: fields.count(name) for name in ("k", "wanted", "pairs")}
-    return Candidates(**numbers, recall=fields.share("recall"))
+    k, wanted = (fields.count(name) if fields.has(name) else None for name in ("k", "wanted"))
+    pairs = fields.count("pairs")
+    if isinstance(fields.value.get("recall"), (int, float)):
+        # Older reports knew the recall in theory only.
+        return Candidates(pairs, k, wanted, fields.share("recall"))
+    in_theory = fields.share("at_threshold") if fields.has("at_threshold") else None
+    if not fields.has("recall"):
+        return Candidates(pairs, k, wanted, in_theory)
+    recall = fields.inner("recall")
+    interval = Interval(*(recall.share(name) for name in ("value", "low", "high")))
+    return Candidates(pairs, k, wanted, in_theory, interval, fields.count("sampled"))
 
 
 def _stats(fields: _Fields) -> Stats:
@@ -387,6 +397,8 @@ def _document(fields: _Fields) -> Document:
         fields.known("ctime_ns", -_END_OF_TIME_NS, _END_OF_TIME_NS),
         fields.known("device"),
         fields.known("inode"),
+        # Reports older than the field do not say it.
+        is_reference=fields.has("reference") and fields.truth("reference"),
         links=fields.known("links"),
     )
     return Document(

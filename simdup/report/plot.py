@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from simdup.evaluation.metrics import Interval, Numbers
+    from simdup.evaluation.metrics import Numbers
     from simdup.evaluation.results import Evaluated, Evaluation
+    from simdup.records import Interval
 
 FORMATS = {".png": "png", ".svg": "svg"}
 

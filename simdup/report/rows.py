@@ -16,7 +16,7 @@ from simdup.report.json_csv import (
     settings_fields,
     to_json,
 )
-from simdup.report.text import closeness, likeness, narrowed
+from simdup.report.text import closeness, likeness, narrowed, recall
 from simdup.report.wording import count, path_fields, printable, set_aside
 
 if TYPE_CHECKING:
@@ -220,6 +220,7 @@ def summary(balance: Balance) -> list[str]:
         f"{count(balance.rows_in, 'row')} in = {balance.kept:,} kept{kept}"
         f" + {balance.dropped:,} dropped + {balance.refused_rows:,} refused{refused}",
         *_siblings(balance),
+        *recall(balance.candidates),
         *narrowed(balance.candidates, balance.settings),
     ]
 

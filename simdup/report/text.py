@@ -176,14 +176,18 @@ def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str
 def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
     """Versions from the oldest to the newest, and what changed from each to the next."""
     taken = (look.columns or 0) // 2
-    told = _told_apart([printable(each.path) for each in versions])
-    names = " > ".join(look.fitted(each, taken) for each in told)
-    changed = [each.changed for each in versions[1:] if each.changed is not None]
-    if not changed:
-        return f"{names}, newest last"
-    figures = [_change(each) for each in changed]
+    names, figures = chain_parts(versions)
+    shown = " > ".join(look.fitted(each, taken) for each in names)
+    if not figures:
+        return f"{shown}, newest last"
     listed = " and ".join(filter(None, (", ".join(figures[:-1]), figures[-1])))
-    return f"{names}, newest last; {listed} % changed"
+    return f"{shown}, newest last; {listed} % changed"
+
+
+def chain_parts(versions: Sequence[Version]) -> tuple[list[str], list[str]]:
+    """The names of versions, and what changed from each to the next in per cent, if known."""
+    names = _told_apart([printable(each.path) for each in versions])
+    return names, [_change(each.changed) for each in versions[1:] if each.changed is not None]
 
 
 def _change(changed: float) -> str:
@@ -479,7 +483,7 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
         lines.append(
             f"{count(stats.ignored, 'pair')} {verb} left out, as `simdup ignore list` says"
         )
-    return [*lines, *narrowed(result.candidates, result.settings)]
+    return [*lines, *recall(result.candidates), *narrowed(result.candidates, result.settings)]
 
 
 def closing(result: ScanResult, *, siblings: bool = False) -> list[str]:
@@ -524,7 +528,7 @@ def _outcome(result: ScanResult) -> str:
     if result.groups:
         files = sum(len(group.members) for group in result.groups)
         return f"{count(len(result.groups), 'group')} of {count(files, 'file')}"
-    if any(document.source.is_reference for document in result.documents):
+    if result.references or any(each.source.is_reference for each in result.documents):
         return "no file holds the same text as a reference"
     return "no two files hold the same text"
 
@@ -537,15 +541,25 @@ def identity_only(stats: Stats) -> list[str]:
     return [f"compared for identity only: {shown} (--noise compares them in full)"]
 
 
+def recall(candidates: Candidates | None) -> list[str]:
+    """How many of the near-duplicates of some texts were found, if that was measured."""
+    if candidates is None or (found := candidates.recall) is None:
+        return []
+    return [
+        f"finds {percent(found.value)} of the near-duplicates (95 % interval: {percent(found.low)}"
+        f" to {percent(found.high)}), measured on {count(candidates.sampled, 'text')}"
+    ]
+
+
 def narrowed(candidates: Candidates | None, settings: Settings) -> list[str]:
     """A warning if the search for candidates was narrower than the similarity asks for."""
-    if candidates is None or candidates.k >= candidates.wanted:
+    if candidates is None or candidates.narrowed is None:
         return []
-    least = percent(settings.similarity)
+    wanted, k, chance = candidates.narrowed
     return [
-        f"candidates were narrowed from {candidates.wanted} to {candidates.k} bits, since there"
-        f" would have been too many: a pair just {least} alike is found with probability"
-        f" {candidates.recall:.0%}; more --bits avoid this"
+        f"candidates were narrowed from {wanted} to {k} bits, since there would have been too many:"
+        f" a pair just {percent(settings.similarity)} alike is found with probability"
+        f" {chance:.0%}; more --bits avoid this"
     ]
 
 

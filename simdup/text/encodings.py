@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from io import IncrementalNewlineDecoder
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simdup.errors import BadValueError
 from simdup.text.east_asian import EVERYDAY, clear_encoding, likelier_encoding
 from simdup.versions import version
@@ -117,6 +119,8 @@ _MOST_NULS, _LONG_RUN = 0.001, 8
 # A long run of NULs within a file is yielded in pieces of this many bytes.
 _NULS_AT_ONCE = 1 << 16
 
+# As signed numbers, bytes beyond ASCII are below 0. In UTF-8 those from here on begin a character.
+_FIRST_BYTES = -0x40
 # Share of characters lost, in UTF-8 that was damaged.
 _MOST_LOST = 0.05
 # Signs beyond ASCII in a single-byte text: random bytes have 13 to 37 %, texts 4 % at most.
@@ -183,12 +187,13 @@ def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
 
 def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
     """The encoding of bytes without a mark and without NULs, or why they are not text."""
+    if found := _as_utf8(head, complete=complete) or _unless_controls(head, _MOST_CONTROLS):
+        return found
+    sample = _sample(head, _LONG)
     return (
-        _as_utf8(head, complete=complete)
-        or _unless_controls(head, _MOST_CONTROLS)
-        or _as_damaged_utf8(head)
-        or _as_east_asian(head)
-        or _by_statistics(head)
+        _as_damaged_utf8(head, sample)
+        or _as_east_asian(head, sample)
+        or _by_statistics(head, sample)
         or NotText("no known encoding")
     )
 
@@ -354,18 +359,18 @@ def _unless_controls(head: bytes, most: float) -> NotText | None:
     return NotText(f"{100 * controls / len(head):.0f} % control bytes")
 
 
-def _as_damaged_utf8(head: bytes) -> Encoding | None:
+def _as_damaged_utf8(head: bytes, sample: bytes) -> Encoding | None:
     """UTF-8 if all but a few of the characters beyond ASCII can be read."""
-    lost = _lost(_sample(head, _LONG), "utf-8")
-    if lost > _MOST_LOST:  # before the whole head, which may be long, is decoded
+    # Before the whole head, which may be long, is decoded.
+    if _least_lost(sample) > _MOST_LOST or _lost(sample, "utf-8") > _MOST_LOST:
         return None
     lost = _lost(head, "utf-8")
     return Encoding("utf-8", 1 - lost) if lost <= _MOST_LOST else None
 
 
-def _as_east_asian(head: bytes) -> Encoding | None:
+def _as_east_asian(head: bytes, sample: bytes) -> Encoding | None:
     """The East Asian encoding in which the characters are clearly everyday ones."""
-    found = clear_encoding(_sample(head, _LONG))
+    found = clear_encoding(sample)
     return _reported(head, Encoding(*found)) if found else None
 
 
@@ -381,6 +386,18 @@ def _lost(data: bytes, name: str) -> float:
     return count_lost(text) / beyond if beyond else 1.0
 
 
+def _least_lost(data: bytes) -> float:
+    """A share that `_lost` is not below for UTF-8, without decoding, which is slow for GBK.
+
+    Every byte that does not continue a character begins one, or is lost; what it begins is lost
+    too if nothing continues it, but at the end, where it may be cut.
+    """
+    signed = np.frombuffer(data, np.int8)
+    continuing = int(np.count_nonzero(signed < _FIRST_BYTES))
+    begun = int(np.count_nonzero(signed < 0)) - continuing - 1
+    return (begun - continuing) / begun if begun > 0 else 0.0
+
+
 def _sample(head: bytes, size: int) -> bytes:
     """About `size` bytes that tell encodings apart: from the first that is not ASCII.
 
@@ -394,13 +411,12 @@ def _sample(head: bytes, size: int) -> bytes:
     return head[max(first - _CONTEXT, 0) : first + size].translate(None, _CONTROLS + b"\b\x1b")
 
 
-def _by_statistics(head: bytes) -> Encoding | None:
+def _by_statistics(head: bytes, sample: bytes) -> Encoding | None:
     """The encoding whose letters and pairs of letters look most like a language.
 
     chardet tells alphabets apart well and East Asian encodings less well, so that their
     everyday characters decide once more, however few they are.
     """
-    sample = _sample(head, _LONG)
     guess = _chardet(sample, _COMMON if len(sample) <= _SHORT else _COMMON + _RARE)
     if guess and _is_alphabet(sample, guess.name):
         return _reported(head, guess)

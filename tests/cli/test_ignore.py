@@ -234,6 +234,15 @@ def test_a_later_scan_takes_the_place_of_the_last_one_unless_it_remembers_nothin
     assert "showed none with this number" in refused(run("ignore", "add", "1"))
 
 
+@pytest.mark.parametrize("number", ["9" * 19, "9" * 5000])
+def test_a_number_that_is_too_large_is_unknown(run, tree, report, number):
+    report(tree)
+
+    assert f"group {number}: the last scan" in refused(run("ignore", "add", number))
+    done(run("ignore", "add", "1"))
+    assert "is no number of 1 ignored pair" in refused(run("ignore", "remove", number))
+
+
 def test_a_store_of_an_option_has_groups_of_its_own(run, tree, report):
     report(tree, "--cache", "store")
 

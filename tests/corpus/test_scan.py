@@ -34,10 +34,14 @@ from simdup.corpus.stay import dropped
 from simdup.errors import ExtraMissingError, InputError, SimdupError
 from simdup.fingerprint import sketch
 from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.match import match, recall
 from simdup.match.groups import components
 from simdup.match.own_share import FAMILY, OwnShares, least_similarity
 from simdup.match.verify import decide, exact_similarities
 from simdup.records import SHORT
+from simdup.report import rows as rows_report
+from simdup.report import text as text_report
+from simdup.report.wording import percent
 from simdup.search.hamming import hamming_distances
 from simdup.settings import KEEPS, LINKAGES
 from simdup.theory import similarity_at
@@ -267,6 +271,31 @@ def test_a_search_with_a_sieve_changes_nothing(write, monkeypatch):
 
     assert found(group_texts(texts)) == expected
     assert found(scan_rows([write("rows.jsonl", as_json(texts))]).groups) == expected
+
+
+def test_the_recall_of_candidates_is_measured_and_told(write, folder, monkeypatch):
+    monkeypatch.setattr(match, "MEASURED_FROM", 50)
+    monkeypatch.setattr(recall, "ONE_IN", 1)
+    texts = [words(seed, edits) for seed in range(100) for edits in (0, 25)]
+    for index, text in enumerate(texts):
+        write(f"in/{index:03}", text)
+
+    rows = scan_rows([write("rows.jsonl", as_json(texts))])
+    files = simdup.scan([folder / "in"])
+
+    stated = rows.candidates
+    assert stated == files.candidates
+    assert (stated.recall.value, stated.recall.high) == (1, 1)
+    assert stated.sampled > 50
+    assert 0.9 < stated.recall.low < 1
+    line = (
+        "finds 100 % of the near-duplicates (95 % interval:"
+        f" {percent(stated.recall.low)} to 100 %), measured on {stated.sampled} texts"
+    )
+    assert line in rows_report.summary(rows.balance)
+    assert line in text_report.summary(files)
+    header = json.loads(next(iter(rows_report.render_jsonl(rows, None))))
+    assert header["candidates"]["recall"] == {"value": 1, "low": stated.recall.low, "high": 1}
 
 
 def test_files_are_one_corpus_whatever_their_formats(write):

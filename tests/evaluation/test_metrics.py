@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from simdup.evaluation.metrics import (
     Accuracy,
-    Interval,
     clustering,
     predicted,
     resamples,
     roc_area,
     tally,
 )
+from simdup.records import Interval
 
 SIZE = 7
 distances = st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=12)

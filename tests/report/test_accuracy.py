@@ -16,9 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simdup.errors import ExtraMissingError, InputError
-from simdup.evaluation.metrics import MEASURES, Accuracy, Interval
+from simdup.evaluation.metrics import MEASURES, Accuracy
 from simdup.evaluation.results import Evaluated, Evaluation, GroupScores, Labelled, Recommended
 from simdup.recipe import Recipe
+from simdup.records import Interval
 from simdup.report import accuracy, plot
 from simdup.settings import Settings
 

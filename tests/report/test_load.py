@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from simdup import Index, Recipe, Settings, scan
 from simdup.errors import InputError
-from simdup.records import Kind, Reason
+from simdup.records import Candidates, Interval, Kind, Reason
 from simdup.report import json_csv as data
 from simdup.report import text
 from simdup.report.load import load
@@ -35,7 +35,7 @@ def as_schema_1(report):
         for each in group["members"]:
             for name in ("mtime_ns", "ctime_ns", "device", "inode", "links", "byte_digest"):
                 del each[name]
-            del each["set"], each["set_kind"]
+            del each["set"], each["set_kind"], each["reference"]
 
 
 def sets_of(result):
@@ -66,6 +66,54 @@ def test_a_saved_result_is_reported_as_the_scan_was(result, form):
     assert set(again.skipped) == set(result.skipped)
     assert again.candidates == result.candidates
     assert again.complete
+
+
+@pytest.mark.parametrize("form", RENDERED)
+def test_a_saved_result_still_knows_which_files_are_references(write, english, form):
+    write("new/a.txt", english)
+    write("old/a.txt", english)
+    write("old/b.txt", english)
+    result = scan(["new"], against=["old"])
+
+    again = load(saved(result, form), "x")
+
+    assert text.closing(again)[1:] == text.closing(result)[1:]
+    assert text.what_to_do(again) == [f"can go: {len(english):,} B in 1 identical copy"]
+
+
+def test_a_saved_result_says_that_nothing_is_like_a_reference(write, english, simplified):
+    write("new/a.txt", english)
+    write("old/a.txt", simplified)
+
+    again = load(saved(scan(["new"], against=["old"])), "x")
+
+    assert text.closing(again)[0].startswith("no file holds the same text as a reference; ")
+
+
+@pytest.mark.parametrize("form", RENDERED)
+@pytest.mark.parametrize(
+    "candidates",
+    [
+        Candidates(7),
+        Candidates(7, 9, 11, 0.5),
+        Candidates(7, 9, 11, 0.5, Interval(0.75, 0.25, 1), 12),
+        Candidates(7, recall=Interval(0.75, 0.25, 1), sampled=12),
+    ],
+)
+def test_how_candidates_were_found_is_read_again(result, form, candidates):
+    again = load(saved(replace(result, candidates=candidates), form), "x")
+
+    assert again.candidates == candidates
+
+
+def test_older_reports_state_recall_in_theory(result):
+    old = json.loads(saved(result))
+    old["candidates"] = {"k": 9, "wanted": 11, "recall": 0.5, "pairs": 7}
+
+    again = load(json.dumps(old).encode(), "x")
+
+    assert again.candidates == Candidates(7, 9, 11, 0.5)
+    assert "from 11 to 9 bits" in text.summary(again)[-1]
 
 
 @pytest.mark.parametrize("form", RENDERED)
@@ -321,6 +369,8 @@ def change(report, path, value):
         (["settings", "encoding"], "rot13", "settings.encoding is unknown"),
         (["skipped", 0, "reason"], "mood", "skipped[0].reason is unknown: 'mood'"),
         (["candidates", "k"], "1", "candidates.k must be a whole number"),
+        (["candidates", "recall"], 2, "candidates.recall must be from 0 to 1"),
+        (["candidates", "recall"], {"value": 1}, "candidates.recall.low must be a number"),
     ],
 )
 def test_the_message_names_the_invalid_field(result, path, value, message):

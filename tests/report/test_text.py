@@ -24,6 +24,7 @@ from simdup.records import (
     Comparison,
     Document,
     Group,
+    Interval,
     Kind,
     Member,
     Reason,
@@ -45,7 +46,7 @@ paths = st.binary(min_size=1, max_size=255).filter(lambda name: b"\0" not in nam
 # What `comparison` asks for.
 LEAST = percent(float(least_similarity(SIMILARITY, np.array([15]))[0]))
 
-FOUND = Candidates(k=9, wanted=9, recall=0.875, pairs=3)
+FOUND = Candidates(pairs=3, k=9, wanted=9, at_threshold=0.875)
 
 
 def document(path, **fields):
@@ -348,7 +349,14 @@ def test_json_worked_by_hand():
         "siblings": 0,
         "identity_only": {},
     }
-    assert whole["candidates"] == {"k": 9, "wanted": 9, "recall": 0.875, "pairs": 3}
+    assert whole["candidates"] == {
+        "pairs": 3,
+        "k": 9,
+        "wanted": 9,
+        "at_threshold": 0.875,
+        "recall": None,
+        "sampled": 0,
+    }
     assert whole["skipped"] == [
         {"path": "in/x", "reason": "binary", "detail": "NUL bytes"},
         {"path": "in/y", "reason": "hidden", "detail": ""},
@@ -382,6 +390,7 @@ def test_json_worked_by_hand():
         "set": None,
         "set_kind": None,
         "representative": False,
+        "reference": False,
     }
 
 
@@ -798,8 +807,17 @@ def test_a_summary_counts_the_pairs_that_were_set_aside_as_siblings():
     assert summary(listed, siblings=True)[1:] == ["set aside 2,310 pairs of one pattern"]
 
 
+def test_a_summary_says_what_recall_was_measured():
+    measured = Candidates(3, recall=Interval(0.985, 0.954, 1), sampled=1204)
+
+    assert summary(result(candidates=measured))[1:] == [
+        "finds 98.5 % of the near-duplicates (95 % interval: 95.4 % to 100 %), measured on"
+        " 1,204 texts"
+    ]
+
+
 def test_a_summary_says_that_candidates_were_narrowed():
-    narrowed = Candidates(k=5, wanted=9, recall=0.256, pairs=3)
+    narrowed = Candidates(pairs=3, k=5, wanted=9, at_threshold=0.256)
 
     assert summary(result(candidates=narrowed))[1] == (
         "candidates were narrowed from 9 to 5 bits, since there would have been too many:"

@@ -252,6 +252,19 @@ def test_a_replacement_character_in_the_file_counts_as_damage():
     assert count_lost(read("one \ufffd two \ufffd".encode())) == 2
 
 
+def test_a_character_cut_at_the_end_is_not_damage_in_utf8():
+    data = ("é" * 19).encode() + b"\xff"
+
+    for end in (b"", "é".encode()[:1]):
+        assert detect(data + end, complete=False) == Encoding("utf-8", 1 - 1 / 20)
+
+
+def test_gbk_is_not_decoded_as_utf8_to_see_how_much_is_lost(monkeypatch):
+    monkeypatch.delattr(encodings, "_lost")
+
+    assert name(SIMPLIFIED.encode("gbk")) == "gb18030"
+
+
 PARAGRAPHS = {
     "utf-8": SIMPLIFIED,
     "utf-8-sig": TRADITIONAL,
@@ -515,9 +528,10 @@ def test_two_accented_letters_without_a_plain_one_are_windows_1252():
     assert detect("ßà".encode("cp1252")).name == "windows-1252"
 
 
-def test_chardet_is_not_loaded_for_utf8():
+@pytest.mark.parametrize("data", ["一 one".encode(), SIMPLIFIED[:40].encode("gbk")])
+def test_chardet_is_not_loaded_for_utf8_nor_for_a_line_of_gbk(data):
     program = (
-        "import sys; from simdup.text.encodings import detect; detect('一 one'.encode());"
+        f"import sys; from simdup.text.encodings import detect; detect({data!r});"
         "sys.exit('chardet' in sys.modules)"
     )
 

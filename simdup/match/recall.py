@@ -1,0 +1,223 @@
+"""How many of the near-duplicates a run finds, measured on a sample of its texts.
+
+Candidates are a guess at which texts may be near-duplicates. A sample of texts is compared with
+all others, whoever proposed them, and by the rule that decides candidates. The share of the
+near-duplicates found in this way that the run proposed or grouped too is its recall.
+
+A sample is chosen by digests, so it depends neither on names nor on the order of files, and a
+tree that changes little has nearly the same sample. Its pairs are verified in one pass with the
+candidates. An interval takes texts as independent, not pairs: what is missed of one text is
+often missed for one reason. Source: Wilson, "Probable inference, the law of succession, and
+statistical inference", 1927.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.fingerprint.sketch import levels
+from simdup.match.candidates import sieve_distance
+from simdup.match.own_share import least_similarity, may_be_alike
+from simdup.records import Interval
+from simdup.search.distinct import distinct_numbers
+from simdup.search.pairs import iter_pairs_between
+from simdup.theory import UNRELATED, bit_probability, within_probabilities
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simdup.fingerprint.sketch import Sketches
+    from simdup.match.distinct_texts import Texts
+
+    Indices = NDArray[np.int64]
+    Similarities = NDArray[np.float64]
+    Truths = NDArray[np.bool_]
+
+#: Fewer texts are not measured: that would mean to read texts that nobody else needs. Their
+#: candidates are all pairs within a distance, whose recall is known in theory.
+MEASURED_FROM = 1000
+
+#: The most texts of a sample, and one text in so many at most. Each costs about 12 ns of
+#: processor time for every text of the collection, where a scan takes over 100,000 ns.
+SAMPLED, ONE_IN = 250, 20
+
+#: The most pairs for each text of the collection that may be near by chance, by an estimate
+#: that is too high. At a low similarity this makes the sample smaller.
+NEAR_BY_CHANCE = 27
+
+# Wide fingerprints of a near-duplicate are within so many standard errors of what is asked, but
+# for 1 pair in 160 of those that are just as similar as asked. Three would cost twice the time.
+ERRORS = 2.5
+
+#: Of more texts that may be alike to a sampled one, this many are looked at.
+MOST_OF_ONE = 16
+
+# First only one value in QUARTER of two sketches is compared. A pair passes unless it has
+# QUARTER_ERRORS standard errors less in common than asked.
+QUARTER, QUARTER_ERRORS = 4, 3
+
+# The bits of a value that are compared then, and the pairs whose values are looked up at once.
+PLACES, PAIRS_AT_ONCE = 16, 1 << 15
+
+# The deviation of a normal distribution that 95 % are within.
+_DEVIATION = 1.96
+
+
+class Sample:
+    """Some texts, and the texts that may be near-duplicates of them."""
+
+    def __init__(self, texts: Texts, sketches: Sketches, similarity: float) -> None:
+        """Compare a sample of the texts with all others by fingerprints and sketches.
+
+        `similarity` is the one asked for.
+        """
+        self._n = len(texts)
+        others = np.arange(self._n)
+        sampled = others
+        if texts.is_reference.any():
+            sampled, others = others[~texts.is_reference], others[texts.is_reference]
+        # Not by one half of the digests: these say which text of a crowd is paired with all others,
+        # and which of equally good ones represents a group. Such texts miss less than others do.
+        order = texts.digests[:, 0] ^ texts.digests[:, 1]
+        wide = 8 * texts.wide.shape[1]
+        k = sieve_distance(similarity, wide, ERRORS)
+        sampled = sampled[np.argsort(order[sampled])][: size_of_sample(self._n, wide, k)]
+        near = _near(texts, sampled, others, k)
+        least = least_similarity(similarity, texts.counts[near].min(axis=1))
+        for may_be in (_share_enough, may_be_alike):
+            kept = may_be(sketches, texts.counts, near, least)
+            near, least = near[kept], least[kept]
+        first = _first_of_each(near[:, 0], order[near[:, 1]])
+        self.pairs, self._least = near[first], least[first]
+        """(m, 2): a sampled text, and a text that may be alike to it."""
+        self.is_verified = False
+        self._keys = self._numbers(self.pairs)
+        self._similarities = np.full(len(self.pairs), np.nan)
+        self._is_sampled = np.zeros(self._n, bool)
+        self._is_sampled[sampled] = True
+        self._is_proposed = np.zeros(len(self.pairs), bool)
+
+    def _numbers(self, pairs: Indices) -> Indices:
+        """A number for each pair, whichever of its texts comes first."""
+        return pairs.min(axis=1) * self._n + pairs.max(axis=1)
+
+    def _touching(self, pairs: Indices) -> Indices:
+        """Which of these pairs have a sampled text."""
+        return np.flatnonzero(self._is_sampled[pairs[:, 0]] | self._is_sampled[pairs[:, 1]])
+
+    def note_proposed(self, pairs: Indices) -> None:
+        """Note which pairs of the sample are among these candidates of the run."""
+        proposed = self._numbers(pairs[self._touching(pairs)])
+        self._is_proposed |= np.isin(self._keys, proposed)
+
+    def missing(self, pairs: Indices) -> Indices:
+        """The pairs of the sample that are not among these, each once; (m, 2)."""
+        known = self._numbers(pairs[self._touching(pairs)])
+        keys = distinct_numbers(self._keys[~np.isin(self._keys, known)])
+        return np.column_stack(np.divmod(keys, self._n))
+
+    def note_similarities(self, pairs: Indices, similarities: Similarities) -> None:
+        """Note the exact similarities of pairs, among which all pairs of the sample are."""
+        touching = self._touching(pairs)
+        keys = self._numbers(pairs[touching])
+        order = np.argsort(keys)
+        places = touching[order[np.searchsorted(keys[order], self._keys)]]
+        self._similarities, self.is_verified = similarities[places], True
+
+    def similar_enough(self) -> Truths:
+        """Which pairs of the sample have the similarity that their lengths ask for; (m,)."""
+        return self._similarities >= self._least
+
+    def recall(self, are_duplicates: Truths, leader: Indices) -> tuple[Interval | None, int]:
+        """The recall of the run, and the number of sampled texts that it is measured on.
+
+        `are_duplicates` (m,) says which pairs of the sample are near-duplicates, and `leader`
+        (n,) which text represents each one. A pair in one group is found, even if it was no
+        candidate. None if no sampled text has a near-duplicate.
+        """
+        text, other = self.pairs.T
+        is_found = self._is_proposed | (leader[text] == leader[other])
+        every = np.bincount(text[are_duplicates], minlength=self._n)
+        found = np.bincount(text[are_duplicates & is_found], minlength=self._n)
+        shares = found[every > 0] / every[every > 0]
+        if not len(shares):
+            return None, 0
+        # Sorted, so that rounding does not depend on the order of texts.
+        return wilson(float(np.sort(shares).mean()), len(shares)), len(shares)
+
+
+def size_of_sample(n: int, wide: int, k: int) -> int:
+    """The texts of a sample of n texts, whose fingerprints of `wide` bits are near within k."""
+    unrelated = np.array([bit_probability(UNRELATED)])
+    chance = within_probabilities(unrelated, wide)[0, k]
+    return min(SAMPLED, n // ONE_IN, int(NEAR_BY_CHANCE / max(chance, 1e-9)))
+
+
+def _near(texts: Texts, sampled: Indices, others: Indices, k: int) -> Indices:
+    """The pairs of a sampled and another text whose wide fingerprints are within k bits.
+
+    (m, 2), ascending by the sampled text.
+    """
+    found = [np.empty((0, 2), np.int64)]
+    for pairs in iter_pairs_between(texts.wide[sampled], texts.wide[others], k):
+        near = np.column_stack((sampled[pairs[:, 0]], others[pairs[:, 1]]))
+        found.append(near[near[:, 0] != near[:, 1]])
+    every = np.concatenate(found)
+    return every[np.argsort(every[:, 0], kind="stable")]
+
+
+def _share_enough(
+    sketches: Sketches, counts: Indices, pairs: Indices, least: Similarities
+) -> Truths:
+    """Which pairs (m, 2), ascending by their first text, share enough of their sketches; (m,).
+
+    This drops nearly all pairs that are near by chance. It looks at the first quarter of the
+    sketches and at PLACES bits of each value, which takes no longer without compiled kernels.
+    """
+    quarters = replace(sketches, sizes=-(-sketches.sizes // QUARTER))
+    texts, number = np.unique(pairs[:, 0], return_inverse=True)
+    own, begin = quarters.take(texts), number << PLACES
+    has = np.zeros(len(texts) << PLACES, bool)
+    has[_places(own, np.arange(len(texts)) << PLACES)] = True
+    shared = np.zeros(len(pairs), np.int64)
+    for low in range(0, len(pairs), PAIRS_AT_ONCE):
+        part = slice(low, low + PAIRS_AT_ONCE)
+        other = quarters.take(pairs[part, 1])
+        hits = np.concatenate(([0], np.cumsum(has[_places(other, begin[part])])))
+        ends = np.cumsum(other.sizes)
+        shared[part] = hits[ends] - hits[ends - other.sizes]
+    kept = 2.0 ** levels(counts)[pairs].max(axis=1) * QUARTER
+    expected = least * np.sqrt(counts[pairs[:, 0]] * counts[pairs[:, 1]]) / kept
+    return shared >= expected - QUARTER_ERRORS * np.sqrt(expected)
+
+
+def _places(sketches: Sketches, begins: Indices) -> Indices:
+    """The last PLACES bits of each value, counted from where its sketch begins."""
+    last = sketches.joined() & np.uint32((1 << PLACES) - 1)
+    return np.repeat(begins, sketches.sizes) + last
+
+
+def _first_of_each(texts: Indices, order: NDArray[np.uint64]) -> Indices:
+    """The first MOST_OF_ONE pairs of each text by `order`; their places, ascending by text."""
+    places = np.lexsort((order, texts))
+    begins = np.searchsorted(texts[places], texts[places])
+    return places[np.arange(len(places)) - begins < MOST_OF_ONE]
+
+
+def wilson(share: float, n: int) -> Interval:
+    """The share that n independent trials have had on average, with Wilson's 95 % interval.
+
+    >>> found = wilson(0.9, 10)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.596, 0.982)
+    """
+    square = _DEVIATION**2
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    reach = _DEVIATION / (1 + square / n) * sqrt(share * (1 - share) / n + square / (4 * n * n))
+    # Rounding must not put the share itself outside.
+    low, high = max(0.0, middle - reach), min(1.0, middle + reach)
+    return Interval(share, min(share, low), max(share, high))

@@ -1,0 +1,333 @@
+"""simdup.match.recall: what a run says of its recall, against what it finds and misses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simdup import Settings
+from simdup.fingerprint.features import all_features
+from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.sketch import sketches
+from simdup.match import candidates, match, postings, recall
+from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.match.exclusions import Exclusions
+from simdup.match.own_share import least_similarity
+from simdup.match.recall import MEASURED_FROM, size_of_sample, wilson
+from simdup.progress import silent
+
+WORDS = 3000
+
+
+def edited(words, share, draw):
+    """The words, each replaced with this probability."""
+    return np.where(draw.random(len(words)) < share, draw.integers(0, WORDS, len(words)), words)
+
+
+def corpus(seed, n=MEASURED_FROM):
+    """Texts of which a third have versions that are edited more or less, and a crowd of copies."""
+    draw = np.random.default_rng(seed)
+    made = []
+    while len(made) < n - n // 10:
+        words = draw.integers(0, WORDS, draw.integers(60, 160))
+        made.append(words)
+        if draw.random() < 0.35:
+            shares = draw.uniform(0.1, 0.45, draw.integers(1, 4))
+            made += [edited(words, share, draw) for share in shares]
+    form = draw.integers(0, WORDS, 100)
+    made += [edited(form, 0.12, draw) for _ in range(n // 10)]
+    return [" ".join(f"w{word}" for word in words) for words in made[:n]]
+
+
+class Source:
+    """Features that are held in memory, and which texts they were asked for."""
+
+    def __init__(self, texts, recipe):
+        self.texts, self.recipe, self.asked, self.passes = texts, recipe, [], 0
+
+    def expect(self, _):
+        """Count the passes."""
+        self.passes += 1
+
+    def features(self, texts):
+        self.asked += texts.tolist()
+        return all_features([self.texts[text] for text in texts], self.recipe)
+
+
+class Engine(match.LocalEngine):
+    """An engine that keeps all candidates and the last representatives."""
+
+    def search(self, active, wanted):
+        found = super().search(active, wanted)
+        self.proposed = [*getattr(self, "proposed", []), found.pairs]
+        return found
+
+
+def engine(texts, settings=None, references=(), excluded=()):
+    """An engine for these texts; the last are references."""
+    settings = settings or Settings()
+    wide = candidates.sieve_recipe(settings.recipe)
+    made, features = fingerprint_texts(texts, wide), all_features(texts, wide)
+    n = len(texts)
+    is_reference = np.isin(np.arange(n), references)
+    kept = sketches(features) if settings.own_share else None
+    items = Items(made.rows, made.counts, made.digests, np.arange(n), is_reference, kept)
+    pairs = np.array(excluded, np.int64).reshape(-1, 2)
+    exclusions = Exclusions(pairs, np.arange(len(pairs)), n)
+    every = distinct_texts(items, settings.recipe.bits)
+    assert len(every) == n
+    return Engine(every, settings, Source(texts, wide), silent, None, exclusions)
+
+
+def similar_pairs(features):
+    """The pairs of documents that share a feature, and their cosines."""
+    n = len(features.counts)
+    order = np.argsort(features.ids, kind="stable")
+    ids, owner = features.ids[order], np.repeat(np.arange(n), features.counts)[order]
+    keys, step = [], 1
+    while (is_same := ids[step:] == ids[:-step]).any():
+        keys.append(owner[:-step][is_same] * n + owner[step:][is_same])
+        step += 1
+    found, shared = np.unique(np.concatenate(keys), return_counts=True)
+    pairs = np.column_stack(np.divmod(found, n))
+    return pairs, shared / np.sqrt(features.counts[pairs].prod(axis=1))
+
+
+def exact_recall(run, found):
+    """The average share of its near-duplicates that each text was proposed or grouped with.
+
+    All pairs of texts are looked at.
+    """
+    texts, settings, n = run.texts, run.settings, len(run.texts)
+    pairs, similarities = similar_pairs(all_features(run.source.texts, settings.recipe))
+    if run.is_two_sided:
+        is_across = texts.is_reference[pairs].sum(axis=1) == 1
+        pairs, similarities = pairs[is_across], similarities[is_across]
+    is_near = similarities >= least_similarity(settings.similarity, texts.counts[pairs].min(axis=1))
+    pairs = pairs[is_near]
+    pairs = pairs[found.shares.of(pairs) >= settings.own_share]
+    pairs = pairs[run.exclusions.allows(pairs)]
+    leader = np.arange(n)
+    for members in found.groups:
+        leader[members] = members[0]
+    proposed = {tuple(sorted(pair)) for pair in np.concatenate(run.proposed).tolist()}
+    is_found = np.array([(a, b) in proposed or leader[a] == leader[b] for a, b in pairs.tolist()])
+    every = np.bincount(pairs.ravel(), minlength=n)
+    hits = np.bincount(pairs[is_found].ravel(), minlength=n)
+    if run.is_two_sided:
+        every, hits = (each[~texts.is_reference] for each in (every, hits))
+    return float((hits[every > 0] / every[every > 0]).mean()), int((every > 0).sum())
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Few texts are measured too, and all of them."""
+    monkeypatch.setattr(match, "MEASURED_FROM", 50)
+    monkeypatch.setattr(recall, "ONE_IN", 1)
+    monkeypatch.setattr(recall, "SAMPLED", 10_000)
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Not all candidates of some hundred texts are affordable."""
+    monkeypatch.setattr(candidates, "BUDGET", 100)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 0)
+
+
+@pytest.fixture
+def by_lists(monkeypatch):
+    """Candidates are texts that share rare values, of which too few are listed."""
+    monkeypatch.setattr(match, "BY_DISTANCE", 50)
+    monkeypatch.setattr(postings, "LISTED", 4)
+
+
+def check_seeds(monkeypatch):
+    """Check that in 18 of 20 runs the interval holds the recall of all texts, which varies."""
+    monkeypatch.setattr(recall, "SAMPLED", 150)
+    monkeypatch.setattr(recall, "ONE_IN", 5)
+    right, exact = 0, []
+    for seed in range(20):
+        run = engine(corpus(seed))
+        found = run.groups()
+        stated = found.candidates
+        exact.append(exact_recall(run, found)[0])
+        assert 20 < stated.sampled <= 150
+        right += stated.recall.low <= exact[-1] <= stated.recall.high
+    assert right >= 18
+    assert 0.1 < min(exact) < max(exact) < 0.99
+
+
+@pytest.mark.usefixtures("by_lists")
+def test_recall_of_candidates_from_lists_is_within_its_interval(monkeypatch):
+    check_seeds(monkeypatch)
+
+
+def test_recall_of_candidates_by_distance_is_within_its_interval(monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 1000)
+    monkeypatch.setattr(candidates, "BUDGET_PER_DOCUMENT", 0)
+
+    check_seeds(monkeypatch)
+
+
+OPTIONS = {
+    "plain": {},
+    "references": {"references": range(0, 300, 2)},
+    "excluded": {"excluded": [(i, i + 1) for i in range(299)]},
+    "chains": {"settings": Settings(linkage="components")},
+    "alike": {"settings": Settings(similarity=0.6)},
+    "forms too": {"settings": Settings(own_share=0.1)},
+}
+
+
+@pytest.mark.usefixtures("small", "by_lists")
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_a_sample_of_all_texts_has_the_exact_recall(monkeypatch, options):
+    monkeypatch.setattr(recall, "MOST_OF_ONE", 1000)
+    monkeypatch.setattr(recall, "NEAR_BY_CHANCE", 10_000)
+    monkeypatch.setattr(recall, "ERRORS", 9)
+    run = engine(corpus(1, 300), **options)
+
+    found = run.groups()
+
+    exact, texts = exact_recall(run, found)
+    assert 0 < exact < 1
+    assert found.candidates.recall.value == pytest.approx(exact)
+    assert found.candidates.sampled == texts
+
+
+@pytest.mark.usefixtures("small", "narrow")
+@pytest.mark.parametrize("most", [1, 3])
+def test_of_many_near_texts_a_few_are_looked_at(monkeypatch, most):
+    monkeypatch.setattr(recall, "MOST_OF_ONE", most)
+    run = engine(corpus(2, 300))
+
+    run.groups()
+
+    counts = np.bincount(run.sample.pairs[:, 0])
+    assert counts.max() == most
+    assert len(counts[counts > 0]) > 100
+
+
+@pytest.mark.usefixtures("small", "by_lists")
+def test_the_sample_depends_neither_on_order_nor_on_names(monkeypatch):
+    monkeypatch.setattr(recall, "SAMPLED", 60)
+    texts = corpus(3, 300)
+
+    one, other = (engine(each).groups().candidates for each in (texts, texts[::-1]))
+
+    assert one.recall is not None
+    assert (one.recall, one.sampled) == (other.recall, other.sampled)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("half", [0, 1])
+def test_the_sample_does_not_prefer_texts_that_stand_for_others(monkeypatch, half):
+    # By their digests texts are chosen that are paired with a crowd, or that represent a group.
+    monkeypatch.setattr(recall, "SAMPLED", 60)
+    run = engine(corpus(3, 300))
+    place = np.argsort(np.argsort(run.texts.digests[:, half]))
+
+    run.groups()
+
+    sampled = np.unique(run.sample.pairs[:, 0])
+    assert len(sampled) > 25
+    assert 110 < place[sampled].mean() < 190
+
+
+@pytest.mark.usefixtures("small", "by_lists")
+def test_measuring_changes_no_group_and_reads_texts_in_one_pass(monkeypatch):
+    texts = corpus(4, 300)
+    measured = engine(texts)
+    found = measured.groups()
+    monkeypatch.setattr(match, "MEASURED_FROM", 301)
+    plain = engine(texts)
+
+    expected = plain.groups()
+
+    assert [each.tolist() for each in found.groups] == [each.tolist() for each in expected.groups]
+    assert found.siblings.pairs.tolist() == expected.siblings.pairs.tolist()
+    assert found.candidates.pairs == expected.candidates.pairs
+    assert measured.source.passes == plain.source.passes
+    assert len(measured.source.asked) >= len(plain.source.asked)
+
+
+@pytest.mark.usefixtures("by_lists")
+def test_few_texts_are_not_measured():
+    found = engine(corpus(5, MEASURED_FROM - 1)).groups().candidates
+
+    assert (found.recall, found.sampled, found.k, found.at_threshold) == (None, 0, None, None)
+    assert found.pairs > 100
+
+
+@pytest.mark.usefixtures("small", "narrow")
+def test_texts_without_sketches_are_not_measured():
+    found = engine(corpus(5, 300), Settings(own_share=0, linkage="components")).groups().candidates
+
+    assert (found.recall, found.sampled) == (None, 0)
+    assert 0 < found.at_threshold < 0.8
+    assert found.narrowed == (found.wanted, found.k, found.at_threshold)
+
+
+@pytest.mark.usefixtures("small")
+def test_nothing_is_said_of_recall_where_no_text_has_a_near_duplicate():
+    draw = np.random.default_rng(6)
+    texts = [" ".join(f"w{word}" for word in draw.integers(0, WORDS, 80)) for _ in range(200)]
+
+    found = engine(texts).groups().candidates
+
+    assert (found.recall, found.sampled) == (None, 0)
+
+
+class Cache(dict):
+    """Similarities by the digests of two texts."""
+
+    @staticmethod
+    def keys_of(left, right):
+        return [tuple(sorted(map(bytes, pair))) for pair in zip(left, right, strict=True)]
+
+    def similarities(self, left, right):
+        return np.array([self.get(key, np.nan) for key in self.keys_of(left, right)])
+
+    def keep_similarities(self, left, right, values):
+        self.update(zip(self.keys_of(left, right), values.tolist(), strict=True))
+
+
+@pytest.mark.usefixtures("small", "by_lists")
+def test_a_second_run_reads_no_text_for_its_sample():
+    first, second = (engine(corpus(7, 300)) for _ in range(2))
+    first.cache = second.cache = Cache()
+
+    stated = first.groups().candidates
+
+    assert first.source.asked
+    assert second.groups().candidates == stated
+    assert not second.source.asked
+
+
+def test_a_low_similarity_makes_the_sample_smaller():
+    wide = candidates.SIEVE_BITS
+    sizes = [
+        size_of_sample(100_000, wide, candidates.sieve_distance(similarity, wide, recall.ERRORS))
+        for similarity in (0.9, 0.35, 0.2, 0.05)
+    ]
+
+    assert sizes[:2] == [recall.SAMPLED] * 2
+    assert recall.SAMPLED > sizes[2] > sizes[3] > 20
+    assert size_of_sample(1000, wide, 100) == 1000 // recall.ONE_IN
+
+
+def test_an_interval_is_the_one_that_wilson_gives():
+    found = wilson(0.9, 100)
+
+    assert found.low == pytest.approx(0.8256, abs=1e-4)
+    assert found.high == pytest.approx(0.9448, abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 49, 250])
+def test_an_interval_holds_its_share_and_ends_at_0_and_1(n):
+    for share in (0, 1 / 3, 0.999, 1):
+        found = wilson(share, n)
+        assert 0 <= found.low <= share <= found.high <= 1
+    assert wilson(1, n).high == 1
+    assert wilson(0, n).low == 0
+    assert wilson(1, n).low > wilson(1, n - 1).low if n > 1 else True
