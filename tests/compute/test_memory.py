@@ -32,7 +32,7 @@ def limited(folder, write, english):
                 sys.executable,
                 "-m",
                 "simdup",
-                *"scan in -q --no-cache --jobs 2 --format names".split(),
+                *("scan", "in", "-q", "--no-cache", "--jobs", "2", "--format", "names"),
             ],
             cwd=folder,
             capture_output=True,
