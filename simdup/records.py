@@ -114,7 +114,7 @@ class Document:
     features_digest: bytes
     """Equal for equal features, which means a similarity of exactly 1."""
     noise: str | None = None
-    """What its content shows it to be, if such files are compared for identity alone: one of the
+    """What its content shows it to be, if such files are compared for identity only: one of the
     names in `text.noise`."""
 
     @property
@@ -281,7 +281,7 @@ class Stats:
     siblings: int = 0
     """Pairs of texts that are similar enough, but share that with too many others."""
     identity_only: tuple[tuple[str, int], ...] = ()
-    """The kinds of files that were compared for identity alone, as `files.noise` names them, and
+    """The kinds of files that were compared for identity only, as `files.noise` names them, and
     the number of files of each."""
 
 

@@ -62,10 +62,11 @@ class Identity(NamedTuple):
 def with_sets(
     groups: Sequence[Group], patterns: Sequence[Group] = ()
 ) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
-    """Groups and families whose members know their sets and stand beside each other.
+    """The groups and families, with the number of its identical set in each member.
 
-    Sets are numbered from 1, as their first members come in the groups. A family has one document
-    of each text, which has the number of the set that its copies make in a group.
+    Sets are numbered from 1, in the order of their first members in the groups; the members of a
+    set stand together. A family has one document of each text, which has the number of the set
+    that its copies make in a group.
     """
     members = numbered(
         [group.members for group in groups], [pattern.members for pattern in patterns]
@@ -80,10 +81,10 @@ def with_sets(
 def numbered(
     lists: Iterable[Sequence[AnyFound]], others: Iterable[Sequence[AnyFound]] = ()
 ) -> list[tuple[AnyFound, ...]]:
-    """The lists, then the others, where each document knows its set.
+    """Return the lists and then the others, with the number of its set in each document.
 
-    In each list a set is in one piece where its first document was, and so are equal bytes in it.
-    Only what is in `lists` makes a set.
+    Within a list the documents of a set follow its first one, and equal bytes stand together.
+    Documents in `others` get the numbers of sets that are in `lists`, and make no new ones.
     """
     made = [_together(each, place) for place, each in enumerate(lists)]
     known = [(identity, each.document.path) for one in made for identity, each in one]

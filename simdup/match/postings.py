@@ -197,15 +197,15 @@ def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
 
 
 def _run_lengths(ascending: Keys) -> Indices:
-    """How often each number stands there, in order."""
+    """How often each number occurs, in ascending order of the numbers."""
     begins = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] + np.uint64(1)))
     return np.diff(begins, append=len(ascending))
 
 
 def _neighbours(keys: Keys) -> Keys:
-    """Texts listed under pairs of their values; a key has the hash of two values in its high half.
+    """Each text under pairs of its values, as keys: the hash of two values, then the text.
 
-    These keys have a text in the high half, and one of its values in the low half.
+    `keys` have a text in the high half, and one of its common values in the low half.
     """
     keys.sort()
     found = [_NO_KEYS]

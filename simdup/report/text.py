@@ -534,7 +534,7 @@ def _outcome(result: ScanResult) -> str:
 
 
 def identity_only(stats: Stats) -> list[str]:
-    """A line that names the files that were compared for identity alone, if there are any."""
+    """A line that names the files that were compared for identity only, if there are any."""
     if not stats.identity_only:
         return []
     shown = ", ".join(count(number, kind) for kind, number in stats.identity_only)
