@@ -19,6 +19,9 @@ _LONGEST_REDIRECTION = 2048
 # Enough of a text to see that it is none of numbers.
 _HEAD = 1024
 
+# Each so many characters of that, one is looked at first.
+_STEP = 8
+
 _DIGIT = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
 # An exponent, as in 1e-05, or a number that is none.
@@ -45,11 +48,20 @@ def is_numbers(text: str) -> bool:
     >>> is_numbers("1.5e-05, 2.25, nan\n7, 8, 9\n"), is_numbers("12 eggs")
     (True, False)
     """
-    letters, digits = _letters_and_digits(text[:_HEAD])
+    head = text[:_HEAD]
+    if _is_prose(head[::_STEP]):  # which takes a twentieth of the time
+        return False
+    letters, digits = _letters_and_digits(head)
     if letters > digits:
         return False
     letters, digits = _letters_and_digits(text)
     return letters * _DIGITS_A_LETTER <= digits > 0
+
+
+def _is_prose(characters: str) -> bool:
+    """Whether by far the most of these characters are letters and not digits."""
+    letters, digits = (sum(map(is_one, characters)) for is_one in (str.isalpha, str.isdigit))
+    return letters > 4 * digits + _STEP
 
 
 def _letters_and_digits(text: str) -> tuple[int, int]:
