@@ -5,17 +5,21 @@ Only fingerprints are one array (n, bits // 8), with rows in the order of their 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, make_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from simdup.settings import FORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
     from simdup.settings import Settings
+
+_Record = TypeVar("_Record")
 
 #: The distance alone never decides about a text with fewer features; exact similarity does.
 SHORT = 16
@@ -114,7 +118,7 @@ class Document:
     features_digest: bytes
     """Equal for equal features, which means a similarity of exactly 1."""
     noise: str | None = None
-    """What its content shows it to be, if such files are compared for identity alone: one of the
+    """What its content shows it to be, if such files are compared for identity only: one of the
     names in `text.noise`."""
 
     @property
@@ -281,7 +285,7 @@ class Stats:
     siblings: int = 0
     """Pairs of texts that are similar enough, but share that with too many others."""
     identity_only: tuple[tuple[str, int], ...] = ()
-    """The kinds of files that were compared for identity alone, as `files.noise` names them, and
+    """The kinds of files that were compared for identity only, as `files.noise` names them, and
     the number of files of each."""
 
 
@@ -341,3 +345,20 @@ class Comparison:
     own_share: float | None = None
     """How much of what they share is theirs alone among `among` files; None if unknown."""
     among: int = 0
+
+
+def maker(cls: type[_Record]) -> Callable[..., _Record]:
+    """Return a function that makes records of a frozen class, three times as fast as the class.
+
+    A frozen class sets its fields by a call for each. So the record is made with the same fields
+    by a class that is not frozen, and then changes its class. All fields are to be given.
+    """
+    names = [each.name for each in fields(cast("Any", cls))]
+    thawed = make_dataclass(f"_{cls.__name__}", names, slots=True)
+
+    def made(*values: object) -> _Record:
+        record: Any = thawed(*values)
+        record.__class__ = cls
+        return record
+
+    return made

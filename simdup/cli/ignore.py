@@ -189,7 +189,7 @@ def _group_of_last_scan(number: str, named: str | None) -> tuple[tuple[str, str]
     from datetime import datetime
 
     from simdup.cli.cache import open_store, store_files
-    from simdup.storage.last_scan import kept_group
+    from simdup.storage.last_scan import MOST_TEXTS, kept_group
 
     group = None
     if len(number) <= _MOST_DIGITS and any(path.exists() for path in store_files(named)):
@@ -198,6 +198,7 @@ def _group_of_last_scan(number: str, named: str | None) -> tuple[tuple[str, str]
     if group is None:
         raise InputError(
             f"group {number}: the last scan that remembers anything showed none with this number"
+            f" and at most {MOST_TEXTS} texts"
         )
     if len(group.texts) < 2:
         raise InputError(

@@ -75,7 +75,7 @@ def folder_pairs(
 
 @dataclass(slots=True)
 class _File:
-    """What counts of a file in a folder."""
+    """What folders are compared by: the group, text and time of a file."""
 
     group: int | None
     text_digest: bytes
@@ -301,9 +301,10 @@ def _topmost(tree: _Tree, counts: dict[Two, _Count]) -> list[Two]:
 
 
 def _best(tree: _Tree, pairs: list[Two], counts: dict[Two, _Count]) -> dict[int, int]:
-    """For each folder that has one, the folder with no fewer files that has most of its copies.
+    """For each folder in a pair the larger folder that holds the most of its copies.
 
-    Of several, the one with the fewest files.
+    Of several that hold equally many, the one with the most identical copies, then the fewest
+    files.
     """
     choices: dict[int, list[tuple[int, int, int, int, str, int]]] = defaultdict(list)
     for pair in pairs:
@@ -322,7 +323,7 @@ def _rank(tree: _Tree, folder: int) -> tuple[int, int, str]:
 
 
 def _telling(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[int, int]:
-    """The pairs of folders without those inside folders of other pairs that say nothing new."""
+    """The pairs of folders, without nested pairs whose groups an outer pair already stands for."""
     paired = {folder for pair in best.items() for folder in pair}
     is_inner = {
         folder: any(above in paired and above != folder for above in tree.ancestors(folder))
@@ -411,7 +412,7 @@ def _joined(tree: _Tree, last: dict[int, int]) -> dict[int, int]:
 
 
 def _record(tree: _Tree, pair: Two, count: _Count, behind: Iterable[int]) -> FolderPair:
-    """What is said of a folder and its other one."""
+    """The record of a folder and the folder that holds its copies."""
     folder, other = (tree.paths[each] or os.sep for each in pair)
     one, two = count.newest[:: 1 if pair[0] < pair[1] else -1]
     return FolderPair(

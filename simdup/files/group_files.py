@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.files.fingerprint import Fingerprinted, features_of
-from simdup.files.noise import SetAside, without_noise
+from simdup.files.noise import IdentityOnly, without_noise
 from simdup.files.precedence import ranks
 from simdup.files.sets import with_sets
 from simdup.files.versions import with_versions
@@ -60,7 +60,7 @@ class Matches:
     siblings: int = 0
     """Pairs of texts that were similar enough, but set aside as siblings."""
     identity_only: tuple[tuple[str, int], ...] = ()
-    """The kinds of files that were compared for identity alone, and the number of files of each."""
+    """The kinds of files that were compared for identity only, and the number of files of each."""
 
 
 def match_documents(  # noqa: PLR0913  (three have an answer)
@@ -82,9 +82,9 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     but not those at these paths.
     """
     every = made.documents
-    aside = SetAside((), made.rows[:0])
+    identity_only = IdentityOnly((), made.rows[:0])
     if named is not None:
-        made, aside = without_noise(made, named)
+        made, identity_only = without_noise(made, named)
     documents = made.documents
     without_text = [each.file for each in made.skipped if each.file is not None]
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
@@ -96,9 +96,12 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     gone = {skipped.path for skipped in reread.changed}
     are_references = any(each.source.is_reference for each in chain(every, without_text))
     row = bytes(settings.recipe.bits // 8)
-    rows = [*([row] * len(without_text)), *(each[: len(row)].tobytes() for each in aside.rows)]
+    rows = [
+        *([row] * len(without_text)),
+        *(each[: len(row)].tobytes() for each in identity_only.rows),
+    ]
     copies = _copies(
-        [*without_text, *aside.documents], rows, settings, are_references=are_references
+        [*without_text, *identity_only.documents], rows, settings, are_references=are_references
     )
     grouping = Grouping(documents, texts, gone)
     groups = _in_order((*grouping.groups(matched), *copies))
@@ -113,7 +116,7 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
         matched.excluded,
         patterns,
         len(matched.siblings.pairs),
-        aside.kinds,
+        identity_only.kinds,
     )
 
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
-
 #: The most texts of one entry: each two of them are a pair.
 MOST_TEXTS = 500
 
@@ -51,11 +50,11 @@ class IgnoredTexts:
         return list(combinations(map(bytes.fromhex, self.texts), 2))
 
     def is_of(self, texts: Iterable[str]) -> bool:
-        """Whether the entry is of these texts, in whatever order."""
+        """Whether the entry has exactly these texts."""
         return {*self.texts} == {*texts}
 
     def includes(self, texts: Iterable[str]) -> bool:
-        """Whether these texts are among those of the entry."""
+        """Whether the entry has all of these texts."""
         return {*self.texts} >= {*texts}
 
 

@@ -1,4 +1,4 @@
-"""Kinds of files that are alike by nature: they are compared for identity alone.
+"""Kinds of files that are alike by nature: they are compared for identity only.
 
 Two lock files or two pictures in SVG share most of what they say, and neither was made from the
 other. So files of these kinds are duplicates only of files with the very same text. Source code
@@ -56,8 +56,8 @@ _IN_FOLDERS = tuple(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SetAside:
-    """Documents that are compared for identity alone."""
+class IdentityOnly:
+    """Documents that are compared for identity only."""
 
     documents: tuple[Document, ...]
     rows: NDArray[np.uint8]
@@ -94,8 +94,8 @@ def kind_of(document: Document) -> str | None:
 
 def without_noise(
     made: Fingerprinted, named: Container[str] = ()
-) -> tuple[Fingerprinted, SetAside]:
-    """The documents to compare in full, and the ones to compare for identity alone.
+) -> tuple[Fingerprinted, IdentityOnly]:
+    """The documents to compare in full, and the ones to compare for identity only.
 
     A document is compared in full if its path is in `named`, or if another document with the same
     text is, so that nothing identical is ever apart.
@@ -105,16 +105,16 @@ def without_noise(
     full = {each.text_digest for each, kind in zip(documents, kinds, strict=True) if kind is None}
     is_aside = np.array([each.text_digest not in full for each in documents], bool)
     if not is_aside.any():
-        return made, SetAside((), made.rows[:0])
+        return made, IdentityOnly((), made.rows[:0])
     flags = iter(is_aside.tolist())
     found = tuple(each for each in made.found if not isinstance(each, Document) or not next(flags))
     kept = np.flatnonzero(~is_aside)
     sketches = None if made.sketches is None else made.sketches.take(kept)
     places = np.flatnonzero(is_aside).tolist()
     counts = Counter(kinds[place] or "" for place in places)
-    aside = SetAside(
+    identity_only = IdentityOnly(
         tuple(documents[place] for place in places),
         made.rows[is_aside],
         tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
     )
-    return replace(made, found=found, rows=made.rows[kept], sketches=sketches), aside
+    return replace(made, found=found, rows=made.rows[kept], sketches=sketches), identity_only

@@ -1,7 +1,7 @@
-"""Documents in, out comes which of several equally good ones goes first.
+"""Documents in, ranks out: which of several equally good documents represents the others.
 
-An older file is more likely the one that the others come from, and a name that says "copy" is
-no name for the file that stands for the others. None of this changes a group or a similarity.
+The oldest file is probably the original, and a file whose name says "copy" probably is not. Ranks
+change no group and no similarity.
 """
 
 from __future__ import annotations

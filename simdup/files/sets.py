@@ -1,7 +1,7 @@
-"""Documents that were found in, the same with their identical sets out, numbered throughout.
+"""Members of groups and answers to questions in, the same with numbers of identical sets out.
 
-An identical set is all of them that have the very same text. It is told apart from what is near:
-three copies in a group are three copies, however little they are like its first.
+An identical set is all documents of a result that have the very same text. So copies are known as
+copies even in a group of near-duplicates, where they may be little like the first document.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Found(Protocol):
 AnyFound = TypeVar("AnyFound", bound=Found)
 
 
-class _Identity(NamedTuple):
-    """What a document has in common with its copies; digests, or what stands for unknown ones."""
+class Identity(NamedTuple):
+    """Equal for documents with the same text or bytes: digests, or stand-ins for unknown ones."""
 
     text: object
     bytes: object
@@ -62,10 +62,11 @@ class _Identity(NamedTuple):
 def with_sets(
     groups: Sequence[Group], patterns: Sequence[Group] = ()
 ) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
-    """Groups and families whose members know their sets and stand beside each other.
+    """The groups and families, with the number of its identical set in each member.
 
-    Sets are numbered from 1, as their first members come in the groups. A family has one document
-    of each text, which has the number of the set that its copies make in a group.
+    Sets are numbered from 1, in the order of their first members in the groups; the members of a
+    set stand together. A family has one document of each text, which has the number of the set
+    that its copies make in a group.
     """
     members = numbered(
         [group.members for group in groups], [pattern.members for pattern in patterns]
@@ -80,10 +81,10 @@ def with_sets(
 def numbered(
     lists: Iterable[Sequence[AnyFound]], others: Iterable[Sequence[AnyFound]] = ()
 ) -> list[tuple[AnyFound, ...]]:
-    """The lists, then the others, where each document knows its set.
+    """Return the lists and then the others, with the number of its set in each document.
 
-    In each list a set is in one piece where its first document was, and so are equal bytes in it.
-    Only what is in `lists` makes a set.
+    Within a list the documents of a set follow its first one, and equal bytes stand together.
+    Documents in `others` get the numbers of sets that are in `lists`, and make no new ones.
     """
     made = [_together(each, place) for place, each in enumerate(lists)]
     known = [(identity, each.document.path) for one in made for identity, each in one]
@@ -107,24 +108,24 @@ def entries(found: Sequence[AnyFound]) -> list[list[list[AnyFound]]]:
     made = list[list[list[AnyFound]]]()
     # A document without a set has a negative number of its own.
     for _, same_text in groupby(enumerate(found), key=lambda each: each[1].set_id or -1 - each[0]):
-        pieces = groupby((each for _, each in same_text), key=lambda each: _identity(each, 0).bytes)
+        pieces = groupby((each for _, each in same_text), key=lambda each: identity_of(each).bytes)
         made.append([list(piece) for _, piece in pieces])
     return made
 
 
 def identical_bytes(groups: Iterable[Group]) -> list[list[str]]:
     """The paths of all documents with the same bytes as another one, a list for each content."""
-    paths = dict[_Identity, list[str]]()
+    paths = dict[Identity, list[str]]()
     for place, group in enumerate(groups):
         for member in group.members:
-            identity = _identity(member, place)
+            identity = identity_of(member, place)
             paths.setdefault(identity, []).append(member.document.path)
     return [each for each in paths.values() if len(each) > 1]
 
 
-def _together(found: Sequence[AnyFound], place: int) -> list[tuple[_Identity, AnyFound]]:
+def _together(found: Sequence[AnyFound], place: int) -> list[tuple[Identity, AnyFound]]:
     """The documents of the list at this place, by identity in the order of first occurrence."""
-    identified = [(_identity(each, place), each) for each in found]
+    identified = [(identity_of(each, place), each) for each in found]
     if len({identity.text for identity, _ in identified}) == len(found):
         return identified
     text_at, bytes_at = dict[object, int](), dict[object, int]()
@@ -142,10 +143,11 @@ def _marked(found: AnyFound, known: tuple[int, Kind] | None) -> AnyFound:
     return replace(found, set_id=number, set_kind=kind)
 
 
-def _identity(found: Found, place: int) -> _Identity:
-    """The text and the bytes of a document in the list at this place.
+def identity_of(found: Found, place: int = 0) -> Identity:
+    """What a document in the list at this place has in common with its copies.
 
-    Saved results may lack digests. There only what is identical to the first of a group is known.
+    A saved result may lack digests. Then the kind says what the document has in common with the
+    first of its list, and nothing is known about other lists.
     """
     document, kind = found.document, found.kind
     text: object = document.text_digest
@@ -154,4 +156,4 @@ def _identity(found: Found, place: int) -> _Identity:
         text = place if kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT} else document.path
     if not same:
         same = place if kind is Kind.IDENTICAL_BYTES else document.path
-    return _Identity(text, same)
+    return Identity(text, same)

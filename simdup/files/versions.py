@@ -175,7 +175,7 @@ class Names:
     """The names of all documents that were scanned."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
-        """Count nothing until it is asked for."""
+        """Keep the documents; names are counted when they are first needed."""
         self._documents = documents
         self._whole: Counter[str] | None = None
         self._stems: dict[str, Counter[str]] | None = None
@@ -303,9 +303,10 @@ def _key(step: tuple[Document, Document]) -> frozenset[bytes]:
 def _similarities(
     chains: Iterable[_Chain], similarities: Callable[[Pairs], Sequence[float]] | None
 ) -> dict[frozenset[bytes], float]:
-    """The similarity of each step, by the digests of its texts; not all of a great many.
+    """The similarity of each step, by the digests of its texts.
 
-    What the group knows about its representative is not computed again.
+    Similarities to a representative are in its group and not computed again. Texts of at most
+    _MOST_FEATURES in all are read again; further steps are left out.
     """
     known: dict[frozenset[bytes], float] = {}
     unknown: dict[frozenset[bytes], tuple[Document, Document]] = {}

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from simdup.arguments import check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
 from simdup.files.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
-from simdup.records import Reason, Skipped, Source
+from simdup.records import Reason, Skipped, Source, maker
 from simdup.storage.opening import reason_of
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ _SPECIAL = {
     stat.S_IFCHR: "character device",
 }
 
+_source = maker(Source)
+
 # Errors of a link that leads to no file. They are no trouble, since no file was missed.
 _DANGLING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
@@ -86,7 +88,7 @@ class Filters:
     noise: bool = False
     """Whether what is usually noise is read and compared like the rest: NOISE_FOLDERS, whose names
     need `hidden` too if they begin with a dot, and the files in `files.noise`, which are otherwise
-    compared for identity alone."""
+    compared for identity only."""
     gitignore: bool = False
     """Whether .gitignore files in the roots and below are obeyed, in a work tree or not.
 
@@ -335,8 +337,8 @@ class _Walk:
         if inode in paths:
             return Skipped(path, Reason.SAME_FILE, paths[inode])
         paths[inode] = path
-        times = status.st_mtime_ns, status.st_ctime_ns
-        return Source(path, status.st_size, *times, device, inode, links=status.st_nlink)
+        times, is_reference = (status.st_mtime_ns, status.st_ctime_ns), False
+        return _source(path, status.st_size, *times, device, inode, is_reference, status.st_nlink)
 
     def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
         """Why a file is left out, if it is."""

@@ -38,6 +38,8 @@ LEAST = 128
 LEVELS = 4
 
 _HALF = np.uint64(32)
+# A value where sketches are kept.
+_STORED = np.dtype("<u4")
 _NO_VALUES = np.empty(0, np.uint32)
 
 #: Raised when sketches change, so that a scan with an older store reads every file again.
@@ -83,10 +85,17 @@ class Sketches:
     def joined(self) -> Values:
         """The values of all texts, one text after the other; (sizes.sum(),)."""
         ends = np.cumsum(self.sizes)
+        if self._are_in_order(ends):
+            return self.values
         before = np.repeat(self.begins - (ends - self.sizes), self.sizes)
         values = self.values[before + np.arange(len(before))]
         self.release()
         return values
+
+    def _are_in_order(self, ends: Indices) -> bool:
+        """Whether `values` are just those of all texts, one after the other, in memory."""
+        is_whole = self.mapped is None and len(self.values) == self.sizes.sum()
+        return is_whole and np.array_equal(self.begins, ends - self.sizes)
 
     def release(self) -> None:
         """Keep nothing of the temporary file in memory until it is read again."""
@@ -95,7 +104,7 @@ class Sketches:
 
     def each(self) -> Iterator[bytes]:
         """Yield the values of each sketch as bytes, lowest byte first."""
-        data = self.joined().astype("<u4").tobytes()
+        data = self.joined().astype(_STORED).tobytes()
         ends = (4 * np.cumsum(self.sizes)).tolist()
         return (data[begin:end] for begin, end in pairwise([0, *ends]))
 
@@ -122,8 +131,13 @@ def sketches(features: Features, counts: Indices | None = None) -> Sketches:
 
 
 def read_back(sketches: Iterable[bytes]) -> Sketches:
-    """The sketches from the bytes that `Sketches.each` yielded."""
-    return of_each([np.frombuffer(each, "<u4").astype(np.uint32) for each in sketches])
+    """The sketches from the bytes that `Sketches.each` yielded. Raises ValueError for others."""
+    parts = list(sketches)
+    sizes, odd = np.divmod(np.array(list(map(len, parts)), np.int64), _STORED.itemsize)
+    if odd.any():
+        raise ValueError("a sketch that is cut within a value")
+    values = np.frombuffer(b"".join(parts), _STORED).astype(np.uint32)
+    return Sketches(values, np.cumsum(sizes) - sizes, sizes)
 
 
 def of_each(values: Sequence[Values]) -> Sketches:

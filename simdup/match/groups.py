@@ -62,7 +62,7 @@ class Precedence:
     equally good ones wherever that makes a difference to the groups."""
 
     def take(self, some: Indices) -> Precedence:
-        """Return the same of some documents."""
+        """Return the precedence of some of these documents."""
         return Precedence(self.rank[some], self.sizes[some], self.content[some])
 
     def __len__(self) -> int:
@@ -144,8 +144,8 @@ def shaped_array(values: ArrayLike, name: str, shape: str) -> NDArray[Any]:
 def leaders(pairs: Indices, closeness: Closeness, linkage: str, order: Precedence) -> Indices:
     """The representative of every document, the document itself if it is in no group; (n,).
 
-    `pairs` (m, 2) stand once each, and `closeness` (m,) is their similarity. Of stars every
-    member is a pair with its representative, and a document with a pair of at least NEAR_COPY
+    `pairs` (m, 2) stand once each, and `closeness` (m,) is their similarity. In stars
+    every member is a pair with its representative, and a document with a pair of at least NEAR_COPY
     is in a group. The order of pairs and of documents makes no difference.
     """
     if linkage not in LINKAGES:
@@ -154,7 +154,7 @@ def leaders(pairs: Indices, closeness: Closeness, linkage: str, order: Precedenc
     if linkage == "components":
         return _medoids(edges, components(pairs, len(order)), order, is_star=False)
     leader = _medoids(edges, _strongest_first(edges, order), order)
-    joined = _with_near_copies(edges, leader)
+    joined = _none_alone(edges, leader)
     return leader if joined is leader else _medoids(edges, joined, order)
 
 
@@ -191,7 +191,7 @@ class Edges:
 
 
 def _weakest_first(pairs: Indices, closeness: Closeness, order: Precedence) -> Edges:
-    """Pairs in the order of their similarity; of equally similar ones the content decides."""
+    """The least similar pairs first; among equally similar pairs the content decides."""
     mixed = order.content
     for mixer in MIXERS:
         mixed = (mixed ^ (mixed >> np.uint64(31))) * mixer
@@ -254,7 +254,10 @@ def _covers(
 
 
 def _between_open(a: Indices, b: Indices, opens: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which pairs are between two groups, a and b, with at least one pair that opens; (m,)."""
+    """Which pairs are between two groups that can still be joined by one of their pairs; (m,).
+
+    `a` and `b` (m,) are the groups of each pair, and `opens` (m,) says which pairs can join them.
+    """
     kept = opens.copy()
     shut = np.flatnonzero(~opens)
     keys = np.minimum(a, b) * (max(a.max(), b.max()) + 1) + np.maximum(a, b)
@@ -270,7 +273,10 @@ def _joined(
     sums: Indices,
     order: Precedence,
 ) -> Indices:
-    """The groups after one round; `covers` says it of both ends of each pair, see `_covers`."""
+    """The group of each document after one round; (n,).
+
+    `covers` has what `_covers` says of the left and of the right document of each pair.
+    """
     n, place = len(label), np.arange(len(edges))
     a, b = label[edges.left], label[edges.right]
     best = np.full(n, -1)
@@ -330,10 +336,10 @@ def with_near_copies(
     free = is_alone[pairs].all(axis=1) & (closeness >= NEAR_COPY)
     together = leaders(pairs[free], closeness[free], "star", order)
     leader = np.where(is_alone, together, leader)
-    return _with_near_copies(_weakest_first(pairs, closeness, order), leader)
+    return _none_alone(_weakest_first(pairs, closeness, order), leader)
 
 
-def _with_near_copies(edges: Edges, leader: Indices) -> Indices:
+def _none_alone(edges: Edges, leader: Indices) -> Indices:
     """The representatives, once no document with a pair of at least NEAR_COPY is alone; (n,).
 
     A document whose closest copy is a member of a group, with a representative that it is not

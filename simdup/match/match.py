@@ -108,7 +108,7 @@ class TextGroups:
     candidates: Candidates | None
     """None when nothing was verified."""
     excluded: int
-    """Entries of the user's that excluded at least one pair of similar texts."""
+    """Pairs on the user's list that were similar enough otherwise."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

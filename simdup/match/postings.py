@@ -123,9 +123,8 @@ def texts_together(
     n, references = len(order), int(is_reference.sum())
     load_kernels_if_worth(words=WORDS_OF_A_TEXT * n)
     order = order[np.argsort(~is_reference[order], kind="stable")]
-    sketches, depths = sketches.take(order), _depths(counts[order])
-    # A text with fewer values must share fewer, and both of a pair must share that many.
-    needed = np.clip((counts[order] >> depths) // VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED)
+    sketches, counts = sketches.take(order), counts[order]
+    depths, needed = depths_of(counts), needed_of(counts)
     by_value, by_two, long = _lists(sketches, depths, progress)
     stars = _stars(long, needed, references)
     pairs = np.concatenate([stars, *_sharing(by_value, by_two, needed, references, progress)])
@@ -133,16 +132,28 @@ def texts_together(
     return Together(order[_each_once(pairs)[:, ::-1]], crowded)
 
 
-def _depths(counts: Indices) -> Indices:
-    """How often each text halves the range of its values, to keep LISTED or up to twice as many."""
+def depths_of(counts: Indices) -> Indices:
+    """How often each text halves the range of its values, to keep LISTED or up to twice as many.
+
+    `counts` (n,) is the number of features of each text.
+    """
     return np.searchsorted(2 * LISTED << np.arange(32), counts, side="right")
+
+
+def needed_of(counts: Indices) -> Indices:
+    """How many values a candidate of each text must share, as far as that text says; (n,).
+
+    A text with fewer values must share fewer. Of the two texts of a pair, the lower number counts.
+    """
+    listed = counts >> depths_of(counts)
+    return np.clip(listed // VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED)
 
 
 def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[Lists, Lists, Lists]:
     """The short lists by one value; then the short and the long lists by two common values."""
     by_value, by_two, long = [], [], []
     buckets = 1 + len(depths) // TEXTS_AT_ONCE
-    values = progress(_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
+    values = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
 
     def common_values() -> Iterator[Keys]:
         """Yield the common values, each under its text."""
@@ -151,15 +162,15 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[Lis
             by_value.append(short)
             yield (others << _HALF) | (others >> _HALF)
 
-    neighbours = map(_neighbours, _bucketed(common_values(), buckets))
-    for keys in _bucketed(neighbours, buckets):
+    pairs = map(neighbours, _bucketed(common_values(), buckets))
+    for keys in _bucketed(pairs, buckets):
         short, others, sizes = _split(keys)
         by_two.append(short)
         long.append(Lists((others & _LOW).astype(np.uint32), sizes))
     return _joined(by_value), _joined(by_two), _joined(long)
 
 
-def _values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
+def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
     """Yield each text under the values of its sketch that it is listed under.
 
     These are the values up to a limit that follows from its number of features, so two texts
@@ -197,15 +208,15 @@ def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
 
 
 def _run_lengths(ascending: Keys) -> Indices:
-    """How often each number stands there, in order."""
+    """How often each number occurs, in ascending order of the numbers."""
     begins = np.flatnonzero(np.diff(ascending, prepend=ascending[:1] + np.uint64(1)))
     return np.diff(begins, append=len(ascending))
 
 
-def _neighbours(keys: Keys) -> Keys:
-    """Texts listed under pairs of their values; a key has the hash of two values in its high half.
+def neighbours(keys: Keys) -> Keys:
+    """Each text under pairs of its values, as keys: the hash of two values, then the text.
 
-    These keys have a text in the high half, and one of its values in the low half.
+    `keys` have a text in the high half, and one of its common values in the low half.
     """
     keys.sort()
     found = [_NO_KEYS]
@@ -249,7 +260,7 @@ def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
         # A list of one side only has no pairs.
         across = (first < references) != is_reference
         texts, first = texts[across], first[across]
-    keys = np.sort(_key(np.minimum(first, texts), np.maximum(first, texts))[first != texts])
+    keys = np.sort(key_of(np.minimum(first, texts), np.maximum(first, texts))[first != texts])
     lengths = _run_lengths(keys)
     pairs = _pairs(keys[np.cumsum(lengths) - lengths])
     return pairs[2 * lengths >= needed[pairs].min(axis=1)]
@@ -311,17 +322,31 @@ def _plain(index: Postings, needed: Indices, references: int) -> Indices:
         if references:
             across = (left < references) & (right >= references)
             left, right, weights = left[across], right[across], weights[across]
-        keys = _key(left, right)
-        order = np.argsort(keys, kind="stable")
-        lengths = _run_lengths(keys[order])
-        begins = np.cumsum(lengths) - lengths
-        pairs = _pairs(keys[order[begins]])
-        shared = np.add.reduceat(weights[order], begins) if len(begins) else begins
-        found.append(pairs[shared >= needed[pairs].min(axis=1)])
+        found.append(sharing_enough(left, right, weights, needed))
     return np.concatenate(found)
 
 
-def _key(high: NDArray[np.integer], low: NDArray[np.integer]) -> Keys:
+def sharing_enough(
+    left: NDArray[np.integer],
+    right: NDArray[np.integer],
+    weights: Indices,
+    needed: Indices,
+) -> Indices:
+    """The pairs that share what is `needed` (n,) of the two texts, or the lower of the two; (m, 2).
+
+    Each text of `left` and the one of `right` (k,) share as many values as `weights` (k,) says.
+    What a pair shares is added up.
+    """
+    keys = key_of(left, right)
+    order = np.argsort(keys, kind="stable")
+    lengths = _run_lengths(keys[order])
+    begins = np.cumsum(lengths) - lengths
+    pairs = _pairs(keys[order[begins]])
+    shared = np.add.reduceat(weights[order], begins) if len(begins) else begins
+    return pairs[shared >= needed[pairs].min(axis=1)]
+
+
+def key_of(high: NDArray[np.integer], low: NDArray[np.integer]) -> Keys:
     """Two numbers below 2**32 as one."""
     return (high.astype(np.uint64) << _HALF) | low.astype(np.uint64)
 
@@ -332,5 +357,9 @@ def _pairs(keys: Keys) -> Indices:
 
 
 def _each_once(pairs: Indices) -> Indices:
-    """Each pair once, in ascending order."""
-    return _pairs(distinct_numbers(_key(pairs[:, 0], pairs[:, 1])))
+    """Each pair of two texts once, in ascending order.
+
+    A text may be twice in one list: two pairs of its values may have one hash.
+    """
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return _pairs(distinct_numbers(key_of(pairs[:, 0], pairs[:, 1])))

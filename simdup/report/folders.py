@@ -29,11 +29,13 @@ def _copies(pair: FolderPair) -> str:
     said = f"{pair.copies:,} of {count(pair.files, 'file')}, {pair.identical:,} identical"
     if pair.unread:
         said += f", {pair.unread:,} not compared"
-    return said if pair.newer is None else f"{said}; newer: {_newer(pair, pair.newer)}"
+    newer = newer_name(pair)
+    return f"{said}; newer: {newer}" if newer else said
 
 
-def _newer(pair: FolderPair, newer: str) -> str:
-    """The name of the newer folder, or its whole path if both have the same name."""
+def newer_name(pair: FolderPair) -> str:
+    """The name of the newer folder, its whole path if both have the same name; "" for none."""
+    newer = pair.newer or ""
     names = {os.path.basename(each) for each in (pair.path, pair.other)}
     is_enough = len(names) == 2 and all(name.strip(os.curdir) for name in names)
     return printable(os.path.basename(newer) if is_enough else newer)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simdup.records import Kind
+from simdup.files.sets import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from simdup.records import Group, Member
+    from simdup.records import Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,15 @@ class Repeated:
 
 
 def repeated(groups: Iterable[Group]) -> Repeated:
-    """What repeats in these groups, if of each group one file stays, and so do all references."""
+    """What repeats in these groups if one file of each group stays, and so do all references."""
     return sum(map(_in_group, groups), Repeated())
 
 
 def _in_group(group: Group) -> Repeated:
-    """What repeats in one group; references and then the first member stay."""
+    """What repeats in one group; all references stay, or without any the first member."""
     found, texts, contents = Repeated(), set[object](), set[object]()
     for member in sorted(group.members, key=lambda each: not each.document.source.is_reference):
-        text, content = _identities(member)
+        text, content = identity_of(member)
         one = Pile(1, member.document.source.size)
         if member.document.source.is_reference or not contents:
             pass
@@ -70,16 +70,3 @@ def _in_group(group: Group) -> Repeated:
         texts.add(text)
         contents.add(content)
     return found
-
-
-def _identities(member: Member) -> tuple[object, object]:
-    """What is equal for members with the same text, and for members with the same bytes.
-
-    A saved result may lack digests. Then the kind says what the member has in common with the
-    representative.
-    """
-    document, kind = member.document, member.kind
-    same_text = kind in {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT}
-    text = document.text_digest or ("" if same_text else document.path)
-    content = document.bytes_digest or ("" if kind is Kind.IDENTICAL_BYTES else document.path)
-    return text, content

@@ -176,14 +176,18 @@ def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str
 def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
     """Versions from the oldest to the newest, and what changed from each to the next."""
     taken = (look.columns or 0) // 2
-    told = _told_apart([printable(each.path) for each in versions])
-    names = " > ".join(look.fitted(each, taken) for each in told)
-    changed = [each.changed for each in versions[1:] if each.changed is not None]
-    if not changed:
-        return f"{names}, newest last"
-    figures = [_change(each) for each in changed]
+    names, figures = chain_parts(versions)
+    shown = " > ".join(look.fitted(each, taken) for each in names)
+    if not figures:
+        return f"{shown}, newest last"
     listed = " and ".join(filter(None, (", ".join(figures[:-1]), figures[-1])))
-    return f"{names}, newest last; {listed} % changed"
+    return f"{shown}, newest last; {listed} % changed"
+
+
+def chain_parts(versions: Sequence[Version]) -> tuple[list[str], list[str]]:
+    """The names of versions, and what changed from each to the next in per cent, if known."""
+    names = _told_apart([printable(each.path) for each in versions])
+    return names, [_change(each.changed) for each in versions[1:] if each.changed is not None]
 
 
 def _change(changed: float) -> str:
@@ -530,7 +534,7 @@ def _outcome(result: ScanResult) -> str:
 
 
 def identity_only(stats: Stats) -> list[str]:
-    """A line that names the files that were compared for identity alone, if there are any."""
+    """A line that names the files that were compared for identity only, if there are any."""
     if not stats.identity_only:
         return []
     shown = ", ".join(count(number, kind) for kind, number in stats.identity_only)

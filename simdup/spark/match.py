@@ -16,14 +16,16 @@ from pyspark.sql import functions as F  # noqa: N812
 from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
 from simdup.match.groups import NEAR_COPY
 from simdup.match.own_share import FAMILY
+from simdup.match.postings import BY_DISTANCE
 from simdup.match.rounds import Search, affordable_search, run_rounds
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import Reach
-from simdup.spark.arrow import PAIRS, numbers, rows_of
+from simdup.spark.arrow import numbers, rows_of
 from simdup.spark.distinct_texts import checkpointed, job_description, numbered
 from simdup.spark.linkage import KNOWN, led_near_copies, led_texts
 from simdup.spark.own_share import OwnShareFrames, alike_by_sketches, perhaps_alike
+from simdup.spark.postings import texts_together
 from simdup.spark.search import near_pairs
 from simdup.spark.verify import Originals, with_similarities
 from simdup.theory import similarity_at
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
     from simdup.spark.distinct_texts import NumberedTexts
 
 # What is checkpointed, as Spark names its jobs.
-COMPARED, SKETCHED, VERIFIED = "near pairs", "near sketches", "similarities"
-SHARED, GROUPED = "own shares", "groups"
+COMPARED, LISTED, SKETCHED = "near pairs", "lists", "near sketches"
+VERIFIED, SHARED, GROUPED = "similarities", "own shares", "groups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,8 @@ class Matching:
         self.reached = 0
         none = texts.frame.select(*(F.col("number").alias(side) for side in ("a", "b"))).limit(0)
         self.siblings = none
+        # Texts that a further search may find something for, if they represent themselves.
+        self.unsettled = texts.frame.select("number")
         # The near copies of each round.
         self.near_copies: list[DataFrame] = []
 
@@ -96,8 +100,16 @@ class Matching:
         """
         if not self.settings.verified:
             return self._bare_pairs().select("*", *_unknown())
-        k = search_distance(self.settings.similarity, self.bits)
-        return self._similar(self.near_pairs(self.every_text(), k))
+        k, every = search_distance(self.settings.similarity, self.bits), self.every_text()
+        if not self._is_listed(every):
+            return self._similar(self.near_pairs(every, k))
+        together, crowded = self._together(every)
+        self.reached = k
+        # Not all pairs of a crowd are together with it.
+        crowd = self.texts.frame.join(crowded, "number", "left_semi")
+        near = near_pairs(crowd, self._reach(k)).select("a", "b")
+        found = _counted(together.frame.unionAll(near).distinct(), COMPARED)
+        return self._measured(self._similar(found), self.bits)
 
     def to_leaders(self, led: DataFrame) -> DataFrame:
         """Compute the similarities to leaders that are missing because the two were no pair."""
@@ -114,12 +126,17 @@ class Matching:
         if self.settings.verified:
             own = self._with_own_shares(pairs, count).where(self._is_own())
             return _similar_enough(with_similarities(own, count, self.originals))
-        bits = F.substring("fingerprint", 1, self.bits // 8)
+        return self._confirmed(self._measured(pairs.select("a", "b"), self.settings.distance))
+
+    def _measured(self, pairs: DataFrame, k: int) -> DataFrame:
+        """Keep the pairs within k bits, with their `distance`, lazily."""
+        bits, schema = F.substring("fingerprint", 1, self.bits // 8), pairs.schema
         measured = pairs
         for side in ("a", "b"):
             own = self.texts.frame.select(F.col("number").alias(side), bits.alias(f"{side}_row"))
             measured = measured.join(own, side)
-        return self._confirmed(measured.mapInArrow(_measuring(self.settings.distance), PAIRS))
+        measuring = _measuring(k, pairs.columns)
+        return measured.mapInArrow(measuring, schema.add("distance", "long"))
 
     def _bare_pairs(self) -> DataFrame:
         """The near-duplicates where distances decide, but for pairs with a short text."""
@@ -151,8 +168,31 @@ class Matching:
         return Counted(self.texts.frame, self.texts.count)
 
     def search(self, active: Counted, wanted: int) -> Search[Counted]:
-        """Candidate pairs of these texts, as far out as `wanted` bits if affordable."""
-        return affordable_search(self, active, wanted)
+        """Candidate pairs of these texts: by what they share, or by distance if that is cheaper."""
+        if not self._is_listed(active):
+            self.unsettled = active.frame.select("number")
+            return affordable_search(self, active, wanted)
+        pairs, self.unsettled = self._together(active)
+        self.reached = wanted
+        return Search(None, pairs, self.unsettled.isEmpty())
+
+    def _is_listed(self, active: Counted) -> bool:
+        """Whether candidates of these texts are found by what they share."""
+        return self._is_sketched() and len(active) > BY_DISTANCE
+
+    def _is_sketched(self) -> bool:
+        """Whether there are sketches, and these know as much of a text as its features."""
+        return self.texts.values is not None and self.settings.recipe.has_equal_weights
+
+    def _together(self, active: Counted) -> tuple[Counted, DataFrame]:
+        """The pairs of these texts that share enough, a and b, and the `number` of crowded texts.
+
+        Not all pairs of crowded texts are there.
+        """
+        found = checkpointed(texts_together(active.frame), LISTED)
+        in_stars = found.where("is_star").select(F.explode(F.array("a", "b")).alias("number"))
+        crowded = checkpointed(in_stars.distinct(), LISTED)
+        return Counted(found.select("a", "b"), found.count()), crowded
 
     def sampled_distances(self, active: Counted, reach: int) -> tuple[Distances, float]:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
@@ -214,7 +254,10 @@ class Matching:
             similar = moved.frame.select("*", *_unknown())
         columns = similar.select("a", "b", *KNOWN).toDF(*before.columns)
         followers = _counted(columns, VERIFIED)
-        stay = before.join(moved.frame.withColumnRenamed("a", "number"), "number", "left_anti")
+        moving = moved.frame.select(F.col("a").alias("number"))
+        stay = before.join(moving, "number", "left_anti")
+        freed = moving.join(followers.frame, "number", "left_anti")
+        self.unsettled = checkpointed(self.unsettled.unionAll(freed).distinct(), GROUPED)
         now = checkpointed(found.unionByName(stay).unionByName(followers.frame), GROUPED)
         return now, len(moved), len(moved) - len(followers)
 
@@ -231,10 +274,9 @@ class Matching:
         return checkpointed(led_near_copies(pairs, self.texts.frame, led), GROUPED)
 
     def representatives(self, leaders: DataFrame) -> Counted:
-        """The texts that represent themselves."""
-        return _counted(
-            self.texts.frame.join(leaders.select("number"), "number", "left_anti"), GROUPED
-        )
+        """The texts that represent themselves, and that a further search may find something for."""
+        left = self.unsettled.join(leaders, "number", "left_anti")
+        return _counted(self.texts.frame.join(left, "number", "left_semi"), GROUPED)
 
     def _led(self, pairs: DataFrame, active: DataFrame) -> DataFrame:
         """The texts that the pairs among active ones let another text represent: LED."""
@@ -246,13 +288,13 @@ class Matching:
     def _similar(self, pairs: Counted) -> DataFrame:
         """Keep the near-duplicates, with similarity and own share; note which are siblings."""
         is_sketched = self.texts.values is not None and len(pairs) > 0
-        if is_sketched and self.settings.recipe.has_equal_weights:  # sketches know no others
+        if is_sketched and self._is_sketched():
             least = self.settings.similarity
             pairs = _counted(perhaps_alike(pairs.frame, len(pairs), self.texts, least), SKETCHED)
         decided = with_similarities(pairs.frame, len(pairs), self.originals)
         if is_sketched and self.shares is None:
             decided = checkpointed(decided, VERIFIED)
-            columns = "a", "b", "distance", "similarity"
+            columns = "a", "b", "similarity"
             families = decided.where(F.col("similarity") >= FAMILY).select(*columns)
             wanted = search_distance(FAMILY, self.bits)
             if self.reached < wanted or self.settings.similarity > FAMILY:
@@ -267,11 +309,14 @@ class Matching:
         return similar.where(self._is_own())
 
     def _sketched_families(self, wanted: int) -> DataFrame:
-        """Pairs of a family, by sketches, where the first search may have left some out.
+        """Pairs of a family, by sketches, where the first search may have left some out: a and b.
 
-        The search goes as far as is affordable: a, b and distance, lazily.
+        A search by distance goes as far as is affordable. Lazily.
         """
         every = self.every_text()
+        if self._is_listed(every):
+            together, _ = self._together(every)
+            return alike_by_sketches(together.frame, len(together), self.texts)
         distances, weight = self.sampled_distances(every, wanted)
         k = affordable_distance(distances, weight, len(every), wanted)
         found = self.equal_rows(every)
@@ -306,16 +351,15 @@ def _unknown() -> list[Column]:
     return [F.lit(None).cast("double").alias(name) for name in KNOWN]
 
 
-def _measuring(k: int) -> Task:
-    """A task that keeps the pairs a and b whose rows are within k bits: PAIRS."""
+def _measuring(k: int, columns: list[str]) -> Task:
+    """A task that keeps these columns of the pairs whose rows are within k bits, and `distance`."""
 
     def measuring(batches: Batches) -> Batches:
         for each in batches:
             rows = [rows_of(each.column(name)) for name in ("a_row", "b_row")]
             own = np.arange(len(each))
             distance = paired_distances(np.concatenate(rows), own, own + len(each))
-            columns = {"a": each.column("a"), "b": each.column("b")}
-            made = pa.RecordBatch.from_pydict(columns | {"distance": distance.astype(np.int64)})
+            made = each.select(columns).append_column("distance", pa.array(distance, pa.int64()))
             yield made.filter(pa.array(distance <= k))
 
     return measuring

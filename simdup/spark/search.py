@@ -1,15 +1,14 @@
-"""Texts with fingerprints in, pairs of near ones out: the distributed `simdup.search.pairs`.
+"""Frames of texts in, frames of near ones out: the distributed `simdup.search.pairs`, for any k.
 
-There are two ways to find the near pairs of distinct fingerprints. All are compared with all:
-fingerprints are cut into chunks by a hash of their bits, and each two chunks make a tile, which is
-one task. A chunk is sent to every tile that it is part of. Tiles are numbered as a triangle: 0-0,
-0-1, 1-1, 0-2, ...
-
-Or they are joined on blocks, for distances so small that few fingerprints share a block. They are
-cut into m blocks. Two within k bits differ in at most k blocks, so at least m - k blocks are
-equal. Each choice of m - k blocks is a table, in which fingerprints meet whose bits are equal
-there. A pair is reported by the first table that it shares only.
+Fingerprints meet by keys. They are cut into m blocks. Two within k bits differ in at most k
+blocks, so at least m - k blocks are equal. Each choice of m - k blocks is a table, in which
+fingerprints meet whose bits are equal there. A pair is reported by the first table that it shares
+only. Where fingerprints would meet too many others, there is one table of no blocks: all meet.
 Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
+
+What meets is compared in cells: the rows of a key are cut into parts by a hash of their bits, and
+each two parts are one cell. A part is sent to every cell that it is part of. Cells are numbered
+as a triangle: 0-0, 0-1, 1-1, 0-2, ...
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
 from simdup.compute.hashing import mix64
@@ -36,7 +34,6 @@ from simdup.spark.arrow import (
     lists_of,
     numbers,
     rows_of,
-    runs,
     whole_runs,
 )
 from simdup.spark.distinct_texts import checkpointed
@@ -53,9 +50,9 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-# The least number of distinct fingerprints that are joined; fewer are compared with all others
-# sooner than a join is shuffled.
-ROWS_WORTH_JOIN = 200_000
+# The least number of distinct fingerprints that have tables; fewer are compared with all others
+# sooner than tables are shuffled.
+ROWS_WORTH_TABLES = 200_000
 
 # The most rows in a chunk, and the most bytes of fingerprints. A task holds two chunks.
 CHUNK_ROWS, CHUNK_BYTES = 1 << 22, 1 << 29
@@ -78,7 +75,10 @@ MOST_TABLES = 40
 # Rows with equal bits in a table that one task compares; more are split over several tasks.
 HOT = 4096
 
-# Rows that a task of the join holds at once.
+# Rows of a cell up to which numpy compares them, for many small cells at once.
+FEW_ROWS = 256
+
+# Rows that a task holds at once, unless a cell has more.
 ROWS_AT_ONCE = 1 << 16
 
 
@@ -89,15 +89,16 @@ def near_pairs(texts: DataFrame, reach: Reach) -> DataFrame:
     repeated = distinct.where(F.size("members") > 1)
     copies = repeated.select("fingerprint", "members").mapInArrow(_copies, PAIRS)
     n = distinct.count()
-    layout = layout_for(n, reach.bits, reach.k) if n >= ROWS_WORTH_JOIN else None
+    layout = layout_for(n, reach.bits, reach.k) if n >= ROWS_WORTH_TABLES else None
     if layout is not None:
         keys = keyed(distinct, reach, layout)
         candidates, most = candidates_of(keys)
         if 2 * candidates < MOST_CANDIDATES * n:
-            return copies.unionAll(joined_pairs(keys, reach, layout, most))
+            return copies.unionAll(compared(_in_cells_of_keys(keys, most), reach, layout))
     width = (reach.bits if reach.sieve is None else max(reach.bits, SIEVE_BITS)) // 8
     slots = texts.sparkSession.sparkContext.defaultParallelism
-    return copies.unionAll(tiled_pairs(distinct, reach, chunks_for(n, width, slots)))
+    together = _all_in_cells(distinct, chunks_for(n, width, slots))
+    return copies.unionAll(compared(together, reach, EVERYTHING))
 
 
 def _copies(batches: Batches) -> Batches:
@@ -148,40 +149,14 @@ def in_cells(frame: DataFrame, number: Column, parts: Column) -> DataFrame:
     return frame.withColumns({"cell": cell_of(own, other), "side": side}).drop("part", "other")
 
 
-def tiled_pairs(distinct: DataFrame, reach: Reach, chunks: int) -> DataFrame:
-    """Near pairs of texts with different fingerprints, each once, by comparing all: PAIRS.
-
-    `distinct` has a row for each fingerprint, with the numbers of its texts as members.
-    """
-    packed = distinct.select("fingerprint", "members").mapInArrow(
-        _packing(chunks), "chunk long, rows binary, members binary, counts binary"
-    )
-    sent = in_cells(packed, F.col("chunk"), F.lit(chunks)).drop("chunk")
-    tiles = chunks * (chunks + 1) // 2
-    if hasattr(sent, "repartitionById"):  # since Spark 4.1; no two tiles in one partition
-        placed = sent.repartitionById(tiles, F.col("cell").cast("int"))
-    else:
-        placed = sent.repartition(tiles, "cell")
-    return placed.sortWithinPartitions("cell").mapInArrow(_comparing(reach), PAIRS)
-
-
-def _packing(chunks: int) -> Task:
-    """Pack the fingerprints of a batch that belong to one chunk into one row."""
-
-    def packing(batches: Batches) -> Batches:
-        for each in batches:
-            distinct = _distinct(each)
-            chunk = (hashed(distinct.rows) % np.uint64(chunks)).astype(np.int64)
-            owner, parts = np.repeat(chunk, distinct.sizes), np.unique(chunk)
-            columns = {
-                "chunk": parts,
-                "rows": [distinct.rows[chunk == part].tobytes() for part in parts],
-                "members": [distinct.members[owner == part].tobytes() for part in parts],
-                "counts": [distinct.sizes[chunk == part].tobytes() for part in parts],
-            }
-            yield pa.RecordBatch.from_pydict(columns)
-
-    return packing
+def _all_in_cells(distinct: DataFrame, chunks: int) -> DataFrame:
+    """Every fingerprint with every other one in a cell of two chunks, under one key."""
+    keys = distinct.withColumns({"key": F.lit(0).cast("long"), "place": F.lit(0)})
+    sent = in_cells(keys, F.xxhash64("fingerprint"), F.lit(chunks))
+    cells = chunks * (chunks + 1) // 2
+    if hasattr(sent, "repartitionById"):  # since Spark 4.1; no two cells in one partition
+        return sent.repartitionById(cells, F.col("cell").cast("int"))
+    return sent.repartition(cells, "cell")
 
 
 def hashed(rows: Rows) -> NDArray[np.uint64]:
@@ -190,39 +165,6 @@ def hashed(rows: Rows) -> NDArray[np.uint64]:
     for word in words(rows).T:
         mixed = mix64(mixed ^ word)
     return mixed
-
-
-def _comparing(reach: Reach) -> Task:
-    """Compare the fingerprints of each tile: PAIRS."""
-
-    def comparing(batches: Batches) -> Batches:
-        for _, table in runs(batches, "cell"):
-            ordered = table.sort_by("side")
-            both, side = _unpacked(ordered), ordered.column("side")
-            if side[0].as_py() == DIAGONAL:
-                pairs = iter_near_pairs(both.rows, reach)
-            else:
-                lengths = pc.binary_length(ordered.column("counts")).filter(pc.equal(side, LEFT))
-                left = sum(lengths.to_pylist()) // both.offsets.itemsize
-                across = iter_near_pairs_between(both.rows[:left], both.rows[left:], reach)
-                pairs = (each + np.array([0, left, 0]) for each in across)
-            yield from emitted(both, pairs)
-
-    return comparing
-
-
-def _unpacked(table: pa.Table) -> DistinctRows:
-    """The fingerprints that were packed into the rows of a table, one after the other."""
-    # A bytearray can be written to; for read-only arrays the kernels would be compiled again.
-    rows, members, counts = (
-        bytearray().join(table.column(name).to_pylist()) for name in ("rows", "members", "counts")
-    )
-    ends = np.cumsum(np.frombuffer(counts, np.int64))
-    return DistinctRows(
-        np.frombuffer(rows, np.uint8).reshape(len(ends), -1),
-        np.frombuffer(members, np.int64),
-        np.append(0, ends),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +188,10 @@ class Layout:
         bounds = np.linspace(0, self.bits, self.blocks + 1).astype(np.int64)
         place = np.arange(self.bits)
         return np.packbits((bounds[:-1, None] <= place) & (place < bounds[1:, None]), axis=1)
+
+
+# The layout of one table, for which no block must be equal: all fingerprints meet.
+EVERYTHING = Layout(8, 1, 0)
 
 
 def layout_for(n: int, bits: int, k: int) -> Layout | None:
@@ -294,21 +240,21 @@ def candidates_of(keys: DataFrame) -> tuple[int, int]:
     return int(found["pairs"] or 0), found["most"] or 0
 
 
-def joined_pairs(keys: DataFrame, reach: Reach, layout: Layout, most: int) -> DataFrame:
-    """Near pairs of texts with different fingerprints, each once, by joining on keys: PAIRS.
-
-    `most` is the greatest number of rows with one key (`candidates_of`).
-    """
+def _in_cells_of_keys(keys: DataFrame, most: int) -> DataFrame:
+    """The rows of each key in cells; no key has more than `most` rows (`candidates_of`)."""
     parts = F.lit(1)
     if most > HOT:
         counts = keys.groupBy("key").count().where(F.col("count") > HOT)
         hot = counts.select("key", F.ceil(F.col("count") / HOT).alias("parts"))
         keys = keys.join(F.broadcast(hot), "key", "left").fillna(1, ["parts"])
         parts = F.col("parts")
-    # The rows of a hot key are cut into parts, each two of which are compared in their own cell.
-    placed = in_cells(keys, F.xxhash64("fingerprint"), parts)
-    together = placed.repartition("key", "cell").sortWithinPartitions("key", "cell")
-    return together.mapInArrow(_meeting(reach, layout), PAIRS)
+    return in_cells(keys, F.xxhash64("fingerprint"), parts).repartition("key", "cell")
+
+
+def compared(together: DataFrame, reach: Reach, layout: Layout) -> DataFrame:
+    """Near pairs of texts with different fingerprints, each once, from the cells of keys: PAIRS."""
+    ordered = together.sortWithinPartitions("key", "cell", "side")
+    return ordered.mapInArrow(_meeting(reach, layout), PAIRS)
 
 
 def _meeting(reach: Reach, layout: Layout) -> Task:
@@ -325,17 +271,37 @@ def _meeting(reach: Reach, layout: Layout) -> Task:
 def _met(table: pa.Table, rows: Rows, reach: Reach, layout: Layout) -> Iterator[Indices]:
     """Near pairs among rows for which this is the first common table: (m, 3), with distances."""
     side, place = (numbers(table.column(name)) for name in ("side", "place"))
-    compared, begins = reach.compared(rows), begins_of(table, ("key", "cell"))
-    ends = np.repeat(np.append(begins[1:], len(rows)), np.diff(begins, append=len(rows)))
-    after = np.arange(1, len(rows) + 1)
-    for left, right in ranges(after, ends - after):
-        distance = paired_distances(compared, left, right)
-        kept = (distance <= reach.k) & (place[left] == place[right])
-        kept &= (side[left] == DIAGONAL) | (side[left] != side[right])
-        i, j, distance = left[kept], right[kept], distance[kept]
-        counts = _is_first_table(compared[i] ^ compared[j], place[i], layout)
-        counts &= reach.passes(rows, i, j)
+    bits, begins = reach.compared(rows), begins_of(table, ("key", "cell"))
+    for i, j, distance in _near(rows, side, begins, reach):
+        counts = _is_first_table(bits[i] ^ bits[j], place[i], layout) & (place[i] == place[j])
         yield np.column_stack((i, j, distance))[counts]
+
+
+def _near(rows: Rows, side: Indices, begins: Indices, reach: Reach) -> Iterator[Indices]:
+    """Yield the pairs of near rows of one cell and of different parts, or of one alone; (3, m).
+
+    Cells begin at `begins`; `side` (n,) is ascending within each.
+    """
+    sizes = np.diff(begins, append=len(rows))
+    is_large = sizes > FEW_ROWS
+    for begin, size in np.column_stack((begins, sizes))[is_large].tolist():
+        # A copy can be written to; for read-only arrays the kernels would be compiled again.
+        own = rows[begin : begin + size].copy()
+        if side[begin] == DIAGONAL:
+            shift, pairs = [[begin], [begin], [0]], iter_near_pairs(own, reach)
+        else:
+            left = int(np.searchsorted(side[begin : begin + size], RIGHT))
+            pairs = iter_near_pairs_between(own[:left], own[left:], reach)
+            shift = [[begin], [begin + left], [0]]
+        for each in pairs:
+            yield each.T + np.array(shift)
+    few, bits = ~np.repeat(is_large, sizes), reach.compared(rows)
+    after = np.arange(1, len(rows) + 1)
+    for i, j in ranges(after, np.where(few, np.repeat(begins + sizes, sizes) - after, 0)):
+        distance = paired_distances(bits, i, j)
+        kept = (distance <= reach.k) & ((side[i] == DIAGONAL) | (side[i] != side[j]))
+        kept[kept] = reach.passes(rows, i[kept], j[kept])
+        yield np.stack((i, j, distance.astype(np.int64)))[:, kept]
 
 
 def _is_first_table(differing: Rows, place: Indices, layout: Layout) -> NDArray[np.bool_]:

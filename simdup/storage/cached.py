@@ -39,6 +39,9 @@ _NOTHING: tuple[bytes, int | None] = b"", None
 
 _UNKNOWN = None, None, b""
 
+# Types, because a flipped bit can change them too.
+_ARE_BYTES = "typeof(name) = 'blob' AND typeof(record) = 'blob'"
+
 # Reasons that lie in the file itself: the next scan would find them again.
 _LASTING = frozenset({Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED})
 
@@ -66,19 +69,21 @@ class RecipeCache:
         """
         for name, in_folder in groupby(sources, lambda each: folder_of(each.path)):
             folder = os.fsencode(os.path.abspath(name))
-            seed, number = crc32(folder, self.seed), self._known_folder(folder)
-            records = {} if is_list or number is None else self._records(number)
+            seed = crc32(folder, self.seed)
+            number = self._known_folder(folder) if is_list else None
+            records = {} if is_list else self._records(folder)
             for source in in_folder:
                 base = os.fsencode(source.path[len(name) :])
-                if is_list and number is not None:
-                    records = self._records(number, base)
+                if number is not None:
+                    records = self._record(number, base)
                 record, checksum = records.pop(base, _NOTHING)
-                is_known = record.startswith(status(source)) and (
+                found: tuple[Outcome | None, bytes | None, bytes] = _UNKNOWN
+                if record.startswith(status(source)) and (
                     crc32(record, crc32(base, seed)) == checksum
-                )
+                ):
+                    self.known += 1
+                    found = outcome_in(source, record, self.width)
                 self.asked += 1
-                self.known += is_known
-                found = outcome_in(source, record, self.width) if is_known else _UNKNOWN
                 yield source, *found
             if records:
                 self.unasked.setdefault(folder, []).extend(records)
@@ -91,20 +96,28 @@ class RecipeCache:
                 self.folders[folder] = found[0][0]
         return self.folders.get(folder)
 
-    def _records(
-        self, folder: int, name: bytes | None = None
-    ) -> dict[bytes, tuple[bytes, int | None]]:
-        """Return the records and checksums of a folder's files, or of one of them, by name."""
-        # Types, because a flipped bit can change them too.
-        sql = (
-            "SELECT name, record, checksum FROM files WHERE folder = ? AND recipe = ?"
-            " AND typeof(name) = 'blob' AND typeof(record) = 'blob'"
+    def _records(self, folder: bytes) -> dict[bytes, tuple[bytes, int | None]]:
+        """Return the records and checksums of a folder's files by name, and note its number."""
+        found = self.store.execute(
+            "SELECT id, name, record, checksum FROM folders"  # noqa: S608  (a constant)
+            f" LEFT JOIN files ON folder = id AND recipe = ? AND {_ARE_BYTES} WHERE path = ?",
+            self.number,
+            folder,
         )
-        if name is None:
-            found = self.store.execute(sql, folder, self.number)
-        else:
-            found = self.store.execute(sql + " AND name = ?", folder, self.number, name)
-        return {name: (record, checksum) for name, record, checksum in found}
+        if found:
+            self.folders[folder] = found[0][0]
+        return {name: (record, checksum) for _, name, record, checksum in found if name is not None}
+
+    def _record(self, folder: int, name: bytes) -> dict[bytes, tuple[bytes, int | None]]:
+        """Return the record and checksum of one file, by its name, if the store has it."""
+        found = self.store.execute(
+            "SELECT record, checksum FROM files"  # noqa: S608  (a constant)
+            f" WHERE folder = ? AND recipe = ? AND {_ARE_BYTES} AND name = ?",
+            folder,
+            self.number,
+            name,
+        )
+        return {name: found[0]} if found else {}
 
     def keep(
         self,

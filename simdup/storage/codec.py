@@ -14,7 +14,7 @@ import struct
 import sys
 from typing import TYPE_CHECKING, TypeAlias
 
-from simdup.records import Document, Reason, Skipped, Source, without_text
+from simdup.records import Document, Reason, Skipped, Source, maker, without_text
 from simdup.text.noise import NUMBERS, REDIRECTION
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ _IS_SKIPPED, _IS_WITHOUT_TEXT = b"s", b"t"
 _DOCUMENT_OF = {None: b"d", NUMBERS: b"n", REDIRECTION: b"r"}
 _NOISE_OF = {letter: noise for noise, letter in _DOCUMENT_OF.items()}
 _DIGEST = 16
+_document = maker(Document)
 
 
 def is_settled(source: Source, read_ns: int) -> bool:
@@ -93,21 +94,21 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
     entry.
     """
     at = _STATUS.size + 1
-    if data[at - 1 : at] == _IS_SKIPPED:
+    letter = data[at - 1 : at]
+    if letter == _IS_SKIPPED:
         reason, _, detail = data[at:].decode().partition("\n")
         return Skipped(source.path, Reason(reason), detail), None, b""
-    if data[at - 1 : at] == _IS_WITHOUT_TEXT:
+    if letter == _IS_WITHOUT_TEXT:
         encoding, reason, detail = data[at + _DIGEST :].decode().split("\n", 2)
         file = without_text(source, encoding, data[at : at + _DIGEST])
         return Skipped(source.path, Reason(reason), detail, file), None, b""
-    confidence, damaged, features, *digests = _DOCUMENT.unpack_from(data, at)
-    if digests[0] == digests[1]:
-        digests[1] = digests[0]  # one object for plain UTF-8, as when it is read
+    numbers = _DOCUMENT.unpack_from(data, at)
+    confidence, damaged, features, of_bytes, of_text, of_features = numbers
+    if of_bytes == of_text:
+        of_text = of_bytes  # one object for plain UTF-8, as when it is read
     middle = at + _DOCUMENT.size + width
     (length,), begin = _LENGTH.unpack_from(data, middle), middle + _LENGTH.size
-    encoding = sys.intern(data[begin + length :].decode())
-    noise = _NOISE_OF.get(data[at - 1 : at])
+    encoding, noise = sys.intern(data[begin + length :].decode()), _NOISE_OF.get(letter)
     about = encoding, confidence, damaged, features
-    of_bytes, of_text, of_features = digests
-    document = Document(source, *about, of_bytes, of_text, of_features, noise)
+    document = _document(source, *about, of_bytes, of_text, of_features, noise)
     return document, data[middle - width : middle], data[begin : begin + length]

@@ -1,7 +1,7 @@
 """The groups of the last scan that used a store: the texts of each, by the number of the group.
 
-So a user can say something of a group by its number. What is kept is small, and each entry carries
-a checksum; an entry that does not fit it counts as unknown.
+So a user can name a group by its number. Each entry carries a checksum; a damaged entry counts as
+unknown.
 """
 
 from __future__ import annotations

@@ -291,17 +291,21 @@ def patiently(run: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cu
                 raise
 
 
+# The files of a database: itself, the log, and the log's index.
+_ENDS = "", "-wal", "-shm"
+
+
 def files_of(path: Path) -> list[Path]:
     """Return the paths of a database: its file, the log, and the log's index."""
-    return [path, Path(f"{path}-wal"), Path(f"{path}-shm")]
+    return [Path(f"{path}{end}") for end in _ENDS]
 
 
 def size_of(path: Path) -> int:
     """Return the bytes of all files of a database that exist."""
     size = 0
-    for each in files_of(path):
+    for end in _ENDS:  # no Path for each, since every statement asks
         with suppress(OSError):
-            size += os.stat(each).st_size
+            size += os.stat(f"{path}{end}").st_size
     return size
 
 

@@ -41,6 +41,7 @@ STAGES = {
     "sample": "sample",
     "distinct fingerprints": "distinct",
     "near pairs": "compare",
+    "lists": "lists",
     "near sketches": "sketches",
     "similarities": "verify",
     "families": "own",

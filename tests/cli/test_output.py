@@ -255,8 +255,8 @@ def test_dev_stdout_adds_to_a_log_that_is_added_to(simdup, tree):  # noqa: ARG00
         ("evaluate --all-pairs in/a --plot in/a", "--plot and --all-pairs"),
         ("evaluate -o X --plot X", "--output and --plot"),
         ("corpus scan rows.jsonl -o rows.jsonl", "--output and FILE"),
-        ("ignore add in/a in/b --ignored in/a", "the list of pairs and A"),
-        ("ignore add in/a in/b --ignored link-to-b", "the list of pairs and B"),
+        ("ignore add in/a in/b --ignored in/a", "the list and FILE"),
+        ("ignore add in/a in/b --ignored link-to-b", "the list and FILE"),
     ],
 )
 @pytest.mark.usefixtures("never", "tree")

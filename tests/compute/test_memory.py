@@ -28,7 +28,12 @@ def limited(folder, write, english):
     def running(kind, most):
         number = getattr(resource, kind)
         return subprocess.run(
-            [sys.executable, "-m", "simdup", "scan", "in", "--no-cache", "--jobs", "2", "-q"],
+            [
+                sys.executable,
+                "-m",
+                "simdup",
+                *("scan", "in", "-q", "--no-cache", "--jobs", "2", "--format", "names"),
+            ],
             cwd=folder,
             capture_output=True,
             check=False,

@@ -1,4 +1,4 @@
-"""Files that are alike by nature are compared for identity alone."""
+"""Files that are alike by nature are compared for identity only."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_the_summary_names_the_kinds_and_a_saved_result_keeps_them(edited, run):
     assert load(ended.out, "it").stats.identity_only == tuple(kinds.items())
 
 
-def test_folders_of_copies_count_what_is_compared_for_identity_alone(edited):
+def test_folders_of_copies_count_what_is_compared_for_identity_only(edited):
     for number in range(4):
         edited(f"{number}.svg", f"{number} and more numbers. " * 9 + "a grey seal in the sea")
 

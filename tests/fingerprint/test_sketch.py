@@ -15,6 +15,7 @@ from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import (
     LEAST,
     LEVELS,
+    Sketches,
     SketchPile,
     joined,
     levels,
@@ -99,6 +100,24 @@ def test_sketches_of_several_collections_are_joined_taken_and_read_back():
     back = read_back(both.each())
     assert [back[text].tolist() for text in range(3)] == [[1, 2], [], [3, 9, 11]]
     assert joined([]).joined().tolist() == []
+
+
+def test_a_sketch_that_is_cut_within_a_value_is_not_read_back():
+    # Together they have as many bytes as two values.
+    with pytest.raises(ValueError, match="cut within a value"):
+        read_back([bytes(3), bytes(5)])
+
+
+def test_sketches_that_leave_out_values_are_joined_without_them():
+    values = np.uint32([1, 2, 3, 4])
+
+    for begins, sizes, expected in (
+        ([0, 2], [2, 2], [1, 2, 3, 4]),
+        ([2, 0], [2, 2], [3, 4, 1, 2]),
+        ([0, 2], [2, 1], [1, 2, 3]),
+        ([0, 0], [2, 2], [1, 2, 1, 2]),
+    ):
+        assert Sketches(values, np.array(begins), np.array(sizes)).joined().tolist() == expected
 
 
 @pytest.mark.parametrize("limit", [0, 20, 1 << 24])

@@ -112,6 +112,15 @@ def test_common_values_count_by_twos():
 
 
 @both_ways
+def test_a_text_whose_values_meet_in_one_hash_is_no_candidate_for_itself(monkeypatch):
+    monkeypatch.setattr(postings, "_FIRST", np.uint64(0))
+    values = {1, 2, 3}
+    documents = [{value, 100 * value + i} for value in values for i in range(MOST_TOGETHER)]
+
+    assert pairs_of(together([*documents, values])) == set()
+
+
+@both_ways
 def test_members_of_a_crowd_are_paired_with_its_first_text():
     shared = set(range(1000, 1060))
     crowd = [shared | {10 * number, 10 * number + 1} for number in range(50)]

@@ -13,10 +13,12 @@ from importlib.resources import files
 
 import pytest
 
+from simdup.files.noise import BY_NAME
 from simdup.files.sets import with_sets
 from simdup.records import (
     Candidates,
     Document,
+    FolderPair,
     Group,
     Interval,
     Kind,
@@ -26,11 +28,13 @@ from simdup.records import (
     Skipped,
     Source,
     Stats,
+    Version,
 )
 from simdup.report.page import LANGUAGES, LARGEST_PAGE
 from simdup.report.page import render as pages
 from simdup.report.page.render import SCRIPTS, render, text_blocks
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
+from simdup.text.noise import NUMBERS, REDIRECTION
 
 HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
 
@@ -135,7 +139,7 @@ def test_the_data_of_the_page_describe_the_result():
     assert data["skipped"] == [["f", "unreadable", ""], ["e", "binary", "PNG"]]
     assert data["settings"]["similarity"] == data["settings"]["least"] == SIMILARITY
     assert data["settings"]["ownShare"] == OWN_SHARE
-    (number, kind, diameter, members, sets), second = data["groups"]
+    (number, kind, diameter, members, sets, chain), second = data["groups"]
     assert (number, kind, diameter) == (1, "identical text", 20)
     assert [data["folders"][each[0]] + "|" + each[1] for each in members] == [
         "one|a.txt",
@@ -143,6 +147,7 @@ def test_the_data_of_the_page_describe_the_result():
     ]
     assert members[1][8:] == ["identical text", 20, 0.8, 1, None]
     assert sets == [[1], [1]]
+    assert chain is None
     assert [data["folders"][each[0]] + "|" + each[1] for each in second[3]] == ["/|c", "|d"]
 
 
@@ -167,12 +172,48 @@ def with_copies():
 
 
 def test_the_data_of_a_group_say_which_files_are_identical():
-    ((_, _, _, members, sets),) = data_of(page_of(result(with_copies())))["groups"]
+    ((_, _, _, members, sets, _),) = data_of(page_of(result(with_copies())))["groups"]
 
     assert [each[1] for each in members] == [
         *("first.txt", "copy.txt", "near.txt", "set-1.txt", "set-3.txt", "set-2.txt")
     ]
     assert sets == [[2], [1], [2, 1]]
+
+
+def with_versions():
+    """A group of two versions, and one of three of which nothing is known about what changed."""
+    changed = Version("in/lease v1.txt", None), Version("in/lease v2.txt", 0.123)
+    unknown = (Version(path, None) for path in ("a1", "a2", "a3"))
+    return (
+        replace(group(1, "in/lease v2.txt", "in/lease v1.txt"), versions=changed),
+        replace(group(2, "a1", "a2", "a3"), versions=tuple(unknown)),
+        group(3, "b", "c"),
+    )
+
+
+def test_the_data_of_a_group_have_its_chain_of_versions():
+    groups = data_of(page_of(result(*with_versions())))["groups"]
+
+    assert [each[5] for each in groups] == [
+        [["in/lease v1", "v2.txt"], ["12"]],
+        [["a1", "a2", "a3"], []],
+        None,
+    ]
+
+
+FOLDERS = (
+    FolderPair("code/old", "code/new\x1b", 512, 600, 500, 471, 9, "code/new\x1b", (1,)),
+    FolderPair("a/docs", "b/docs", 4, 4, 4, 4, 0, None),
+)
+
+
+def test_the_data_of_the_page_have_the_pairs_of_folders():
+    data = data_of(page_of(result(group(1, "a", "b"), folders=FOLDERS)))
+
+    assert data["folderPairs"] == [
+        ["code/old", "code/new\\x1b", 500, 512, 471, 9, "new\\x1b"],
+        ["a/docs", "b/docs", 4, 4, 4, 0, ""],
+    ]
 
 
 def family(number, *figures, folder=""):
@@ -207,7 +248,7 @@ def test_the_data_of_the_page_have_families_of_siblings_and_their_figures():
 
     assert data["siblings"] == 3
     assert len(data["groups"]) == 1
-    ((number, kind, _, members, _, sharing),) = data["patterns"]
+    ((number, kind, _, members, _, _, sharing),) = data["patterns"]
     assert (number, kind) == (2, "same pattern")
     assert [each[-1] for each in members] == [1.0, 0.12, 0.2, 0.1]
     assert sharing == [0.5, 0.62, "nearly all", 37]
@@ -345,10 +386,8 @@ def test_every_kind_and_reason_has_its_chinese_words():
     words = files("simdup.report.page").joinpath("words.js").read_text("utf-8")
     chinese = words.partition("  zh: {")[2]
 
-    for each in (*Kind, *Reason):
-        assert re.search(rf"^\s*'?{re.escape(each.value)}'?: '[^'a-z]*", chinese, re.MULTILINE) or (
-            f"{each.value}: '" in chinese or f"'{each.value}': '" in chinese
-        )
+    for each in (*(kind.value for kind in (*Kind, *Reason)), *BY_NAME, NUMBERS, REDIRECTION):
+        assert re.search(rf"\b{re.escape(each)}'?: '", chinese), each
 
 
 def test_both_languages_have_the_same_keys_and_all_are_used():

@@ -18,7 +18,15 @@ from simdup.records import Reason, Skipped, Stats
 from simdup.report.page import render
 from simdup.report.wording import percent
 from simdup.settings import SIMILARITY
-from tests.report.test_page import family, group, page_of, result, with_copies
+from tests.report.test_page import (
+    FOLDERS,
+    family,
+    group,
+    page_of,
+    result,
+    with_copies,
+    with_versions,
+)
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -172,7 +180,7 @@ def test_the_histogram_has_all_files_and_the_threshold(page):
 
 def test_searching_shows_the_groups_with_all_words_in_one_path(page):
     page.fill("#search", "HARBOUR let")
-    assert heads(page) == ["files/letters/harbour.txt"]
+    assert [head.split(" > ")[0] for head in heads(page)] == ["files/letters/harbour"]
     assert page.locator("#count").inner_text() == "1 of 4 groups"
 
     page.fill("#search", "harbour clock")
@@ -215,7 +223,7 @@ def test_groups_are_sorted(page):
 
 
 def test_an_open_group_shows_its_members_and_their_distance(page):
-    group = open_group(page, "harbour.txt")
+    group = open_group(page, "harbour")
     rows = group.locator(".members tbody tr").all_inner_texts()
 
     assert len(rows) == 3
@@ -252,8 +260,44 @@ def test_an_identical_set_has_a_heading_with_its_number(rendered):
         assert len(heads(page)) == found
 
 
+def test_the_heading_of_a_group_of_versions_is_their_chain(rendered):
+    page = rendered(result(*with_versions()))
+
+    assert heads(page) == [
+        "in/lease v1 > v2.txt, newest last; 12 % changed",
+        "a1 > a2 > a3, newest last",
+        "b",
+    ]
+    page.click("#language")
+    assert heads(page)[0] == "in/lease v1 > v2.txt（从旧到新），依次改动 12 %"
+
+
+def test_pairs_of_folders_stand_above_the_groups(rendered):
+    page = rendered(result(group(1, "a", "b"), folders=FOLDERS))
+    rows = page.locator("#folderPairs li")
+
+    assert rows.all_inner_texts() == [
+        "code/old ~ code/new\\x1b: 500 of 512 files, 471 identical, 9 not compared;"
+        " newer: new\\x1b",
+        "a/docs ~ b/docs: 4 of 4 files, 4 identical",
+    ]
+    page.click("#language")
+    assert rows.nth(1).inner_text().endswith("：4 个文件中有 4 个的副本，其中 4 个文字相同")
+
+
+def test_files_that_were_compared_for_identity_only_are_counted(rendered):
+    stats = Stats(9, 8, 1234, 0.5, identity_only=(("lock file", 2), ("SVG image", 1)))
+    page = rendered(replace(result(group(1, "a", "b")), stats=stats))
+
+    words = "Compared for identity only: 2 lock files, 1 SVG image."
+    assert words in page.locator("#settings").inner_text()
+    page.click("#language")
+    words = "只查找完全相同者：2 个锁定文件、1 个矢量图。"
+    assert words in page.locator("#settings").inner_text()
+
+
 def test_english_texts_are_compared_by_words(page):
-    table = compare(open_group(page, "harbour.txt"), "harbour-2.txt")
+    table = compare(open_group(page, "harbour"), "harbour-2.txt")
 
     assert table.locator("del").all_inner_texts() == ["grey seal", "candles"]
     assert table.locator("ins").all_inner_texts() == ["brown otter"]
@@ -278,7 +322,7 @@ def test_equal_passages_are_folded_and_can_be_unfolded(page):
 
 
 def test_any_two_members_are_put_side_by_side(page):
-    group = open_group(page, "harbour.txt")
+    group = open_group(page, "harbour")
     compare(group, "harbour-2.txt")
     group.get_by_label("Left").select_option(label="files/letters/harbour-3.txt")
     group.locator("th .name", has_text="harbour-3.txt").wait_for()
@@ -370,7 +414,7 @@ def test_a_page_without_families_has_no_switch(rendered):
 
 
 def test_the_language_switches(page):
-    compare(open_group(page, "harbour.txt"), "harbour-2.txt")
+    compare(open_group(page, "harbour"), "harbour-2.txt")
     page.click("#language")
 
     assert page.get_attribute("html", "lang") == "zh-Hans"
@@ -483,7 +527,7 @@ def test_markup_and_scripts_from_elsewhere_are_refused(browser, report):
 @pytest.mark.parametrize("width", [320, 390, 800])
 def test_nothing_is_wider_than_a_phone(opened, report, width):
     page = opened(report, viewport={"width": width, "height": 800})
-    compare(open_group(page, "harbour.txt"), "harbour-2.txt")
+    compare(open_group(page, "harbour"), "harbour-2.txt")
 
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -665,7 +709,7 @@ def test_axe_finds_no_fault(opened, report, scheme, language):
     page = opened(report, color_scheme=scheme, bypass_csp=True)
     if language == "zh":
         page.click("#language")
-    compare(open_group(page, "harbour.txt"), "harbour-2.txt")
+    compare(open_group(page, "harbour"), "harbour-2.txt")
     page.evaluate(Path(AXE).read_text("utf-8"))
     found = page.evaluate("axe.run()")
 

@@ -12,9 +12,9 @@ from simdup import InputError, Recipe, Settings, fingerprint_texts, pairs_within
 from simdup.corpus.scan import group_texts
 from simdup.corpus.stay import dropped
 from simdup.evaluation.labels import labelled_pairs, own_table
-from simdup.fingerprint import simhash
+from simdup.fingerprint import simhash, sketch
 from simdup.fingerprint.simhash import are_degenerate
-from simdup.match import groups
+from simdup.match import groups, match, postings
 from simdup.match.candidates import SIEVE_FROM, search_distance
 from simdup.match.groups import Precedence, components, leaders, with_near_copies
 from simdup.match.own_share import (
@@ -46,6 +46,7 @@ from simdup.spark.dataframes import prepared
 from simdup.spark.fingerprints import TextFrame
 from simdup.spark.linkage import LED, led_near_copies, led_texts, rooted
 from simdup.spark.own_share import perhaps_alike
+from simdup.spark.postings import texts_together
 from simdup.spark.readers import STRINGS
 
 PROBLEM = session.java_problem()
@@ -384,6 +385,113 @@ def test_groups_found_in_several_rounds_equal_those_of_the_local_engine(
     assert sum(k < search_distance(0.6, 64) for k in narrow) > 1
 
 
+def random_sketches(seed, n=700):
+    """Sketches of rare and common values: versions of others, crowds, short texts and long ones."""
+    draw, made = np.random.default_rng(seed), []
+    crowds = [draw.integers(0, 1 << 32, 70) for _ in range(2)]
+    for number in range(n):
+        # Squared, so that low values are common.
+        values = (10_000 * draw.random(draw.integers(1, 90)) ** 2).astype(np.int64) * 400_000
+        if number % 4 == 3:
+            values = np.concatenate((values[:5], draw.choice(made[-1], len(made[-1]) // 2)))
+        elif number % 10 == 1:
+            values = np.concatenate((values, draw.permutation(crowds[number // 10 % 2])[:60]))
+        elif number % 10 == 5:
+            values = draw.integers(0, 1 << 28, 200)
+        made.append(np.unique(values).astype(np.uint32))
+    counts = np.array([len(each) if max(each) >= 1 << 28 else 3000 for each in made])
+    return sketch.of_each(made), counts, draw.integers(0, 1 << 64, (n, 2), np.uint64)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
+    on_spark, monkeypatch, seed
+):
+    sketches, counts, digests = random_sketches(seed)
+    order, none = np.lexsort(digests.T), np.zeros(len(counts), bool)
+    expected = postings.texts_together(sketches, counts, order, none)
+    pairs = np.sort(expected.pairs, axis=1)
+    assert len(pairs) > 200
+    assert 20 < len(expected.crowded) < 300
+
+    # Also with a few rows at a time.
+    monkeypatch.setattr("simdup.spark.postings.ROWS_AT_ONCE", (1 << 18, 10)[seed])
+    rows = zip(
+        counts.tolist(),
+        map(bytearray, digests),
+        map(bytearray, sketches.each()),
+        strict=True,
+    )
+    rows = [(number, *row) for number, row in enumerate(rows)]
+    schema = "number long, features long, digest binary, sketch binary"
+    for partitions in PARTITIONINGS:
+        frame = on_spark.createDataFrame(rows, schema).repartition(partitions)
+        found = texts_together(frame).persist()
+        in_order = pairs[np.lexsort(pairs.T[::-1])].tolist()
+        assert table_of(found, "a", "b").tolist() == in_order
+        stars = table_of(found.where("is_star"), "a", "b")
+        assert np.unique(stars).tolist() == expected.crowded.tolist()
+        found.unpersist()
+
+
+@pytest.fixture
+def by_lists(monkeypatch):
+    """Candidates come from lists, as beyond 10,000 texts."""
+    for module in (match, spark.match):
+        monkeypatch.setattr(module, "BY_DISTANCE", 50)
+
+
+@pytest.mark.usefixtures("by_lists")
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(), Settings(similarity=0.95), Settings(similarity=0.6, linkage="components")],
+    ids=["default", "copies", "components"],
+)
+def test_groups_found_by_lists_equal_those_of_the_local_engine(
+    frame_of, fixture_texts, form_texts, settings
+):
+    crowd = fixture_texts[0].split()
+    crowd = [" ".join([*crowd[:place], f"w{place}", *crowd[place + 1 :]]) for place in range(120)]
+    texts = [*fixture_texts, *fixture_texts[:40], *form_texts, *crowd, "", "two words"]
+
+    expected = local_groups(texts, settings)
+    assert len(expected) > 80
+    for partitions in PARTITIONINGS:
+        assert spark_groups(frame_of(texts, partitions), settings) == expected
+
+
+@pytest.mark.usefixtures("by_lists")
+def test_rounds_by_lists_look_at_the_candidates_of_the_local_engine(frame_of, write, form_texts):
+    # Many versions of one text, of which rounds compare only some.
+    words = [f"w{place}" for place in range(130)]
+    crowd = (" ".join([*words[:place], "x", *words[place + 1 :]]) for place in range(130))
+    texts = [*form_texts, *crowd]
+    write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
+
+    _, matching = prepared(TextFrame(frame_of(texts, 3), STRINGS), Settings())
+    found, expected = matching.match().candidates, scan_rows(["a.jsonl"]).candidates
+    assert found == expected
+    assert expected.pairs < 130 * 129 / 4
+
+
+@pytest.mark.usefixtures("by_lists")
+def test_pairs_found_by_lists_are_those_that_distances_find_and_more(
+    frame_of, monkeypatch, form_texts
+):
+    random_, words = random.Random(4), [f"w{i}" for i in range(3000)]
+    crowd = [random_.choices(words, k=120) for _ in range(60)]
+    crowd = [[*crowd[0][:100], *own[:20]] for own in crowd]
+    texts = [*form_texts, *(" ".join(each) for each in crowd)]
+    columns = ("id_a", "id_b", "distance", "similarity")
+
+    found = table_of(spark.pairs(frame_of(texts)), *columns).tolist()
+    monkeypatch.setattr(spark.match, "BY_DISTANCE", 10_000)
+    by_distance = table_of(spark.pairs(frame_of(texts)), *columns).tolist()
+    assert len(by_distance) > 60 * 59 / 2
+    assert {*map(tuple, by_distance)} <= {*map(tuple, found)}
+    assert len(found) < 1.05 * len(by_distance)
+
+
 def random_rows(n=3000, width=8, seed=0):
     """Fingerprints: a third share a block, many are a few bits from another, some are equal."""
     made = np.random.default_rng(seed)
@@ -416,8 +524,9 @@ def both_near(rows, reach):
 
 
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(32, 4, 6)], ids=["k=3", "sieved"])
-def test_comparing_in_tiles_finds_every_pair_once(frame_of_rows, monkeypatch, reach):
+def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch, reach):
     monkeypatch.setattr(search, "COMPARISONS_WORTH", 1)
+    monkeypatch.setattr(search, "keyed", None)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -427,11 +536,12 @@ def test_comparing_in_tiles_finds_every_pair_once(frame_of_rows, monkeypatch, re
 
 @pytest.mark.parametrize("hot", [50, 100_000], ids=["split", "whole"])
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(56, 2, 3)], ids=["k=3", "sieved"])
-def test_joining_on_blocks_finds_every_pair_once(frame_of_rows, monkeypatch, reach, hot):
-    monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
+def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, reach, hot):
+    monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
-    monkeypatch.setattr(search, "tiled_pairs", None)
+    monkeypatch.setattr(search, "EVERYTHING", None)
     monkeypatch.setattr(search, "HOT", hot)
+    monkeypatch.setattr(search, "FEW_ROWS", 40)
     rows = random_rows()
 
     for partitions in PARTITIONINGS:
@@ -439,9 +549,9 @@ def test_joining_on_blocks_finds_every_pair_once(frame_of_rows, monkeypatch, rea
         assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
 
 
-def test_rows_with_too_many_candidates_are_not_joined(frame_of_rows, monkeypatch):
-    monkeypatch.setattr(search, "ROWS_WORTH_JOIN", 0)
-    monkeypatch.setattr(search, "joined_pairs", None)
+def test_rows_with_too_many_candidates_have_no_tables(frame_of_rows, monkeypatch):
+    monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
+    monkeypatch.setattr(search, "_in_cells_of_keys", None)
     rows = random_rows()
 
     found = search.near_pairs(frame_of_rows(rows, 2), Reach(64, 3, None))

@@ -48,7 +48,7 @@ function identicalOf(sets) {
   return sets.flat().filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, diameter, list, sets, sharing]) {
+function groupOf([id, kind, diameter, list, sets, chain, sharing]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   const identical = identicalOf(sets);
@@ -62,6 +62,8 @@ function groupOf([id, kind, diameter, list, sets, sharing]) {
     kinds: [kind, identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
     identical,
     diameter,
+    // Names of versions from the oldest to the newest, and what changed; null for other groups.
+    chain,
     sharing,
     members,
     first,

@@ -5,6 +5,13 @@ const GROUPS_AT_ONCE = 60;
 // Members laid out before the reader asks for more.
 const MEMBERS_AT_ONCE = 200;
 
+/** Lay out which folders are copies of others, above the groups. */
+function drawFolderPairs() {
+  byId('folderPairs').replaceChildren(...data.folderPairs.map(([path, other, ...figures]) => make('li', {},
+    make('bdi', { class: 'path name' }, path), ' ~ ', make('bdi', { class: 'path name' }, other),
+    make('span', { class: 'note' }, t('folderPair', ...figures)))));
+}
+
 /** Lay out the list anew from its beginning. */
 function drawGroups() {
   byId('list').replaceChildren();
@@ -31,7 +38,7 @@ function itemOf(group) {
   make('span', { class: 'id' }, `${group.id}`),
   make('span', { class: 'alike' }, likeness(group.least, group.exact)),
   make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]),
-  pathOf(group.first),
+  group.chain ? make('bdi', { class: 'path name' }, t('chain', ...group.chain)) : pathOf(group.first),
   make('span', { class: 'count' }, filesOf(group)),
   make('span', { class: 'copies' }, group.copies ? t('inCopies', size(group.copies)) : ''));
   return make('li', { class: 'group', id: `group-${group.id}` },

@@ -26,6 +26,7 @@ function drawPage() {
   drawSummary();
   drawHistogram();
   drawFilters();
+  drawFolderPairs();
   applyFilters();
 }
 

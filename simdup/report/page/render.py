@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from simdup.files.sets import entries
 from simdup.records import Document, Kind, Skipped
+from simdup.report.folders import newer_name
 from simdup.report.page import LARGEST_PAGE
-from simdup.report.text import family_figures, skips
+from simdup.report.text import chain_parts, family_figures, skips
 from simdup.report.wording import printable, sharing
 from simdup.theory import similarity_at
 from simdup.versions import version
@@ -25,7 +26,7 @@ from simdup.versions import version
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simdup.records import Group, Member, ScanResult
+    from simdup.records import FolderPair, Group, Member, ScanResult
     from simdup.settings import Settings
 
 #: Reads the text of a document for the page, or says why it cannot be read.
@@ -150,11 +151,13 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "recall": recall and [recall.value, recall.low, recall.high],
         "skips": skips(result.skipped),
         "skipped": _skipped(result.skipped),
+        "folderPairs": [_folder_pair(pair) for pair in result.folders],
         "folders": list(folders),
         "codings": list(encodings),
         "groups": groups,
         "patterns": patterns,
         "siblings": stats.siblings,
+        "identityOnly": stats.identity_only,
     }
 
 
@@ -182,13 +185,14 @@ def _estimate(distance: int, bits: int) -> float:
 def _group(
     group: Group, bits: int, folders: dict[str, int], encodings: dict[str, int]
 ) -> list[Any]:
-    """A group as the page reads it in data.js; of siblings also how alike they are, and to whom.
+    """A group as the page reads it in data.js: its members, sets, chain, and for siblings figures.
 
     For each identical set, or single file, it says how many members have each content.
     """
     members = [_member(member, bits, folders, encodings) for member in group.members]
     sets = [[len(piece) for piece in entry] for entry in entries(group.members)]
-    fields: list[Any] = [group.id, group.kind.value, group.diameter, members, sets]
+    chain = chain_parts(group.versions) if group.versions else None
+    fields: list[Any] = [group.id, group.kind.value, group.diameter, members, sets, chain]
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
         fields.append([least, most, *sharing(*middle)])
@@ -216,6 +220,12 @@ def _member(
         int(alike is not None),
         None if member.own_share is None else round(member.own_share, 6),
     ]
+
+
+def _folder_pair(pair: FolderPair) -> list[Any]:
+    """A pair of folders as the page reads it in groups.js."""
+    names = printable(pair.path), printable(pair.other)
+    return [*names, pair.copies, pair.files, pair.identical, pair.unread, newer_name(pair)]
 
 
 def _skipped(skipped: tuple[Skipped, ...]) -> list[list[str]]:

@@ -41,6 +41,7 @@ function settingsInWords() {
     verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(least)),
     ownShare ? t('ownShare', percent(ownShare)) : '',
     data.siblings ? t('siblings', data.siblings) : '',
+    data.identityOnly.length ? t('identityOnly', data.identityOnly.map(([kind, count]) => [t('noise')[kind] ?? kind, count])) : '',
     data.recall ? t('recall', ...data.recall.map(percent)) : '',
     t('recipe', bits, t('features')[features](ngram, top)),
     t('linkage')[linkage],

@@ -1,0 +1,174 @@
+"""Sketches in, candidate pairs out: `simdup.match.postings`, with each list of texts in one task.
+
+A value that all texts have is no harm: Spark counts how long a list is while it sorts,
+and only short lists, and the values of one text, are handed to Python as a whole.
+
+A text is listed by its entry, which is its number and, in the lowest bits, what it needs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.window import Window
+
+from simdup.match.postings import (
+    LEAST_SHARED,
+    MOST_TOGETHER,
+    depths_of,
+    key_of,
+    listed_values,
+    needed_of,
+    neighbours,
+    sharing_enough,
+)
+from simdup.search.distinct import distinct_numbers
+from simdup.search.pairs import ranges
+from simdup.spark.arrow import begins_of, lists_of, numbers, sketches_of, whole_runs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pyspark.sql import Column, DataFrame
+
+    from simdup.spark.arrow import Batches, Task
+
+    Indices = NDArray[np.int64]
+
+# The columns of lists, of what follows a text in a list, and of pairs of entries.
+LISTED = "value long, entry long"
+FOLLOWING = "entry long, others array<long>, weight int"
+ENTRIES = "a long, b long"
+
+# The bits of an entry that say how many values more than LEAST_SHARED the text needs.
+NEEDED_BITS = 2
+
+# The bytes of a digest.
+DIGEST = 16
+
+# Rows that a task holds at once.
+ROWS_AT_ONCE = 1 << 18
+
+
+def texts_together(texts: DataFrame) -> DataFrame:
+    """The pairs of texts that share enough of what few others have, lazily: a, b and is_star.
+
+    `texts` have number, features, digest and sketch. Each pair is there once, the lower number as
+    a. `is_star` is true if one of the two is the first text of a long list.
+    """
+    listed = texts.select("number", "features", "sketch").mapInArrow(_listing, LISTED)
+    by_value = _counted(listed)
+    common = by_value.where(F.col("size") > MOST_TOGETHER).select("value", "entry")
+    of_texts = common.repartition("entry").sortWithinPartitions("entry")
+    by_two = _counted(of_texts.mapInArrow(_by_neighbours, LISTED))
+    following = _short(by_value, 1).unionAll(_short(by_two, 2))
+    of_texts = following.repartition("entry").sortWithinPartitions("entry")
+    sharing = of_texts.mapInArrow(_sharing, ENTRIES).withColumn("is_star", F.expr("false"))
+    long = by_two.where(F.col("size") > MOST_TOGETHER)
+    pairs = sharing.unionAll(_stars(long, texts).withColumn("is_star", F.expr("true")))
+    numbered = pairs.select(_number("a").alias("a"), _number("b").alias("b"), "is_star")
+    return numbered.where("a != b").groupBy("a", "b").agg(F.max("is_star").alias("is_star"))
+
+
+def _listing(batches: Batches) -> Batches:
+    """List texts under values of their sketches: LISTED."""
+    for each in batches:
+        counts = numbers(each["features"])
+        entries = numbers(each["number"]) << NEEDED_BITS | needed_of(counts) - LEAST_SHARED
+        for keys in listed_values(sketches_of(each["sketch"]), depths_of(counts)):
+            yield _listed(keys >> np.uint64(32), entries[_low(keys)])
+
+
+def _by_neighbours(batches: Batches) -> Batches:
+    """List texts, which come with all their common values, under pairs of these: LISTED."""
+    for table in whole_runs(batches, ("entry",), ROWS_AT_ONCE):
+        begins = begins_of(table, ("entry",))
+        own = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(table)))
+        keys = neighbours(key_of(own, numbers(table["value"])))
+        yield _listed(keys >> np.uint64(32), numbers(table["entry"])[begins[_low(keys)]])
+
+
+def _low(keys: NDArray[np.uint64]) -> Indices:
+    """The low half of each key."""
+    return (keys & np.uint64((1 << 32) - 1)).astype(np.int64)
+
+
+def _listed(values: NDArray[np.uint64], entries: Indices) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"value": values.astype(np.int64), "entry": entries})
+
+
+def _counted(listed: DataFrame) -> DataFrame:
+    """Each entry of some lists with the `size` of its list, the entries of a list together."""
+    size = F.count("*").over(Window.partitionBy("value"))
+    return listed.withColumn("size", size)
+
+
+def _short(lists: DataFrame, weight: int) -> DataFrame:
+    """What follows each text in short lists, where two texts share `weight` values: FOLLOWING."""
+    short = lists.where(F.col("size").between(2, MOST_TOGETHER)).select("value", "entry")
+    # They are sorted by now, so this costs nothing.
+    return short.sortWithinPartitions("value").mapInArrow(_following(weight), FOLLOWING)
+
+
+def _following(weight: int) -> Task:
+    """A task that says which entries follow each one in its list, in ascending order."""
+
+    def following(batches: Batches) -> Batches:
+        for table in whole_runs(batches, ("value",), ROWS_AT_ONCE):
+            entries = numbers(table["entry"])
+            entries = entries[np.lexsort((entries, numbers(table["value"])))]
+            begins, after = begins_of(table, ("value",)), np.arange(1, len(table) + 1)
+            sizes = np.diff(begins, append=len(table))
+            counts = np.repeat(begins + sizes, sizes) - after
+            others = np.concatenate([serial for _, serial in ranges(after, counts)])
+            is_followed = counts > 0
+            counts = counts[is_followed]
+            offsets = pa.array(np.append(0, np.cumsum(counts)), pa.int32())
+            columns = {
+                "entry": entries[is_followed],
+                "others": pa.ListArray.from_arrays(offsets, entries[others]),
+                "weight": np.full(len(counts), weight, np.int32),
+            }
+            yield pa.RecordBatch.from_pydict(columns)
+
+    return following
+
+
+def _sharing(batches: Batches) -> Batches:
+    """Find the pairs that share enough, from what follows each text in all lists: ENTRIES."""
+    for table in whole_runs(batches, ("entry",), ROWS_AT_ONCE):
+        others, begins = lists_of(table["others"])
+        counts = np.diff(begins)
+        weights = np.repeat(numbers(table["weight"]), counts)
+        left = np.repeat(numbers(table["entry"]), counts)
+        entries = distinct_numbers(np.concatenate((left, others)))
+        i, j = np.searchsorted(entries, left), np.searchsorted(entries, others)
+        needed = LEAST_SHARED + (entries & (1 << NEEDED_BITS) - 1)
+        a, b = np.ascontiguousarray(entries[sharing_enough(i, j, weights, needed)].T)
+        yield pa.RecordBatch.from_pydict({"a": a, "b": b})
+
+
+def _stars(lists: DataFrame, texts: DataFrame) -> DataFrame:
+    """Pairs of the first text of each long list with the others, if they share enough: ENTRIES."""
+    # The local engine orders digests by their second word, then by the first; the lowest byte of
+    # a word comes first.
+    place = F.concat(*(F.substring("digest", byte, 1) for byte in range(DIGEST, 0, -1)))
+    places = texts.select("number", place.alias("place"))
+    placed = lists.withColumn("number", _number("entry")).join(places, "number")
+    first = F.min(F.struct("place", "entry")).over(Window.partitionBy("value"))
+    spokes = placed.select("entry", first["entry"].alias("first")).where("entry != first")
+    low, high = F.least("entry", "first").alias("a"), F.greatest("entry", "first").alias("b")
+    shared = spokes.groupBy(low, high).agg((2 * F.count("*")).alias("shared"))
+    return shared.where(F.col("shared") >= F.least(_needed("a"), _needed("b"))).select("a", "b")
+
+
+def _number(entry: str) -> Column:
+    """The number of the text of an entry."""
+    return F.shiftright(entry, NEEDED_BITS)
+
+
+def _needed(entry: str) -> Column:
+    """How many values a candidate of this text must share."""
+    return LEAST_SHARED + F.col(entry).bitwiseAND((1 << NEEDED_BITS) - 1)
