@@ -28,8 +28,9 @@ LEAST_SHARE = 0.8
 #: Fewer copies are no line of their own: the groups of these files say as much.
 LEAST_COPIES = 3
 
-# Of more files with one name in one group, not all pairs vote.
-_ALL_VOTE = 4
+# Of more files with one name in one group, not all pairs vote. Two trees may each hold several
+# copies of a file; then only some of its pairs lie at the same place in both.
+_ALL_VOTE = 16
 
 # Two folders are compared if at least this share of the smaller one's files vote for it. Not all
 # pairs of a large group vote, so it is far below LEAST_SHARE.

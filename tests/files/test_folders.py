@@ -60,6 +60,16 @@ def named(found):
     return [(pair.path, pair.other) for pair in found]
 
 
+def test_a_tree_whose_files_have_copies_inside_it_is_one_pair_with_its_copy():
+    inside = ("a", "a/sub", "b", "b/a", "b/a/sub")
+    folders = [f"in/{tree}/{each}" for tree in ("old", "new") for each in inside]
+
+    found = pairs(copies(["1.txt", "2.txt", "3.txt", "4.txt", "5.txt"], *folders))
+
+    assert named(found) == [("in/old", "in/new")]
+    assert (found[0].copies, found[0].groups) == (25, (1, 2, 3, 4, 5))
+
+
 NAMES = ["a", "b", "sub/c", "sub/d", "sub/deep/e"]
 
 
