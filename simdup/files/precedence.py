@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simdup.records import Document
 
 # Files that were unpacked or copied together are as old as each other.
-NS_OF_A_SECOND = 1_000_000_000
+NS_OF_A_MINUTE = 60_000_000_000
 
 # What programs and people add to the names of copies, in lower case: "letter (1).txt",
 # "Copy of letter.txt", "letter - Kopie.txt", "letter副本.txt", "letter.txt.bak", "letter.txt~".
@@ -40,7 +40,7 @@ def is_name_of_copy(name: str) -> bool:
 
 
 def ranks(documents: Sequence[Document]) -> NDArray[np.int64]:
-    """The rank of each document, from 0 on: older ones come first, by whole seconds.
+    """The rank of each document, from 0 on: older ones come first, by whole minutes.
 
     Of equally old ones those whose names do not say that they are copies, then those with
     shorter paths, then by path.
@@ -54,4 +54,4 @@ def ranks(documents: Sequence[Document]) -> NDArray[np.int64]:
 def _key(document: Document) -> tuple[int, bool, int, bytes]:
     path = document.path.encode("utf-8", "surrogateescape")
     is_copy = is_name_of_copy(os.path.basename(document.path))
-    return document.source.mtime_ns // NS_OF_A_SECOND, is_copy, len(path), path
+    return document.source.mtime_ns // NS_OF_A_MINUTE, is_copy, len(path), path

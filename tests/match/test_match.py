@@ -195,13 +195,15 @@ def test_the_oldest_file_stands_for_copies_then_one_that_is_not_named_a_copy(tre
 
     def scanned(**ages):
         for name in names:
-            os.utime(os.path.join(root, name), (0, ages.get(name, 100)))
+            os.utime(os.path.join(root, name), (0, ages.get(name, 6000)))
         return groups(scan([root]), root)[0]
 
     assert scanned()[0] == "a"
     assert scanned(b=1)[0] == "b"
     # The shortest path of several copies stands for them.
-    assert scanned(**dict.fromkeys(("long-name", "b", "a"), 101))[0] == "a (1)"
+    assert scanned(**dict.fromkeys(("long-name", "b", "a"), 6060))[0] == "a (1)"
+    # Files of one minute are as old as each other.
+    assert scanned(**dict.fromkeys(("long-name", "b", "a"), 6059))[0] == "a"
 
 
 def test_against_counts_only_pairs_between_the_two(tree):
