@@ -266,10 +266,11 @@ def test_versions_are_grouped_and_siblings_are_not_as_by_the_local_engine(
     assert {row for row in expected if not 0.57 <= expected[row][-1] <= 1} == set()
     for partitions in PARTITIONINGS:
         assert spark_groups(frame_of(form_texts, partitions), settings) == expected
-    # Without own shares all texts of a form are one group.
+    # Without own shares texts of a form are together: all in a chain, in stars some of them.
     every = Settings(linkage=linkage, own_share=0)
     found = spark_groups(frame_of(form_texts), every)
-    assert len({first for first, *_ in found.values()}) == 3
+    groups = len({first for first, *_ in found.values()})
+    assert groups == 3 if linkage == "components" else groups < 30
     assert found == local_groups(form_texts, every)
 
 
