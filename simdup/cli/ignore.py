@@ -197,8 +197,8 @@ def _group_of_last_scan(number: str, named: str | None) -> tuple[tuple[str, str]
             group = kept_group(store, int(number))
     if group is None:
         raise InputError(
-            f"group {number}: the last scan that remembers anything showed none with this number"
-            f" and at most {MOST_TEXTS} texts"
+            f"group {number}: the last scan kept no group with this number (groups of more than"
+            f" {MOST_TEXTS} texts are not kept, and `--no-cache` keeps none)"
         )
     if len(group.texts) < 2:
         raise InputError(

@@ -21,7 +21,7 @@ from simdup.files.versions import with_versions
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, members_of
-from simdup.match.match import exact_similarities, match
+from simdup.match.match import match, similarities_of
 from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
@@ -155,7 +155,7 @@ class _Similarities:
         reread = _RereadDocuments(documents, texts, self.settings)
         known = None if self.cache is None else _StoredSimilarities(self.cache, reread.changed)
         about = texts, asked, self.settings, reread, self.progress
-        return [float(value) for value in exact_similarities(*about, known)]
+        return [float(value) for value in similarities_of(*about, known)]
 
 
 class _RereadDocuments:

@@ -19,6 +19,7 @@ from simdup.errors import InputError
 from simdup.records import Kind
 from simdup.search.distinct import diameter
 from simdup.storage.home import usual_place
+from simdup.storage.last_scan import MOST_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
-
-#: The most texts of one entry: each two of them are a pair.
-MOST_TEXTS = 500
 
 
 @dataclass(frozen=True, slots=True)

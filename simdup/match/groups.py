@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simdup.arguments import check_whole
+from simdup.compute.hashing import mix64
 from simdup.errors import BadValueError
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import LINKAGES
@@ -36,10 +37,6 @@ NEAR_COPY = 0.8
 
 # Similarities are added up as whole multiples of 1 / UNIT, so that their order makes no difference.
 UNIT = 1 << 30
-
-# Odd numbers that mix the bits of others: Steele et al., "Fast splittable pseudorandom number
-# generators", 2014.
-MIXERS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 #: The most texts of a star group that stay because none is alike to another. Where there would
 #: be more, the representative stays too and the rest goes: so the time stays linear.
@@ -192,10 +189,7 @@ class Edges:
 
 def _weakest_first(pairs: Indices, closeness: Closeness, order: Precedence) -> Edges:
     """The least similar pairs first; among equally similar pairs the content decides."""
-    mixed = order.content
-    for mixer in MIXERS:
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * mixer
-    mixed ^= mixed >> np.uint64(31)
+    mixed = mix64(order.content)
     i, j = pairs[:, 0], pairs[:, 1]
     by_closeness = np.argsort(closeness)
     same = np.zeros(len(pairs), bool)

@@ -137,7 +137,7 @@ def match(  # noqa: PLR0913  (the last two have an answer)
     return LocalEngine(texts, settings, source, progress, cache, exclusions).groups()
 
 
-def exact_similarities(  # noqa: PLR0913, PLR0917  (as `match`)
+def similarities_of(  # noqa: PLR0913, PLR0917  (as `match`)
     texts: Texts,
     pairs: Indices,
     settings: Settings,
@@ -147,7 +147,7 @@ def exact_similarities(  # noqa: PLR0913, PLR0917  (as `match`)
 ) -> Similarities:
     """The exact similarities of these pairs (m, 2) of texts, whatever they are; (m,)."""
     engine = LocalEngine(texts, settings, source, progress, cache, NO_EXCLUSIONS)
-    return engine._similarities(pairs)  # noqa: SLF001
+    return engine.similarities(pairs)
 
 
 @dataclass(eq=False)
@@ -214,7 +214,7 @@ class LocalEngine:
         short = (self.texts.counts[pairs] < SHORT).any(axis=1)
         least = similarity_at(self.settings.distance, self.bits)
         holds = np.ones(len(pairs), bool)
-        holds[short] = self._similarities(pairs[short]) >= least
+        holds[short] = self.similarities(pairs[short]) >= least
         holds[holds] = self._exclude(pairs[holds])
         pairs = pairs[holds]
         distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
@@ -420,9 +420,9 @@ class LocalEngine:
         Both are computed together, so that texts are read once.
         """
         if self.sample is None or self.sample.is_verified:
-            return self._similarities(pairs)
+            return self.similarities(pairs)
         every = np.concatenate((pairs, self.sample.missing(pairs)))
-        similarities = self._similarities(every)
+        similarities = self.similarities(every)
         self.sample.note_similarities(every, similarities)
         return similarities[: len(pairs)]
 
@@ -505,7 +505,7 @@ class LocalEngine:
         self.excluded.append(pairs[~is_allowed])
         return is_allowed
 
-    def _similarities(self, pairs: Indices) -> Similarities:
+    def similarities(self, pairs: Indices) -> Similarities:
         """The exact similarity of each pair of texts, which are read again; (m,)."""
         digests = self.texts.digests
         if self.cache is None:
@@ -530,5 +530,5 @@ class LocalEngine:
         if not self.settings.verified:
             return np.full(len(texts), np.nan)
         unknown = texts[np.isnan(known[texts])]
-        known[unknown] = self._similarities(np.column_stack((unknown, leader[unknown])))
+        known[unknown] = self.similarities(np.column_stack((unknown, leader[unknown])))
         return known[texts]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, threads
+from simdup.compute.hashing import mix64
 from simdup.match.own_share import parts_of_texts
 from simdup.progress import silent
 from simdup.search.distinct import distinct_numbers
@@ -70,9 +71,6 @@ PAIRS_BELOW = np.uint64(1 << 63)
 
 _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 _NO_KEYS = np.empty(0, np.uint64)
-
-# Odd numbers without a pattern in their bits, for hashing two values as one.
-_FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 class Together(NamedTuple):
@@ -228,8 +226,7 @@ def neighbours(keys: Keys) -> Keys:
         left, right = keys[:-apart], keys[apart:]
         are_one = left >> _HALF == right >> _HALF
         left, right = left[are_one], right[are_one]
-        hashes = ((left & _LOW) * _FIRST) ^ ((right & _LOW) * _SECOND)
-        hashes = (hashes ^ (hashes >> np.uint64(29))) * _FIRST
+        hashes = mix64((left << _HALF) | (right & _LOW))
         hashes = (hashes & ~_LOW) | (left >> _HALF)
         found.append(hashes[hashes < PAIRS_BELOW])
     return np.concatenate(found)

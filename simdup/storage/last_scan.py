@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from simdup.records import Group
     from simdup.storage.store import Store
 
-#: A group with more distinct texts is not kept.
+#: The most texts of one entry of the ignore list, of which each two are a pair. A group with
+#: more distinct texts is not kept.
 MOST_TEXTS = 500
 
 #: The groups that are shown first are kept, up to so many texts in all: some three megabytes.

@@ -398,7 +398,7 @@ def test_the_same_text_is_refused(run, place):
         (["add", "in/a.txt"], "give two files or more, a glob, or the number of a group"),
         (["add", "in/*.doc"], "'in/*.doc': no file matches"),
         (["add", "in/*/*.txt"], "give two files or more, a glob, or the number of a group"),
-        (["add", "7"], "group 7: the last scan that remembers anything showed none"),
+        (["add", "7"], "group 7: the last scan kept no group"),
         (["remove", "7"], "'7' is no number of 1 ignored pair"),
         (["remove", "0"], "'0' is no number of 1 ignored pair"),
         (["remove", "in/a.txt"], "'in/a.txt' is no number of 1 ignored pair"),
