@@ -231,7 +231,7 @@ def test_a_later_scan_takes_the_place_of_the_last_one_unless_it_remembers_nothin
     report("forms")
     assert "/forms/" in done(run("ignore", "add", "1"))
     done(run("cache", "clear"))
-    assert "showed none with this number" in refused(run("ignore", "add", "1"))
+    assert "kept no group with this number" in refused(run("ignore", "add", "1"))
 
 
 @pytest.mark.parametrize("number", ["9" * 19, "9" * 5000])
@@ -246,7 +246,7 @@ def test_a_number_that_is_too_large_is_unknown(run, tree, report, number):
 def test_a_store_of_an_option_has_groups_of_its_own(run, tree, report):
     report(tree, "--cache", "store")
 
-    assert "showed none" in refused(run("ignore", "add", "1"))
+    assert "kept no group" in refused(run("ignore", "add", "1"))
     assert "/in/a.txt and " in done(run("ignore", "add", "1", "--cache", "store"))
     assert Path("store").stat().st_mode & 0o777 == 0o600
 
@@ -285,7 +285,7 @@ def test_a_damaged_group_of_the_last_scan_is_unknown(run, tree, report):
         store.execute("UPDATE groups SET entry = replace(entry, 'a.txt', 'x.txt')")
         store.commit()
 
-    assert "showed none" in refused(run("ignore", "add", "1", "--cache", "store"))
+    assert "kept no group" in refused(run("ignore", "add", "1", "--cache", "store"))
 
 
 # The list
