@@ -110,8 +110,11 @@ def read_text(source: Source, known: Encoding | None, readers: Readers | None = 
 def _takes(readers: Readers, head: bytes, source: Source) -> bool:
     """Whether `readers` are asked for the text. Raises SkipError for too large a document.
 
-    A zip file that large is taken for binary, since only its end tells what it holds.
+    A zip file that large is taken for binary, since only its end tells what it holds. Text files
+    longer than WHOLE are plain text, whatever else is in them.
     """
+    if source.size > WHOLE and readers.know_text(head, source.path):
+        return False
     if source.size <= LARGEST_DOCUMENT:
         return readers.take(head, source.path)
     if readers.know(head, source.path):
