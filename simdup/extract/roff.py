@@ -49,6 +49,9 @@ _GLYPHS = table(
 )
 _MARKS = table("' \u0301 : \u0308 ` \u0300 ^ \u0302 ~ \u0303 , \u0327")
 _CODE_POINT = re.compile(r"u([0-9A-F]{4,6})|char(\d{1,7})")
+# So many conditions may stand on one line.
+_MOST_CONDITIONS = 20
+
 # What stands between the cells of a table, and around a cell of several lines.
 _TABLE_MARK = re.compile(r"\btab[ ]?\((.)\)")
 _TABLE_CELL = re.compile(r"(?<!\S)T\{|T\}(?!\S)")
@@ -105,7 +108,14 @@ class _Reader:
         self._name = ""
 
     def read(self, line: str) -> None:
-        """Add the text of a line."""
+        """Add the text of a line, and of what follows the conditions that it begins with."""
+        left: str | None = line
+        for _ in range(_MOST_CONDITIONS):
+            if left is not None:
+                left = self._after(left)
+
+    def _after(self, line: str) -> str | None:
+        """Add the text of a line; return what follows a condition that holds."""
         if self._definition_end is not None:
             if line.rstrip() == self._definition_end:
                 self._definition_end = None
@@ -116,22 +126,23 @@ class _Reader:
             self._table_mark = option[1] if option else self._table_mark
             self._is_table_head = not line.rstrip().endswith((".", ".TE"))
         elif line.startswith((".", "'")):
-            self._carry_out(line)
+            return self._carry_out(line)
         elif not line.startswith('\\"'):
             self._add(line)
+        return None
 
     def _add(self, text: str) -> None:
         if self._table_mark:
             text = _TABLE_CELL.sub(" ", text.replace(self._table_mark, " "))
         self.found.add(_plain(text) + "\n")
 
-    def _carry_out(self, line: str) -> None:
-        """Add the text of a line that begins with a dot."""
+    def _carry_out(self, line: str) -> str | None:
+        """The same for a line that begins with a dot."""
         request = _REQUEST.match(line)
         name, rest = (request[1], request[2]) if request else ("", "")
         if name in {"if", "ie", "el"}:
-            self._decide(name, rest)
-        elif name in _DEFINITIONS:
+            return self._decide(name, rest)
+        if name in _DEFINITIONS:
             words = rest.split()
             ends = words[:1] if name == "ig" else words[1:2]
             self._definition_end = f".{ends[0] if ends else '.'}"
@@ -140,22 +151,24 @@ class _Reader:
             self._table_mark = "\t" if name == "TS" else None
         elif name and name not in _SILENT and not name.startswith("\\"):
             self._add(self._macro(name, _arguments(_COMMENT.sub("", rest))))
+        return None
 
-    def _decide(self, name: str, rest: str) -> None:
-        """Carry out what follows a condition if it asks for a terminal."""
+    def _decide(self, name: str, rest: str) -> str | None:
+        """What follows a condition, if that asks for a terminal; else hide what it rules."""
         if name == "el":
             rest = f"{'!n' if self._has_held else 'n'} {rest}"
         found = _CONDITION.match(rest)
         if found is None:
-            return
+            return None
         holds = _holds(found)
         if name == "ie":
             self._has_held = holds
         if holds:
-            self.read(found["then"])
-        elif found["block"]:
+            return str(found["then"])
+        if found["block"]:
             inner = found["then"].count("\\{") - found["then"].count("\\}")
             self._hidden_depth = max(1 + inner, 0)
+        return None
 
     def _macro(self, name: str, arguments: list[str]) -> str:
         """The text of a macro."""

@@ -14,20 +14,21 @@ import unicodedata
 from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped
 from simdup.extract.text_formats import characters, table
 
-_COMMENT = re.compile(r"((?<!\\)(?:\\\\)*)%.*(?:\n[ \t]*)?")
-
 _TOKEN = re.compile(
     r"""
     \\(?P<edge>begin|end)[ \t]*\{(?P<name>[^{}\n]{1,40})\}
   | \\(?P<accent>['"`^~=.]|[cvHukr](?![A-Za-z]))[ ]?
       (?:\{(?:\\?([ij]|[A-Za-z]))\}|\\([ij])(?![A-Za-z])[ ]?|([A-Za-z]))
   | \\(?P<word>[A-Za-z@]{1,40})\*?[ \t]*
-  | \\(?P<symbol>.)
+  | \\(?P<symbol>[\s\S])
+  | %.*(?:\n[ \t]*)?
   | (?P<sign>``|''|---?|[{}$~&])
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BRACE = re.compile(r"\\[\s\S]|%.*|[{}]")
+# What may stand between the arguments of a command.
+_GAP = re.compile(r"[ \t]*(?:%.*)?\n?[ \t]*")
 _OPTION = re.compile(r"\s*\[[^\[\]]{0,300}\]")
 _VERB = re.compile(r"([^A-Za-z\s*])(.{0,1000}?)\1")
 
@@ -97,7 +98,7 @@ def text(data: bytes) -> str:
     >>> text(rb"\documentclass{article}\begin{document}\section{Tea}\label{t} 50\,\% M\"uller")
     'Tea 50 % Müller'
     """
-    source = _COMMENT.sub(r"\1", characters(data))
+    source = characters(data)
     reader = _Reader(source)
     if begin := _DOCUMENT.search(source):
         for about in _ABOUT.finditer(source, 0, begin.start()):
@@ -171,7 +172,8 @@ class _Reader:
         """The place after options and so many arguments; a command may be one of these."""
         place = self._after_options(place)
         for _ in range(count):
-            start = place + (self._source[place : place + 1] == "\n")
+            gap = _GAP.match(self._source, place)
+            start = gap.end() if gap else place
             after = self.after_group(start)
             if after == start and (command := _DEFINED.match(self._source, start)):
                 after = command.end()

@@ -33,6 +33,13 @@ FILES = {
     "a.rtf": makers.rtf("one thing"),
     "a.pdf": makers.pdf([["one thing"]]),
     "a.eml": makers.eml("one thing"),
+    "a.srt": makers.srt("one thing"),
+    "a.vtt": makers.vtt("one thing"),
+    "a.ass": makers.ass("one thing"),
+    "a.md": makers.markdown("one thing"),
+    "a.ipynb": makers.notebook("one thing"),
+    "a.tex": makers.tex("one thing"),
+    "a.man": makers.man("one thing"),
 }
 NO_EXTRA = "simdup.extract.readers.find_spec"
 
@@ -46,7 +53,7 @@ def readers():
 def test_formats_have_one_list():
     assert tuple(each.value for each in Format) == FORMATS
     assert set(documents.READERS) == set(Format)
-    assert {documents.kind(data, "") for data in FILES.values()} == set(Format)
+    assert {documents.kind(data, name) for name, data in FILES.items()} == set(Format)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "a.pdf"])
