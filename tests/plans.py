@@ -61,7 +61,7 @@ def plan(*pairs, act=Act.TRASH, roots=(".",), settings=SETTINGS):
 
 def tree(root, *, times=True):
     """All below a folder: names, kinds, bytes, modes, times, and which names are one file."""
-    found, first = {}, {}
+    found, names = {}, {}
     for folder, folders, files in os.walk(root):
         for name in ("", *folders, *files):
             path = os.path.join(folder, name)
@@ -70,6 +70,7 @@ def tree(root, *, times=True):
             if stat.S_ISLNK(now.st_mode):
                 what = os.readlink(path)
             elif stat.S_ISREG(now.st_mode):
-                what = Path(path).read_bytes(), first.setdefault(now.st_ino, path)
+                names.setdefault(now.st_ino, set()).add(path)
+                what = Path(path).read_bytes(), names[now.st_ino]
             found[path] = (now.st_mode, what, now.st_mtime_ns if times else 0)
     return found

@@ -123,7 +123,7 @@ class Settler:
         known = (file.device, file.inode) if done is None else (done.device, done.inode)
         with _place(intent.target) as target, closing(_opened(target, file)) as found:
             if found.identity != known or not _as_left(found):
-                raise RefusedError(Refusal.CHANGED, intent.target)
+                raise RefusedError(Refusal.NOT_AS_LEFT, intent.target)
             _check_free(place)
             if act:
                 self._return(found, target, place, intent)
@@ -210,7 +210,7 @@ class Settler:
                 if act and _is(aside, kept) and aside.status().st_nlink > 1:
                     aside.unlink()
                 return False
-            raise RefusedError(Refusal.CHANGED, "it is no longer the link that was made")
+            raise RefusedError(Refusal.NOT_AS_LEFT, "it is no longer the link that was made")
         if not act:
             return True
         if _is(aside, own):
@@ -228,7 +228,7 @@ class Settler:
         known = self._restored.get((file.device, file.inode))
         with closing(_opened(place, file)) as found:
             if digest_of_open(found.descriptor) != file.byte_digest:
-                raise RefusedError(Refusal.CHANGED, "the text that both names show")
+                raise RefusedError(Refusal.NOT_AS_LEFT, "the text that both names show")
             if known is None:
                 copy = copy_to(found.descriptor, aside, file.byte_digest)
                 try:

@@ -18,8 +18,11 @@ from simdup.errors import InputError
 TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
 
 
+pytestmark = pytest.mark.usefixtures("folder")
+
+
 @pytest.fixture(autouse=True)
-def data(folder, monkeypatch, tmp_path_factory):
+def data(monkeypatch, tmp_path_factory):
     """Files are in the current folder; the trash is elsewhere."""
     place = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("XDG_DATA_HOME", str(place))
@@ -166,9 +169,7 @@ def test_what_is_not_as_the_scan_saw_it_is_left_alone(spoil, act):
 
 def forged(file=None, keep=None, act=Act.TRASH):
     """A plan whose ids are not those that a scan would have seen."""
-    return Plan(
-        (action(keep or seen("a"), file or seen("b"), act),), (), plan().header
-    )
+    return Plan((action(keep or seen("a"), file or seen("b"), act),), (), plan().header)
 
 
 def test_bytes_that_differ_are_told_by_the_bytes_and_not_by_what_a_plan_says():
@@ -241,7 +242,9 @@ def test_nothing_in_a_trash_or_snapshot_is_kept_or_acted_on(kept):
 def test_nothing_outside_the_roots_is_touched():
     write(docs__a=TEXT, docs__b=TEXT, documents__c=TEXT)
 
-    outcome = apply(plan(("docs/a", "documents/c"), ("documents/c", "docs/b"), roots=["docs"]), Consents())
+    outcome = apply(
+        plan(("docs/a", "documents/c"), ("documents/c", "docs/b"), roots=["docs"]), Consents()
+    )
 
     assert [why.partition(" (")[0] for why in reasons(outcome)] == [
         "outside the folders of the scan"
@@ -398,7 +401,7 @@ def test_undo_leaves_what_was_changed_in_the_trash(data):
 
     (why,) = reasons(undo(outcome.journal, apply=True))
 
-    assert why == f"changed since the scan ({data}/Trash/files/b)"
+    assert why == f"not as simdup left it ({data}/Trash/files/b)"
     assert not Path("b").exists()
 
 
