@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped
+from simdup.extract.cleanup import unless_empty, unwrapped
 from simdup.extract.text_formats import characters, table
 
 _TOKEN = re.compile(
@@ -101,12 +101,14 @@ def text(data: bytes) -> str:
     source = characters(data)
     reader = _Reader(source)
     if begin := _DOCUMENT.search(source):
-        for about in _ABOUT.finditer(source, 0, begin.start()):
-            reader.read(about.end(), reader.after_group(about.end()))
-            reader.found.add("\n")
+        place = 0
+        while about := _ABOUT.search(source, place, begin.start()):
+            place = max(reader.after_group(about.end()), about.end())
+            reader.read(about.end(), min(place, begin.start()))
+            reader.found.append("\n")
     end = _END.search(source, begin.end() if begin else 0)
     reader.read(begin.end() if begin else 0, end.start() if end else len(source))
-    return unless_empty(unwrapped(str(reader.found)))
+    return unless_empty(unwrapped("".join(reader.found)))
 
 
 def _partners(source: str) -> dict[int, int]:
@@ -124,16 +126,17 @@ class _Reader:
     """Collects the text of a source."""
 
     def __init__(self, source: str) -> None:
-        self.found = TextBuilder()
+        self.found = list[str]()
         self._source, self._partners = source, _partners(source)
         self._endless: set[str] = set()
 
     def read(self, begin: int, end: int) -> None:
         """Add the text from `begin` to `end`."""
-        while token := _TOKEN.search(self._source, begin, end):
-            self.found.add(self._source[begin : token.start()])
+        source, found = self._source, self.found
+        while token := _TOKEN.search(source, begin, end):
+            found.append(source[begin : token.start()])
             begin = self._after(token)
-        self.found.add(self._source[begin:end])
+        found.append(source[begin:end])
 
     def after_group(self, place: int) -> int:
         """The place after the group in braces that begins here, if one does."""
@@ -147,23 +150,23 @@ class _Reader:
             return self._after_edge(token)
         if token["accent"]:
             letter = next(filter(None, token.groups()[3:6]))
-            self.found.add(unicodedata.normalize("NFC", letter + _ACCENTS[token["accent"]]))
+            self.found.append(unicodedata.normalize("NFC", letter + _ACCENTS[token["accent"]]))
         elif symbol := token["symbol"]:
-            self.found.add(_SYMBOLS.get(symbol, symbol))
+            self.found.append(_SYMBOLS.get(symbol, symbol))
             return self._after_options(token.end()) if symbol == "\\" else token.end()
         else:
-            self.found.add(_CHARACTERS.get(token["sign"], ""))
+            self.found.append(_CHARACTERS.get(token["sign"], ""))
         return token.end()
 
     def _after_command(self, word: str, place: int) -> int:
         """Add what a command stands for, and skip its arguments that are no text."""
         if word in {"verb", "lstinline"} and (verb := _VERB.match(self._source, place)):
-            self.found.add(verb[2])
+            self.found.append(verb[2])
             return verb.end()
         if word in _DEFINITIONS:
             defined = _DEFINED.match(self._source, place)
             return self.after_group(defined.end()) if defined else place
-        self.found.add(_SIGNS.get(word, ""))
+        self.found.append(_SIGNS.get(word, ""))
         if word == "item" or word in _SIGNS:
             return place
         return self._after_arguments(place, 1 if "cite" in word else _ARGUMENTS.get(word, 0))
@@ -188,7 +191,7 @@ class _Reader:
 
     def _after_edge(self, token: re.Match[str]) -> int:
         """Add a line end where an environment begins or ends; skip what holds no text."""
-        self.found.add("\n")
+        self.found.append("\n")
         name, place = token["name"], token.end()
         if token["edge"] == "end":
             return place
@@ -198,6 +201,6 @@ class _Reader:
                 self._endless.add(name)
                 return place
             if name in _VERBATIM:
-                self.found.add(self._source[self._after_options(place) : end])
+                self.found.append(self._source[self._after_options(place) : end])
             return end
         return self._after_arguments(place, _ENVIRONMENTS.get(name, 0))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
+from patience import patient
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.tex import text
@@ -63,5 +66,13 @@ def test_a_style_has_no_text():
         text(rb"\documentclass{a}\usepackage[b]{c}% d")
 
 
-def test_nesting_costs_nothing():
-    assert text(b"\\a{" * 200_000 + b"tea" + b"}" * 200_000) == "tea"
+@pytest.mark.parametrize("command", [b"\\a{", b"{", b"\\footnote{", b"\\title{", b"\\begin{a}{"])
+def test_nesting_costs_nothing(command):
+    source = command * 100_000 + b"tea" + b"}" * 100_000
+    begin = process_time()
+
+    assert text(source + b"\\begin{document}a\\end{document}") == (
+        "tea\na" if b"title" in command else "a"
+    )
+    assert text(source) == "tea"
+    assert process_time() - begin < patient(10)
