@@ -40,7 +40,7 @@ KEEPS = ("first", "longest", "representative")
 
 #: Kinds of documents whose text is extracted, by their usual ending; all others are plain text.
 FORMATS = (
-    *("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml"),
+    *("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml", "mbox"),
     *("srt", "vtt", "ass", "md", "ipynb", "tex", "man"),
 )
 

@@ -223,6 +223,15 @@ def eml(text, subject="", charset="utf-8"):
     return mail.as_bytes()
 
 
+def mbox(text):
+    """A mailbox with a mail for each block of text."""
+    mails = (
+        f"From a@b Mon Jan  1 10:0{n % 10}:00 2024\n".encode() + eml(block).replace(b"\r\n", b"\n")
+        for n, block in enumerate(text.split("\n\n"))
+    )
+    return b"\n\n".join(mails)
+
+
 def pdf(pages, header=None, footer=None, **options):
     """A PDF whose pages have these lines, and a header and footer with {} for the page."""
     from reportlab.pdfgen.canvas import Canvas

@@ -41,6 +41,7 @@ READERS: dict[Format, Callable[[bytes], str]] = {
     Format.RTF: _late("rtf", "text"),
     Format.PDF: _late("pdf", "text"),
     Format.EML: _late("eml", "text"),
+    Format.MBOX: _late("eml", "mailbox"),
     Format.SRT: _late("subtitles", "srt"),
     Format.VTT: _late("subtitles", "vtt"),
     Format.ASS: _late("subtitles", "ass"),

@@ -32,6 +32,7 @@ class Format(Enum):
     RTF = "rtf"
     PDF = "pdf"
     EML = "eml"
+    MBOX = "mbox"
     SRT = "srt"
     VTT = "vtt"
     ASS = "ass"
@@ -83,7 +84,10 @@ _ANY_TAG = re.compile(r"<!?[a-z]", re.IGNORECASE)
 _HEADERS = re.compile(rb"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+\r?(?:\n|\Z)")
 _FROM = re.compile(rb"^From:", re.IGNORECASE | re.MULTILINE)
 _MIME = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
+_DATE = re.compile(rb"^(?:Date|Message-ID|Received):", re.IGNORECASE | re.MULTILINE)
 _MBOX = re.compile(rb"From [^\n]*\n")
+#: The line that begins a mail in a mailbox: who sent it, and when.
+SENT = re.compile(rb"From \S+ [^\n]*\d:\d\d[^\n]*\n(?=[!-9;-~]+:)")
 
 
 def format_of(
@@ -115,7 +119,7 @@ def _of_text(head: bytes, name: str, named: Format | None) -> Format | None:
     if _is_html(text, named):
         return Format.HTML
     if _is_mail(head, named):
-        return Format.EML
+        return Format.MBOX if SENT.match(head) else Format.EML
     written = written_as(text, name)
     return Format(written) if written else None
 
@@ -172,4 +176,6 @@ def _is_mail(head: bytes, named: Format | None) -> bool:
     if headers is None:
         return False
     block = headers.group()
-    return bool(_MIME.search(block)) or (named is Format.EML and bool(_FROM.search(block)))
+    is_sent = SENT.match(head) is not None and _DATE.search(block) is not None
+    is_named = named is Format.EML or is_sent
+    return bool(_MIME.search(block)) or (is_named and bool(_FROM.search(block)))

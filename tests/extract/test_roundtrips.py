@@ -37,6 +37,7 @@ MAKERS = {
         lambda text: makers.rtf(text, 1252).replace(b"charset134", b"charset0"),
     ),
     "utf-8.eml": (Format.EML, makers.eml),
+    "a.mbox": (Format.MBOX, makers.mbox),
     "site.html": (Format.HTML, makers.site_page),
     "a.srt": (Format.SRT, makers.srt),
     "gb18030.srt": (Format.SRT, lambda text: makers.srt(text, gb18030_of_chinese(text))),
