@@ -219,12 +219,12 @@ def test_no_reader_gives_more_text_than_a_text_may_have(name, monkeypatch):
 
 
 def test_a_mailbox_has_no_more_text_than_a_text_may_have(monkeypatch):
-    monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 27)
+    monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 40)
     reader = documents.READERS[Format.MBOX]
 
     assert reader(makers.mbox("one thing\n\ntwo")) == "one thing\ntwo"
-    with pytest.raises(NotReadable, match=r"^more than 27 characters of text$"):
-        reader(makers.mbox("one thing\n\nanother thing to say"))
+    with pytest.raises(NotReadable, match=r"^more than 40 characters of text$"):
+        reader(makers.mbox("one thing\n\nanother thing, and one more thing"))
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.rtf"])
@@ -457,8 +457,8 @@ def test_the_named_encoding_holds_for_text_files_again_when_they_are_verified(ru
         for name in ("gb18030", "koi8-r")
     )
 
-    assert [each["format"] for each in (*right["documents"], *wrong["documents"])] == ["srt"] * 4
-    assert right["documents"][0]["features"] == 399
-    assert wrong["documents"][0]["text_digest"] != right["documents"][0]["text_digest"]
+    assert [each["format"] for each in (*right["files"], *wrong["files"])] == ["srt"] * 4
+    assert right["files"][0]["features"] == 399
+    assert wrong["files"][0]["text_digest"] != right["files"][0]["text_digest"]
     assert right["kind"] == wrong["kind"] == "near"
     assert abs(right["similarity"] - (379 / 399) ** 0.5) < 0.01
