@@ -9,7 +9,6 @@ Nothing here is slower than the file is long: no pattern can match the same char
 
 from __future__ import annotations
 
-import os
 import re
 from typing import NamedTuple
 
@@ -24,12 +23,12 @@ class _Sign(NamedTuple):
     """The value of its `sniff.Format`."""
     begin: re.Pattern[str]
     """Matches the first characters of a file."""
-    endings: frozenset[str] | None = None
-    """The endings of the name that such a file must have; None: any."""
+    endings: tuple[str, ...] = ("",)
+    """The endings of the name that such a file may have; one that is empty stands for any."""
 
 
-_MARKDOWN = frozenset((".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".rmd", ".qmd"))
-_TEX = frozenset((".tex", ".latex", ".ltx"))
+_MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".rmd", ".qmd")
+_TEX = (".tex", ".latex", ".ltx")
 
 # The first cue of a file, and what is within it.
 _TIME = r"\d{1,4}:\d\d:\d\d[,.]\d{1,3}"
@@ -47,7 +46,7 @@ _SIGNS: dict[str, tuple[_Sign, ...]] = {
     "[": (_Sign("ass", re.compile(r"\[Script Info\]")),),
     "{": (
         _Sign("ipynb", re.compile(r"\{\s*\"cells\"\s*:\s*\[")),
-        _Sign("ipynb", re.compile(r"\{"), frozenset((".ipynb",))),
+        _Sign("ipynb", re.compile(r"\{"), (".ipynb",)),
     ),
     "-": (_Sign("md", re.compile(_YAML), _MARKDOWN),),
     "+": (_Sign("md", re.compile(_TOML), _MARKDOWN),),
@@ -72,12 +71,11 @@ def written_as(head: str, name: str) -> str | None:
     first = _FIRST.match(head)
     if first is None:
         return None
-    ending = os.path.splitext(name)[1].lower()
+    lower = name.lower()
     for sign in _SIGNS.get(first.group(1), ()):
-        is_named = sign.endings is None or ending in sign.endings
-        if is_named and sign.begin.match(head, first.end()):
+        if lower.endswith(sign.endings) and sign.begin.match(head, first.end()):
             return sign.format if sign.format != "man" or _is_manual(head) else None
-    return "tex" if ending in _TEX and _TEX_COMMAND.search(head) else None
+    return "tex" if lower.endswith(_TEX) and _TEX_COMMAND.search(head) else None
 
 
 def _is_manual(head: str) -> bool:
