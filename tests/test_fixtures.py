@@ -212,7 +212,7 @@ def test_what_a_table_needs_was_written(documents):
     folders = Counter(path.split("/")[0] for path in documents)
     templates = Counter(path.split("/")[1] for path in documents if path.startswith("template/"))
 
-    assert folders["other-hand"] == folders["originals"]
+    assert folders["other-hand"] == folders["originals"] == 2 * folders["other-script"]
     assert min(folders["light"], folders["heavy"], folders["translation"]) >= 16
     assert len(templates) >= 8
     assert min(templates.values()) >= 5
@@ -302,6 +302,7 @@ def test_every_kind_has_one_label(rows):
         **{kind: {"1"} for kind in edits.KINDS.values()},
         "rewritten lightly": {"1"},
         "rewritten heavily": {"1"},
+        "other script": {"1"},
         "version": {"1"},
         "excerpt": {""},
         "other translation": {""},
