@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from simdup.report.wording import count, percent, printable, size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from simdup.clean.outcome import Outcome
     from simdup.clean.records import FileId, Plan
     from simdup.report.terminal import TerminalStyle
 
@@ -111,6 +113,29 @@ def closing(plan: Plan) -> list[str]:
     reasons = Counter(_reason(each.why) for each in plan.left)
     lines += [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
     return lines
+
+
+def outcome_lines(outcome: Outcome) -> Iterator[str]:
+    """What came of a plan: every file that was refused and why, the notes, and the balance.
+
+    The line before the last one is `n planned = a done + b refused + c left`, if there is a
+    journal; the last one says how to take it all back.
+    """
+    for action, why in outcome.refused:
+        yield f"refused: {printable(action.file.path)}: {printable(why)}"
+    for note in outcome.notes:
+        yield f"note: {printable(note)}"
+    if outcome.trouble is not None:
+        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
+    if outcome.frees_nothing:
+        frees = count(outcome.frees_nothing, "file")
+        yield f"frees nothing: {frees} with other names (hard links) that stay"
+    yield (
+        f"{outcome.planned:,} planned = {outcome.done:,} done + {len(outcome.refused):,} refused"
+        f" + {outcome.left:,} left"
+    )
+    if outcome.journal is not None and outcome.done:
+        yield f"undo with: simdup undo {shlex.quote(printable(outcome.journal))}"
 
 
 def _summary(act: Act, actions: Sequence[Action]) -> str:
