@@ -64,6 +64,14 @@ class Place:
         """Return the status of what has the name, a symbolic link too. Raises OSError."""
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
 
+    def exists(self) -> bool:
+        """Whether anything has the name. Raises OSError."""
+        try:
+            self.status()
+        except FileNotFoundError:
+            return False
+        return True
+
     def open(self) -> int:
         """Return a descriptor to read what has the name. Raises OSError for a symbolic link."""
         return open_to_read(self.name, follow=False, folder=self.folder)

@@ -53,7 +53,7 @@ class Trash:
     def free_name(self, name: str) -> str:
         """Return a name like this one that nothing in the trash has, nor any file named before."""
         for number, each in self._names(name):
-            if not (_exists(self.place(each)) or _exists(self.info_place(each))):
+            if not (self.place(each).exists() or self.info_place(each).exists()):
                 self._taken[name] = number
                 return each
         raise AssertionError("names never end")
@@ -164,6 +164,16 @@ def _found(path: str, device: int) -> Trash:
     raise RefusedError(Refusal.NO_TRASH, "; ".join(problems))
 
 
+def is_trash(path: str, top: str | None) -> bool:
+    """Whether a path is the one of this user's trash: at home, or at the top of a file system."""
+    if top is not None:
+        uid = os.getuid()
+        return path in {os.path.join(top, ".Trash", str(uid)), os.path.join(top, f".Trash-{uid}")}
+    with suppress(NoHomeError):
+        return path == os.path.realpath(home_trash())
+    return False
+
+
 def home_trash() -> str:
     """Return the path of the trash in the home folder. Raises NoHomeError."""
     data = os.environ.get("XDG_DATA_HOME")
@@ -238,14 +248,6 @@ def _shortened(stem: str, tail: str) -> str:
     most = _LONGEST - len(_INFO)
     kept = os.fsencode(tail)[-most:]
     return os.fsdecode(os.fsencode(stem)[: most - len(kept)] + kept)
-
-
-def _exists(place: Place) -> bool:
-    try:
-        place.status()
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _write(descriptor: int, data: bytes) -> None:
