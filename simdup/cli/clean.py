@@ -330,7 +330,7 @@ def _options_of_script(given: dict[str, Any]) -> list[str]:
 def _applied(plan: Plan, given: dict[str, Any]) -> int:
     """Carry out the plan, and return the exit code. Raises UsageError for a plan too large."""
     from simdup.clean.apply import apply
-    from simdup.report.clean import outcome_lines
+    from simdup.report.clean import left_lines, outcome_lines
 
     _check_number(plan, given)
     outcome = apply(
@@ -340,7 +340,7 @@ def _applied(plan: Plan, given: dict[str, Any]) -> int:
         to=given["to"],
         progress=progress(quiet=given["quiet"]),
     )
-    for line in outcome_lines(outcome):
+    for line in (*(() if given["quiet"] else left_lines(plan)), *outcome_lines(outcome)):
         tell(line)
     return outcome.code
 

@@ -8,6 +8,7 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from simdup.clean.decide import PREFERRED
 from simdup.clean.records import WHOLE_FOLDER, Act, Action, Left
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED
@@ -104,15 +105,19 @@ def closing(plan: Plan) -> list[str]:
         if actions:
             lines.append(_summary(act, actions))
     if not plan.actions:
-        lines.append("nothing would go")
+        lines.append("no file would go")
     several = [each for each in plan.actions if each.file.links > 1]
     if several:
         bytes_ = size(sum(each.file.size for each in several))
         frees = f"{count(len(several), 'file')} of {bytes_}"
         lines.append(f"frees nothing: {frees} with other names (hard links) that stay")
-    reasons = Counter(_reason(each.why) for each in plan.left)
-    lines += [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
-    return lines
+    return [*lines, *left_lines(plan)]
+
+
+def left_lines(plan: Plan) -> list[str]:
+    """How many files of a plan are left as they are, for each reason."""
+    reasons = Counter(_reason(each.why) for each in plan.left if each.why != PREFERRED)
+    return [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
 
 
 def outcome_lines(outcome: Outcome) -> Iterator[str]:
