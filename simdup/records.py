@@ -41,8 +41,9 @@ class Reason(Enum):
     OTHER_DEVICE = "other file system"
     BINARY = "binary"
     EMPTY = "empty"  # no token: nothing to compare
+    ARCHIVE = "unpacked archive"  # its members are compared: see files.archives
     UNEXTRACTED = "no text extracted"  # a document that is encrypted, damaged, scanned or too much
-    MISSING_EXTRA = "reader not installed"  # a PDF without the extra "docs"
+    MISSING_EXTRA = "reader not installed"  # PDF and zstandard without the extra "docs"
     DEGENERATE = "fingerprint all 0 or all 1"  # the features cancelled out: it would match anything
     CHANGED = "changed while read"
     VANISHED = "not found"
@@ -69,6 +70,9 @@ class Source:
     """Found under `--against`: compared only with files that are not."""
     links: int = 0
     """The names that the file has, hard links that is; 0 if unknown, and then so is `device`."""
+    archive: Source | None = None
+    """The archive that holds the file as a member, whose times and inode these are; None for a
+    file of its own. The path of a member is that of the archive, "!/" and the name in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,11 @@ class Document:
     noise: str | None = None
     """What its content shows it to be, if such files are compared for identity only: one of the
     names in `text.noise`."""
+    packing: str | None = None
+    """How the file is packed: one of PACKINGS. All above but `bytes_digest` is said of what is
+    packed in it."""
+    doubt: str | None = None
+    """Why the text may not be what its author wrote: one of the names in `text.doubt`."""
 
     @property
     def path(self) -> str:
@@ -134,8 +143,23 @@ class Document:
 
     @property
     def written_in(self) -> str:
-        """What reports show: the encoding of plain text, the format of other documents."""
-        return self.encoding.lstrip(".")
+        """What reports show: the encoding of plain text, the format of other documents.
+
+        How the file is packed comes first, as "gz, utf-8".
+        """
+        return ", ".join(filter(None, (self.packing, self.encoding.lstrip("."))))
+
+    @property
+    def is_member(self) -> bool:
+        """Whether this is a member of an archive, and no file of its own."""
+        return self.source.archive is not None
+
+    @property
+    def untouchable(self) -> str | None:
+        """Why no command may remove, move or replace the file; None if one may."""
+        if self.is_member:
+            return "member of an archive"
+        return f"doubtful: {self.doubt}" if self.doubt else None
 
     @property
     def is_short(self) -> bool:
@@ -149,12 +173,15 @@ class Document:
         return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
 
 
-def without_text(source: Source, encoding: str, bytes_digest: bytes) -> Document:
+def without_text(
+    source: Source, encoding: str, bytes_digest: bytes, packing: str | None = None
+) -> Document:
     """A document whose text is empty or cannot be extracted.
 
     It has no fingerprint, and matches only documents with the same bytes.
     """
-    return Document(source, encoding, 1.0, 0, 0, bytes_digest, bytes_digest, bytes_digest)
+    digests = bytes_digest, bytes_digest, bytes_digest
+    return Document(source, encoding, 1.0, 0, 0, *digests, packing=packing)
 
 
 @dataclass(frozen=True, slots=True)
