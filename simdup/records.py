@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from simdup.settings import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -260,6 +260,20 @@ class FolderPair:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubtful:
+    """A file whose text may not be what its author wrote."""
+
+    path: str
+    doubt: str
+    """See `Document`."""
+
+
+def doubtful(documents: Iterable[Document]) -> tuple[Doubtful, ...]:
+    """The documents whose text is doubtful, in their order."""
+    return tuple(Doubtful(each.path, each.doubt) for each in documents if each.doubt)
+
+
+@dataclass(frozen=True, slots=True)
 class Interval:
     """A figure and its 95 % interval; all three are NaN if the figure is undefined."""
 
@@ -343,6 +357,8 @@ class ScanResult:
 
     folders: tuple[FolderPair, ...] = ()
     """Folders with most of their files in another folder, the most copies first."""
+    doubtful: tuple[Doubtful, ...] = ()
+    """The files among `documents` whose text is doubtful."""
 
     @property
     def in_folders(self) -> frozenset[int]:

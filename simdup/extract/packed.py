@@ -130,8 +130,8 @@ def members(pieces: Iterator[bytes], packing: str, window: int = WINDOW) -> Iter
         data = piece
         while data := data if member else data.lstrip(b"\0"):
             if member is None:
-                if len(data) < MARK:
-                    data += next(pieces, b"")
+                while len(data) < MARK and (more := next(pieces, b"")):
+                    data += more
                 if not _HEADS[packing].match(data):
                     what = f"not a {_TOOLS[packing]} file"
                     raise CutShortError(what) if is_first else JunkError(f"{what} from here on")

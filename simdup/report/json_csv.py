@@ -160,6 +160,7 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
     if siblings:
         lists["patterns"] = (_group(pattern, bits) for pattern in result.patterns)
     lists["folders"] = map(folder_fields, result.folders)
+    lists["doubtful"] = (path_fields(each.path) | {"doubt": each.doubt} for each in result.doubtful)
     return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
 
 
@@ -215,23 +216,30 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
 def document_fields(document: Document) -> dict[str, Any]:
     """All that is known of a document except its fingerprint; null for what is unknown."""
     source = document.source
-    return path_fields(document.path) | {
-        "size": source.size,
-        "mtime": source.mtime_ns / 1e9,
-        "mtime_ns": source.mtime_ns,
-        "ctime_ns": source.ctime_ns or None,
-        "device": source.device if source.links else None,
-        "inode": source.inode or None,
-        "links": source.links or None,
-        "format": document.format,
-        "encoding": document.encoding if document.format == "text" else None,
-        "confidence": document.confidence,
-        "damaged": document.damaged,
-        "features": document.features,
-        "short": document.is_short,
-        "byte_digest": document.bytes_digest.hex() or None,
-        "text_digest": document.text_digest.hex() or None,
-    }
+    return (
+        path_fields(document.path)
+        | {
+            "size": source.size,
+            "mtime": source.mtime_ns / 1e9,
+            "mtime_ns": source.mtime_ns,
+            "ctime_ns": source.ctime_ns or None,
+            "device": source.device if source.links else None,
+            "inode": source.inode or None,
+            "links": source.links or None,
+            "format": document.format,
+            "encoding": document.encoding if document.format == "text" else None,
+            "packing": document.packing,
+            "confidence": document.confidence,
+            "damaged": document.damaged,
+            "features": document.features,
+            "short": document.is_short,
+            "byte_digest": document.bytes_digest.hex() or None,
+            "text_digest": document.text_digest.hex() or None,
+            "doubt": document.doubt,
+            "archive": None,
+        }
+        | (path_fields(source.archive.path, "archive") if source.archive else {})
+    )
 
 
 def skipped_fields(skipped: Skipped) -> dict[str, Any]:

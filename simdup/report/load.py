@@ -22,6 +22,7 @@ from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
     Document,
+    Doubtful,
     FolderPair,
     Group,
     Interval,
@@ -35,11 +36,12 @@ from simdup.records import (
     Version,
 )
 from simdup.report.json_csv import SCHEMA_VERSION
-from simdup.settings import FORMATS, Settings
+from simdup.settings import FORMATS, PACKINGS, Settings
+from simdup.text.doubt import DOUBTS
 from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Name = TypeVar("Name", bound=Enum)
 
@@ -153,6 +155,13 @@ class _Fields:
         except ValueError:
             raise self.wrong(key, f"is unknown: {self.value[key]!r}") from None
 
+    def one_of(self, key: str, known: Iterable[str]) -> str:
+        """The field, which must be one of these texts."""
+        value = self.text(key)
+        if value not in known:
+            raise self.wrong(key, f"is unknown: {value!r}")
+        return value
+
     def inner(self, key: str) -> _Fields:
         """The field, which must be an object."""
         return _Fields(self._of(key, "an object", dict), self._place(key))
@@ -221,7 +230,8 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     """The lists of objects, by name, that follow the first line of JSON Lines."""
-    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "folder": [], "skipped": []}
+    kinds = ("group", "pattern", "folder", "doubtful", "skipped")
+    lists: dict[object, list[Any]] = {kind: [] for kind in kinds}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
@@ -231,6 +241,7 @@ def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
         "groups": lists["group"],
         "patterns": lists["pattern"],
         "folders": lists["folder"],
+        "doubtful": lists["doubtful"],
         "skipped": lists["skipped"],
     }
 
@@ -268,6 +279,9 @@ def _result(fields: _Fields) -> ScanResult:
         # Reports older than the field have no pairs of folders.
         folders=tuple(_folder_pair(each) for each in fields.each("folders"))
         if fields.has("folders")
+        else (),
+        doubtful=tuple(Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful"))
+        if fields.has("doubtful")
         else (),
     )
 
@@ -400,7 +414,10 @@ def _document(fields: _Fields) -> Document:
         # Reports older than the field do not say it.
         is_reference=fields.has("reference") and fields.truth("reference"),
         links=fields.known("links"),
+        # What a report says of a member tells nothing of its archive but where that is.
+        archive=Source(fields.path("archive"), 0, 0, 0, 0, 0) if fields.has("archive") else None,
     )
+    packing = fields.one_of("packing", PACKINGS) if fields.has("packing") else None
     return Document(
         source,
         # A format that simdup does not read itself is the suffix of a file for a converter.
@@ -411,7 +428,13 @@ def _document(fields: _Fields) -> Document:
         fields.digest("byte_digest"),
         fields.digest("text_digest"),
         b"",
+        packing=packing,
+        doubt=_doubt(fields) if fields.has("doubt") else None,
     )
+
+
+def _doubt(fields: _Fields) -> str:
+    return fields.one_of("doubt", DOUBTS)
 
 
 def _modified(fields: _Fields) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from simdup.text.encodings import LOST
 
 #: Why a text is doubtful, as `records.Document.doubt`; it decides what a store keeps.
-DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"
+DOUBTS = DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"
 
 #: A text of which one in so many characters is damaged is doubtful.
 ONE_IN = 20

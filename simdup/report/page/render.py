@@ -54,7 +54,8 @@ AROUND = 70
 # With fewer bytes left, no further group is tried.
 TOO_LITTLE = 1_000
 
-#: So many skipped files are listed by name, unreadable ones first; all are counted.
+#: So many skipped files are listed by name, unreadable ones first, and so many doubtful ones; all
+#: are counted.
 MOST_SKIPPED = 1000
 
 
@@ -158,6 +159,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "patterns": patterns,
         "siblings": stats.siblings,
         "identityOnly": stats.identity_only,
+        "doubtful": [[printable(each.path), each.doubt] for each in result.doubtful[:MOST_SKIPPED]],
+        "doubts": len(result.doubtful),
     }
 
 
@@ -219,6 +222,7 @@ def _member(
         round(_estimate(member.distance, bits) if alike is None else alike, 6),
         int(alike is not None),
         None if member.own_share is None else round(member.own_share, 6),
+        document.doubt,
     ]
 
 
