@@ -147,7 +147,7 @@ def _texts_of(files: tuple[str, ...], path: Path, given: dict[str, Any]) -> dict
 
     Raises UsageError and InputError.
     """
-    from simdup.files.ignored import MOST_TEXTS
+    from simdup.storage.last_scan import MOST_TEXTS
 
     settings, found, read = options.reading_from(given), dict[str, str](), list[str]()
     for each in files:

@@ -215,31 +215,27 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
 
 def document_fields(document: Document) -> dict[str, Any]:
     """All that is known of a document except its fingerprint; null for what is unknown."""
-    source = document.source
-    return (
-        path_fields(document.path)
-        | {
-            "size": source.size,
-            "mtime": source.mtime_ns / 1e9,
-            "mtime_ns": source.mtime_ns,
-            "ctime_ns": source.ctime_ns or None,
-            "device": source.device if source.links else None,
-            "inode": source.inode or None,
-            "links": source.links or None,
-            "format": document.format,
-            "encoding": document.encoding if document.format == "text" else None,
-            "packing": document.packing,
-            "confidence": document.confidence,
-            "damaged": document.damaged,
-            "features": document.features,
-            "short": document.is_short,
-            "byte_digest": document.bytes_digest.hex() or None,
-            "text_digest": document.text_digest.hex() or None,
-            "doubt": document.doubt,
-            "archive": None,
-        }
-        | (path_fields(source.archive.path, "archive") if source.archive else {})
-    )
+    source, archive = document.source, document.source.archive
+    return path_fields(document.path) | {
+        "size": source.size,
+        "mtime": source.mtime_ns / 1e9,
+        "mtime_ns": source.mtime_ns,
+        "ctime_ns": source.ctime_ns or None,
+        "device": source.device if source.links else None,
+        "inode": source.inode or None,
+        "links": source.links or None,
+        **(path_fields(archive.path, "archive") if archive else {"archive": None}),
+        "format": document.format,
+        "encoding": document.encoding if document.format == "text" else None,
+        "packing": document.packing,
+        "confidence": document.confidence,
+        "damaged": document.damaged,
+        "doubt": document.doubt,
+        "features": document.features,
+        "short": document.is_short,
+        "byte_digest": document.bytes_digest.hex() or None,
+        "text_digest": document.text_digest.hex() or None,
+    }
 
 
 def skipped_fields(skipped: Skipped) -> dict[str, Any]:

@@ -7,16 +7,14 @@ which file exactly was seen, or the digests of bytes; these are empty in the res
 from __future__ import annotations
 
 import json
-import os
 import re
-from base64 import b64decode
 from decimal import Decimal
-from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.fields import Fields, WrongFieldError
 from simdup.files.sets import with_sets
 from simdup.recipe import Recipe
 from simdup.records import (
@@ -41,19 +39,13 @@ from simdup.text.doubt import DOUBTS
 from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-Name = TypeVar("Name", bound=Enum)
+    from collections.abc import Iterator
 
 # Seconds from 1970; no file system goes further.
 _END_OF_TIME = 2.0**40
 _END_OF_TIME_NS = 2**40 * 10**9
 
 _NOT_BLANK = re.compile(r"[^ \t\r\n]")
-
-
-class _WrongError(Exception):
-    """Raised for a field that is wrong; its message says which, and why."""
 
 
 def load(data: bytes, name: str) -> ScanResult:
@@ -63,158 +55,27 @@ def load(data: bytes, name: str) -> ScanResult:
     """
     try:
         return _result(_report(data))
-    except _WrongError as wrong:
+    except WrongFieldError as wrong:
         raise InputError(f"{name!r}: no result of `simdup scan`: {wrong}") from None
 
 
-class _Fields:
-    """A JSON object. Its methods return a checked field, or raise _WrongError."""
-
-    def __init__(self, value: object, where: str = "") -> None:
-        if not isinstance(value, dict):
-            raise _WrongError(f"{where or 'it'} is no object")
-        self.value, self._where = value, where
-
-    def _of(self, key: str, what: str, *types: type) -> Any:  # noqa: ANN401
-        value = self.value.get(key)
-        # To Python a bool is an int, to JSON it is no number.
-        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            raise self.wrong(key, f"must be {what}")
-        return value
-
-    def wrong(self, key: str, what: str) -> _WrongError:
-        """The error to raise about this field."""
-        return _WrongError(f"{self._place(key)} {what}")
-
-    def _place(self, key: str) -> str:
-        return f"{self._where}.{key}" if self._where else key
-
-    def has(self, key: str) -> bool:
-        """Whether the field is there and not null."""
-        return self.value.get(key) is not None
-
-    def text(self, key: str) -> str:
-        """The field, which must be a string of valid Unicode."""
-        value: str = self._of(key, "a text", str)
-        if any("\ud800" <= character <= "\udfff" for character in value):
-            raise self.wrong(key, "must be valid Unicode")
-        return value
-
-    def truth(self, key: str) -> bool:
-        """The field, which must be true or false."""
-        return bool(self._of(key, "true or false", bool))
-
-    def count(self, key: str, most: int = 2**63 - 1) -> int:
-        """The field, a whole number from 0 to `most`; some programs write 1 as 1.0."""
-        value = self._of(key, "a whole number", int, float)
-        if not _is_whole(value):
-            raise self.wrong(key, "must be a whole number")
-        if not 0 <= value <= most:
-            raise self.wrong(key, f"must be from 0 to {most}")
-        return int(value)
-
-    def known(self, key: str, least: int = 0, most: int = 2**64 - 1) -> int:
-        """The field, a whole number within these limits; 0 if it is missing or null."""
-        if not self.has(key):
-            return 0
-        value = self._of(key, "a whole number", int, float)
-        if not _is_whole(value) or not least <= value <= most:
-            raise self.wrong(key, f"must be a whole number from {least} to {most}")
-        return int(value)
-
-    def digest(self, key: str) -> bytes:
-        """The field, a digest in hexadecimal; empty if it is missing or null."""
-        if not self.has(key):
-            return b""
-        if not re.fullmatch(r"[0-9a-f]{32}", digest := self.text(key)):
-            raise self.wrong(key, "must be 32 hexadecimal digits")
-        return bytes.fromhex(digest)
-
-    def number(self, key: str, least: float, most: float) -> float:
-        """The field, which must be a number within these limits."""
-        value = self._of(key, "a number", int, float)
-        if not least <= value <= most:
-            raise self.wrong(key, f"must be from {least:g} to {most:g}")
-        return float(value)
-
-    def numbers(self, key: str) -> tuple[int, ...]:
-        """The field, which must be a list of whole numbers."""
-        values = self._of(key, "a list", list)
-        if not all(map(_is_whole, values)):
-            raise self.wrong(key, "must be whole numbers")
-        return tuple(map(int, values))
-
-    def share(self, key: str) -> float:
-        """The field, a number from 0 to 1; one that rounding put just above 1 counts as 1."""
-        return min(1.0, self.number(key, 0, 1 + 1e-6))
-
-    def choice(self, key: str, kind: type[Name]) -> Name:
-        """The field as a member of an enumeration, whose value it must be."""
-        try:
-            return kind(self.text(key))
-        except ValueError:
-            raise self.wrong(key, f"is unknown: {self.value[key]!r}") from None
-
-    def one_of(self, key: str, known: Iterable[str]) -> str:
-        """The field, which must be one of these texts."""
-        value = self.text(key)
-        if value not in known:
-            raise self.wrong(key, f"is unknown: {value!r}")
-        return value
-
-    def inner(self, key: str) -> _Fields:
-        """The field, which must be an object."""
-        return _Fields(self._of(key, "an object", dict), self._place(key))
-
-    def each(self, key: str) -> Iterator[_Fields]:
-        """The objects in the field, which must be a list of them."""
-        for index, value in enumerate(self._of(key, "a list", list)):
-            yield _Fields(value, f"{self._place(key)}[{index}]")
-
-    def encoding(self, key: str) -> str:
-        """The field, which must name a text encoding; other codecs, such as zlib, are refused."""
-        name = self.text(key)
-        try:
-            encoding_named(name)
-        except ValueError:
-            raise self.wrong(key, f"is unknown: {name!r}") from None
-        return name
-
-    def path(self, key: str = "path") -> str:
-        """The path in this object, from the exact bytes of its name if the report has them."""
-        if not self.has(f"{key}_base64"):
-            return self.text(key)
-        try:
-            return os.fsdecode(b64decode(self.text(f"{key}_base64"), validate=True))
-        except ValueError:
-            raise self.wrong(f"{key}_base64", "is no base64") from None
-
-    def paths(self, key: str) -> tuple[str, ...] | None:
-        """The paths of the objects in the field; None if it is missing or null."""
-        return tuple(each.path() for each in self.each(key)) if self.has(key) else None
-
-
-def _is_whole(value: object) -> bool:
-    return type(value) is int or (isinstance(value, float) and value.is_integer())
-
-
-def _report(data: bytes) -> _Fields:
+def _report(data: bytes) -> Fields:
     """The report as one object, whether it was saved as one or as JSON Lines."""
     try:
         (_, first), *others = _values(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        raise _WrongError("it is no JSON") from None
+        raise WrongFieldError("it is no JSON") from None
     is_lines = isinstance(first, dict) and first.get("type") == "scan"
     if others and not is_lines:
-        raise _WrongError("it is no JSON")
-    header = _Fields(first)
+        raise WrongFieldError("it is no JSON")
+    header = Fields(first)
     if header.has("tool") and header.text("tool") != "simdup":
         raise header.wrong("tool", "must be 'simdup'")
     version = header.count("schema_version")
     if version > SCHEMA_VERSION:
         newest = f"{SCHEMA_VERSION} is the newest known"
         raise header.wrong("schema_version", f"{version} is of a newer simdup, {newest}")
-    return _Fields(first | _lists(others)) if is_lines else header
+    return Fields(first | _lists(others)) if is_lines else header
 
 
 def _values(text: str) -> Iterator[tuple[int, Any]]:
@@ -235,7 +96,7 @@ def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
-            raise _WrongError(f"line {line} is of no known type")
+            raise WrongFieldError(f"line {line} is of no known type")
         lists[kind].append(value)
     return {
         "groups": lists["group"],
@@ -246,7 +107,7 @@ def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     }
 
 
-def _result(fields: _Fields) -> ScanResult:
+def _result(fields: Fields) -> ScanResult:
     settings = _settings(fields.inner("settings"))
     bits = settings.recipe.bits
     groups, patterns = with_sets(
@@ -286,7 +147,7 @@ def _result(fields: _Fields) -> ScanResult:
     )
 
 
-def _settings(fields: _Fields) -> Settings:
+def _settings(fields: Fields) -> Settings:
     """The settings of the scan, without dictionaries: a report has only their digests."""
     recipe = fields.inner("recipe")
     details: dict[str, Any] = {name: recipe.text(name) for name in ("features", "hash")}
@@ -302,15 +163,27 @@ def _settings(fields: _Fields) -> Settings:
         options["own_share"] = fields.share("own_share") if fields.has("own_share") else 0.0
     else:
         options["k"] = fields.count("k")
+    if fields.has("formats"):
+        options["formats"] = fields.texts("formats")
     if fields.has("encoding"):
-        options["encoding"] = fields.encoding("encoding")
+        options["encoding"] = _encoding(fields)
     try:
         return Settings(Recipe(**details), **options)
     except (ValueError, TypeError) as wrong:
         raise fields.wrong("recipe", f"cannot be: {wrong}") from None
 
 
-def _candidates(fields: _Fields) -> Candidates:
+def _encoding(fields: Fields) -> str:
+    """The field "encoding", which must name a text encoding; codecs such as zlib are refused."""
+    name = fields.text("encoding")
+    try:
+        encoding_named(name)
+    except ValueError:
+        raise fields.wrong("encoding", f"is unknown: {name!r}") from None
+    return name
+
+
+def _candidates(fields: Fields) -> Candidates:
     k, wanted = (fields.count(name) if fields.has(name) else None for name in ("k", "wanted"))
     pairs = fields.count("pairs")
     if isinstance(fields.value.get("recall"), (int, float)):
@@ -324,7 +197,7 @@ def _candidates(fields: _Fields) -> Candidates:
     return Candidates(pairs, k, wanted, in_theory, interval, fields.count("sampled"))
 
 
-def _stats(fields: _Fields) -> Stats:
+def _stats(fields: Fields) -> Stats:
     counts = {name: fields.count(name) for name in ("found", "fingerprinted", "bytes")}
     # Reports older than these fields lack them.
     for name in ("ignored", "siblings"):
@@ -337,7 +210,7 @@ def _stats(fields: _Fields) -> Stats:
     return Stats(**counts, seconds=seconds, from_store=known, identity_only=noise)
 
 
-def _group(fields: _Fields, bits: int) -> Group:
+def _group(fields: Fields, bits: int) -> Group:
     members = tuple(_member(each, bits) for each in fields.each("members"))
     if len(members) < 2:
         raise fields.wrong("members", "must be two or more")
@@ -352,7 +225,7 @@ def _group(fields: _Fields, bits: int) -> Group:
     )
 
 
-def _versions(fields: _Fields, paths: set[str]) -> tuple[Version, ...]:
+def _versions(fields: Fields, paths: set[str]) -> tuple[Version, ...]:
     """The chain of versions of a group whose members have these paths."""
     if not fields.has("versions"):  # as in reports older than the field
         return ()
@@ -365,7 +238,7 @@ def _versions(fields: _Fields, paths: set[str]) -> tuple[Version, ...]:
     return versions
 
 
-def _folder_pair(fields: _Fields) -> FolderPair:
+def _folder_pair(fields: Fields) -> FolderPair:
     path, other = fields.path(), fields.path("other")
     newer = fields.text("newer") if fields.has("newer") else None
     if newer not in {None, "path", "other"}:
@@ -383,7 +256,7 @@ def _folder_pair(fields: _Fields) -> FolderPair:
     )
 
 
-def _member(fields: _Fields, bits: int) -> Member:
+def _member(fields: Fields, bits: int) -> Member:
     try:
         fingerprint = bytes.fromhex(fields.text("fingerprint"))
     except ValueError:
@@ -400,7 +273,7 @@ def _member(fields: _Fields, bits: int) -> Member:
     )
 
 
-def _document(fields: _Fields) -> Document:
+def _document(fields: Fields) -> Document:
     form = fields.text("format")
     if not form or "/" in form:
         raise fields.wrong("format", f"is unknown: {form!r}")
@@ -421,7 +294,7 @@ def _document(fields: _Fields) -> Document:
     return Document(
         source,
         # A format that simdup does not read itself is the suffix of a file for a converter.
-        fields.encoding("encoding") if form == "text" else "." * (form not in FORMATS) + form,
+        _encoding(fields) if form == "text" else "." * (form not in FORMATS) + form,
         fields.share("confidence"),
         fields.count("damaged"),
         fields.count("features"),
@@ -433,11 +306,11 @@ def _document(fields: _Fields) -> Document:
     )
 
 
-def _doubt(fields: _Fields) -> str:
+def _doubt(fields: Fields) -> str:
     return fields.one_of("doubt", DOUBTS)
 
 
-def _modified(fields: _Fields) -> int:
+def _modified(fields: Fields) -> int:
     """When the file was written, in nanoseconds; reports of schema 1 have microseconds."""
     seconds = fields.number("mtime", -_END_OF_TIME, _END_OF_TIME)
     if fields.has("mtime_ns"):

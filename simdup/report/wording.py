@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from base64 import b64encode
+from simdup.fields import path_fields, printable
+
+__all__ = [
+    "EXPECTED",
+    "count",
+    "path_fields",
+    "percent",
+    "printable",
+    "set_aside",
+    "sharing",
+    "size",
+    "whole_percent",
+    "whose",
+]
 
 #: An own share from here on says nothing that the reader would not expect.
 EXPECTED = 0.95
@@ -95,31 +107,3 @@ def sharing(similarity: float, own_share: float) -> tuple[str, int]:
     part = "half" if own_share >= 0.45 else "most" if own_share >= 0.2 else "nearly all"
     weight = max(own_share * (1 - similarity) / (1 - own_share * similarity), _LEAST_WEIGHT)
     return part, max(1, round(2 / weight - 2))
-
-
-def printable(path: str) -> str:
-    r"""The path with every unprintable character escaped: it cannot control a terminal.
-
-    Bytes that are not UTF-8 become \xff, control and invisible characters \n, \x1b or
-    \u202e. A backslash is left alone, so that ordinary names stay as they are.
-
-    >>> printable("a\nb\x1b[31m\udcff")
-    'a\\nb\\x1b[31m\\xff'
-    """
-    return "".join(c if c.isprintable() else _escaped(c) for c in path)
-
-
-def path_fields(path: str, key: str = "path") -> dict[str, str]:
-    """The JSON fields of a path: `path`, and `path_base64` unless that is the exact name.
-
-    `path` is always valid UTF-8; `path_base64` has the bytes of a name that is not.
-    """
-    if not any("\udc80" <= c <= "\udcff" for c in path):
-        return {key: path}
-    return {key: printable(path), f"{key}_base64": b64encode(os.fsencode(path)).decode()}
-
-
-def _escaped(character: str) -> str:
-    if "\udc80" <= character <= "\udcff":
-        return f"\\x{ord(character) - 0xDC00:02x}"
-    return character.encode("unicode_escape").decode()

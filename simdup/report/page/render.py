@@ -217,12 +217,12 @@ def _member(
         document.features,
         int(document.is_short),
         document.damaged,
+        document.doubt,
         member.kind.value,
         member.distance,
         round(_estimate(member.distance, bits) if alike is None else alike, 6),
         int(alike is not None),
         None if member.own_share is None else round(member.own_share, 6),
-        document.doubt,
     ]
 
 

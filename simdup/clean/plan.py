@@ -1,0 +1,226 @@
+"""Plans in, JSON Lines out, and back: a header, then a line for each file.
+
+    {"simdup": "plan", "version": 1, "made": ..., "actions": 2}
+    {"group": 7, "keep": {"path": ...}, "act": "trash", "file": {"path": ...}, "kind": ...}
+    {"group": 9, "leave": {"path": ...}, "why": "near: 0.91 alike"}
+
+Every line stands alone, so any line but the first may be deleted. A plan is not trusted: whatever
+is unknown or contradicts another line makes the whole plan refused, and a plan names no program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from heapq import merge
+from typing import TYPE_CHECKING, Any
+
+from simdup.clean.records import Act, Action, FileId, Header, Left, Plan
+from simdup.errors import BadValueError, InputError
+from simdup.fields import Fields, WrongFieldError, path_fields
+from simdup.recipe import Recipe
+from simdup.records import Kind
+from simdup.settings import Settings
+from simdup.text.encodings import encoding_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+#: Raised when a line means something else than before.
+VERSION = 1
+
+# A longer line is none of a plan. Only a header with very many roots is long.
+_LONGEST_LINE = 1 << 24
+
+_FILE = ("path", "path_base64", "id", "bytes", "text", "links")
+_KINDS = {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT, Kind.NEAR}
+_FIELD = 2**64 - 1
+_TIME = 2**63 - 1
+
+
+def plan_lines(plan: Plan) -> Iterator[str]:
+    """The lines of a plan file, in the order of `line`; the lines of `read_plan` read it back."""
+    header = plan.header
+    yield _json(
+        {
+            "simdup": "plan",
+            "version": VERSION,
+            "made": header.made,
+            **path_fields(header.of, "of"),
+            "of_digest": header.of_digest,
+            "rules": list(header.rules),
+            "settings": {
+                "encoding": header.settings.encoding,
+                "formats": list(header.settings.formats),
+                "ngram": list(header.settings.recipe.ngram),
+            },
+            "roots": [path_fields(root) for root in header.roots],
+            "found": header.found,
+            "actions": len(plan.actions),
+        }
+    )
+    rows: Iterable[Action | Left] = merge(plan.actions, plan.left, key=lambda each: each.line)
+    for each in rows:
+        yield _json(_action_fields(each) if isinstance(each, Action) else _left_fields(each))
+
+
+def action_line(action: Action) -> str:
+    """The line of a plan file that holds this action."""
+    return _json(_action_fields(action))
+
+
+def _action_fields(action: Action) -> dict[str, Any]:
+    return {
+        "group": action.group,
+        "keep": _file_fields(action.keep),
+        "act": action.act.value,
+        "file": _file_fields(action.file),
+        "kind": action.kind.value,
+        "similarity": action.similarity,
+        "why": action.why,
+    }
+
+
+def _left_fields(left: Left) -> dict[str, Any]:
+    return {"group": left.group, "leave": _file_fields(left.file), "why": left.why}
+
+
+def _file_fields(file: FileId) -> dict[str, Any]:
+    several = {"links": file.links} if file.links > 1 else {}
+    return path_fields(file.path) | {
+        "id": [file.device, file.inode, file.size, file.mtime_ns, file.ctime_ns],
+        "bytes": file.byte_digest.hex(),
+        "text": file.text_digest.hex(),
+        **several,
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def read_plan(path: str) -> Plan:
+    """The plan in a file. Raises InputError that names the line of whatever is wrong."""
+    with open(path, "rb") as file:
+        return parsed_plan(iter(lambda: file.readline(_LONGEST_LINE), b""), path)
+
+
+def parsed_plan(lines: Iterable[bytes], name: str) -> Plan:
+    """The plan in these lines. Raises InputError, whose message begins with `name`."""
+    actions, left, number = list[Action](), list[Left](), 1
+    numbered = enumerate(lines, 1)
+    try:
+        header = _header(_object(next(numbered, (1, b""))[1]))
+        for number, line in numbered:
+            if line.isspace():
+                continue
+            fields = _object(line)
+            if fields.has("leave"):
+                left.append(_left(fields, number))
+            else:
+                actions.append(action_of(fields, number))
+    except WrongFieldError as wrong:
+        raise InputError(f"{name!r}, line {number}: no plan: {wrong}") from None
+    plan = Plan(tuple(actions), tuple(left), header)
+    _check_contradictions(plan, name)
+    return plan
+
+
+def _check_contradictions(plan: Plan, name: str) -> None:
+    """Raise InputError if a file is to go twice, or is to go and is kept for another one."""
+    going: dict[str, int] = {}
+    for each in plan.actions:
+        other = going.setdefault(each.file.path, each.line)
+        if other != each.line:
+            raise InputError(f"{name!r}, line {each.line}: the file of line {other} again")
+    for each in plan.actions:
+        if (other := going.get(each.keep.path, 0)) > 0:
+            raise InputError(
+                f"{name!r}, line {each.line}: keeps the file that line {other} takes away"
+            )
+
+
+def _object(line: bytes) -> Fields:
+    try:
+        return Fields(json.loads(line.decode("utf-8")))
+    except (ValueError, RecursionError):
+        raise WrongFieldError("it is no JSON") from None
+
+
+def _header(fields: Fields) -> Header:
+    if fields.value.get("simdup") != "plan":
+        raise fields.wrong("simdup", "must be 'plan'")
+    if (version := fields.count("version")) != VERSION:
+        raise fields.wrong("version", f"is {version}, and only {VERSION} is known")
+    fields.only(
+        *("simdup", "version", "made", "of", "of_base64", "of_digest", "rules", "settings"),
+        *("roots", "found", "actions"),
+    )
+    roots = tuple(_path(each) for each in fields.each("roots"))
+    return Header(
+        fields.text("made"),
+        fields.path("of"),
+        fields.digest("of_digest").hex(),
+        fields.texts("rules"),
+        _settings(fields.inner("settings")),
+        roots,
+        fields.count("found"),
+    )
+
+
+def _settings(fields: Fields) -> Settings:
+    fields.only("encoding", "formats", "ngram")
+    encoding = fields.text("encoding") if fields.has("encoding") else None
+    try:
+        if encoding is not None:
+            encoding_named(encoding)
+        recipe = Recipe(ngram=fields.numbers("ngram"))
+        return Settings(recipe, encoding=encoding, formats=fields.texts("formats"))
+    except (BadValueError, ValueError) as wrong:
+        raise WrongFieldError(f"settings cannot be: {wrong}") from None
+
+
+def action_of(fields: Fields, line: int) -> Action:
+    """The action in one line of a plan. Raises WrongFieldError."""
+    fields.only("group", "keep", "act", "file", "kind", "similarity", "why")
+    kind = fields.choice("kind", Kind)
+    if kind not in _KINDS:
+        raise fields.wrong("kind", "is none that may be acted on")
+    return Action(
+        line,
+        fields.count("group"),
+        _file(fields.inner("keep")),
+        fields.choice("act", Act),
+        _file(fields.inner("file")),
+        kind,
+        fields.share("similarity") if fields.has("similarity") else None,
+        fields.text("why"),
+    )
+
+
+def _left(fields: Fields, line: int) -> Left:
+    fields.only("group", "leave", "why")
+    return Left(line, fields.count("group"), _file(fields.inner("leave")), fields.text("why"))
+
+
+def _file(fields: Fields) -> FileId:
+    fields.only(*_FILE)
+    numbers = fields.numbers("id")
+    if len(numbers) != 5:
+        raise fields.wrong("id", "must be device, inode, size, mtime_ns, ctime_ns")
+    device, inode, size, mtime_ns, ctime_ns = numbers
+    if not (0 <= device <= _FIELD and 0 <= inode <= _FIELD and 0 <= size <= _TIME):
+        raise fields.wrong("id", "is out of range")
+    if not (abs(mtime_ns) <= _TIME and abs(ctime_ns) <= _TIME):
+        raise fields.wrong("id", "is out of range")
+    digests = fields.digest("bytes"), fields.digest("text")
+    if not all(digests):
+        raise fields.wrong("bytes", "and text must be 32 hexadecimal digits")
+    return FileId(_path(fields), *numbers, *digests, fields.known("links") or 1)
+
+
+def _path(fields: Fields) -> str:
+    path = fields.path()
+    if "\0" in path or not os.path.isabs(path) or os.path.normpath(path) != path:
+        raise fields.wrong("path", "must be absolute, without '.' and '..'")
+    return path

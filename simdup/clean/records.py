@@ -1,0 +1,125 @@
+"""What passes through the room: a file as it was seen, an action on it, a plan of actions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simdup.records import Kind
+    from simdup.settings import Settings
+
+
+class Act(Enum):
+    """What is done with a file; the value is the word in a plan file."""
+
+    TRASH = "trash"
+    MOVE = "move"
+    LINK = "link"
+    """Replace the file by a hard link to the kept one."""
+    REFLINK = "reflink"
+    """Let the file share the blocks of the kept one."""
+    DELETE = "delete"
+
+    @property
+    def is_of_bytes(self) -> bool:
+        """Whether the act takes nothing but identical bytes: no way back leads to the others."""
+        return self in {Act.LINK, Act.REFLINK, Act.DELETE}
+
+
+@dataclass(frozen=True, slots=True)
+class FileId:
+    """A regular file exactly as a scan saw it."""
+
+    path: str
+    """Absolute, with no symbolic link among its folders when the plan was made."""
+    device: int
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    byte_digest: bytes
+    """BLAKE2b of the bytes, 16 bytes long; as `Document.bytes_digest`."""
+    text_digest: bytes
+    """The digest of the text, as `Document.text_digest`."""
+    links: int = 1
+    """The names that the file had, hard links that is; with several, removing one frees nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A file that goes, and the one that stays in its place."""
+
+    line: int
+    """The line in the plan file; the header is line 1."""
+    group: int
+    """The number of the group in the result."""
+    keep: FileId
+    act: Act
+    file: FileId
+    kind: Kind
+    """How the file is the same as the kept one, which need not be the group's representative."""
+    similarity: float | None
+    """The exact similarity to the kept file; None unless `kind` is NEAR."""
+    why: str
+    """The rule that chose the kept file, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A file of a group that is neither kept nor acted on."""
+
+    line: int
+    """The line in the plan file."""
+    group: int
+    file: FileId
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a plan was made from, and how."""
+
+    made: str
+    """The time in UTC, as 2026-11-22T23:30:00+00:00."""
+    of: str
+    """The result that the plan was made from, as it was named."""
+    of_digest: str
+    """BLAKE2b of the result, 32 hexadecimal digits."""
+    rules: tuple[str, ...]
+    """The rules as they were typed, such as "--prefer newest"; for people."""
+    settings: Settings
+    """How texts are read and compared again: the encoding, the formats and the shingles count.
+    There are no converters: a plan runs no program."""
+    roots: tuple[str, ...]
+    """The folders and files that were searched: absolute, with no symbolic link."""
+    found: int = 0
+    """The number of files that the scan found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What goes, what stays for it, and what is left as it is."""
+
+    actions: tuple[Action, ...]
+    left: tuple[Left, ...]
+    header: Header
+
+
+#: How `Action.why` begins where a whole folder goes, since all of it stands in another one.
+WHOLE_FOLDER = "all of "
+
+
+@dataclass(frozen=True, slots=True)
+class Consents:
+    """What the user allowed on the command line; a plan file cannot allow anything."""
+
+    text: bool = False
+    """Act on plain text whose characters are the same as in the kept file, and not its bytes."""
+    formats: bool = False
+    """Act on documents, such as PDF, with the same text as the kept file."""
+    near: float | None = None
+    """Act on files at least this similar to the kept file; None: on no merely similar file."""
+    permanently: bool = False
+    """Act.DELETE is allowed."""

@@ -1,0 +1,184 @@
+"""Objects of JSON that a person or an older simdup wrote, read field by field and checked.
+
+Also how a path is written there, whose name may be no Unicode.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64decode, b64encode
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Name = TypeVar("Name", bound=Enum)
+
+
+class WrongFieldError(Exception):
+    """Raised for a field that is wrong; its message says which, and why."""
+
+
+class Fields:
+    """A JSON object. Its methods return a checked field, or raise WrongFieldError."""
+
+    def __init__(self, value: object, where: str = "") -> None:
+        if not isinstance(value, dict):
+            raise WrongFieldError(f"{where or 'it'} is no object")
+        self.value, self._where = value, where
+
+    def _of(self, key: str, what: str, *types: type) -> Any:  # noqa: ANN401
+        value = self.value.get(key)
+        # To Python a bool is an int, to JSON it is no number.
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            raise self.wrong(key, f"must be {what}")
+        return value
+
+    def wrong(self, key: str, what: str) -> WrongFieldError:
+        """The error to raise about this field."""
+        return WrongFieldError(f"{self._place(key)} {what}")
+
+    def _place(self, key: str) -> str:
+        return f"{self._where}.{key}" if self._where else key
+
+    def has(self, key: str) -> bool:
+        """Whether the field is there and not null."""
+        return self.value.get(key) is not None
+
+    def text(self, key: str) -> str:
+        """The field, which must be a string of valid Unicode."""
+        value: str = self._of(key, "a text", str)
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise self.wrong(key, "must be valid Unicode")
+        return value
+
+    def truth(self, key: str) -> bool:
+        """The field, which must be true or false."""
+        return bool(self._of(key, "true or false", bool))
+
+    def count(self, key: str, most: int = 2**63 - 1) -> int:
+        """The field, a whole number from 0 to `most`; some programs write 1 as 1.0."""
+        value = self._of(key, "a whole number", int, float)
+        if not is_whole(value):
+            raise self.wrong(key, "must be a whole number")
+        if not 0 <= value <= most:
+            raise self.wrong(key, f"must be from 0 to {most}")
+        return int(value)
+
+    def known(self, key: str, least: int = 0, most: int = 2**64 - 1) -> int:
+        """The field, a whole number within these limits; 0 if it is missing or null."""
+        if not self.has(key):
+            return 0
+        value = self._of(key, "a whole number", int, float)
+        if not is_whole(value) or not least <= value <= most:
+            raise self.wrong(key, f"must be a whole number from {least} to {most}")
+        return int(value)
+
+    def digest(self, key: str) -> bytes:
+        """The field, a digest in hexadecimal; empty if it is missing or null."""
+        if not self.has(key):
+            return b""
+        if not re.fullmatch(r"[0-9a-f]{32}", digest := self.text(key)):
+            raise self.wrong(key, "must be 32 hexadecimal digits")
+        return bytes.fromhex(digest)
+
+    def number(self, key: str, least: float, most: float) -> float:
+        """The field, which must be a number within these limits."""
+        value = self._of(key, "a number", int, float)
+        if not least <= value <= most:
+            raise self.wrong(key, f"must be from {least:g} to {most:g}")
+        return float(value)
+
+    def numbers(self, key: str) -> tuple[int, ...]:
+        """The field, which must be a list of whole numbers."""
+        values = self._of(key, "a list", list)
+        if not all(map(is_whole, values)):
+            raise self.wrong(key, "must be whole numbers")
+        return tuple(map(int, values))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The field, which must be a list of strings of valid Unicode."""
+        values = self._of(key, "a list", list)
+        if not all(isinstance(each, str) and each.isprintable() for each in values):
+            raise self.wrong(key, "must be printable texts")
+        return tuple(values)
+
+    def only(self, *known: str) -> None:
+        """Raise WrongFieldError if the object has any other field."""
+        if unknown := sorted({*self.value} - {*known}):
+            raise self.wrong(unknown[0], "is unknown")
+
+    def share(self, key: str) -> float:
+        """The field, a number from 0 to 1; one that rounding put just above 1 counts as 1."""
+        return min(1.0, self.number(key, 0, 1 + 1e-6))
+
+    def choice(self, key: str, kind: type[Name]) -> Name:
+        """The field as a member of an enumeration, whose value it must be."""
+        try:
+            return kind(self.text(key))
+        except ValueError:
+            raise self.wrong(key, f"is unknown: {self.value[key]!r}") from None
+
+    def one_of(self, key: str, known: Iterable[str]) -> str:
+        """The field, which must be one of these texts."""
+        value = self.text(key)
+        if value not in known:
+            raise self.wrong(key, f"is unknown: {value!r}")
+        return value
+
+    def inner(self, key: str) -> Fields:
+        """The field, which must be an object."""
+        return Fields(self._of(key, "an object", dict), self._place(key))
+
+    def each(self, key: str) -> Iterator[Fields]:
+        """The objects in the field, which must be a list of them."""
+        for index, value in enumerate(self._of(key, "a list", list)):
+            yield Fields(value, f"{self._place(key)}[{index}]")
+
+    def path(self, key: str = "path") -> str:
+        """The path in this object, from the exact bytes of its name if the report has them."""
+        if not self.has(f"{key}_base64"):
+            return self.text(key)
+        try:
+            return os.fsdecode(b64decode(self.text(f"{key}_base64"), validate=True))
+        except ValueError:
+            raise self.wrong(f"{key}_base64", "is no base64") from None
+
+    def paths(self, key: str) -> tuple[str, ...] | None:
+        """The paths of the objects in the field; None if it is missing or null."""
+        return tuple(each.path() for each in self.each(key)) if self.has(key) else None
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value of JSON is a whole number."""
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
+
+
+def printable(path: str) -> str:
+    r"""The path with every unprintable character escaped: it cannot control a terminal.
+
+    Bytes that are not UTF-8 become \xff, control and invisible characters \n, \x1b or
+    \u202e. A backslash is left alone, so that ordinary names stay as they are.
+
+    >>> printable("a\nb\x1b[31m\udcff")
+    'a\\nb\\x1b[31m\\xff'
+    """
+    return "".join(c if c.isprintable() else _escaped(c) for c in path)
+
+
+def path_fields(path: str, key: str = "path") -> dict[str, str]:
+    """The JSON fields of a path: `path`, and `path_base64` unless that is the exact name.
+
+    `path` is always valid UTF-8; `path_base64` has the bytes of a name that is not.
+    """
+    if not any("\udc80" <= c <= "\udcff" for c in path):
+        return {key: path}
+    return {key: printable(path), f"{key}_base64": b64encode(os.fsencode(path)).decode()}
+
+
+def _escaped(character: str) -> str:
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode()

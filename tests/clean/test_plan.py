@@ -1,0 +1,141 @@
+"""simdup.clean.plan: plans are written and read back, and whatever is no plan is refused whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from simdup.clean.plan import action_line, parsed_plan, plan_lines, read_plan
+from simdup.clean.records import Act, Action, FileId, Header, Left, Plan
+from simdup.errors import InputError
+from simdup.recipe import Recipe
+from simdup.records import Kind
+from simdup.settings import Settings
+
+HEADER = Header(
+    "2026-11-22T23:30:00+00:00",
+    "found.json",
+    "0" * 32,
+    ("--prefer newest",),
+    Settings(Recipe(ngram=(3,)), encoding="gb18030", formats=("html",)),
+    ("/docs",),
+)
+
+
+def seen(name):
+    return FileId(f"/docs/{name}", 1, 2, 3, 4, -5, b"b" * 16, b"t" * 16)
+
+
+def action(line, name, keep="kept", kind=Kind.IDENTICAL_BYTES, similarity=None):
+    return Action(line, 7, seen(keep), Act.TRASH, seen(name), kind, similarity, "newest")
+
+
+PLAN = Plan(
+    (action(2, "a\udcff"), action(4, "b", kind=Kind.NEAR, similarity=0.9375)),
+    (Left(3, 7, seen("c"), "protected"),),
+    HEADER,
+)
+
+
+def written(plan=PLAN):
+    return [line.encode() + b"\n" for line in plan_lines(plan)]
+
+
+def test_a_plan_that_is_written_and_read_is_the_same():
+    assert parsed_plan(written(), "p") == PLAN
+
+
+def test_a_plan_is_read_from_a_file(tmp_path):
+    (tmp_path / "plan.jsonl").write_bytes(b"".join(written()))
+
+    assert read_plan(str(tmp_path / "plan.jsonl")) == PLAN
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3])
+def test_any_line_but_the_first_may_be_deleted(cut):
+    lines = written()
+    del lines[cut]
+
+    read = parsed_plan(lines, "p")
+
+    assert len(read.actions) + len(read.left) == 2
+
+
+def test_blank_lines_count_only_as_lines():
+    lines = written()
+    lines.insert(1, b"\n")
+
+    assert [each.line for each in parsed_plan(lines, "p").actions] == [3, 5]
+
+
+def test_an_action_has_the_line_of_the_plan_file():
+    assert action_line(PLAN.actions[0]).encode() + b"\n" == written()[1]
+
+
+def changed(line, **fields):
+    """The lines of the plan with other fields in one of them."""
+    lines = written()
+    value = json.loads(lines[line])
+    for name, each in fields.items():
+        outer, _, inner = name.partition("__")
+        if inner:
+            value[outer][inner] = each
+        else:
+            value[outer] = each
+    lines[line] = json.dumps(value).encode()
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("line", "fields", "words"),
+    [
+        (0, {"simdup": "result"}, "simdup must be 'plan'"),
+        (0, {"version": 2}, "version is 2, and only 1 is known"),
+        (0, {"run": "rm"}, "run is unknown"),
+        (0, {"roots": [{"path": "docs"}]}, "roots[0].path must be absolute"),
+        (0, {"settings__formats": ["exe"]}, "settings cannot be: formats must be among"),
+        (0, {"settings__encoding": "zlib"}, "settings cannot be"),
+        (0, {"settings__convert": ["doc=sh {}"]}, "settings.convert is unknown"),
+        (1, {"run": "rm"}, "run is unknown"),
+        (1, {"act": "shred"}, "act is unknown: 'shred'"),
+        (1, {"kind": "same pattern"}, "kind is none that may be acted on"),
+        (1, {"file__mode": 7}, "file.mode is unknown"),
+        (1, {"file__id": [1, 2, 3, 4]}, "file.id must be device"),
+        (1, {"file__id": [1, -2, 3, 4, 5]}, "file.id is out of range"),
+        (1, {"file__id": [1, 2, 3, 4, 1 << 70]}, "file.id is out of range"),
+        (1, {"file__bytes": "6162"}, "file.bytes must be 32 hexadecimal digits"),
+        (1, {"keep__text": None}, "keep.bytes and text must be 32 hexadecimal digits"),
+        (3, {"file__path": "docs/a"}, "file.path must be absolute, without '.' and '..'"),
+        (3, {"file__path": "/docs/../a"}, "file.path must be absolute, without '.' and '..'"),
+        (3, {"file__path": "/docs/\0"}, "file.path must be absolute, without '.' and '..'"),
+        (3, {"file__path": "/docs/a/"}, "file.path must be absolute, without '.' and '..'"),
+        (3, {"similarity": 7}, "similarity must be from 0 to 1"),
+        (2, {"act": "trash"}, "act is unknown"),
+    ],
+)
+def test_a_line_with_anything_unknown_makes_the_whole_plan_refused(line, fields, words):
+    with pytest.raises(InputError) as refused:
+        parsed_plan(changed(line, **fields), "p")
+
+    assert str(refused.value).startswith(f"'p', line {line + 1}: no plan: {words}")
+
+
+@pytest.mark.parametrize("data", [b"", b"[]\n", b"{\n", b"\xff\n", b"[" * 100_000])
+def test_what_is_no_plan_is_refused(data):
+    with pytest.raises(InputError, match="'p', line 1: no plan: "):
+        parsed_plan([data] if data else [], "p")
+
+
+def test_a_file_that_goes_twice_is_refused():
+    twice = Plan((action(2, "a"), action(3, "a")), (), HEADER)
+
+    with pytest.raises(InputError, match="'p', line 3: the file of line 2 again"):
+        parsed_plan(written(twice), "p")
+
+
+def test_a_file_that_is_kept_for_one_and_goes_for_another_is_refused():
+    circle = Plan((action(2, "a", keep="b"), action(3, "b", keep="c")), (), HEADER)
+
+    with pytest.raises(InputError, match="'p', line 2: keeps the file that line 3 takes away"):
+        parsed_plan(written(circle), "p")
