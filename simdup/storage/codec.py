@@ -15,7 +15,7 @@ import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from simdup.records import Document, Reason, Skipped, Source, maker, without_text
+from simdup.records import Document, Reason, Skipped, Source, new_document, without_text
 from simdup.settings import PACKINGS
 from simdup.text.noise import NUMBERS, REDIRECTION
 
@@ -37,7 +37,6 @@ _IS_SKIPPED, _IS_WITHOUT_TEXT = b"s", b"t"
 _DOCUMENT_OF = {None: b"d", NUMBERS: b"n", REDIRECTION: b"r"}
 _NOISE_OF = {letter: noise for noise, letter in _DOCUMENT_OF.items()}
 _DIGEST = 16
-_document = maker(Document)
 
 
 def is_settled(source: Source, read_ns: int) -> bool:
@@ -125,5 +124,5 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
     encoding, packing, doubt = _read_back(data[begin + length :])
     about = encoding, confidence, damaged, features
     digests = of_bytes, of_text, of_features
-    document = _document(source, *about, *digests, _NOISE_OF.get(letter), packing, doubt)
+    document = new_document(source, *about, *digests, _NOISE_OF.get(letter), packing, doubt)
     return document, data[middle - width : middle], data[begin : begin + length]
