@@ -41,6 +41,7 @@ SLOW_FILES = (
     *("cli/test_evaluate", "cli/test_output", "cli/test_query", "cli/test_report", "cli/test_scan"),
     *("compute/test_kernels", "compute/test_memory", "compute/test_processes"),
     *(
+        "clean/test_killed",
         "corpus/test_formats",
         "corpus/test_scan",
         "evaluation/test_evaluate",

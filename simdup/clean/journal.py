@@ -51,7 +51,7 @@ class Intent:
     target: str
     """Where the file will be; the path of the file itself if it stays where it is."""
     folder_ns: int
-    """When its folder was last changed, before."""
+    """When the folder of the file was last changed, before."""
     trash: str | None = None
     """The trash folder that `target` is in."""
     top: str | None = None
@@ -83,6 +83,8 @@ class Story:
     intent: Intent | None = None
     done: Done | None = None
     refused: str | None = None
+    folder_ns: int = 0
+    """When the folder of the file was last changed, before the first intent."""
 
     @property
     def is_open(self) -> bool:
@@ -402,13 +404,10 @@ def _tell(fields: Fields, history: History) -> None:
 def _tell_intent(fields: Fields, story: Story) -> None:
     paths = {key: fields.path(key) for key in ("trash", "top", "aside") if fields.has(key)}
     made = tuple(each.path() for each in fields.each("made")) if fields.has("made") else ()
-    line, target = story.action.line, fields.path("target")
-    folder_ns = _time(fields)
-    story.intent, story.done, story.refused = (
-        Intent(line, target, folder_ns, **paths, made=made),
-        None,
-        None,
-    )
+    line, target, folder_ns = story.action.line, fields.path("target"), _time(fields)
+    story.intent = Intent(line, target, folder_ns, **paths, made=made)
+    story.done, story.refused = None, None
+    story.folder_ns = story.folder_ns or folder_ns
 
 
 def _tell_done(fields: Fields, story: Story) -> None:
