@@ -6,6 +6,7 @@ somebody else, so nothing in it counts as consent, and nothing that is protected
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from simdup.records import Kind
 
 if TYPE_CHECKING:
     from simdup.clean.protection import Protection
-    from simdup.clean.records import Consents
+    from simdup.clean.records import Consents, Header
 
 TEXT_ASKS = "identical text: wants --text, or --formats-too for a document"
 FOR_GOOD_ASKS = "for good: wants --permanently"
@@ -29,7 +30,8 @@ def narrowed(plan: Plan, consents: Consents, protection: Protection, act: Act | 
     `act` replaces what the plan does with files, unless it is None. The numbers of lines stay
     those of the plan file. Raises InputError for a protected folder that does not exist.
     """
-    stays, actions, left = protection.reason(), list[Action](), list(plan.left)
+    actions, left = list[Action](), list(plan.left)
+    stays = with_header(protection, plan.header).reason()
     for each in plan.actions:
         action = each if act is None else replace(each, act=act)
         reason = _consent(action, consents) or _place(action, plan) or stays(action.file.path)
@@ -40,6 +42,12 @@ def narrowed(plan: Plan, consents: Consents, protection: Protection, act: Act | 
     return replace(
         plan, actions=tuple(actions), left=tuple(sorted(left, key=lambda each: each.line))
     )
+
+
+def with_header(protection: Protection, header: Header) -> Protection:
+    """The protection, with what was protected when the plan was made as far as it still exists."""
+    before = (path for path in header.protected if os.path.exists(path))
+    return replace(protection, protected=(*protection.protected, *before))
 
 
 def _consent(action: Action, consents: Consents) -> str:

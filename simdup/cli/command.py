@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 _HEADINGS = {
     "What counts as a duplicate": (*("similarity", "against", "among", "keep", "fail_on_found"),),
     "Which files": ("include", "exclude", "hidden", "gitignore", "text_field", "id_field"),
+    "Which file is kept": ("prefer", "prefer_under"),
+    "What may go": (
+        *("text", "formats_too", "near", "protect", "only_under", "protect_name"),
+        *("most", "most_files", "yes_many"),
+    ),
+    "What is done": ("apply", "review", "to", "link", "reflink", "permanently", "check"),
     "Output": ("form", "target", "html", "show_diff", "quiet"),
     "What the report shows": ("sort", "limit", "everything", "summary", "siblings", "verbose"),
 }

@@ -55,6 +55,9 @@ _OF_A_RUN = frozenset(
     {
         *("index", "files_from", "against", "target", "html", "null", "show_diff", "text"),
         *("fingerprint", "among", "keep", "conf", "plot", "pairs", "all_pairs"),
+        # What lets a file go, or says where to.
+        *("formats_too", "near", "to", "link", "reflink", "permanently", "yes_many", "apply"),
+        *("script", "journal", "check", "review", "resume"),
     }
 )
 

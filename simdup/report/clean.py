@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from simdup.clean.decide import PREFERRED
 from simdup.clean.records import WHOLE_FOLDER, Act, Action, Left
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED
@@ -15,6 +17,7 @@ from simdup.report.wording import count, percent, printable, size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from simdup.clean.outcome import Outcome
     from simdup.clean.records import FileId, Plan
     from simdup.report.terminal import TerminalStyle
 
@@ -102,15 +105,42 @@ def closing(plan: Plan) -> list[str]:
         if actions:
             lines.append(_summary(act, actions))
     if not plan.actions:
-        lines.append("nothing would go")
+        lines.append("no file would go")
     several = [each for each in plan.actions if each.file.links > 1]
     if several:
         bytes_ = size(sum(each.file.size for each in several))
         frees = f"{count(len(several), 'file')} of {bytes_}"
         lines.append(f"frees nothing: {frees} with other names (hard links) that stay")
-    reasons = Counter(_reason(each.why) for each in plan.left)
-    lines += [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
-    return lines
+    return [*lines, *left_lines(plan)]
+
+
+def left_lines(plan: Plan) -> list[str]:
+    """How many files of a plan are left as they are, for each reason."""
+    reasons = Counter(_reason(each.why) for each in plan.left if each.why != PREFERRED)
+    return [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
+
+
+def outcome_lines(outcome: Outcome) -> Iterator[str]:
+    """What came of a plan: every file that was refused and why, the notes, and the balance.
+
+    The line before the last one is `n planned = a done + b refused + c left`, if there is a
+    journal; the last one says how to take it all back.
+    """
+    for action, why in outcome.refused:
+        yield f"refused: {printable(action.file.path)}: {printable(why)}"
+    for note in outcome.notes:
+        yield f"note: {printable(note)}"
+    if outcome.trouble is not None:
+        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
+    if outcome.frees_nothing:
+        frees = count(outcome.frees_nothing, "file")
+        yield f"frees nothing: {frees} with other names (hard links) that stay"
+    yield (
+        f"{outcome.planned:,} planned = {outcome.done:,} done + {len(outcome.refused):,} refused"
+        f" + {outcome.left:,} left"
+    )
+    if outcome.journal is not None and outcome.done:
+        yield f"undo with: simdup undo {shlex.quote(printable(outcome.journal))}"
 
 
 def _summary(act: Act, actions: Sequence[Action]) -> str:

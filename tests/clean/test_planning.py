@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from simdup.clean.decide import FORMATS_ASKS, NEAR_ASKS, SHORT, TEXT_ASKS, UNCERTAIN
+from simdup.clean.decide import FORMATS_ASKS, NEAR_ASKS, PREFERRED, SHORT, TEXT_ASKS, UNCERTAIN
 from simdup.clean.narrow import narrowed
 from simdup.clean.plan import parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, make_plan
@@ -72,7 +72,10 @@ def names(plan):
 
 
 def left(plan):
-    return {os.path.basename(each.file.path): each.why for each in plan.left}
+    """The names of the files that are left, each with the reason."""
+    return {
+        os.path.basename(each.file.path): each.why for each in plan.left if each.why != PREFERRED
+    }
 
 
 # What goes
@@ -87,6 +90,21 @@ def test_identical_bytes_go_for_the_file_that_the_rules_prefer(tree):
     assert {each.kind for each in plan.actions} == {Kind.IDENTICAL_BYTES}
     assert {each.why for each in plan.actions} == {"newest"}
     assert plan.left == ()
+
+
+def test_a_plan_names_every_file_of_a_group(tree):
+    contents = {"a": text(1), "b": text(1, changed=6), "c": text(1, changed=12), "d": text(1)}
+    plan = planned(saved(tree(contents)), "oldest")
+
+    assert names(plan) == {"d": "a"}
+    assert {each.file.path[-1] for each in plan.left} == {"b", "c"}
+
+
+def test_the_file_that_the_rules_prefer_comes_first_among_those_that_are_left(tree):
+    plan = planned(saved(tree({"a": text(1, changed=6), "b": text(1)})), "newest")
+
+    assert [each.why for each in plan.left] == [PREFERRED, NEAR_ASKS]
+    assert plan.left[0].file.path.endswith("b")
 
 
 def test_copies_of_a_similar_file_go_for_that_one_and_not_for_the_representative(tree):
@@ -479,3 +497,15 @@ def test_a_forged_plan_reaches_nothing_outside_its_roots_and_nothing_in_noise(
 
     assert kept.actions == ()
     assert {each.why for each in kept.left} == {reason}
+
+
+def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):
+    root = tree({"new/a": text(1), "ref/b": text(1)})
+    result = saved(root / "new", against=[str(root / "ref")])
+    plan = planned(result, "oldest", protection=Protection((str(root / "new" / "a"),)))
+    assert {*plan.header.protected} == {str(root / "new" / "a"), str(root / "ref")}
+    (action,) = planned(result, "oldest").actions
+    forged = replace(plan, actions=(replace(action, file=action.keep, keep=action.file),))
+
+    for each in (forged, replace(forged, actions=(action,))):
+        assert narrowed(each, Consents(), Protection(), None).actions == ()
