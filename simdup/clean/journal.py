@@ -97,6 +97,7 @@ class History:
     """What a whole journal says."""
 
     path: str
+    """Absolute."""
     header: Header
     planned: int
     """The number of actions that `begin` announces."""
@@ -196,7 +197,7 @@ def begun(
     `place` names the file, which must not be there; None: a new one in the usual folder.
     """
     actions = list(actions)
-    journal = _created(place)
+    journal = _created(place, "-undo" if undoes else "")
     plan = json.loads(next(iter(plan_lines(Plan((), (), header)))))
     journal._add(  # noqa: SLF001  (the functions that make one)
         "begin",
@@ -240,14 +241,14 @@ def continued(history: History) -> Journal:
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-def _created(place: str | None) -> Journal:
+def _created(place: str | None, tail: str) -> Journal:
     """Return an empty journal. Raises InputError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | _NO_LINK
     try:
         folder = os.path.dirname(os.path.abspath(place)) if place else str(default_folder())
         if place is None:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-        for path in (place,) if place else _names(folder):
+        for path in (place,) if place else _names(folder, tail):
             with suppress(*() if place else (FileExistsError,)):
                 descriptor = os.open(path, flags, 0o600)
                 _sync_path(folder)
@@ -259,11 +260,12 @@ def _created(place: str | None) -> Journal:
     raise AssertionError("names never end")
 
 
-def _names(folder: str) -> Iterator[str]:
+def _names(folder: str, tail: str) -> Iterator[str]:
     stem = f"{datetime.now().astimezone():%Y-%m-%dT%H%M%S}-{os.getpid()}"
     number = 1
     while True:
-        yield os.path.join(folder, f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
+        again = "" if number == 1 else f"-{number}"
+        yield os.path.join(folder, f"{stem}{again}{tail}.jsonl")
         number += 1
 
 
@@ -338,7 +340,7 @@ def read_journal(path: str) -> History:
         if hasattr(os, "getuid") and os.fstat(descriptor).st_uid != os.getuid():
             raise InputError(f"{path!r} is the journal of another user")
         try:
-            return _history(file, os.path.abspath(path))
+            return _history(file, path)
         except OSError as error:
             raise InputError(f"{path!r}: {reason_of(error)}") from None
 
@@ -350,7 +352,7 @@ def _history(lines: Iterable[bytes], path: str) -> History:
         history = _begin(Fields(_event(first)), path)
     except WrongFieldError as wrong:
         raise InputError(f"{path!r}, line 1: no journal: {wrong}") from None
-    history.whole = len(first)
+    history.path, history.whole = os.path.abspath(path), len(first)
     for number, line in numbered:
         if not line.endswith(b"\n"):
             break

@@ -216,14 +216,14 @@ class Settler:
         own, kept = (file.device, file.inode), (keep.device, keep.inode)
         aside = place.beside(intent.aside or "")
         if _is(place, own):
-            if act and _is(aside, kept) and aside.status().st_nlink > 1:
-                aside.unlink()
+            if act:
+                _remove_link(aside, place, story)
             return False
         if not _is(place, kept):
             with suppress(RefusedError):
                 self._is_back(story, place)
-                if act and _is(aside, kept) and aside.status().st_nlink > 1:
-                    aside.unlink()
+                if act:
+                    _remove_link(aside, place, story)
                 return False
             raise RefusedError(Refusal.NOT_AS_LEFT, "it is no longer the link that was made")
         if not act:
@@ -232,8 +232,7 @@ class Settler:
             exchange(aside, place)
         else:
             self._make_own(story, place, aside)
-        if _is(aside, kept) and aside.status().st_nlink > 1:
-            aside.unlink()
+        _remove_link(aside, place, story)
         sync_folder(place.folder)
         return True
 
@@ -320,6 +319,20 @@ def _as_left(found: Held) -> bool:
     if (status.st_size, status.st_mtime_ns) != (file.size, file.mtime_ns):
         return False
     return digest_of_open(found.descriptor) == file.byte_digest and found.is_whole()
+
+
+def _remove_link(aside: Place, place: Place, story: Story) -> None:
+    """Remove the link that was made to the kept file, unless the text would go with it."""
+    file, keep = story.action.file, story.action.keep
+    if not _is(aside, (keep.device, keep.inode)):
+        return
+    digests = set()
+    if aside.status().st_nlink == 1:  # the kept file itself is gone
+        for each in (aside, place):
+            with closing(_opened(each, file)) as found:
+                digests.add(digest_of_open(found.descriptor))
+    if digests <= {file.byte_digest}:
+        aside.unlink()
 
 
 def _remove_part(part: Place) -> None:

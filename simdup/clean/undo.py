@@ -163,6 +163,12 @@ def _remove_folders(stories: Iterable[Story]) -> None:
             os.rmdir(place.name, dir_fd=place.folder)
 
 
+def remaining(path: str | os.PathLike[str]) -> int:
+    """Return how many actions of a journal are neither done nor refused. Raises InputError."""
+    stories = _history(path).stories.values()
+    return sum(each.done is None and each.refused is None for each in stories)
+
+
 def resume(
     path: str | os.PathLike[str], consents: Consents, *, progress: Progress = silent
 ) -> Outcome:
