@@ -35,7 +35,7 @@ _EXPERIMENTS = "Fingerprints, for experiments"
 _OF_EXPERIMENTS = frozenset(
     {
         *("k", "no_verify", "bits", "features", "hash", "ngram", "top", "weights"),
-        *("user_dict", "stop_words"),
+        *("user_dict", "stop_words", "no_fold_variants"),
     }
 )
 
