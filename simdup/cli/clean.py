@@ -125,7 +125,7 @@ _limits = options.together(
 
 
 @click.command("clean", cls=CleanCommand, work="simdup.clean.planning")
-@click.argument("source", type=options.PATH, metavar="RESULT|PLAN")
+@click.argument("source", required=False, type=options.PATH, metavar="RESULT|PLAN")
 @_rules
 @_consents
 @_acts
@@ -139,12 +139,13 @@ _limits = options.together(
     "Ask at the terminal about each file that is no identical copy, and write a plan; with"
     " --output, or with a PLAN into that one.",
 )
+@options.file("--resume", "Go on with the run that wrote this journal.", metavar="JOURNAL")
 @options.flag("--check", "Exit with 1 if there is anything to do.")
 @options.flag("-v", "--verbose", "Also show groups of which nothing goes, and why.")
 @options.color
 @ignored_options
 @options.quiet
-def clean_command(source: str, **given: Any) -> int:
+def clean_command(source: str | None, **given: Any) -> int:
     """Plan which duplicates go, and with --apply let them go: to the trash, unless told otherwise.
 
     RESULT is what `simdup scan --format json` wrote, PLAN what --output wrote; - is stdin.
@@ -160,6 +161,10 @@ def clean_command(source: str, **given: Any) -> int:
     """
     from simdup.report import clean as text
 
+    if given["resume"] is not None:
+        return _resumed(source, given)
+    if source is None:
+        raise click.UsageError("Missing argument 'RESULT|PLAN'.")
     _check_options(source, given)
     if given["review"]:
         return _reviewed(source, given)
@@ -405,6 +410,28 @@ def _applied(plan: Plan, given: dict[str, Any]) -> int:
         progress=progress(quiet=given["quiet"]),
     )
     for line in (*(() if given["quiet"] else left_lines(plan)), *outcome_lines(outcome)):
+        tell(line)
+    return outcome.code
+
+
+def _resumed(source: str | None, given: dict[str, Any]) -> int:
+    """Go on with a run that ended before its end, and return the exit code."""
+    from simdup.clean.undo import remaining, resume
+    from simdup.report.clean import outcome_lines
+
+    idle = ("prefer", "prefer_under", "to", "link", "reflink", "target", "script", "journal")
+    if source is not None or (other := next((each for each in idle if given[each]), None)):
+        what = "RESULT|PLAN" if source is not None else options.spelled(other or "")
+        raise click.UsageError(f"give either --resume or {what}: the journal has the plan")
+    if not given["apply"]:
+        raise click.UsageError("--resume goes with --apply; `simdup undo` shows what was done")
+    if given["permanently"]:
+        going = remaining(given["resume"])
+        if given["yes_many"] != going and not _typed(going):
+            raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
+    bars = progress(quiet=given["quiet"])
+    outcome = resume(given["resume"], _consents_of(given), progress=bars)
+    for line in outcome_lines(outcome):
         tell(line)
     return outcome.code
 

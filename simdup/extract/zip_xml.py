@@ -16,14 +16,11 @@ from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile
 
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.packed import allowance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Bytes that one file may unpack to: real ones have 10 MB of XML.
-LARGEST = 200_000_000
-# Unpacked bytes for each packed one, beyond LITTLE: real files reach 20, deflate can reach 1032.
-RATIO, LITTLE = 250, 1 << 24
 # Real files have up to 2,900 members. Each costs memory before anything is read.
 MOST_MEMBERS = 10_000
 
@@ -71,7 +68,7 @@ class Package:
             raise NotReadable("encrypted" if _OLE_ENCRYPTED in data else "old Office file")
         if data.count(_MEMBER_SIGN) > MOST_MEMBERS:
             raise NotReadable(f"more than {MOST_MEMBERS:,} members")
-        self._left = min(LARGEST, max(LITTLE, RATIO * len(data)))
+        self._left = allowance(len(data))
         try:
             self._zip = ZipFile(BytesIO(data))
             self._members = {_plain(info.filename): info for info in self._zip.infolist()}

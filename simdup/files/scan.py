@@ -29,7 +29,7 @@ from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.fingerprint.sketch import Sketches, SketchPile, read_back
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import silent
-from simdup.records import Document, ScanResult, Skipped, Source, Stats
+from simdup.records import Document, ScanResult, Skipped, Source, Stats, doubtful
 from simdup.settings import Settings
 from simdup.storage.cached import RecipeCache
 from simdup.storage.last_scan import keep_groups
@@ -299,4 +299,5 @@ def _result(
         ),
         complete=matches is not None,
         patterns=matches.patterns if matches else (),
+        doubtful=doubtful(done.documents),
     )

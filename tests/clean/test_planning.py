@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 from dataclasses import replace
@@ -138,6 +139,30 @@ def test_a_document_with_the_same_text_goes_only_with_consent(tree):
     assert left(planned(result, "format=text", text=True)) == {"b.html": FORMATS_ASKS}
     plan = planned(result, "format=html", text=True, formats=True)
     assert names(plan) == {"a": "b.html", "c": "b.html"}
+
+
+def test_a_packed_copy_goes_only_with_the_consent_for_documents(tree):
+    root = tree({"a.txt": text(1), "b.txt.gz": gzip.compress(text(1).encode())})
+
+    result = saved(root)
+
+    assert names(planned(result, text=True)) == {}
+    assert left(planned(result, text=True)) == {"b.txt.gz": FORMATS_ASKS}
+    assert names(planned(result, text=True, formats=True)) == {"b.txt.gz": "a.txt"}
+
+
+def test_a_doubtful_file_is_neither_kept_nor_acted_on(tree):
+    bad = text(1).replace(" ", " \ufffd")
+    root = tree({"a.txt": bad, "b.txt": bad, "c.txt": text(1)})
+
+    plan = planned(saved(root), text=True, formats=True, near=0.5)
+
+    assert names(plan) == {}
+    doubt = "doubtful: damaged characters"
+    assert {name: why for name, why in left(plan).items() if why == doubt} == {
+        "a.txt": doubt,
+        "b.txt": doubt,
+    }
 
 
 def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_one(tree):
