@@ -24,7 +24,9 @@ _HEADINGS = {
         *("text", "formats_too", "near", "protect", "only_under", "protect_name"),
         *("most", "most_files", "yes_many"),
     ),
-    "What is done": ("apply", "review", "to", "link", "reflink", "permanently", "check"),
+    "What is done": (
+        *("apply", "review", "to", "link", "reflink", "permanently", "check", "resume"),
+    ),
     "Output": ("form", "target", "html", "show_diff", "quiet"),
     "What the report shows": ("sort", "limit", "everything", "summary", "siblings", "verbose"),
 }
