@@ -154,7 +154,7 @@ class Readers:
         return self._read(found, data), found.value
 
     def _of_text_file(self, found: Format, data: bytes) -> tuple[str, str] | None:
-        """The same for a text file; None also if it only begins like one of that format."""
+        """The text of a text file and its format; None if it only begins like such a file."""
         if self._encoding is not None:
             data = decode(data, self._encoding).encode("utf-8", "surrogatepass")
         try:

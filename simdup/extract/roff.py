@@ -137,7 +137,7 @@ class _Reader:
         self.found.add(_plain(text) + "\n")
 
     def _carry_out(self, line: str) -> str | None:
-        """The same for a line that begins with a dot."""
+        """Add the text of a line that begins with a dot; return what follows a condition."""
         request = _REQUEST.match(line)
         name, rest = (request[1], request[2]) if request else ("", "")
         if name in {"if", "ie", "el"}:
