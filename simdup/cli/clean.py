@@ -294,7 +294,8 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
         if given["review"]:  # asks about everything, and carries nothing out
             consents = Consents(text=True, formats=True, near=0.0, permanently=True)
             return narrowed(plan, consents, wishes.protection, _act(given))
-        return narrowed(plan, wishes.consents, wishes.protection, _act(given))
+        act, is_dry = _act(given), not given["apply"]
+        return narrowed(plan, wishes.consents, wishes.protection, act, is_dry=is_dry)
     near = given["near"]
     if near is not None and near < LEAST_FLOOR:
         raise click.UsageError(

@@ -69,7 +69,7 @@ def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
         "\n"
     )
     assert ended.err.decode().splitlines() == [
-        "1 file of 829 B would go to the trash (1 identical bytes); 1 file stays for them",
+        "1 file of 829 B would go to the trash (1 with identical bytes); 1 file stays for them",
         "left: 1 file: identical text, other bytes: wants --text",
         "left: 1 file: identical text, a document: wants --formats-too",
         "left: 1 file: near: wants --near FLOOR, or --review",
@@ -267,6 +267,19 @@ def test_a_plan_is_carried_out_and_taken_back(run, found, trash):
     assert len(gone) >= 3
     assert len([*(trash / "files").iterdir()]) == len(gone)
     assert undo.startswith("undo with: simdup undo ")
+
+
+def test_a_dry_run_of_a_plan_says_what_is_gone_and_apply_refuses_it(run, found, trash):  # noqa: ARG001
+    run("clean", found, "-o", "plan.jsonl", "-q")
+    run("clean", "plan.jsonl", "--apply")
+
+    dry = run("clean", "plan.jsonl", "--check")
+    again = run("clean", "plan.jsonl", "--apply")
+
+    assert dry.code == 0
+    assert b"left: 1 file: gone since the scan" in dry.err
+    assert again.code == 3
+    assert last(again) == ["1 planned = 0 done + 1 refused + 0 left"]
 
 
 def test_a_plan_without_the_consents_does_only_what_needs_none(run, found, trash):  # noqa: ARG001
