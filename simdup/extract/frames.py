@@ -42,7 +42,7 @@ class _Open(NamedTuple):
     """The number of the first piece in it."""
 
     def after(self, *, is_end: bool) -> _Open:
-        """The same after one more tag of its name."""
+        """The element after one more tag of its name."""
         return self._replace(depth=self.depth + (-1 if is_end else 1))
 
 
