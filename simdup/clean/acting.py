@@ -129,6 +129,8 @@ class Acting:
             self._touch(os.path.dirname(intent.target), target.folder)
 
     def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> None:
+        if file.status.st_nlink > 1:
+            raise RefusedError(Refusal.OTHER_NAMES, "another file system would part them")
         part = target.beside(intent.aside or "")
         copy = copy_to(file.descriptor, part, file.file.byte_digest)
         try:
@@ -165,7 +167,7 @@ class Acting:
             _swap(file, kept, made)
         except BaseException:
             with suppress(OSError):
-                if made.status().st_nlink > 1 and not file.is_at(made):
+                if not file.is_at(made) and (made.status().st_nlink > 1 or _is_same(file, kept)):
                     made.unlink()
             raise
         finally:
@@ -246,6 +248,11 @@ def _swap(file: Held, kept: Held, made: Place) -> None:
         raise
 
 
+def _is_same(file: Held, kept: Held) -> bool:
+    """Whether a file has its name, and it and the kept one the bytes that were compared."""
+    return file.is_at(file.place) and file.is_whole() and kept.is_whole()
+
+
 def check_linkable(file: Held, kept: Held, names: int) -> None:
     """Raise RefusedError if a file must not be replaced by a link to the kept one.
 
@@ -254,7 +261,7 @@ def check_linkable(file: Held, kept: Held, names: int) -> None:
     if file.status.st_dev != kept.status.st_dev:
         raise RefusedError(Refusal.OTHER_DEVICE)
     if file.status.st_nlink > names:
-        raise RefusedError(Refusal.OTHER_NAMES)
+        raise RefusedError(Refusal.OTHER_NAMES, "which are not in the plan")
     states = [
         (each.status.st_uid, each.status.st_gid, stat.S_IMODE(each.status.st_mode))
         for each in (file, kept)

@@ -46,6 +46,7 @@ SUMMARIES = {
     "query": "Find the documents in INDEX that are like FILE...; - is stdin.",
     "report": "Show RESULT again, which `simdup scan --format json` or jsonl printed; - is stdin.",
     "scan": "Group the documents under PATH... that hold the same text.",
+    "undo": "Put back what `simdup clean --apply` did, by the JOURNAL that it wrote.",
 }
 
 

@@ -124,7 +124,7 @@ _limits = options.together(
 
 
 @click.command("clean", cls=CleanCommand, work="simdup.clean.planning")
-@click.argument("source", type=options.PATH, metavar="RESULT|PLAN")
+@click.argument("source", required=False, type=options.PATH, metavar="RESULT|PLAN")
 @_rules
 @_consents
 @_acts
@@ -133,12 +133,13 @@ _limits = options.together(
 @options.file("--script", "Write a shell script that carries out the plan, one file a command.")
 @options.flag("--apply", "Act. Without this nothing is changed.")
 @options.file("--journal", "Where --apply writes what it does.  [default: in your data folder]")
+@options.file("--resume", "Go on with the run that wrote this journal.", metavar="JOURNAL")
 @options.flag("--check", "Exit with 1 if there is anything to do.")
 @options.flag("-v", "--verbose", "Also show groups of which nothing goes, and why.")
 @options.color
 @ignored_options
 @options.quiet
-def clean_command(source: str, **given: Any) -> int:
+def clean_command(source: str | None, **given: Any) -> int:
     """Plan which duplicates go, and with --apply let them go: to the trash, unless told otherwise.
 
     RESULT is what `simdup scan --format json` wrote, PLAN what --output wrote; - is stdin.
@@ -154,6 +155,10 @@ def clean_command(source: str, **given: Any) -> int:
     """
     from simdup.report import clean as text
 
+    if given["resume"] is not None:
+        return _resumed(source, given)
+    if source is None:
+        raise click.UsageError("Missing argument 'RESULT|PLAN'.")
     _check_options(source, given)
     plan = _plan(source, given)
     if given["target"] is not None:
@@ -341,6 +346,28 @@ def _applied(plan: Plan, given: dict[str, Any]) -> int:
         progress=progress(quiet=given["quiet"]),
     )
     for line in (*(() if given["quiet"] else left_lines(plan)), *outcome_lines(outcome)):
+        tell(line)
+    return outcome.code
+
+
+def _resumed(source: str | None, given: dict[str, Any]) -> int:
+    """Go on with a run that ended before its end, and return the exit code."""
+    from simdup.clean.undo import remaining, resume
+    from simdup.report.clean import outcome_lines
+
+    idle = ("prefer", "prefer_under", "to", "link", "reflink", "target", "script", "journal")
+    if source is not None or (other := next((each for each in idle if given[each]), None)):
+        what = "RESULT|PLAN" if source is not None else options.spelled(other or "")
+        raise click.UsageError(f"give either --resume or {what}: the journal has the plan")
+    if not given["apply"]:
+        raise click.UsageError("--resume goes with --apply; `simdup undo` shows what was done")
+    if given["permanently"]:
+        going = remaining(given["resume"])
+        if given["yes_many"] != going and not _typed(going):
+            raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
+    bars = progress(quiet=given["quiet"])
+    outcome = resume(given["resume"], _consents_of(given), progress=bars)
+    for line in outcome_lines(outcome):
         tell(line)
     return outcome.code
 

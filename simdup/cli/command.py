@@ -32,7 +32,9 @@ _HEADINGS = {
         *("text", "formats_too", "near", "protect", "only_under", "protect_name"),
         *("most", "most_files", "yes_many"),
     ),
-    "What is done": ("apply", "review", "to", "link", "reflink", "permanently", "check"),
+    "What is done": (
+        *("apply", "review", "to", "link", "reflink", "permanently", "check", "resume"),
+    ),
     "Output": ("form", "target", "html", "show_diff", "quiet"),
     "What the report shows": ("sort", "limit", "everything", "summary", "siblings", "verbose"),
 }
@@ -41,7 +43,7 @@ _EXPERIMENTS = "Fingerprints, for experiments"
 _OF_EXPERIMENTS = frozenset(
     {
         *("k", "no_verify", "bits", "features", "hash", "ngram", "top", "weights"),
-        *("user_dict", "stop_words"),
+        *("user_dict", "stop_words", "no_fold_variants"),
     }
 )
 

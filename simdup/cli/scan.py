@@ -275,6 +275,8 @@ def _scan_index(
             there, here = getattr(own, name), getattr(settings.recipe, name)
             if options.is_given(name) and there != here:
                 raise InputError(f"{file!r}: made with {name} {_plain(there)}, not {_plain(here)}")
+        if options.is_given("no_fold_variants") and own.fold_variants:
+            raise InputError(f"{file!r}: made with folded variants, not --no-fold-variants")
         bits = settings.recipe.bits if options.is_given("bits") else own.bits
         return index.scan(replace(settings, recipe=index.at(bits).recipe), progress, ignored)
 

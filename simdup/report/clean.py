@@ -143,6 +143,24 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         yield f"undo with: simdup undo {shlex.quote(printable(outcome.journal))}"
 
 
+def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
+    """What came of an undo, or would: every file that is not put back and why, and the balance."""
+    for action, why in outcome.refused:
+        yield f"refused: {printable(action.file.path)}: {printable(why)}"
+    for note in outcome.notes:
+        yield f"note: {printable(note)}"
+    if outcome.trouble is not None:
+        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
+    done = "put back" if is_applied else "can be put back"
+    left = "left" if outcome.is_interrupted else "at their places already"
+    yield (
+        f"{count(outcome.planned, 'file')} = {outcome.done:,} {done} +"
+        f" {len(outcome.refused):,} refused + {outcome.left:,} {left}"
+    )
+    if not is_applied and outcome.done:
+        yield "nothing was changed; --apply puts them back"
+
+
 def _summary(act: Act, actions: Sequence[Action]) -> str:
     kinds = Counter(each.kind for each in actions)
     said = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in Kind if kinds[kind])

@@ -152,6 +152,8 @@ def _settings(fields: Fields) -> Settings:
     recipe = fields.inner("recipe")
     details: dict[str, Any] = {name: recipe.text(name) for name in ("features", "hash")}
     details["bits"] = fields.count("bits")
+    # Reports older than the field did not fold variants.
+    details["fold_variants"] = recipe.has("variants")
     if recipe.has("ngram"):
         details["ngram"] = recipe.numbers("ngram")
     if recipe.has("top"):
