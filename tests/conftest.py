@@ -44,6 +44,7 @@ SLOW_FILES = (
         "clean/test_adversary",
         "clean/test_killed",
         "clean/test_model",
+        "clean/test_peers",
         "corpus/test_formats",
         "corpus/test_scan",
         "evaluation/test_evaluate",
