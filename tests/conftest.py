@@ -42,6 +42,7 @@ SLOW_FILES = (
     *("compute/test_kernels", "compute/test_memory", "compute/test_processes"),
     *(
         "clean/test_adversary",
+        "clean/test_injected",
         "clean/test_killed",
         "clean/test_model",
         "clean/test_peers",
