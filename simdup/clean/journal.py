@@ -71,6 +71,7 @@ class Done:
     inode: int
     """Of what is at the target now, or at the file's own path if it is a link now."""
     ctime_ns: int
+    """When the file was last changed, its names too; 0 if that is not known."""
     folder_ns: int
     """When the folder of the file was last changed, after it; 0 if that is not known."""
 
