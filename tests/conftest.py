@@ -44,6 +44,7 @@ SLOW_FILES = (
         "clean/test_adversary",
         "clean/test_injected",
         "clean/test_killed",
+        "clean/test_many",
         "clean/test_model",
         "clean/test_peers",
         "corpus/test_formats",
