@@ -126,7 +126,7 @@ class Run:
         self._going_files = {(each.file.device, each.file.inode): each.line for each in every}
         self.changed: dict[tuple[int, int], int] = {}
         self._kept: Held | None = None
-        self._readers = Readers(settings.formats)
+        self._readers = Readers(settings.formats, encoding=settings.encoding)
 
     def take(
         self, actions: Sequence[Action], journal: Journal, acting: Acting, progress: Progress

@@ -1,11 +1,14 @@
 """The text of a mail: its subject, and its body as plain text or else as HTML.
 
-Other headers, attachments and mails within the mail (forwarded or attached) are left out. A
-mail without a body of its own has the text of the mails within it, below its subject.
+Other headers, attachments and mails within the mail (forwarded or attached) are left out. A mail
+without a body of its own has the text of the mails within it, below its subject. A mailbox has
+the texts of all its mails.
 """
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from email import errors
 from email.header import decode_header
 from email.message import Message
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
+from simdup.extract.sniff import SENT
 from simdup.text.encodings import Encoding, decode, detect, encoding_named
 
 if TYPE_CHECKING:
@@ -31,6 +35,9 @@ _MAILS = {"message/rfc822", "message/global"}
 # What the parser raises for damaged mails, found by fuzzing; it recurses into nested parts.
 _TROUBLE = (errors.MessageError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
+# In a mailbox (mbox, RFC 4155) such a line begins each mail.
+_BEGIN = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))" + SENT.pattern)
+
 
 def text(data: bytes) -> str:
     """The subject of a mail and its body. Raises NotReadable."""
@@ -41,6 +48,22 @@ def text(data: bytes) -> str:
         return unless_empty(_subject_and_body(message))
     except _TROUBLE as error:
         raise NotReadable(f"damaged mail: {error}") from None
+
+
+def mailbox(data: bytes) -> str:
+    """The subjects and bodies of all mails in a mailbox, without mails that cannot be read.
+
+    Raises NotReadable if there are no others, or too much text.
+    """
+    mails = TextBuilder()
+    lines = [line.span() for line in _BEGIN.finditer(data)]
+    following = [*lines[1:], (len(data), 0)]
+    for (_, begin), (end, _) in zip(lines, following, strict=False):
+        found = ""
+        with suppress(NotReadable):
+            found = text(data[begin:end])
+        mails.add(f"{found}\n")
+    return unless_empty(str(mails))
 
 
 def _subject_and_body(message: Message) -> str:
