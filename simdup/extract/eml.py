@@ -7,7 +7,6 @@ the texts of all its mails.
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from email import errors
 from email.header import decode_header
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
-from simdup.extract.sniff import SENT
+from simdup.extract.mailbox import mails
 from simdup.text.encodings import Encoding, decode, detect, encoding_named
 
 if TYPE_CHECKING:
@@ -34,9 +33,6 @@ _MAILS = {"message/rfc822", "message/global"}
 
 # What the parser raises for damaged mails, found by fuzzing; it recurses into nested parts.
 _TROUBLE = (errors.MessageError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-
-# In a mailbox (mbox, RFC 4155) such a line begins each mail.
-_BEGIN = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))" + SENT.pattern)
 
 
 def text(data: bytes) -> str:
@@ -55,15 +51,13 @@ def mailbox(data: bytes) -> str:
 
     Raises NotReadable if there are no others, or too much text.
     """
-    mails = TextBuilder()
-    lines = [line.span() for line in _BEGIN.finditer(data)]
-    following = [*lines[1:], (len(data), 0)]
-    for (_, begin), (end, _) in zip(lines, following, strict=False):
+    texts = TextBuilder()
+    for place in mails(data):
         found = ""
         with suppress(NotReadable):
-            found = text(data[begin:end])
-        mails.add(f"{found}\n")
-    return unless_empty(str(mails))
+            found = text(data[place])
+        texts.add(f"{found}\n")
+    return unless_empty(str(texts))
 
 
 def _subject_and_body(message: Message) -> str:
@@ -82,7 +76,7 @@ def _subject(message: Message) -> str:
 
 def _body(message: Message) -> str:
     """The parts that are plain text, else those that are HTML, else the mails within it."""
-    plain, html, mails = TextBuilder(), TextBuilder(), list[Message]()
+    plain, html, inner = TextBuilder(), TextBuilder(), list[Message]()
     for part in _parts(message):
         kind = part.get_content_type()
         if kind == "text/plain":
@@ -90,8 +84,8 @@ def _body(message: Message) -> str:
         elif kind == "text/html":
             html.add("\n".join(html_text.title_and_body(_text(part))) + "\n")
         elif kind in _MAILS:
-            mails += _inner(part)
-    return next(filter(str.strip, map(str, (plain, html))), "") or _joined(mails)
+            inner += _inner(part)
+    return next(filter(str.strip, map(str, (plain, html))), "") or _joined(inner)
 
 
 def _parts(part: Message) -> Iterator[Message]:

@@ -12,6 +12,7 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from simdup.extract.mailbox import SENT
 from simdup.extract.text_formats import written_as
 
 if TYPE_CHECKING:
@@ -86,8 +87,6 @@ _FROM = re.compile(rb"^From:", re.IGNORECASE | re.MULTILINE)
 _MIME = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
 _DATE = re.compile(rb"^(?:Date|Message-ID|Received):", re.IGNORECASE | re.MULTILINE)
 _MBOX = re.compile(rb"From [^\n]*\n")
-#: The line that begins a mail in a mailbox: who sent it, and when.
-SENT = re.compile(rb"From \S+ [^\n]*\d:\d\d[^\n]*\n(?=[!-9;-~]+:)")
 
 
 def format_of(

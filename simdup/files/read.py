@@ -22,6 +22,7 @@ from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
 from simdup.extract.readers import NotInstalled, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sandbox import ReaderFailed
+from simdup.extract.sniff import Format
 from simdup.records import Reason, Skipped, Source, without_text
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.doubt import DAMAGED, JUNK, MANGLED, damage, is_damaged
@@ -340,7 +341,7 @@ def archive_in(source: Source) -> Archive | None:
 
     with closing(read_chunks(source)) as chunks:
         data = b"".join(chunks)
-    if kind(data, source.path) is not None:
+    if kind(data, source.path) not in {None, Format.MBOX}:
         return None
     try:
         return opened(data)
