@@ -160,6 +160,7 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
     if siblings:
         lists["patterns"] = (_group(pattern, bits) for pattern in result.patterns)
     lists["folders"] = map(folder_fields, result.folders)
+    lists["doubtful"] = (path_fields(each.path) | {"doubt": each.doubt} for each in result.doubtful)
     return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
 
 
@@ -214,7 +215,7 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
 
 def document_fields(document: Document) -> dict[str, Any]:
     """All that is known of a document except its fingerprint; null for what is unknown."""
-    source = document.source
+    source, archive = document.source, document.source.archive
     return path_fields(document.path) | {
         "size": source.size,
         "mtime": source.mtime_ns / 1e9,
@@ -223,10 +224,13 @@ def document_fields(document: Document) -> dict[str, Any]:
         "device": source.device if source.links else None,
         "inode": source.inode or None,
         "links": source.links or None,
+        **(path_fields(archive.path, "archive") if archive else {"archive": None}),
         "format": document.format,
         "encoding": document.encoding if document.format == "text" else None,
+        "packing": document.packing,
         "confidence": document.confidence,
         "damaged": document.damaged,
+        "doubt": document.doubt,
         "features": document.features,
         "short": document.is_short,
         "byte_digest": document.bytes_digest.hex() or None,

@@ -515,7 +515,7 @@ def test_the_filters_are_in_the_address(rendered):
 
     page.click("#reset")
     page.wait_for_url(re.compile("#all$"))
-    page.evaluate("location.hash = '#search=y&kind=no'")
+    page.evaluate("location.hash = '#low=75&high=85&kind=no'")
     page.locator(".head", has_text="found: y").wait_for()
     assert heads(page) == ["x"]
     assert page.locator("#kind").input_value() == ""

@@ -12,7 +12,7 @@ const EXPECTED = 0.95;
 // Groups whose texts look like versions of one document.
 const VERSIONS = 'versions';
 
-function memberOf([place, name, bytes, mtime, coding, features, short, damaged, kind, distance, alike, exact, own, fingerprint]) {
+function memberOf([place, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own, fingerprint]) {
   const folder = data.folders[place];
   const path = folder ? `${folder.replace(/\/$/, '')}/${name}` : name;
   return {
@@ -32,6 +32,7 @@ function memberOf([place, name, bytes, mtime, coding, features, short, damaged, 
     exact: Boolean(exact),
     own,
     fingerprint,
+    doubt,
   };
 }
 
