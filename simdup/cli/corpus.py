@@ -99,7 +99,7 @@ def corpus_command() -> None:
     "--input-format",
     "The format of the files, for Spark, or of the rows on standard input.  [default: by their"
     " names; JSON Lines on standard input]",
-    type=click.Choice((*ROW_FORMATS, "tsv")),
+    type=click.Choice(ROW_FORMATS),
 )
 @options.jobs
 @options.fail_on_found

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from simdup.corpus.formats.streams import Packed
     from simdup.corpus.formats.table import Table
 
-JSONL, CSV, PARQUET = ROW_FORMATS
-TSV = "tsv"
+JSONL, CSV, TSV, PARQUET = ROW_FORMATS
 
 #: Formats by the end of a name; each but Parquet may be followed by one of PACKINGS.
 FORMS = {
