@@ -173,7 +173,7 @@ def path_fields(path: str, key: str = "path") -> dict[str, str]:
 
     `path` is always valid UTF-8; `path_base64` has the bytes of a name that is not.
     """
-    if not any("\udc80" <= c <= "\udcff" for c in path):
+    if path.isascii() or not any("\udc80" <= c <= "\udcff" for c in path):
         return {key: path}
     return {key: printable(path), f"{key}_base64": b64encode(os.fsencode(path)).decode()}
 

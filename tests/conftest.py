@@ -42,8 +42,11 @@ SLOW_FILES = (
     *("compute/test_kernels", "compute/test_memory", "compute/test_processes"),
     *(
         "clean/test_adversary",
+        "clean/test_injected",
         "clean/test_killed",
+        "clean/test_many",
         "clean/test_model",
+        "clean/test_peers",
         "corpus/test_formats",
         "corpus/test_scan",
         "evaluation/test_evaluate",

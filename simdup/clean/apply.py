@@ -126,7 +126,7 @@ class Run:
         self._going_files = {(each.file.device, each.file.inode): each.line for each in every}
         self.changed: dict[tuple[int, int], int] = {}
         self._kept: Held | None = None
-        self._readers = Readers(settings.formats)
+        self._readers = Readers(settings.formats, encoding=settings.encoding)
 
     def take(
         self, actions: Sequence[Action], journal: Journal, acting: Acting, progress: Progress
@@ -228,7 +228,8 @@ class Run:
         """Remember the ctime of files that this run changed, and that may be met again."""
         for each in (file, kept):
             if each.status.st_nlink > 1 or each.is_kept:
-                self.changed[each.identity] = os.fstat(each.descriptor).st_ctime_ns
+                with suppress(OSError):
+                    self.changed[each.identity] = os.fstat(each.descriptor).st_ctime_ns
 
     def _hold(self, file: FileId) -> Held:
         """Return the kept file, open; it stays so while the next actions keep it too."""

@@ -12,15 +12,16 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
+from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options, remember
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
+from simdup.records import Kind
 from simdup.report.wording import count, printable
 
 if TYPE_CHECKING:
     from simdup.clean.planning import Wishes
-    from simdup.clean.records import Act, Consents, Plan
+    from simdup.clean.records import Act, Consents, FileId, Plan
     from simdup.clean.rules import Rule
 
 #: The exit code of --check if there is something to do.
@@ -133,6 +134,11 @@ _limits = options.together(
 @options.file("--script", "Write a shell script that carries out the plan, one file a command.")
 @options.flag("--apply", "Act. Without this nothing is changed.")
 @options.file("--journal", "Where --apply writes what it does.  [default: in your data folder]")
+@options.flag(
+    "--review",
+    "Ask at the terminal about each file that is no identical copy, and write a plan; with"
+    " --output, or with a PLAN into that one.",
+)
 @options.file("--resume", "Go on with the run that wrote this journal.", metavar="JOURNAL")
 @options.flag("--check", "Exit with 1 if there is anything to do.")
 @options.flag("-v", "--verbose", "Also show groups of which nothing goes, and why.")
@@ -160,6 +166,8 @@ def clean_command(source: str | None, **given: Any) -> int:
     if source is None:
         raise click.UsageError("Missing argument 'RESULT|PLAN'.")
     _check_options(source, given)
+    if given["review"]:
+        return _reviewed(source, given)
     plan = _plan(source, given)
     if given["target"] is not None:
         from simdup.clean.plan import plan_lines
@@ -204,6 +212,9 @@ def _check_options(source: str, given: dict[str, Any]) -> None:
         )
     if given["apply"] and given["check"]:
         raise click.UsageError("--check looks and --apply acts; give one")
+    idle = [name for name in ("apply", "check", "script", *_ACTS) if given[name] and name != "to"]
+    if given["review"] and idle:
+        raise click.UsageError(f"--review writes a plan; leave out {options.spelled(idle[0])}")
     if given["journal"] is not None and not given["apply"]:
         raise click.UsageError("--journal goes with --apply")
     inputs = [("RESULT", source), ("the list of ignored pairs", ignored_file(given))]
@@ -272,6 +283,7 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
     """Return the plan of a result, or the one in a plan file as far as it is allowed."""
     from simdup.clean.narrow import narrowed
     from simdup.clean.plan import parsed_plan, read_plan
+    from simdup.clean.records import Consents
 
     data = options.stdin_for("-").read() if source == "-" else None
     if _is_plan(source, data):
@@ -279,7 +291,11 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
             raise click.UsageError(f"{options.spelled(idle)} goes with a result, not with a plan")
         plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
         wishes = _wishes(given)
-        return narrowed(plan, wishes.consents, wishes.protection, _act(given))
+        if given["review"]:  # asks about everything, and carries nothing out
+            consents = Consents(text=True, formats=True, near=0.0, permanently=True)
+            return narrowed(plan, consents, wishes.protection, _act(given))
+        act, is_dry = _act(given), not given["apply"]
+        return narrowed(plan, wishes.consents, wishes.protection, act, is_dry=is_dry)
     near = given["near"]
     if near is not None and near < LEAST_FLOOR:
         raise click.UsageError(
@@ -330,6 +346,55 @@ def _options_of_script(given: dict[str, Any]) -> list[str]:
     if given["permanently"]:
         words += ["--permanently", "--yes-many", "1"]
     return words
+
+
+def _reviewed(source: str, given: dict[str, Any]) -> int:
+    """Ask about the files, write the plan, and say how to carry it out."""
+    from simdup.clean.narrow import with_header
+    from simdup.clean.records import Act
+    from simdup.cli.review import review
+    from simdup.report.clean import closing
+
+    target = given["target"] or (source if source != "-" and _is_plan(source, None) else None)
+    if target is None or source == "-":
+        raise click.UsageError("--review reads a file and writes a plan: -o plan.jsonl")
+    plan = _plan(source, given)
+
+    def ignore(keep: FileId, file: FileId) -> None:
+        texts = {keep.text_digest.hex(): keep.path, file.text_digest.hex(): file.path}
+        if len(texts) == 2:
+            remember(texts, given["ignored"])
+        else:
+            click.echo("both hold the very same text, which cannot be ignored; both stay")
+
+    made = review(
+        plan,
+        target,
+        stays=with_header(_wishes(given).protection, plan.header).reason(),
+        act=_act(given) or Act.TRASH,
+        ignore=ignore,
+        look=look(given["color"]),
+    )
+    if made is not None:
+        for line in closing(made):
+            tell(line)
+        tell(f"nothing was changed; `simdup clean {_needed(made, target)} --apply` acts")
+    return 0
+
+
+def _needed(plan: Plan, target: str) -> str:
+    """Return the arguments that allow everything in a plan: its name and the consents."""
+    import shlex
+    from math import floor
+
+    kinds = {each.kind for each in plan.actions}
+    words = [printable(target)]
+    if Kind.IDENTICAL_TEXT in kinds:
+        words += ["--text", "--formats-too"]
+    if Kind.NEAR in kinds:
+        least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)
+        words += ["--near", f"{floor(least * 1000) / 1000:g}"]
+    return shlex.join(words)
 
 
 def _applied(plan: Plan, given: dict[str, Any]) -> int:

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 # Options by the heading under which the help of a command with many options lists them.
 _HEADINGS = {
     "What counts as a duplicate": (*("similarity", "against", "among", "keep", "fail_on_found"),),
-    "Which files": ("include", "exclude", "hidden", "gitignore", "text_field", "id_field"),
+    "Which files": (
+        "include",
+        "exclude",
+        "hidden",
+        "gitignore",
+        "archives",
+        "text_field",
+        "id_field",
+    ),
     "Which file is kept": ("prefer", "prefer_under"),
     "What may go": (
         *("text", "formats_too", "near", "protect", "only_under", "protect_name"),

@@ -68,7 +68,7 @@ def page_writer(
         if texts == "none":
             write(render(result, language))
             return
-        with closing(Readers(result.settings.formats, result.settings.converters)) as readers:
+        with closing(Readers(*result.settings.reading)) as readers:
             every = result.groups + result.patterns
             groups = progress(every, "texts", len(every))
             write(render(result, language, partial(_text, readers, locate), groups))

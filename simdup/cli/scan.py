@@ -64,6 +64,11 @@ class _Task:
     multiple=True,
 )
 @options.filters
+@options.flag(
+    "--archives",
+    "Also read the members of zip and tar files, packed or not, as documents of their own; no"
+    " command acts on them.",
+)
 @options.file("--files-from", "Read the files that are listed in FILE, one a line; - is stdin.")
 @options.flag(
     "-0",
@@ -152,6 +157,7 @@ def _task(paths: tuple[str, ...], given: dict[str, Any]) -> _Task:
         jobs=given["jobs"],
         store=store,
         ignored=ignored,
+        archives=given["archives"],
     )
     return _Task(find_groups, store, render, write, write_page)
 
@@ -240,7 +246,7 @@ def _refuse_beside_index(paths: tuple[str, ...]) -> None:
     from simdup.files.walk import Filters
 
     filters = (each.name for each in fields(Filters))
-    names = ("files_from", "against", "cache", "encoding", "formats", *filters)
+    names = ("files_from", "against", "cache", "encoding", "formats", "archives", *filters)
     wrong = [options.spelled(name) for name in names if options.is_given(name)]
     if paths or wrong:
         what = wrong[0] if wrong else "PATH..."

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 10_000
 
 _CHUNK = 1 << 16
-_MEMBER_SIGN = b"PK\x01\x02"
-_ENCRYPTED = 1  # a bit in a member's flags
+MEMBER_SIGN = b"PK\x01\x02"
+ENCRYPTED = 1  # a bit in a member's flags
 _OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
 
 # What `zipfile` raises for damaged files, by its documentation and by fuzzing.
-_TROUBLE = (
+TROUBLE = (
     *(BadZipFile, zlib.error, struct.error, EOFError, OSError, MemoryError),
     *(ValueError, LookupError, NotImplementedError, OverflowError),
 )
@@ -51,11 +51,11 @@ class Handler:
 
 def members(data: bytes) -> Sequence[str]:
     """The names in a zip file; none if it is damaged, or if they are too many to list."""
-    if data.count(_MEMBER_SIGN) > MOST_MEMBERS:
+    if data.count(MEMBER_SIGN) > MOST_MEMBERS:
         return ()
     try:
         return ZipFile(BytesIO(data)).namelist()
-    except _TROUBLE:
+    except TROUBLE:
         return ()
 
 
@@ -66,13 +66,13 @@ class Package:
         """Raises NotReadable if it is encrypted, damaged or has too many members."""
         if data.startswith(_OLE):
             raise NotReadable("encrypted" if _OLE_ENCRYPTED in data else "old Office file")
-        if data.count(_MEMBER_SIGN) > MOST_MEMBERS:
+        if data.count(MEMBER_SIGN) > MOST_MEMBERS:
             raise NotReadable(f"more than {MOST_MEMBERS:,} members")
         self._left = allowance(len(data))
         try:
             self._zip = ZipFile(BytesIO(data))
             self._members = {_plain(info.filename): info for info in self._zip.infolist()}
-        except _TROUBLE:
+        except TROUBLE:
             raise NotReadable("damaged zip file") from None
 
     def __contains__(self, name: str) -> bool:
@@ -112,7 +112,7 @@ class Package:
         info = self._members.get(name)
         if info is None:
             raise NotReadable(f"damaged: {name} is missing")
-        if info.flag_bits & _ENCRYPTED:
+        if info.flag_bits & ENCRYPTED:
             raise NotReadable("encrypted")
         size = _CHUNK
         try:
@@ -120,7 +120,7 @@ class Package:
                 while chunk := member.read(size):
                     yield self._counted(chunk)
                     size += len(chunk)
-        except _TROUBLE:
+        except TROUBLE:
             raise NotReadable(f"damaged: {name}") from None
 
     def _counted(self, chunk: bytes) -> bytes:

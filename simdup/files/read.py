@@ -11,6 +11,7 @@ from collections import deque
 from contextlib import closing
 from dataclasses import dataclass
 from errno import ENOENT, ENOTDIR
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,9 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from simdup.errors import SHORTAGES
 from simdup.extract.cleanup import Mangled, NotReadable, check_length
 from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
-from simdup.extract.readers import NotInstalled, check_unpacks
+from simdup.extract.readers import NotInstalled, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sandbox import ReaderFailed
+from simdup.extract.sniff import Format
 from simdup.records import Reason, Skipped, Source, without_text
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.doubt import DAMAGED, JUNK, MANGLED, damage, is_damaged
@@ -31,6 +33,7 @@ from simdup.text.noise import NUMBERS, REDIRECTION, is_numbers, is_redirection
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
+    from simdup.extract.archives import Archive
     from simdup.extract.readers import Readers
     from simdup.records import Document
     from simdup.settings import Converter
@@ -42,6 +45,9 @@ WHOLE = 1 << 24
 
 # Larger documents (as opposed to plain texts) are skipped.
 LARGEST_DOCUMENT = 1 << 28
+
+# Stands between the path of an archive and the name of a member.
+INSIDE = "!/"
 
 # Bytes read at once; few at first, since most binary files show there what they are.
 HEAD, CHUNK = 1 << 16, 1 << 20
@@ -225,8 +231,11 @@ def _content(
 def _takes(readers: Readers, head: bytes, inner: _Inner) -> bool:
     """Whether `readers` are asked for the text. Raises SkipError for too large a document.
 
-    A zip file that large is taken for binary, since only its end tells what it holds.
+    A zip file that large is taken for binary, since only its end tells what it holds. Text files
+    longer than WHOLE are plain text, whatever else is in them.
     """
+    if inner.size > WHOLE and readers.know_text(head, inner.name, is_file=inner.is_file):
+        return False
     if inner.size <= LARGEST_DOCUMENT:
         return readers.take(head, inner.name, is_file=inner.is_file)
     if readers.know(head, inner.name, is_file=inner.is_file):
@@ -253,30 +262,30 @@ def _extracted(data: bytes, inner: _Inner, readers: Readers) -> _Content | None:
         raise SkipError(Reason.UNREADABLE, failed.reason) from None
     except NotReadable as trouble:
         # The format is always known of what a reader has refused.
-        kind = readers.kind(data, inner.name, is_file=inner.is_file) or ""
-        raise _NoTextError(trouble, kind, data) from None
+        refused = readers.kind(data, inner.name, is_file=inner.is_file) or ""
+        raise _NoTextError(trouble, refused, data) from None
     if found is None:
         return None
-    text, kind = found
+    text, form = found
     doubt = MANGLED if isinstance(text, Mangled) else None
     if is_damaged(damage(text), len(text)):
         doubt = DAMAGED
-    return _Content(str(text), Encoding(kind, 1.0), data, doubt, is_plain=False)
+    return _Content(str(text), Encoding(form, 1.0), data, doubt, is_plain=False)
 
 
 class _NoTextError(Exception):
     """No text can be had of a document of this kind."""
 
-    def __init__(self, why: NotReadable, kind: str, data: bytes) -> None:
+    def __init__(self, why: NotReadable, form: str, data: bytes) -> None:
         super().__init__(why.reason)
-        self.kind, self.data, self.detail = kind, data, why.reason
+        self.form, self.data, self.detail = form, data, why.reason
         is_missing = isinstance(why, NotInstalled)
         self.reason = Reason.MISSING_EXTRA if is_missing else Reason.UNEXTRACTED
 
     def skip(self, source: Source, of_bytes: bytes, packing: str | None = None) -> SkipError:
         """The reason why the file at this source is skipped."""
-        outer = None if packing == self.kind else packing
-        file = without_text(source, self.kind, of_bytes, outer)
+        outer = None if packing == self.form else packing
+        file = without_text(source, self.form, of_bytes, outer)
         return SkipError(self.reason, self.detail, file)
 
 
@@ -308,6 +317,9 @@ def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
 
     Raises SkipError if the file is not what the walk saw, before or after it is read.
     """
+    if source.archive is not None:
+        yield from _member_chunks(source, source.archive, limit)
+        return
     try:
         descriptor = open_to_read(source.path)  # a FIFO may have taken the file's place
     except (OSError, ValueError) as error:
@@ -316,6 +328,46 @@ def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
         yield from read_open(descriptor, source, limit)
     finally:
         os.close(descriptor)
+
+
+@lru_cache(maxsize=1)
+def archive_in(source: Source) -> Archive | None:
+    """The archive in a file; None if it is a document such as DOCX. Raises SkipError.
+
+    The archive opened last stays in memory until `forget_archive`, since members are read one
+    after another.
+    """
+    from simdup.extract.archives import opened  # noqa: PLC0415  imports zipfile and tarfile
+
+    with closing(read_chunks(source)) as chunks:
+        data = b"".join(chunks)
+    if kind(data, source.path) not in {None, Format.MBOX}:
+        return None
+    try:
+        return opened(data)
+    except NotInstalled as missing:
+        raise SkipError(Reason.MISSING_EXTRA, missing.reason) from None
+    except NotReadable as trouble:
+        raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
+
+
+def forget_archive() -> None:
+    """Free the memory of the archive that was opened last."""
+    archive_in.cache_clear()
+
+
+def _member_chunks(member: Source, source: Source, limit: int | None) -> Iterator[bytes]:
+    """Yield the bytes of a member of the archive at a source. Raises SkipError."""
+    archive = archive_in(source)
+    if archive is None:
+        raise SkipError(Reason.CHANGED)
+    try:
+        data = archive.read(member.path[len(source.path) + len(INSIDE) :])
+    except NotReadable as trouble:
+        raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
+    if len(data) != member.size:
+        raise SkipError(Reason.UNEXTRACTED, "damaged member of an archive")
+    yield data[:limit]
 
 
 def read_open(descriptor: int, source: Source, limit: int | None = None) -> Generator[bytes]:

@@ -30,6 +30,13 @@ _ENDS = {
     Act.DELETE: "be deleted for good",
 }
 
+# How the files of a kind are the same as those that stay for them.
+_KINDS = {
+    Kind.IDENTICAL_BYTES: "with identical bytes",
+    Kind.IDENTICAL_TEXT: "with identical text",
+    Kind.NEAR: "similar",
+}
+
 _WIDEST_ACT = max(len(each.value) for each in Act)
 
 
@@ -163,7 +170,7 @@ def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
 
 def _summary(act: Act, actions: Sequence[Action]) -> str:
     kinds = Counter(each.kind for each in actions)
-    said = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in Kind if kinds[kind])
+    said = ", ".join(f"{kinds[kind]:,} {words}" for kind, words in _KINDS.items() if kinds[kind])
     stays = len({each.keep.path for each in actions})
     files = f"{count(len(actions), 'file')} of {size(sum(each.file.size for each in actions))}"
     stay = f"{count(stays, 'file')} {'stays' if stays == 1 else 'stay'} for them"

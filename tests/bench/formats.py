@@ -32,6 +32,7 @@ import numpy as np
 from report import RSS_BYTES, fresh, measured, options, peak_memory, reported
 
 from simdup import exact_similarities
+from simdup.extract.archives import opened
 from simdup.extract.packed import packing_of, unpacked
 from simdup.extract.readers import READERS, UNGUARDED, Readers, kind
 from simdup.extract.sniff import Format
@@ -57,6 +58,7 @@ COLUMNS = {
     "large, MB": ",.0f",
 }
 NAME_WIDTH = 24
+ARCHIVES = ("zip", "tar")
 PEERS = (
     *(
         "pypdfium2",
@@ -86,6 +88,8 @@ WRITERS: dict[str, Callable[[str], bytes]] = {
     "xz": lambda text: lzma.compress(text.encode()),
     "bz2": lambda text: bz2.compress(text.encode()),
     "zst": lambda text: import_module("zstandard").compress(text.encode()),
+    "zip": lambda text: makers.zipped({"a.txt": text}),
+    "tar": lambda text: makers.tar({"a.txt": text}),
 }
 
 
@@ -94,6 +98,9 @@ def simdup(path: Path) -> str:
     if packing := packing_of(data):
         content = b"".join(unpacked(iter((data,)), packing, len(data)))
         return decode(content, detect(content))
+    if path.suffix[1:] in ARCHIVES:
+        archive = opened(data)
+        return "".join(archive.read(each.name).decode() for each in archive.members)
     found = kind(data, path.name)
     return READERS[found](data) if found else ""
 
@@ -167,6 +174,16 @@ def python_library(path: Path) -> str:
     return import_module(module).decompress(path.read_bytes()).decode()
 
 
+def zipfile(path: Path) -> str:
+    with import_module("zipfile").ZipFile(path) as file:
+        return "".join(file.read(name).decode() for name in file.namelist())
+
+
+def tarfile(path: Path) -> str:
+    with import_module("tarfile").open(path) as file:
+        return "".join(file.extractfile(each).read().decode() for each in file)
+
+
 def python_pptx(path: Path) -> str:
     from pptx import Presentation
 
@@ -210,6 +227,8 @@ LIBRARIES: dict[str, tuple[Callable[[Path], str], ...]] = {
     "xlsx": (openpyxl,),
     "pdf": (pypdfium2, *((pdftotext,) if shutil.which("pdftotext") else ())),
     **dict.fromkeys(PACKINGS, (python_library,)),
+    "zip": (zipfile,),
+    "tar": (tarfile,),
 }
 
 # A process that starts another and says how much memory that had, in the system's unit. It is
@@ -279,7 +298,7 @@ def cells(folder: Path, ending: str, read: Callable[[Path], str], runs: int) -> 
     of_small, of_large = (measured(partial(reading, read, each), runs) for each in (small, large))
     files = len(of_small.result)
     speed, memory = None, [of_small.peak, of_large.peak]
-    if read is simdup and ending not in PACKINGS and Format(ending) not in UNGUARDED:
+    if read is simdup and ending not in (*PACKINGS, *ARCHIVES) and Format(ending) not in UNGUARDED:
         speed = files / measured(partial(guarded, small), runs).seconds
     if read is pdftotext:
         memory = [max(map(memory_of_pdftotext, each.iterdir())) for each in (small, large)]
