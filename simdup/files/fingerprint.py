@@ -107,7 +107,7 @@ def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     found: list[Document | Skipped] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     sketched: list[NDArray[np.uint32]] = []
-    with closing(Readers(formats, converters)) as readers:
+    with closing(Readers(formats, converters, encoding)) as readers:
         outcomes = _outcomes(sources, recipe, encoding, readers, is_sketched)
     for outcome in outcomes:
         if isinstance(outcome, Skipped):
@@ -258,14 +258,17 @@ def features_of(
     recipe: Recipe,
     formats: Collection[str] = (),
     converters: Sequence[Converter] = (),
+    encoding: str | None = None,
 ) -> tuple[Features, list[Skipped]]:
     """The features of texts, each read again from the first of its documents that is unchanged.
+
+    `formats`, `converters` and `encoding` are those with which they were fingerprinted.
 
     Also returns the documents that changed. A text has no features if all its documents did.
     """
     parts, waiting, changed = [features([], recipe)], list[str](), list[Skipped]()
     size = 0
-    with closing(Readers(formats, converters)) as readers:
+    with closing(Readers(formats, converters, encoding)) as readers:
         for copies in texts:
             text = _first_unchanged(copies, recipe, readers, changed)
             if isinstance(text, str):
