@@ -49,7 +49,7 @@ FORMATS = (
 )
 
 #: Kinds of files whose rows are documents of a corpus.
-ROW_FORMATS = ("jsonl", "csv", "parquet")
+ROW_FORMATS = ("jsonl", "csv", "tsv", "parquet")
 
 
 @dataclass(frozen=True, slots=True)
