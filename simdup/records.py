@@ -178,6 +178,21 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A document whose text stands in a larger one, and is in no group with it."""
+
+    document: Document
+    whole: Document
+    """The document with the larger text."""
+    share: float
+    """The share of the distinct shingles of the part that the larger text has, from 0 to 1."""
+    start: int
+    """Where the part begins in the larger text, in characters, from 0."""
+    end: int
+    """Where it ends: the first character after it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """A text in a chain of versions."""
 
@@ -313,6 +328,10 @@ class ScanResult:
     """The paths that were searched; None if unknown, or if the files were named one by one."""
     references: tuple[str, ...] = ()
     """The paths that were searched for references."""
+
+    parts: tuple[Part, ...] = ()
+    """Texts that stand in larger ones, by larger text and place; none unless asked for. Of
+    several files with one text, the same one stands for all."""
 
     folders: tuple[FolderPair, ...] = ()
     """Folders with most of their files in another folder, the most copies first."""

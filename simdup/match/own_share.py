@@ -137,7 +137,7 @@ class OwnShares:
         `counts` (n,) is the number of features of each text, `family` (n,) the number of its
         family. If these are some texts of a collection, `frequencies` are the ones of all.
         """
-        self._sketches, self._levels, self._family = sketches, levels(counts), family
+        self._sketches, self._levels, self.family = sketches, levels(counts), family
         self._frequencies = frequencies or Frequencies(sketches, family)
 
     def of(self, pairs: Indices) -> Similarities:
@@ -146,12 +146,29 @@ class OwnShares:
         It is 1 where the sketches share nothing, since then nobody else has what the texts share.
         """
         count, of_one, of_two = self._shared(pairs).T
-        is_one = self._family[pairs[:, 0]] == self._family[pairs[:, 1]]
+        is_one = self.family[pairs[:, 0]] == self.family[pairs[:, 1]]
         shared, level = np.where(is_one, of_one, of_two), self._levels[pairs].max(axis=1)
         plain = _lengths(self._sketches, pairs, level, _ones)
         # Here too what both have counts as shared by their two families.
         own = self._frequencies.weights
         weighted = _lengths(self._sketches, pairs, level, own, shared - of_one)
+        share = np.divide(
+            shared * plain, count * weighted, out=np.ones(len(pairs)), where=count > 0
+        )
+        return np.minimum(share, 1)
+
+    def of_parts(self, pairs: Indices) -> Similarities:
+        """The own share of what each left text has in common with a larger one on the right; (m,).
+
+        It is the average weight of that, divided by the average weight of all that the larger
+        text has: of a small text inside a large one the cosine says next to nothing.
+        """
+        count, of_one, shared = self._shared(pairs).T
+        level, larger = self._levels[pairs].max(axis=1), pairs[:, [1, 1]]
+        plain = _lengths(self._sketches, larger, level, _ones)
+        weighted = _lengths(
+            self._sketches, larger, level, self._frequencies.weights, shared - of_one
+        )
         share = np.divide(
             shared * plain, count * weighted, out=np.ones(len(pairs)), where=count > 0
         )
@@ -188,7 +205,11 @@ class CountedValues:
 
     def weights(self, values: Values, families: int = 1) -> Indices:
         """The weight of each value for texts of so many families, which do not count; (m,)."""
-        return self.tables()[families - 1, self.counters[_counter_of(values, self.counters)]]
+        return self.tables()[families - 1, self.families(values)]
+
+    def families(self, values: Values) -> NDArray[np.uint8]:
+        """In how many families each value is, or in more where values share a counter; (m,)."""
+        return self.counters[_counter_of(values, self.counters)]
 
     def tables(self) -> Indices:
         """The weight at each count, from 0 to MOST_COUNTED, for one family and for two; (2, c)."""
