@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, make_dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from simdup.settings import FORMATS
 
@@ -70,6 +71,10 @@ class Source:
     links: int = 0
     """The names that the file has, hard links that is; 0 if unknown, and then so is `device`."""
 
+    def __reduce__(self) -> tuple[Callable[..., Source], tuple[Any, ...]]:
+        """What pickle keeps; twice as fast as what a frozen class has by itself."""
+        return new_source, _values_of_source(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
@@ -120,6 +125,10 @@ class Document:
     noise: str | None = None
     """What its content shows it to be, if such files are compared for identity only: one of the
     names in `text.noise`."""
+
+    def __reduce__(self) -> tuple[Callable[..., Document], tuple[Any, ...]]:
+        """What pickle keeps; twice as fast as what a frozen class has by itself."""
+        return new_document, _values_of_document(self)
 
     @property
     def path(self) -> str:
@@ -366,18 +375,31 @@ class Comparison:
     among: int = 0
 
 
-def maker(cls: type[_Record]) -> Callable[..., _Record]:
+def maker(cls: type[_Record], name: str) -> Callable[..., _Record]:
     """Return a function that makes records of a frozen class, three times as fast as the class.
 
     A frozen class sets its fields by a call for each. So the record is made with the same fields
-    by a class that is not frozen, and then changes its class. All fields are to be given.
+    by a class that is not frozen, and then changes its class. All fields are to be given. `name`
+    is what this module calls the function, so that pickle finds it.
     """
-    names = [each.name for each in fields(cast("Any", cls))]
-    thawed = make_dataclass(f"_{cls.__name__}", names, slots=True)
+    thawed = make_dataclass(f"_{cls.__name__}", _names_of(cls), slots=True)
 
     def made(*values: object) -> _Record:
         record: Any = thawed(*values)
         record.__class__ = cls
         return record
 
+    made.__name__ = made.__qualname__ = name
     return made
+
+
+def _names_of(cls: type) -> list[str]:
+    """The names of the fields of a record."""
+    return [each.name for each in fields(cls)]
+
+
+new_source = maker(Source, "new_source")
+new_document = maker(Document, "new_document")
+
+_values_of_source = attrgetter(*_names_of(Source))
+_values_of_document = attrgetter(*_names_of(Document))

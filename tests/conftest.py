@@ -146,6 +146,7 @@ def _own_store(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", configuration)
     monkeypatch.setenv("APPDATA", configuration)
     monkeypatch.setenv("SIMDUP_CACHE", str(tmp_path_factory.mktemp("cache") / "store.sqlite3"))
+    monkeypatch.setenv("SIMDUP_JOURNALS", str(tmp_path_factory.mktemp("data") / "journals"))
     monkeypatch.setenv("SIMDUP_IGNORED", str(tmp_path_factory.mktemp("data") / "ignored.jsonl"))
 
 

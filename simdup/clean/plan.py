@@ -32,7 +32,7 @@ VERSION = 1
 # A longer line is none of a plan. Only a header with very many roots is long.
 _LONGEST_LINE = 1 << 24
 
-_FILE = ("path", "path_base64", "id", "bytes", "text")
+_FILE = ("path", "path_base64", "id", "bytes", "text", "links")
 _KINDS = {Kind.IDENTICAL_BYTES, Kind.IDENTICAL_TEXT, Kind.NEAR}
 _FIELD = 2**64 - 1
 _TIME = 2**63 - 1
@@ -55,6 +55,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
                 "ngram": list(header.settings.recipe.ngram),
             },
             "roots": [path_fields(root) for root in header.roots],
+            "found": header.found,
             "actions": len(plan.actions),
         }
     )
@@ -85,10 +86,12 @@ def _left_fields(left: Left) -> dict[str, Any]:
 
 
 def _file_fields(file: FileId) -> dict[str, Any]:
+    several = {"links": file.links} if file.links > 1 else {}
     return path_fields(file.path) | {
         "id": [file.device, file.inode, file.size, file.mtime_ns, file.ctime_ns],
         "bytes": file.byte_digest.hex(),
         "text": file.text_digest.hex(),
+        **several,
     }
 
 
@@ -151,7 +154,7 @@ def _header(fields: Fields) -> Header:
         raise fields.wrong("version", f"is {version}, and only {VERSION} is known")
     fields.only(
         *("simdup", "version", "made", "of", "of_base64", "of_digest", "rules", "settings"),
-        *("roots", "actions"),
+        *("roots", "found", "actions"),
     )
     roots = tuple(_path(each) for each in fields.each("roots"))
     return Header(
@@ -161,6 +164,7 @@ def _header(fields: Fields) -> Header:
         fields.texts("rules"),
         _settings(fields.inner("settings")),
         roots,
+        fields.count("found"),
     )
 
 
@@ -212,7 +216,7 @@ def _file(fields: Fields) -> FileId:
     digests = fields.digest("bytes"), fields.digest("text")
     if not all(digests):
         raise fields.wrong("bytes", "and text must be 32 hexadecimal digits")
-    return FileId(_path(fields), *numbers, *digests)
+    return FileId(_path(fields), *numbers, *digests, fields.known("links") or 1)
 
 
 def _path(fields: Fields) -> str:

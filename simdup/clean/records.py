@@ -43,6 +43,8 @@ class FileId:
     """BLAKE2b of the bytes, 16 bytes long; as `Document.bytes_digest`."""
     text_digest: bytes
     """The digest of the text, as `Document.text_digest`."""
+    links: int = 1
+    """The names that the file had, hard links that is; with several, removing one frees nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Header:
     There are no converters: a plan runs no program."""
     roots: tuple[str, ...]
     """The folders and files that were searched: absolute, with no symbolic link."""
+    found: int = 0
+    """The number of files that the scan found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,10 @@ class Plan:
     actions: tuple[Action, ...]
     left: tuple[Left, ...]
     header: Header
+
+
+#: How `Action.why` begins where a whole folder goes, since all of it stands in another one.
+WHOLE_FOLDER = "all of "
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,13 @@ from simdup.text.encodings import edition as edition_of_texts
 from simdup.text.noise import NUMBERS, REDIRECTION, is_numbers, is_redirection
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from simdup.extract.readers import Readers
     from simdup.records import Document
     from simdup.settings import Converter
+
+    ReadChunks = Callable[[Source, int | None], Generator[bytes]]
 
 # Longer files are streamed; their encoding is detected from this many first bytes.
 WHOLE = 1 << 24
@@ -77,20 +79,30 @@ def edition(
     }
 
 
-def is_streamed(source: Source, readers: Readers | None = None) -> bool:
-    """Whether a file is read in chunks: too large, and no document. Raises SkipError."""
+def is_streamed(
+    source: Source, readers: Readers | None = None, read: ReadChunks | None = None
+) -> bool:
+    """Whether a file is read in chunks: too large, and no document. Raises SkipError.
+
+    `read` is what yields its bytes, here and below: `read_chunks`, or `read_open` of one file.
+    """
     if source.size <= WHOLE or readers is None or readers.are_idle:
         return source.size > WHOLE
-    with closing(read_chunks(source, HEAD)) as chunks:
+    with closing((read or read_chunks)(source, HEAD)) as chunks:
         return not _takes(readers, next(chunks, b""), source)
 
 
-def read_text(source: Source, known: Encoding | None, readers: Readers | None = None) -> Text:
+def read_text(
+    source: Source,
+    known: Encoding | None,
+    readers: Readers | None = None,
+    read: ReadChunks | None = None,
+) -> Text:
     """The text of a file, read at once; `readers` extract the text of documents.
 
     `known` is the encoding of plain text, or None to detect it. Raises SkipError.
     """
-    with closing(read_chunks(source)) as chunks:
+    with closing((read or read_chunks)(source, None)) as chunks:
         head = next(chunks, b"")
         if readers is not None and _takes(readers, head, source):
             data = b"".join((head, *chunks))
@@ -162,9 +174,9 @@ def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encodin
     return found
 
 
-def encoding_of_large(source: Source) -> Encoding:
+def encoding_of_large(source: Source, read: ReadChunks | None = None) -> Encoding:
     """The encoding of a large file, by its first WHOLE bytes. Raises SkipError."""
-    with closing(read_chunks(source, WHOLE)) as chunks:
+    with closing((read or read_chunks)(source, WHOLE)) as chunks:
         head = b"".join(_unless_binary(chunks, None))
     return _encoding(head, None, complete=False)
 
@@ -188,7 +200,16 @@ def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
     except (OSError, ValueError) as error:
         raise _trouble(error) from None
     try:
+        yield from read_open(descriptor, source, limit)
+    finally:
+        os.close(descriptor)
+
+
+def read_open(descriptor: int, source: Source, limit: int | None = None) -> Generator[bytes]:
+    """Yield what `read_chunks` does, of a file that is open and stays so. Raises SkipError."""
+    try:
         _check(source, descriptor)
+        os.lseek(descriptor, 0, os.SEEK_SET)
         left, most = source.size if limit is None else min(limit, source.size), HEAD
         while left > 0:
             chunk = os.read(descriptor, min(left, most))
@@ -199,8 +220,6 @@ def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
         _check(source, descriptor)
     except OSError as error:
         raise _trouble(error) from None
-    finally:
-        os.close(descriptor)
 
 
 def _check(source: Source, descriptor: int) -> None:

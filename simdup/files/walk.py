@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from simdup.arguments import check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
 from simdup.files.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
-from simdup.records import Reason, Skipped, Source, maker
+from simdup.records import Reason, Skipped, Source, new_source
 from simdup.storage.opening import reason_of
 
 if TYPE_CHECKING:
@@ -62,8 +62,6 @@ _SPECIAL = {
     stat.S_IFBLK: "block device",
     stat.S_IFCHR: "character device",
 }
-
-_source = maker(Source)
 
 # Errors of a link that leads to no file. They are no trouble, since no file was missed.
 _DANGLING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
@@ -338,7 +336,9 @@ class _Walk:
             return Skipped(path, Reason.SAME_FILE, paths[inode])
         paths[inode] = path
         times, is_reference = (status.st_mtime_ns, status.st_ctime_ns), False
-        return _source(path, status.st_size, *times, device, inode, is_reference, status.st_nlink)
+        return new_source(
+            path, status.st_size, *times, device, inode, is_reference, status.st_nlink
+        )
 
     def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
         """Why a file is left out, if it is."""

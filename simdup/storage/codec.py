@@ -14,7 +14,7 @@ import struct
 import sys
 from typing import TYPE_CHECKING, TypeAlias
 
-from simdup.records import Document, Reason, Skipped, Source, maker, without_text
+from simdup.records import Document, Reason, Skipped, Source, new_document, without_text
 from simdup.text.noise import NUMBERS, REDIRECTION
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ _IS_SKIPPED, _IS_WITHOUT_TEXT = b"s", b"t"
 _DOCUMENT_OF = {None: b"d", NUMBERS: b"n", REDIRECTION: b"r"}
 _NOISE_OF = {letter: noise for noise, letter in _DOCUMENT_OF.items()}
 _DIGEST = 16
-_document = maker(Document)
 
 
 def is_settled(source: Source, read_ns: int) -> bool:
@@ -110,5 +109,5 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
     (length,), begin = _LENGTH.unpack_from(data, middle), middle + _LENGTH.size
     encoding, noise = sys.intern(data[begin + length :].decode()), _NOISE_OF.get(letter)
     about = encoding, confidence, damaged, features
-    document = _document(source, *about, of_bytes, of_text, of_features, noise)
+    document = new_document(source, *about, of_bytes, of_text, of_features, noise)
     return document, data[middle - width : middle], data[begin : begin + length]

@@ -12,16 +12,19 @@ for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
     _FLAGS |= getattr(os, _name, 0)
 
 
-def open_to_read(path: str | os.PathLike[str], *, follow: bool = True) -> int:
+def open_to_read(
+    path: str | os.PathLike[str], *, follow: bool = True, folder: int | None = None
+) -> int:
     """Return a descriptor of a file, which may be of any kind. Raises OSError and ValueError.
 
-    Without `follow` a symbolic link is an error.
+    Without `follow` a symbolic link is an error. A relative path begins at `folder`, the
+    descriptor of one, or at the current folder.
     """
     if follow:
-        return os.open(path, _FLAGS)
+        return os.open(path, _FLAGS, dir_fd=folder)
     if not hasattr(os, "O_NOFOLLOW") and os.path.islink(path):
         raise OSError(ELOOP, os.strerror(ELOOP), path)
-    return os.open(path, _FLAGS | getattr(os, "O_NOFOLLOW", 0))
+    return os.open(path, _FLAGS | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
 
 
 def reason_of(error: OSError | ValueError) -> str:

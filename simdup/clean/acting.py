@@ -1,0 +1,289 @@
+"""One file of a plan into the trash, elsewhere, or out of the way, and checked to be the one.
+
+`Acting.intent` says where the file will be, and changes nothing but making a trash. `Acting.act`
+does it. Until the last name is gone, whatever is found out to be wrong is put back.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections import Counter
+from contextlib import closing, suppress
+from typing import TYPE_CHECKING
+
+from simdup.clean import system_bin
+from simdup.clean.copying import attributes, copy_to, share_blocks
+from simdup.clean.journal import Done, Intent
+from simdup.clean.records import Act
+from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.system import Place, exchange, open_folder, rename_new, sync_folder
+from simdup.clean.trash import Trashes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simdup.clean.checks import Held
+    from simdup.clean.records import Action
+
+
+class AstrayError(RefusedError):
+    """What is in the trash or elsewhere is another file, which could not be put back."""
+
+
+class Acting:
+    """Chooses where files go, and moves them there; `close` it."""
+
+    def __init__(self, actions: Iterable[Action], to: str | None) -> None:
+        """Prepare for these actions; `to` is the folder for `Act.MOVE`."""
+        actions = list(actions)
+        self._trashes, self._to = Trashes(), to
+        moved = [os.path.dirname(each.file.path) for each in actions if each.act is Act.MOVE]
+        self._above = os.path.commonpath(moved) if moved else "/"
+        linked = (each.file for each in actions if each.act is Act.LINK)
+        self._names = Counter((file.device, file.inode) for file in linked)
+        self._chosen: set[str] = set()
+        self._touched: dict[str, int] = {}
+
+    def intent(self, action: Action) -> Intent:
+        """Return where the file of an action will be. Raises RefusedError and OSError."""
+        path = action.file.path
+        folder, name = os.path.split(path)
+        folder_ns = os.lstat(folder).st_mtime_ns
+        if action.act is Act.TRASH and not system_bin.IS_USED:
+            trash = self._trashes.trash_for(path, action.file.device)
+            target = trash.place(trash.free_name(name)).path
+            return Intent(action.line, target, folder_ns, trash.path, trash.top)
+        aside = f".simdup-{secrets.token_hex(6)}"
+        if action.act is Act.MOVE:
+            target = self._free_path(path)
+            return Intent(action.line, target, folder_ns, aside=aside, made=_missing(target))
+        target = os.path.join(folder, aside) if action.act is Act.DELETE else path
+        return Intent(action.line, target, folder_ns, aside=aside)
+
+    def _free_path(self, path: str) -> str:
+        """Return a path in the folder for moved files that nothing has. Raises RefusedError."""
+        if self._to is None:
+            raise RefusedError(Refusal.NOT_ALLOWED, "move, without --to")
+        wanted = os.path.join(self._to, os.path.relpath(path, self._above))
+        stem, ending = os.path.splitext(wanted)
+        number, found = 1, wanted
+        while found in self._chosen or os.path.lexists(found):
+            number += 1
+            found = f"{stem} ({number}){ending}"
+        self._chosen.add(found)
+        return found
+
+    def act(self, action: Action, intent: Intent, file: Held, kept: Held) -> Done:
+        """Do what an intent says, with a file and the kept one that were just compared.
+
+        Raises FileExistsError if the target has been taken, RefusedError and OSError; then the
+        file has its name still, unless the error is an AstrayError.
+        """
+        {
+            Act.TRASH: self._trash,
+            Act.MOVE: self._move,
+            Act.LINK: self._link,
+            Act.REFLINK: self._reflink,
+            Act.DELETE: self._delete,
+        }[action.act](intent, file, kept)
+        self._touch(os.path.dirname(file.file.path), file.place.folder)
+        return self._done(intent, file)
+
+    def _done(self, intent: Intent, file: Held) -> Done:
+        folder = file.place.folder
+        folder_ns = 0 if folder is None else os.fstat(folder).st_mtime_ns
+        try:
+            with closing(Place.of(intent.target)) as target:
+                now = target.status()
+        except FileNotFoundError:  # deleted, or in a bin that says nothing of where
+            now = file.status
+        return Done(intent.line, now.st_dev, now.st_ino, now.st_ctime_ns, folder_ns)
+
+    def _trash(self, intent: Intent, file: Held, kept: Held) -> None:
+        if intent.trash is None:
+            system_bin.throw_away(file, kept)
+            return
+        trash = self._trashes.trash_at(intent.trash, intent.top)
+        name = os.path.basename(intent.target)
+        trash.note(name, file.file.path)
+        try:
+            _rename(file, kept, trash.place(name))
+        except AstrayError:
+            raise
+        except BaseException:
+            trash.forget(name)
+            raise
+        self._touch(os.path.join(trash.path, "info"), trash.info)
+        self._touch(os.path.join(trash.path, "files"), trash.files)
+
+    def _move(self, intent: Intent, file: Held, kept: Held) -> None:
+        for each in intent.made:
+            make_folder(each)
+        with closing(Place.of(intent.target)) as target:
+            if _device_of(target) == file.status.st_dev:
+                _rename(file, kept, target)
+            else:
+                self._copy_and_remove(intent, file, kept, target)
+            self._touch(os.path.dirname(intent.target), target.folder)
+
+    def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> None:
+        part = target.beside(intent.aside or "")
+        copy = copy_to(file.descriptor, part, file.file.byte_digest)
+        try:
+            try:
+                rename_new(part, target)
+            except BaseException:
+                part.unlink()
+                raise
+            sync_folder(target.folder)
+            try:
+                file.check_unchanged()
+                remove(file, kept, file.place.beside(intent.aside or ""))
+            except BaseException:
+                if os.path.samestat(os.fstat(copy), target.status()):
+                    target.unlink()
+                raise
+        finally:
+            os.close(copy)
+
+    def _delete(self, intent: Intent, file: Held, kept: Held) -> None:
+        remove(file, kept, file.place.beside(intent.aside or ""))
+
+    def _link(self, intent: Intent, file: Held, kept: Held) -> None:
+        check_linkable(file, kept, self._names[file.identity])
+        self._names[file.identity] -= 1
+        made = file.place.beside(intent.aside or "")
+        os.link(
+            *(kept.place.name, made.name),
+            src_dir_fd=kept.place.folder,
+            dst_dir_fd=file.place.folder,
+            follow_symlinks=False,
+        )
+        try:
+            _swap(file, kept, made)
+        except BaseException:
+            with suppress(OSError):
+                if made.status().st_nlink > 1 and not file.is_at(made):
+                    made.unlink()
+            raise
+        finally:
+            kept.look_again()
+
+    def _reflink(self, intent: Intent, file: Held, kept: Held) -> None:  # noqa: ARG002
+        share_blocks(kept.descriptor, file.descriptor, file.status.st_size)
+
+    def _touch(self, path: str, folder: int | None) -> None:
+        """Have a folder synced by the next `sync`."""
+        if folder is not None and path not in self._touched:
+            self._touched[path] = os.dup(folder)
+
+    def sync(self) -> None:
+        """Make all that was done last through a power cut. Raises OSError."""
+        touched, self._touched = self._touched, {}
+        try:
+            for descriptor in touched.values():
+                sync_folder(descriptor)
+        finally:
+            for descriptor in touched.values():
+                os.close(descriptor)
+
+    def close(self) -> None:
+        """Close the folders that are open."""
+        with suppress(OSError):
+            self.sync()
+        self._trashes.close()
+
+
+def _rename(file: Held, kept: Held, target: Place) -> None:
+    """Give a file the name `target`, and put back what turns out to be another one."""
+    rename_new(file.place, target)
+    if not (file.is_at(target) and file.is_whole() and kept.is_whole()):
+        _put_back(target, file.place)
+
+
+def _put_back(target: Place, source: Place) -> None:
+    """Rename back what was renamed at the wrong moment. Raises RefusedError in any case."""
+    try:
+        rename_new(target, source)
+    except OSError as error:
+        raise AstrayError(Refusal.REPLACED, f"it is {target.path} now: {error.strerror}") from None
+    raise RefusedError(Refusal.REPLACED)
+
+
+def remove(file: Held, kept: Held, aside: Place) -> None:
+    """Take away a file: under a name that only simdup knows, it is looked at a last time."""
+    _rename(file, kept, aside)
+    try:
+        aside.unlink()
+    except OSError:
+        rename_new(aside, file.place)
+        raise
+
+
+def _swap(file: Held, kept: Held, made: Place) -> None:
+    """Let a file and a link to the kept one swap names, and unlink the file if it is the one."""
+    if not kept.is_at(made):
+        raise kept.refused(Refusal.CHANGING)
+    try:
+        exchange(made, file.place)
+    except NotImplementedError:
+        file.check_unchanged()
+        os.replace(
+            *(made.name, file.place.name),
+            src_dir_fd=made.folder,
+            dst_dir_fd=file.place.folder,
+        )
+        return
+    if not (file.is_at(made) and file.is_whole() and kept.is_whole()):
+        exchange(made, file.place)
+        raise RefusedError(Refusal.REPLACED)
+    try:
+        made.unlink()
+    except OSError:
+        exchange(made, file.place)
+        raise
+
+
+def check_linkable(file: Held, kept: Held, names: int) -> None:
+    """Raise RefusedError if a file must not be replaced by a link to the kept one.
+
+    `names` is how many names of the file are still to be replaced.
+    """
+    if file.status.st_dev != kept.status.st_dev:
+        raise RefusedError(Refusal.OTHER_DEVICE)
+    if file.status.st_nlink > names:
+        raise RefusedError(Refusal.OTHER_NAMES)
+    states = [
+        (each.status.st_uid, each.status.st_gid, stat.S_IMODE(each.status.st_mode))
+        for each in (file, kept)
+    ]
+    if states[0] != states[1] or attributes(file.descriptor) != attributes(kept.descriptor):
+        raise RefusedError(Refusal.OTHER_OWNER)
+
+
+def make_folder(path: str) -> None:
+    """Make a folder in one that is reached through no link; one that is there is no error."""
+    above = open_folder(os.path.dirname(path))
+    try:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.basename(path), dir_fd=above)
+    finally:
+        os.close(above)
+
+
+def _missing(target: str) -> tuple[str, ...]:
+    """Return the folders above a path that are not there, the highest first."""
+    found, folder = list[str](), os.path.dirname(target)
+    while not os.path.lexists(folder):
+        found.append(folder)
+        folder = os.path.dirname(folder)
+    return tuple(reversed(found))
+
+
+def _device_of(target: Place) -> int:
+    """Return the device of the folder of a place."""
+    if target.folder is None:
+        return os.stat(os.path.dirname(target.path)).st_dev
+    return os.fstat(target.folder).st_dev

@@ -1,0 +1,277 @@
+"""A plan in, files in the trash or elsewhere, each checked right before and in a journal before.
+
+Actions are taken in batches: what a batch is going to do is on the disk before the first of its
+files is touched, and what it did before the next batch begins. So a run that is killed leaves at
+most one batch of which the journal does not say how it ended; `simdup.clean.settle` finds out.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from simdup.clean import system_bin
+from simdup.clean.acting import Acting
+from simdup.clean.checks import Held, check_consents, check_paths, check_same, held
+from simdup.clean.journal import JournalFailedError, begun, locked
+from simdup.clean.outcome import Outcome
+from simdup.clean.records import Act
+from simdup.clean.refusals import Refusal, RefusedError
+from simdup.errors import InputError
+from simdup.extract.readers import Readers
+from simdup.progress import silent
+from simdup.storage.opening import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simdup.clean.journal import Intent, Journal
+    from simdup.clean.records import Action, Consents, FileId, Plan
+    from simdup.progress import Progress
+    from simdup.settings import Settings
+
+#: Actions whose intents are synced together: a power cut leaves so many to be looked for.
+BATCH = 64
+
+# How often another name is tried for a file whose name in the trash is taken at the last moment.
+_TRIES = 8
+
+
+def apply(
+    plan: Plan,
+    consents: Consents,
+    *,
+    journal: str | os.PathLike[str] | None = None,
+    to: str | os.PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> Outcome:
+    """Act on a plan, and return what came of it.
+
+    `to` is the folder for `Act.MOVE`, made if missing. `journal` names the journal; None: a new
+    one in the usual folder. Raises InputError, with nothing changed, if the run cannot begin.
+    """
+    place = None if journal is None else os.fspath(journal)
+    if not plan.actions:
+        return Outcome(0)
+    folder = _prepared(plan.actions, to)
+    with locked(place, plan.header.roots):
+        opened = begun(place, plan.header, plan.actions, to=folder)
+        with closing(opened):
+            outcome = Outcome(len(plan.actions), journal=opened.path)
+            run = Run(plan.actions, plan.header.roots, plan.header.settings, consents, outcome)
+            with closing(run):
+                run.take(plan.actions, opened, Acting(plan.actions, folder), progress)
+    return outcome
+
+
+def _prepared(actions: Iterable[Action], to: str | os.PathLike[str] | None) -> str | None:
+    """Return the folder for moved files, without links in its path. Raises InputError."""
+    acts = {each.act for each in actions}
+    if Act.TRASH in acts:
+        system_bin.check_installed()
+    if Act.MOVE not in acts:
+        return None
+    if to is None:
+        raise InputError("the plan moves files: --to DIR says where")
+    try:
+        os.makedirs(to, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{os.fspath(to)!r}: {reason_of(error)}") from None
+    return os.path.realpath(to)
+
+
+class Stop(Protocol):
+    """Says whether the run is to end after the file under way."""
+
+    def __call__(self) -> bool:
+        """Whether Ctrl-C, or a signal to end, has come."""
+
+
+@contextmanager
+def stopping() -> Iterator[Stop]:
+    """Take note of Ctrl-C and of signals to end in place of obeying them at once."""
+    asked: list[int] = []
+    restored: dict[int, object] = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                restored[number] = signal.signal(number, lambda got, _: asked.append(got))
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for number, before in restored.items():
+            signal.signal(number, before)  # type: ignore[arg-type]
+
+
+class Run:
+    """The state of a run: what it may do, what it changed itself, and the kept file it holds."""
+
+    def __init__(
+        self,
+        every: Sequence[Action],
+        roots: Sequence[str],
+        settings: Settings,
+        consents: Consents,
+        outcome: Outcome,
+    ) -> None:
+        """`every` action of the plan counts for which files go; `take` says which to act on."""
+        self._roots, self._settings, self._consents = roots, settings, consents
+        self.outcome = outcome
+        self._going_paths = {each.file.path: each.line for each in every}
+        self._going_files = {(each.file.device, each.file.inode): each.line for each in every}
+        self.changed: dict[tuple[int, int], int] = {}
+        self._kept: Held | None = None
+        self._readers = Readers(settings.formats)
+
+    def take(
+        self, actions: Sequence[Action], journal: Journal, acting: Acting, progress: Progress
+    ) -> None:
+        """Act on these actions, a batch at a time; ends early on a signal or without a journal."""
+        with stopping() as stop, closing(acting):
+            waiting = iter(progress(actions, "Cleaning", len(actions)))
+            try:
+                while (batch := list(islice(waiting, BATCH))) and not stop():
+                    self._batch(batch, journal, acting, stop)
+            except JournalFailedError as failed:
+                self.outcome.trouble = str(failed)
+            self.outcome.is_interrupted = stop()
+
+    def _batch(self, batch: Sequence[Action], journal: Journal, acting: Acting, stop: Stop) -> None:
+        intents = [
+            (each, intent) for each in batch if (intent := self._intent(each, journal, acting))
+        ]
+        journal.sync()
+        try:
+            for action, intent in intents:
+                if stop():
+                    journal.leave(action.line)
+                else:
+                    self._one(action, intent, journal, acting)
+        finally:
+            self._let_go()
+            try:
+                acting.sync()
+            except OSError as error:
+                raise JournalFailedError(f"folders cannot be synced: {reason_of(error)}") from None
+            journal.sync()
+
+    def _intent(self, action: Action, journal: Journal, acting: Acting) -> Intent | None:
+        """Return where the file of an action will be, or None if it is refused as planned."""
+        try:
+            check_paths(action, self._roots)
+            check_consents(action, self._consents)
+            self._check_union(action)
+            intent = acting.intent(action)
+        except (RefusedError, OSError, ValueError) as error:
+            self._refuse(action, error, journal)
+            return None
+        journal.intend(intent)
+        return intent
+
+    def _check_union(self, action: Action) -> None:
+        """Raise RefusedError if the kept file of an action is itself to go."""
+        keep = action.keep
+        line = self._going_paths.get(keep.path)
+        if line is None and keep.inode:
+            line = self._going_files.get((keep.device, keep.inode))
+        if line is not None:
+            same = (keep.device, keep.inode) == (action.file.device, action.file.inode)
+            refusal = Refusal.SAME_FILE if same else Refusal.KEPT_GOES
+            raise RefusedError(refusal, "" if same else f"by line {line}")
+
+    def _one(self, action: Action, intent: Intent, journal: Journal, acting: Acting) -> None:
+        """Check and act on one file, and note what came of it."""
+        try:
+            kept = self._hold(action.keep)
+            with closing(held(action.file, self.changed)) as file:
+                if file.identity == kept.identity:
+                    raise RefusedError(Refusal.SAME_FILE)  # noqa: TRY301
+                check_same(action, (file, kept), self._consents, self._settings, self._readers)
+                self._act(action, intent, (file, kept), (journal, acting))
+        except (RefusedError, OSError) as error:
+            self._refuse(action, error, journal)
+
+    def _act(
+        self,
+        action: Action,
+        intent: Intent,
+        files: tuple[Held, Held],
+        tools: tuple[Journal, Acting],
+    ) -> None:
+        file, kept = files
+        journal, acting = tools
+        for _ in range(_TRIES):
+            file.check_unchanged()
+            kept.check_unchanged()
+            try:
+                done = acting.act(action, intent, file, kept)
+            except FileExistsError:
+                intent = acting.intent(action)
+                journal.intend(intent)
+                journal.sync()
+                continue
+            finally:
+                self._note_changes(file, kept)
+            journal.finish(done)
+            self.outcome.done += 1
+            self.outcome.bytes += action.file.size
+            self.outcome.frees_nothing += file.status.st_nlink > 1 and action.act is not Act.LINK
+            return
+        raise RefusedError(Refusal.NAME_TAKEN, intent.target)
+
+    def _note_changes(self, file: Held, kept: Held) -> None:
+        """Remember the ctime of files that this run changed, and that may be met again."""
+        for each in (file, kept):
+            now = os.fstat(each.descriptor)
+            if now.st_nlink > 1 or each.is_kept:
+                self.changed[each.identity] = now.st_ctime_ns
+
+    def _hold(self, file: FileId) -> Held:
+        """Return the kept file, open; it stays so while the next actions keep it too."""
+        if self._kept is not None and self._kept.file == file:
+            self._kept.check_unchanged()
+            return self._kept
+        self._let_go()
+        kept = held(file, self.changed, is_kept=True)
+        try:
+            _check_unlocked(kept)
+        except RefusedError:
+            kept.close()
+            raise
+        self._kept = kept
+        return kept
+
+    def _let_go(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
+    def _refuse(self, action: Action, error: Exception, journal: Journal) -> None:
+        why = str(error) if isinstance(error, RefusedError) else ""
+        if isinstance(error, (OSError, ValueError)):
+            why = str(RefusedError(Refusal.FAILED, reason_of(error)))
+        self.outcome.refused.append((action, why))
+        journal.refuse(action.line, why)
+
+    def close(self) -> None:
+        """Close the kept file, and end the process that reads documents."""
+        self._let_go()
+        self._readers.close()
+
+
+def _check_unlocked(kept: Held) -> None:
+    """Lock the kept file against writers that ask for locks. Raises RefusedError if one has it."""
+    with suppress(ImportError):
+        import fcntl  # noqa: PLC0415  (not on Windows)
+
+        try:
+            fcntl.lockf(kept.descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            raise RefusedError(Refusal.KEPT_LOCKED) from None
+        except OSError:
+            return  # a file system without locks

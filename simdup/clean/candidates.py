@@ -1,0 +1,147 @@
+"""A result in, the files of its groups out as they are now: which may be kept, which may go."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from simdup.clean.protection import NOISE, OUTSIDE, changed_since, is_noise
+from simdup.clean.records import FileId, Left
+from simdup.clean.rules import Ranked, is_under
+from simdup.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simdup.clean.protection import Protection
+    from simdup.clean.rules import Key, Rules
+    from simdup.records import Document, ScanResult
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """A file of a group as it is now. It may be kept, and it may go unless it `stays`."""
+
+    document: Document
+    """With an absolute path."""
+    id: FileId
+    key: Key
+    """The file with the smallest key is kept."""
+    stays: str
+    """Why it must stay; "" if it may go."""
+    scanned: str
+    """The path in the result."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is plain text, and not a document whose text is extracted."""
+        return self.document.format == "text"
+
+    @property
+    def is_text_certain(self) -> bool:
+        """Whether its text was read whole, and by simdup itself."""
+        return not (self.document.encoding.startswith(".") or self.document.damaged)
+
+
+def check_result(result: ScanResult, name: str) -> None:
+    """Raise InputError for a result that does not say exactly which files it saw."""
+    if not result.complete:
+        raise InputError(f"{name!r}: this scan was interrupted; scan again")
+    known = (
+        source.links and source.ctime_ns and document.bytes_digest and document.text_digest
+        for group in result.groups
+        for document in (member.document for member in group.members)
+        for source in (document.source,)
+    )
+    if result.base is None or not all(known):
+        raise InputError(
+            f"{name!r}: does not say exactly which files it saw: it was made with --index or by"
+            " an earlier simdup; make it with `simdup scan PATH --format json`"
+        )
+
+
+def roots_of(result: ScanResult) -> tuple[str, ...]:
+    """The files and folders that were searched: absolute, with no symbolic link.
+
+    Of files that were named one by one, the folders they are in.
+    """
+    base = result.base or os.curdir
+    if result.roots is not None:
+        named = (*result.roots, *result.references)
+        return tuple(dict.fromkeys(_real(os.path.join(base, each)) for each in named))
+    members = (member.document.path for group in result.groups for member in group.members)
+    folders = dict.fromkeys(os.path.dirname(os.path.join(base, path)) for path in members)
+    return tuple(dict.fromkeys(map(os.path.realpath, folders)))
+
+
+def _real(path: str) -> str:
+    """The path of a file or folder without links among the folders, and not beyond a link."""
+    if os.path.isdir(path):
+        return os.path.realpath(path)
+    folder, name = os.path.split(os.path.normpath(path))
+    return os.path.join(os.path.realpath(folder), name)
+
+
+def candidates(
+    result: ScanResult, rules: Rules, protection: Protection, left: list[Left]
+) -> Iterator[list[Candidate]]:
+    """Yield the files of each group, the one that the rules prefer first.
+
+    Files that are not as they were seen, or that are no business of a cleaner, are put into
+    `left` instead.
+    """
+    roots, base = roots_of(result), result.base or os.curdir
+    stays, folder_of = protection.reason(), cache(os.path.realpath)
+    for group in result.groups:
+        found = []
+        for place, member in enumerate(group.members):
+            scanned = member.document.path
+            folder, name = os.path.split(os.path.normpath(os.path.join(base, scanned)))
+            path = os.path.join(folder_of(folder), name)
+            document = _at(member.document, path)
+            file = _id(document)
+            if reason := _unfit(file, roots):
+                left.append(Left(0, group.id, file, reason))
+                continue
+            reference = "protected: --against" if document.source.is_reference else ""
+            key = rules.key(_ranked(document, roots, is_first=not place))
+            found.append(Candidate(document, file, key, reference or stays(path), scanned))
+        yield sorted(found, key=lambda each: each.key)
+
+
+def _at(document: Document, path: str) -> Document:
+    return replace(document, source=replace(document.source, path=path))
+
+
+def _id(document: Document) -> FileId:
+    source = document.source
+    times = source.mtime_ns, source.ctime_ns
+    digests = document.bytes_digest, document.text_digest
+    where = source.path, source.device, source.inode, source.size
+    return FileId(*where, *times, *digests, source.links)
+
+
+def _unfit(file: FileId, roots: Sequence[str]) -> str:
+    """Why a file is neither kept nor acted on; "" if it may be."""
+    if is_noise(file.path):
+        return NOISE
+    if not any(is_under(file.path, root) for root in roots):
+        return OUTSIDE
+    return changed_since(file)
+
+
+def _ranked(document: Document, roots: Sequence[str], *, is_first: bool) -> Ranked:
+    source = document.source
+    inside = (place for place, root in enumerate(roots) if is_under(source.path, root))
+    return Ranked(
+        source.path,
+        source.size,
+        source.mtime_ns,
+        document.features,
+        document.format,
+        document.encoding,
+        next(inside, len(roots)),
+        is_representative=is_first,
+    )

@@ -1,0 +1,334 @@
+"""Whether two files are still what a plan says, right before one of them goes.
+
+The two are opened in folders that are reached through no symbolic link, and stay open until the
+action is over. What is compared is what their descriptors read, never what their paths lead to.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import deque
+from contextlib import closing
+from dataclasses import dataclass
+from errno import ELOOP, ENOENT, ENOTDIR
+from functools import partial
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simdup.clean.protection import is_noise
+from simdup.clean.records import Act
+from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.system import Place
+from simdup.files.read import (
+    SkipError,
+    Text,
+    encoding_of_large,
+    is_streamed,
+    read_open,
+    read_text,
+)
+from simdup.fingerprint.features import all_features, concatenated, merged, segments
+from simdup.match.verify import cosines
+from simdup.records import Kind, Reason, Source
+from simdup.settings import FORMATS
+from simdup.storage.opening import reason_of
+from simdup.text.chunking import chunks_of
+from simdup.text.encodings import decode_chunks, encoding_named
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Iterator, Mapping
+
+    from simdup.clean.records import Action, Consents, FileId
+    from simdup.extract.readers import Readers
+    from simdup.files.read import ReadChunks
+    from simdup.fingerprint.features import Features
+    from simdup.recipe import Recipe
+    from simdup.settings import Settings
+    from simdup.text.encodings import Encoding
+
+
+@dataclass(slots=True)
+class Held:
+    """A file of a plan that is open, and is the one that the plan means; `close` it."""
+
+    file: FileId
+    place: Place
+    descriptor: int
+    status: os.stat_result
+    is_kept: bool
+
+    def refused(self, refusal: Refusal, detail: str = "") -> RefusedError:
+        """The error to raise about this file; it says so if it is the kept one."""
+        return RefusedError(_about(refusal, is_kept=self.is_kept), detail)
+
+    def check_unchanged(self) -> None:
+        """Raise RefusedError if the file or its name changed since it was opened."""
+        now = os.fstat(self.descriptor)
+        if _state(now) != _state(self.status):
+            raise self.refused(Refusal.CHANGING)
+        if not self.is_at(self.place):
+            raise self.refused(Refusal.CHANGING)
+
+    def look_again(self) -> None:
+        """Take its status as it is now, after this run changed the number of its names."""
+        self.status = os.fstat(self.descriptor)
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Its device and inode."""
+        return _identity(self.status)
+
+    def is_at(self, place: Place) -> bool:
+        """Whether a name leads to this very file."""
+        try:
+            return _identity(place.status()) == self.identity
+        except OSError:
+            return False
+
+    def is_whole(self) -> bool:
+        """Whether its bytes are those of `status`; its names may have changed."""
+        now = os.fstat(self.descriptor)
+        return (now.st_size, now.st_mtime_ns) == (self.status.st_size, self.status.st_mtime_ns)
+
+    @property
+    def source(self) -> Source:
+        """What readers of text take."""
+        status = self.status
+        times = status.st_mtime_ns, status.st_ctime_ns
+        return Source(self.file.path, status.st_size, *times, status.st_dev, status.st_ino)
+
+    def close(self) -> None:
+        """Close the file and its folder."""
+        os.close(self.descriptor)
+        self.place.close()
+
+
+_OF_KEPT = {
+    Refusal.GONE: Refusal.KEPT_GONE,
+    Refusal.NOT_A_FILE: Refusal.KEPT_GONE,
+    Refusal.CHANGED: Refusal.KEPT_CHANGED,
+    Refusal.CHANGING: Refusal.KEPT_CHANGED,
+}
+
+
+def held(file: FileId, changed: Mapping[tuple[int, int], int], *, is_kept: bool = False) -> Held:
+    """Open a file of a plan, if it is what the plan says. Raises RefusedError and OSError.
+
+    `changed` has the ctime of files that this run changed itself, by device and inode.
+    """
+    place = _place(file, is_kept=is_kept)
+    opened: list[int] = []
+    try:
+        opened.append(_opened(place))
+        found = Held(file, place, opened[0], os.fstat(opened[0]), is_kept)
+        _check_state(found, changed)
+    except BaseException as error:
+        for descriptor in opened:
+            os.close(descriptor)
+        place.close()
+        if isinstance(error, RefusedError):
+            raise RefusedError(_about(error.refusal, is_kept=is_kept), error.detail) from None
+        if isinstance(error, FileNotFoundError):
+            raise RefusedError(_about(Refusal.GONE, is_kept=is_kept)) from None
+        raise
+    return found
+
+
+def _place(file: FileId, *, is_kept: bool) -> Place:
+    """Return where a file is. Raises RefusedError and OSError."""
+    try:
+        return Place.of(file.path)
+    except ValueError:
+        raise RefusedError(Refusal.BAD_PATH) from None
+    except OSError as error:
+        if error.errno not in {ENOTDIR, ELOOP, ENOENT}:
+            raise
+        if is_kept:
+            raise RefusedError(Refusal.KEPT_GONE, Refusal.LINK_IN_PATH.value) from None
+        raise RefusedError(Refusal.LINK_IN_PATH) from None
+
+
+def _about(refusal: Refusal, *, is_kept: bool) -> Refusal:
+    return _OF_KEPT.get(refusal, refusal) if is_kept else refusal
+
+
+def _opened(place: Place) -> int:
+    """Open a regular file; what else has the name is not opened. Raises OSError, RefusedError."""
+    if not stat.S_ISREG(place.status().st_mode):
+        raise RefusedError(Refusal.NOT_A_FILE)
+    return place.open()
+
+
+def _check_state(found: Held, changed: Mapping[tuple[int, int], int]) -> None:
+    status, file = found.status, found.file
+    if not stat.S_ISREG(status.st_mode):
+        raise found.refused(Refusal.NOT_A_FILE)
+    if _identity(found.place.status()) != _identity(status):
+        raise found.refused(Refusal.CHANGING)
+    ctime_ns = changed.get(_identity(status), file.ctime_ns)
+    expected = file.device, file.inode, file.size, file.mtime_ns, ctime_ns
+    if (*_identity(status), *_state(status)) != expected:
+        raise found.refused(Refusal.CHANGED)
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _state(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def check_paths(action: Action, roots: Iterable[str]) -> None:
+    """Raise RefusedError for a file outside the roots, or in a folder that is never cleaned."""
+    for file in (action.file, action.keep):
+        if not any(is_below(file.path, root) for root in roots):
+            raise RefusedError(Refusal.OUTSIDE, file.path)
+        if is_noise(file.path):
+            raise RefusedError(Refusal.NOISE, file.path)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is that of a folder, or leads into it; both are absolute and plain."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def check_consents(action: Action, consents: Consents) -> None:
+    """Raise RefusedError for what the user did not allow, as far as the plan alone tells it."""
+    kind = kind_of(action)
+    if action.act is Act.DELETE and not consents.permanently:
+        raise RefusedError(Refusal.NOT_ALLOWED, "delete, without --permanently")
+    if action.act.is_of_bytes and kind is not Kind.IDENTICAL_BYTES:
+        raise RefusedError(Refusal.NOT_ALLOWED, f"{action.act.value} takes identical bytes only")
+    if kind is Kind.NEAR and consents.near is None:
+        raise RefusedError(Refusal.NOT_ALLOWED, "near, without --near")
+    if kind is Kind.IDENTICAL_TEXT and not (consents.text or consents.formats):
+        raise RefusedError(Refusal.NOT_ALLOWED, "identical text, without --text or --formats-too")
+
+
+def kind_of(action: Action) -> Kind:
+    """Return how the two files are the same by their digests, whatever the plan calls it."""
+    if action.file.byte_digest == action.keep.byte_digest:
+        return Kind.IDENTICAL_BYTES
+    if action.file.text_digest == action.keep.text_digest:
+        return Kind.IDENTICAL_TEXT
+    return Kind.NEAR
+
+
+def check_same(
+    action: Action,
+    files: tuple[Held, Held],
+    consents: Consents,
+    settings: Settings,
+    readers: Readers,
+) -> None:
+    """Read a file and the kept one through. Raises RefusedError unless they are what is planned."""
+    file, kept = files
+    kind = kind_of(action)
+    if kind is Kind.IDENTICAL_BYTES:
+        _check_bytes(file, kept)
+        return
+    wanted = settings.recipe if kind is Kind.NEAR else None
+    one, other = (_reading(each, settings, readers, wanted) for each in files)
+    is_document = one.is_document or other.is_document
+    if kind is Kind.IDENTICAL_TEXT:
+        if not (consents.formats if is_document else consents.text):
+            option = "--formats-too" if is_document else "--text"
+            raise RefusedError(Refusal.NOT_ALLOWED, f"identical text, without {option}")
+        return
+    features = concatenated([each.features for each in (one, other) if each.features is not None])
+    similarity = float(cosines(features, np.array([0]), np.array([1]))[0])
+    if consents.near is None or similarity < consents.near:
+        raise RefusedError(Refusal.NOT_ALIKE, f"{similarity:.3f} alike")
+
+
+def _check_bytes(file: Held, kept: Held) -> None:
+    """Raise RefusedError unless two files are the same, byte for byte, and as planned."""
+    of_bytes, at = blake2b(digest_size=16), 0
+    try:
+        with closing(read_open(file.descriptor, file.source)) as chunks:
+            for chunk in chunks:
+                of_bytes.update(chunk)
+                if _read_at(kept, len(chunk), at) != chunk:
+                    raise RefusedError(Refusal.NOT_THE_SAME, "their bytes differ")
+                at += len(chunk)
+    except SkipError as skip:
+        raise file.refused(Refusal.CHANGED, skip.reason.value) from None
+    if of_bytes.digest() != file.file.byte_digest or at != kept.status.st_size:
+        raise RefusedError(Refusal.NOT_THE_SAME, "its bytes are not those of the plan")
+
+
+def _read_at(kept: Held, size: int, at: int) -> bytes:
+    """Return bytes of the kept file, or fewer at its end. Raises RefusedError."""
+    found = b""
+    try:
+        os.lseek(kept.descriptor, at, os.SEEK_SET)
+        while len(found) < size and (more := os.read(kept.descriptor, size - len(found))):
+            found += more
+    except OSError as error:
+        raise kept.refused(Refusal.CHANGED, reason_of(error)) from None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What reading a file again found."""
+
+    is_document: bool
+    features: Features | None
+    """None unless they were asked for."""
+
+
+def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | None) -> _Reading:
+    """Read the text of an open file; with a recipe, its features too.
+
+    Raises RefusedError unless bytes and text are as planned.
+    """
+    known = None if settings.encoding is None else encoding_named(settings.encoding)
+    read, source = partial(_chunks, held.descriptor), held.source
+    features = None
+    try:
+        if is_streamed(source, readers, read):
+            text, features = _streamed(
+                source, known or encoding_of_large(source, read), read, recipe
+            )
+        else:
+            text = read_text(source, known, readers, read)
+            features = all_features([text.text], recipe) if recipe else None
+    except SkipError as skip:
+        refusal = Refusal.CHANGED if skip.reason is Reason.CHANGED else Refusal.NO_TEXT
+        raise held.refused(refusal, skip.detail or skip.reason.value) from None
+    if text.bytes_digest != held.file.byte_digest:
+        raise held.refused(Refusal.CHANGED)
+    if text.text_digest != held.file.text_digest:
+        raise held.refused(Refusal.NOT_THE_SAME, "its text is not that of the plan")
+    return _Reading(text.encoding.name in FORMATS, features)
+
+
+def _chunks(descriptor: int, source: Source, limit: int | None) -> Generator[bytes]:
+    return read_open(descriptor, source, limit)
+
+
+def _streamed(
+    source: Source, encoding: Encoding, read: ReadChunks, recipe: Recipe | None
+) -> tuple[Text, Features | None]:
+    """Return the digests of a large file, and with a recipe its features. Raises SkipError."""
+    of_bytes, of_text = blake2b(digest_size=16), blake2b(digest_size=16)
+
+    def chunks() -> Iterator[bytes]:
+        for chunk in read(source, None):
+            of_bytes.update(chunk)
+            yield chunk
+
+    def pieces() -> Iterator[str]:
+        for text in decode_chunks(chunks(), encoding):
+            of_text.update(text.encode("utf-8", "surrogatepass"))
+            yield from chunks_of(text)
+
+    features = merged(segments(pieces(), recipe), recipe) if recipe else None
+    if recipe is None:
+        deque(pieces(), maxlen=0)
+    return Text("", encoding, of_bytes.digest(), of_text.digest()), features

@@ -1,0 +1,118 @@
+"""Pairs of folders in, whole folders that go out: one decision for all their files.
+
+If all files of a folder have their copy in another one, then either all of them go or none does,
+even where the rules prefer some files of the one folder and some of the other. Of two
+folders with the same files the one stays that the rules prefer more often.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from simdup.clean.candidates import Candidate
+from simdup.clean.decide import text_refusal
+from simdup.clean.records import WHOLE_FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simdup.clean.records import Act, Action, Consents
+    from simdup.records import FolderPair
+
+    Copies = Sequence[tuple[Candidate, Candidate]]
+
+
+@dataclass(frozen=True, slots=True)
+class WholeFolders:
+    """The folders that go as a whole."""
+
+    copy_of: dict[str, str] = field(default_factory=dict)
+    """The path of each of their files, with the path of its copy in the other folder."""
+    folders: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    """Why each folder goes, and the paths of its files."""
+
+    def explained(self, actions: Iterable[Action]) -> list[Action]:
+        """The actions; those on the files of a whole folder say so, if all its copies stay."""
+        made = {each.file.path: each for each in actions}
+        for why, files in self.folders:
+            if all(path in made and made[path].keep.path == self.copy_of[path] for path in files):
+                made |= {path: replace(made[path], why=why) for path in files}
+        return list(made.values())
+
+
+def whole_folders(
+    pairs: Iterable[FolderPair],
+    pools: Sequence[Sequence[Candidate]],
+    consents: Consents,
+    act: Act,
+    given: int = 0,
+) -> WholeFolders:
+    """The folders that go: each of their files has a copy in a folder that stays.
+
+    A folder with fewer files goes, unless the first `given` parts of the keys, which are those of
+    the user's own rules, prefer more of its files than of the other's: then no folder goes whole.
+    """
+    found = WholeFolders()
+    files = {each.scanned: (place, each) for place, pool in enumerate(pools) for each in pool}
+    paths = sorted(files)
+    for pair in pairs:
+        copies = _copies(pair, files, paths)
+        if pair.unread or not pair.files == pair.identical == len(copies):
+            continue
+        is_larger = pair.other_files > pair.files
+        is_reversed = _preferred(copies, given if is_larger else None) > 0
+        if is_reversed and is_larger:
+            continue
+        if is_reversed:
+            copies = [(copy, file) for file, copy in copies]
+        if all(_may_go(file, copy, consents, act) for file, copy in copies):
+            found.copy_of.update((file.id.path, copy.id.path) for file, copy in copies)
+            going, staying = _folders(pair, copies)
+            why = f"{WHOLE_FOLDER}{going} stands in {staying}"
+            found.folders.append((why, tuple(file.id.path for file, _ in copies)))
+    return found
+
+
+def _copies(
+    pair: FolderPair, files: Mapping[str, tuple[int, Candidate]], paths: Sequence[str]
+) -> Copies:
+    """The files of a folder, each with the file of its group at the same place in the other."""
+    beginning, found = os.path.join(pair.path, ""), list[tuple[Candidate, Candidate]]()
+    for path in islice(paths, bisect_left(paths, beginning), None):
+        if not path.startswith(beginning):
+            break
+        place, file = files[path]
+        there, copy = files.get(os.path.join(pair.other, path[len(beginning) :]), (-1, file))
+        if place == there:
+            found.append((file, copy))
+    return found
+
+
+def _preferred(copies: Copies, parts: int | None) -> int:
+    """How many files more are preferred to their copies than copies to their files.
+
+    Only the first `parts` of their keys count; None for all.
+    """
+    keys = [(file.key[:parts], copy.key[:parts]) for file, copy in copies]
+    return sum((one < two) - (two < one) for one, two in keys)
+
+
+def _may_go(file: Candidate, copy: Candidate, consents: Consents, act: Act) -> bool:
+    if file.stays or file.id.text_digest != copy.id.text_digest:
+        return False
+    is_same = file.id.byte_digest == copy.id.byte_digest
+    return is_same or not text_refusal(file, copy, consents, act)
+
+
+def _folders(pair: FolderPair, copies: Copies) -> list[str]:
+    """The absolute path of the folder that goes and of the one that stays."""
+    beginning = os.path.join(pair.path, "")
+    paths = [each.scanned for each in copies[0]]
+    # Both files have the same path below their folders, and one of these is `pair.path`.
+    inside = next(path for path in paths if path.startswith(beginning))
+    below = os.sep + inside[len(beginning) :]
+    return [each.id.path.removesuffix(below) for each in copies[0]]

@@ -1,0 +1,438 @@
+"""What a run is about to do and has done, on the disk before and after it is done.
+
+A journal is JSON Lines: `begin`, a `planned` line for each action, and then for each action an
+`intent`, synced before it is acted on, and a `done`, a `refused` or a `left`. Each line begins
+with its CRC, so that a torn or damaged line is told from a whole one. Lines are only ever added.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+from binascii import crc32
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from simdup.clean.plan import action_line, action_of, parsed_plan, plan_lines
+from simdup.clean.records import Plan
+from simdup.clean.system import sync_folder
+from simdup.errors import InputError
+from simdup.fields import Fields, WrongFieldError, path_fields, printable
+from simdup.storage.home import usual_place
+from simdup.storage.opening import open_to_read, reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from simdup.clean.records import Action, Header
+
+#: Raised when a line means something else than before.
+VERSION = 1
+
+_LINE = re.compile(rb'\{"crc": "([0-9a-f]{8})", (.*)\}\n', re.DOTALL)
+
+
+class JournalFailedError(Exception):
+    """The journal cannot be written: nothing more may be done. The message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What is going to be done with the file of an action."""
+
+    line: int
+    """The line of the action in its plan."""
+    target: str
+    """Where the file will be; the path of the file itself if it stays where it is."""
+    folder_ns: int
+    """When its folder was last changed, before."""
+    trash: str | None = None
+    """The trash folder that `target` is in."""
+    top: str | None = None
+    """The folder that paths in that trash are relative to; None: they are absolute."""
+    aside: str | None = None
+    """A name that nothing has, for what is between two names for a moment."""
+    made: tuple[str, ...] = ()
+    """Folders that will be made for `target`, the highest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done with the file of an action."""
+
+    line: int
+    device: int
+    inode: int
+    """Of what is at the target now, or at the file's own path if it is a link now."""
+    ctime_ns: int
+    folder_ns: int
+    """When the folder of the file was last changed, after it; 0 if that is not known."""
+
+
+@dataclass(slots=True)
+class Story:
+    """What a journal says of one action."""
+
+    action: Action
+    intent: Intent | None = None
+    done: Done | None = None
+    refused: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a run ended before it said what became of the intent."""
+        return self.intent is not None and self.done is None and self.refused is None
+
+
+@dataclass(slots=True)
+class History:
+    """What a whole journal says."""
+
+    path: str
+    header: Header
+    planned: int
+    """The number of actions that `begin` announces."""
+    to: str | None
+    """The folder of `Act.MOVE`."""
+    undoes: str | None
+    """The journal whose actions this one undid; None: it acted on a plan."""
+    stories: dict[int, Story] = field(default_factory=dict)
+    """By the line of the action in its plan, in the order in which they were planned."""
+    damaged: list[int] = field(default_factory=list)
+    """Numbers of lines that are not as they were written."""
+    whole: int = 0
+    """The bytes before a line that was cut off when the run was killed; all, if none was."""
+
+
+def default_folder() -> Path:
+    """Return where journals are: SIMDUP_JOURNALS, or in the system's place for data.
+
+    Raises NoHomeError.
+    """
+    folders = {"mac": "Application Support", "xdg": "XDG_DATA_HOME", "unix": ".local/share"}
+    return usual_place("SIMDUP_JOURNALS", "journals", **folders)
+
+
+class Journal:
+    """A journal that is being written; `close` it."""
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        """Write to an open file; see `begun` and `continued`."""
+        self.path, self._descriptor = path, descriptor
+        self._waiting: list[bytes] = []
+
+    def planned(self, action: Action) -> None:
+        """Add an action of the plan."""
+        self._add("planned", {"line": action.line, "plan": json.loads(action_line(action))})
+        if len(self._waiting) >= 1024:
+            self._write()
+
+    def intend(self, intent: Intent) -> None:
+        """Add what is going to be done; nothing may be done before `sync`."""
+        given: dict[str, Any] = {"line": intent.line, **path_fields(intent.target, "target")}
+        given["folder_ns"] = intent.folder_ns
+        for name in ("trash", "top", "aside"):
+            if (path := getattr(intent, name)) is not None:
+                given |= path_fields(path, name)
+        if intent.made:
+            given["made"] = [path_fields(each) for each in intent.made]
+        self._add("intent", given)
+
+    def finish(self, done: Done) -> None:
+        """Add what has been done."""
+        file = [done.device, done.inode, done.ctime_ns]
+        self._add("done", {"line": done.line, "file": file, "folder_ns": done.folder_ns})
+
+    def refuse(self, line: int, why: str) -> None:
+        """Add that the file of an action was left as it is."""
+        self._add("refused", {"line": line, "why": printable(why)})
+
+    def leave(self, line: int) -> None:
+        """Add that nothing came of an intent, since the run was asked to end."""
+        self._add("left", {"line": line})
+
+    def _add(self, event: str, fields: dict[str, Any]) -> None:
+        self._waiting.append(_line({"event": event, **fields}))
+
+    def _write(self) -> None:
+        data, self._waiting = b"".join(self._waiting), []
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError as error:
+            raise JournalFailedError(f"{self.path!r}: {reason_of(error)}") from None
+
+    def sync(self) -> None:
+        """Have all that was added on the disk. Raises JournalFailedError."""
+        self._write()
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise JournalFailedError(f"{self.path!r}: {reason_of(error)}") from None
+
+    def close(self) -> None:
+        """Close the file, without what was added after the last `sync`."""
+        os.close(self._descriptor)
+
+
+def begun(
+    place: str | None,
+    header: Header,
+    actions: Iterable[Action],
+    *,
+    to: str | None = None,
+    undoes: str | None = None,
+) -> Journal:
+    """Return a new journal with a plan in it, on the disk. Raises InputError.
+
+    `place` names the file, which must not be there; None: a new one in the usual folder.
+    """
+    actions = list(actions)
+    journal = _created(place)
+    plan = json.loads(next(iter(plan_lines(Plan((), (), header)))))
+    journal._add(  # noqa: SLF001  (the functions that make one)
+        "begin",
+        {
+            "simdup": "journal",
+            "version": VERSION,
+            "made": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "machine": machine(),
+            "user": _user(),
+            "actions": len(actions),
+            "plan": plan,
+        }
+        | ({} if to is None else path_fields(to, "to"))
+        | ({} if undoes is None else path_fields(undoes, "undoes")),
+    )
+    try:
+        for each in actions:
+            journal.planned(each)
+        journal.sync()
+    except JournalFailedError as failed:
+        journal.close()
+        with suppress(OSError):
+            os.unlink(journal.path)
+        raise InputError(str(failed)) from None
+    return journal
+
+
+def continued(history: History) -> Journal:
+    """Return the journal that was read, to add to it. Raises InputError.
+
+    A line that was cut off when the run was killed is cut away.
+    """
+    try:
+        descriptor = os.open(history.path, os.O_WRONLY | os.O_APPEND | _NO_LINK)
+        os.ftruncate(descriptor, history.whole)
+    except OSError as error:
+        raise InputError(f"{history.path!r}: {reason_of(error)}") from None
+    return Journal(history.path, descriptor)
+
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+def _created(place: str | None) -> Journal:
+    """Return an empty journal. Raises InputError."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | _NO_LINK
+    try:
+        folder = os.path.dirname(os.path.abspath(place)) if place else str(default_folder())
+        if place is None:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        for path in (place,) if place else _names(folder):
+            with suppress(*() if place else (FileExistsError,)):
+                descriptor = os.open(path, flags, 0o600)
+                _sync_path(folder)
+                return Journal(os.path.abspath(path), descriptor)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot make the journal {place or folder!r}: {reason_of(error)}"
+        ) from None
+    raise AssertionError("names never end")
+
+
+def _names(folder: str) -> Iterator[str]:
+    stem = f"{datetime.now().astimezone():%Y-%m-%dT%H%M%S}-{os.getpid()}"
+    number = 1
+    while True:
+        yield os.path.join(folder, f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
+        number += 1
+
+
+def _sync_path(folder: str) -> None:
+    if os.name == "posix":
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            sync_folder(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+@contextmanager
+def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
+    """Keep other runs out of the folder of journals and these roots. Raises InputError at once."""
+    try:
+        import fcntl  # noqa: PLC0415  (not on Windows)
+    except ImportError:
+        yield
+        return
+    folder = os.path.dirname(os.path.abspath(journal)) if journal else str(default_folder())
+    held: list[int] = []
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        lock = os.path.join(folder, "clean.lock")
+        held.append(os.open(lock, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600))
+        for root in sorted({*roots}):
+            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+                held.append(os.open(root, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK))
+        for descriptor in held:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError("another `simdup clean` or `undo` is under way here") from None
+            except OSError:
+                continue  # of a file system that has no locks
+        yield
+    except OSError as error:
+        raise InputError(f"{error.filename or folder!r}: {reason_of(error)}") from None
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+
+
+def machine() -> str:
+    """Return what tells this computer from others, without saying which it is."""
+    found = platform.node().encode("utf-8", "surrogateescape")
+    with suppress(OSError), open("/etc/machine-id", "rb") as file:
+        found = file.read(64).strip() or found
+    return blake2b(found, digest_size=8, person=b"simdup journal").hexdigest()
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
+
+
+def _line(event: dict[str, Any]) -> bytes:
+    rest = json.dumps(event, ensure_ascii=False, allow_nan=False).encode("utf-8")[1:]
+    return b'{"crc": "%08x", %s\n' % (crc32(rest[:-1]), rest)
+
+
+def read_journal(path: str) -> History:
+    """Return what a journal says. Raises InputError for one that is not of this user and machine.
+
+    A line that is damaged is noted in `damaged`, and the others count without it.
+    """
+    try:
+        descriptor = open_to_read(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path!r}: {reason_of(error)}") from None
+    with open(descriptor, "rb") as file:
+        if hasattr(os, "getuid") and os.fstat(descriptor).st_uid != os.getuid():
+            raise InputError(f"{path!r} is the journal of another user")
+        try:
+            return _history(file, os.path.abspath(path))
+        except OSError as error:
+            raise InputError(f"{path!r}: {reason_of(error)}") from None
+
+
+def _history(lines: Iterable[bytes], path: str) -> History:
+    numbered = enumerate(lines, 1)
+    _, first = next(numbered, (1, b""))
+    try:
+        history = _begin(Fields(_event(first)), path)
+    except WrongFieldError as wrong:
+        raise InputError(f"{path!r}, line 1: no journal: {wrong}") from None
+    history.whole = len(first)
+    for number, line in numbered:
+        if not line.endswith(b"\n"):
+            break
+        history.whole += len(line)
+        try:
+            _tell(Fields(_event(line)), history)
+        except WrongFieldError:
+            history.damaged.append(number)
+    return history
+
+
+def _event(line: bytes) -> object:
+    """Return the object in a line. Raises WrongFieldError for a line that is not as written."""
+    found = _LINE.fullmatch(line)
+    if found is None or int(found[1], 16) != crc32(found[2]):
+        raise WrongFieldError("it is damaged")
+    try:
+        return json.loads(b"{" + found[2] + b"}")
+    except (ValueError, RecursionError):
+        raise WrongFieldError("it is no JSON") from None
+
+
+def _begin(fields: Fields, path: str) -> History:
+    if fields.value.get("event") != "begin" or fields.value.get("simdup") != "journal":
+        raise fields.wrong("simdup", "must be 'journal'")
+    if (version := fields.count("version")) != VERSION:
+        raise fields.wrong("version", f"is {version}, and only {VERSION} is known")
+    if fields.text("machine") != machine():
+        raise InputError(f"{path!r} was written on another machine")
+    if fields.count("user") != _user():
+        raise InputError(f"{path!r} is the journal of another user")
+    plan = json.dumps(fields.inner("plan").value).encode()
+    header = parsed_plan([plan], path).header
+    named = {key: fields.path(key) if fields.has(key) else None for key in ("to", "undoes")}
+    return History(path, header, fields.count("actions"), named["to"], named["undoes"])
+
+
+def _tell(fields: Fields, history: History) -> None:
+    """Add what one line says to a history. Raises WrongFieldError."""
+    event, line = fields.text("event"), fields.count("line")
+    if event == "planned":
+        if line in history.stories:
+            raise fields.wrong("line", "is there twice")
+        history.stories[line] = Story(action_of(fields.inner("plan"), line))
+        return
+    if (teller := _TELLERS.get(event)) is None or line not in history.stories:
+        raise fields.wrong("event", "is unknown")
+    teller(fields, history.stories[line])
+
+
+def _tell_intent(fields: Fields, story: Story) -> None:
+    paths = {key: fields.path(key) for key in ("trash", "top", "aside") if fields.has(key)}
+    made = tuple(each.path() for each in fields.each("made")) if fields.has("made") else ()
+    line, target = story.action.line, fields.path("target")
+    folder_ns = _time(fields)
+    story.intent, story.done, story.refused = (
+        Intent(line, target, folder_ns, **paths, made=made),
+        None,
+        None,
+    )
+
+
+def _tell_done(fields: Fields, story: Story) -> None:
+    file = fields.numbers("file")
+    if len(file) != 3 or story.intent is None:
+        raise fields.wrong("file", "must be device, inode, ctime_ns")
+    story.done = Done(story.action.line, *file, _time(fields))
+
+
+def _tell_refused(fields: Fields, story: Story) -> None:
+    story.refused = fields.text("why")
+
+
+def _tell_left(_: Fields, story: Story) -> None:
+    story.intent = None
+
+
+_TELLERS: dict[str, Callable[[Fields, Story], None]] = {
+    "intent": _tell_intent,
+    "done": _tell_done,
+    "refused": _tell_refused,
+    "left": _tell_left,
+}
+
+
+def _time(fields: Fields) -> int:
+    return fields.known("folder_ns", -(2**63), 2**63)

@@ -1,0 +1,124 @@
+"""A result and the user's rules in, a plan out; files are looked at and read, and none is changed.
+
+    groups -> files as they are now -> which file goes for which -> actions, and what is left why
+
+Whether two files are the same is asked of the file and the one that is kept, which need not be
+the representative of their group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
+from simdup.clean.decide import decide_group, near_refusal
+from simdup.clean.folders import whole_folders
+from simdup.clean.protection import Protection
+from simdup.clean.records import Act, Action, Consents, Header, Left, Plan
+from simdup.clean.rules import Rules
+from simdup.clean.similarity import similarities
+from simdup.errors import InputError
+from simdup.recipe import FeatureKind, Recipe
+from simdup.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simdup.clean.decide import Gone
+    from simdup.records import ScanResult
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asked for."""
+
+    rules: Rules = field(default_factory=Rules)
+    protection: Protection = field(default_factory=Protection)
+    consents: Consents = field(default_factory=Consents)
+    act: Act = Act.TRASH
+    typed: tuple[str, ...] = ()
+    """The rules as they were typed, for the header of the plan."""
+
+
+def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Plan:
+    """The plan for a result. Raises InputError if it does not say which files it saw.
+
+    `of` and `of_digest` name the result. Copies and similar files without consent are in
+    `Plan.left`, and so is what is not as it was scanned.
+    """
+    check_result(result, of)
+    if wishes.consents.near is not None and not result.settings.verified:
+        raise InputError(f"{of!r}: was made with -k or --no-verify: only copies may go, not --near")
+    settings, left, actions = plan_settings(result.settings), list[Left](), list[Action]()
+    pools = list(candidates(result, wishes.rules, wishes.protection, left))
+    consents, act = wishes.consents, wishes.act
+    whole = whole_folders(result.folders, pools, consents, act, wishes.rules.given)
+    alike = _alike(pools, wishes, settings)
+    for group, pool, near in zip(result.groups, pools, alike, strict=True):
+        decided = decide_group(pool, whole.copy_of, near, consents, act)
+        actions += (_action(each, group.id, wishes) for each in decided.gone)
+        left += (Left(0, group.id, file.id, why) for file, why in decided.left)
+    header = Header(
+        datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        of,
+        of_digest,
+        wishes.typed,
+        settings,
+        roots_of(result),
+        result.stats.found,
+    )
+    return numbered(whole.explained(actions), left, header)
+
+
+def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) -> Plan:
+    """A plan whose lines are in the order of groups, each with its number in a plan file."""
+    both: list[Action | Left] = [*actions, *left]
+    lines = [
+        replace(each, line=line)
+        for line, each in enumerate(sorted(both, key=lambda each: each.group), 2)
+    ]
+    return Plan(
+        tuple(each for each in lines if isinstance(each, Action)),
+        tuple(each for each in lines if isinstance(each, Left)),
+        header,
+    )
+
+
+def plan_settings(settings: Settings) -> Settings:
+    """How texts are read and compared again: by shingles, and never by a converter.
+
+    Keywords and words leave out too much of a text to decide that it may go.
+    """
+    is_shingled = settings.recipe.features is FeatureKind.SHINGLES
+    recipe = Recipe(ngram=settings.recipe.ngram) if is_shingled else Recipe()
+    return Settings(recipe, encoding=settings.encoding, formats=settings.formats)
+
+
+def _alike(
+    pools: Sequence[Sequence[Candidate]], wishes: Wishes, settings: Settings
+) -> list[dict[bytes, float]]:
+    """For each group the similarities of its texts to its first file, as far as they may matter."""
+    asked = list[tuple[int, Candidate, Candidate]]()
+    for place, pool in enumerate(pools):
+        texts = {pool[0].id.text_digest} if pool else set[bytes]()
+        for file in pool[1:]:
+            is_known = file.id.text_digest in texts
+            if not (is_known or near_refusal(file, pool[0], wishes.consents, wishes.act)):
+                texts.add(file.id.text_digest)
+                asked.append((place, pool[0], file))
+    values = similarities([(one.document, two.document) for _, one, two in asked], settings)
+    found: list[dict[bytes, float]] = [{} for _ in pools]
+    for (place, _, file), value in zip(asked, values, strict=True):
+        found[place][file.id.text_digest] = value
+    return found
+
+
+def _action(gone: Gone, group: int, wishes: Wishes) -> Action:
+    file, keep = gone.file, gone.keep
+    why = wishes.rules.deciding(keep.key, file.key)
+    if keep.stays and file.key < keep.key:
+        why = f"the kept file is {keep.stays}"
+    about = gone.kind, gone.similarity, why
+    return Action(0, group, keep.id, wishes.act, file.id, *about)

@@ -1,0 +1,116 @@
+"""Which files may not be touched, whatever the rules prefer."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from simdup.errors import InputError
+from simdup.files.walk import NOISE_FOLDERS, TRASH_OF_A_USER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simdup.clean.records import FileId
+
+    Identity = tuple[int, int]
+
+#: Why a file is neither kept nor acted on.
+OUTSIDE = "outside the folders of the scan"
+NOISE = "in a folder of a trash, a cache, snapshots or version control"
+
+_NOISE = frozenset(name.casefold() for name in NOISE_FOLDERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """Folders and names that the user protects; see `reason`."""
+
+    protected: tuple[str, ...] = ()
+    """Files and folders in which nothing is acted on."""
+    only_under: tuple[str, ...] = ()
+    """If there are any, nothing is acted on outside these folders."""
+    names: tuple[str, ...] = ()
+    """Globs of the names of files that are not acted on."""
+
+    def reason(self) -> Callable[[str], str]:
+        """A function that says why a file, by its absolute path, stays; "" if it need not.
+
+        Folders are known by device and inode, so that neither another spelling nor a bind mount
+        leads around a protection. Raises InputError for one that does not exist.
+        """
+        protected, only = _identities(self.protected), _identities(self.only_under)
+        known: dict[str, frozenset[Identity]] = {}
+
+        def why(path: str) -> str:
+            folder, name = os.path.split(path)
+            if any(fnmatchcase(name, glob) for glob in self.names):
+                return "protected by its name"
+            above = _above(folder, known) if protected or only else frozenset()
+            if protected and not protected.isdisjoint({*above, _identity(path)}):
+                return "protected"
+            return "outside --only-under" if only and only.isdisjoint(above) else ""
+
+        return why
+
+
+def is_noise(path: str) -> bool:
+    """Whether a file lies in a folder of a trash, of snapshots, of version control or of a cache.
+
+    Such a file is nobody's copy to keep: it may go away by itself.
+    """
+    parts = os.path.dirname(path).split(os.sep)
+    return any(
+        part.casefold() in _NOISE
+        or part.startswith(TRASH_OF_A_USER)
+        or (part, below) == ("Trash", "files")
+        for part, below in zip(parts, [*parts[1:], ""], strict=True)
+    )
+
+
+def _identities(paths: Iterable[str]) -> set[Identity]:
+    """Device and inode of each path. Raises InputError for one that does not exist."""
+    found = {path: _identity(path) for path in paths}
+    if missing := [path for path, identity in found.items() if identity is None]:
+        raise InputError(f"{missing[0]!r}: no such file or folder to protect or to stay in")
+    return {identity for identity in found.values() if identity is not None}
+
+
+def _identity(path: str) -> Identity | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _above(folder: str, known: dict[str, frozenset[Identity]]) -> frozenset[Identity]:
+    """Device and inode of a folder and of all folders above it, as far as they can be seen."""
+    missing = []
+    while folder not in known:
+        missing.append(folder)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    above = known.get(folder, frozenset())
+    for each in reversed(missing):
+        identity = _identity(each)
+        above = known[each] = above if identity is None else above | {identity}
+    return above
+
+
+def changed_since(file: FileId) -> str:
+    """Why a file is not the one that a scan saw; "" if it is."""
+    try:
+        status = os.lstat(file.path)
+    except (OSError, ValueError):
+        return "gone since the scan"
+    if not stat.S_ISREG(status.st_mode):
+        return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no regular file any more"
+    now = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    seen = file.device, file.inode, file.size, file.mtime_ns, file.ctime_ns
+    return "" if now == seen else "changed since the scan"

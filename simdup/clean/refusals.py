@@ -1,0 +1,50 @@
+"""Why a file of a plan is not acted on."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Refusal(Enum):
+    """Why a file is as it was; the value is what people read."""
+
+    GONE = "gone already"
+    LINK_IN_PATH = "reached through a symbolic link, or a folder of its path is gone"
+    BAD_PATH = "its path is none that a plan can name"
+    OUTSIDE = "outside the folders of the scan"
+    NOISE = "in a trash, a snapshot or version control"
+    NOT_A_FILE = "no longer a regular file"
+    CHANGED = "changed since the scan"
+    CHANGING = "changed while it was looked at"
+    SAME_FILE = "the kept file itself, under another name"
+    KEPT_GONE = "the kept file is gone"
+    KEPT_CHANGED = "the kept file changed since the scan"
+    KEPT_GOES = "the kept file is itself acted on"
+    KEPT_LOCKED = "another program has locked the kept file"
+    NOT_THE_SAME = "not what the plan says of it and the kept file"
+    NOT_ALIKE = "not similar enough to the kept file"
+    NOT_ALLOWED = "not allowed on the command line"
+    NO_TEXT = "its text could not be read again"
+    NO_TRASH = "no trash on its file system"
+    OTHER_DEVICE = "on another file system than the kept file"
+    OTHER_OWNER = "owner, mode or attributes differ from the kept file's"
+    OTHER_NAMES = "it has other hard links, which are not in the plan"
+    REPLACED = "another program replaced it at the last moment"
+    CANNOT_SHARE = "the file system cannot share blocks"
+    NAME_TAKEN = "its name has been taken"
+    NOT_AS_LEFT = "not as simdup left it"
+    FOLDER_GONE = "its folder is gone"
+    NO_WAY_BACK = "deleted for good"
+    DAMAGED = "a damaged line of the journal"
+    FAILED = "the system refused it"
+
+
+class RefusedError(Exception):
+    """One file stays as it is; caught where the next one is taken."""
+
+    def __init__(self, refusal: Refusal, detail: str = "") -> None:
+        super().__init__(refusal, detail)
+        self.refusal, self.detail = refusal, detail
+
+    def __str__(self) -> str:
+        return f"{self.refusal.value} ({self.detail})" if self.detail else self.refusal.value

@@ -1,0 +1,158 @@
+"""Rules and files in, an order out: which file of several is kept.
+
+    "newest", "format=docx,odt", "under=/archive"  ->  a key; the smallest one is kept
+
+Rules are asked in the order given, and the first one in which two files differ decides. The bytes
+of the path decide last, so the order is the same everywhere. `tests/clean/rules.json` has the
+answers that any other program with these rules has to give.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, TypeAlias
+
+from simdup.errors import BadValueError
+from simdup.files.precedence import is_name_of_copy
+from simdup.settings import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    Key: TypeAlias = tuple[int | bytes, ...]
+
+#: Formats from the one that holds the most of a document to the one that holds the least.
+FORMAT_ORDER = (
+    *("docx", "odt", "pptx", "odp", "xlsx", "ods", "rtf", "epub", "html", "eml", "pdf", "text"),
+)
+
+#: What decides where the given rules do not.
+DEFAULTS = ("longest", "format", "first", "original-name", "oldest", "shortest-path")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What the rules ask about a file."""
+
+    path: str
+    """Absolute."""
+    size: int
+    mtime_ns: int
+    features: int
+    """The number of distinct shingles: how long the text is, whatever its encoding."""
+    format: str
+    """As `Document.format`."""
+    encoding: str
+    root: int
+    """The place of the folder that it was found in among those that the scan was given."""
+    is_representative: bool
+    """Whether its group has it as the representative."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule and its value; see `rule_of`."""
+
+    name: str
+    value: tuple[str, ...] = ()
+
+    def place(self, file: Ranked) -> int:
+        """The place of a file by this rule: the lower, the rather it is kept."""
+        return _TAKING[self.name](file, self.value) if self.value else _PLAIN[self.name](file)
+
+    @property
+    def typed(self) -> str:
+        """The value as it is typed after --prefer, or after --prefer-under."""
+        value = ",".join(self.value)
+        return value if self.name == "under" else self.name + ("=" + value) * bool(value)
+
+    def __str__(self) -> str:
+        """The rule in words, for people."""
+        return f"{self.name} {', '.join(self.value)}" if self.value else self.name
+
+
+_PLAIN: dict[str, Callable[[Ranked], int]] = {
+    "newest": lambda file: -file.mtime_ns,
+    "oldest": lambda file: file.mtime_ns,
+    "longest": lambda file: -file.features,
+    "largest": lambda file: -file.size,
+    "shortest-path": lambda file: len(file.path),
+    "shallowest": lambda file: file.path.count(os.sep),
+    "deepest": lambda file: -file.path.count(os.sep),
+    "first": lambda file: file.root,
+    "representative": lambda file: not file.is_representative,
+    "original-name": lambda file: is_name_of_copy(os.path.basename(file.path)),
+    "format": lambda file: _among(file.format, FORMAT_ORDER),
+}
+
+_TAKING: dict[str, Callable[[Ranked, Sequence[str]], int]] = {
+    "format": lambda file, names: _among(file.format, names),
+    "encoding": lambda file, names: _among(file.encoding, names),
+    "name": lambda file, globs: (
+        not any(fnmatchcase(os.path.basename(file.path), glob) for glob in globs)
+    ),
+    "under": lambda file, folders: not any(is_under(file.path, each) for each in folders),
+}
+
+#: The names of all rules, those with a value followed by what it is.
+NAMES = (*_PLAIN, "format=docx,...", "encoding=utf-8,...", "name=GLOB", "under=DIR")
+
+
+def rule_of(text: str) -> Rule:
+    """The rule in NAME or NAME=VALUE. Raises ValueError for what is none.
+
+    >>> rule_of("format=docx,pdf")
+    Rule(name='format', value=('docx', 'pdf'))
+    """
+    name, sign, value = text.partition("=")
+    if not sign and name in _PLAIN:
+        return Rule(name)
+    if not (value and name in _TAKING):
+        raise BadValueError(f"{text!r} is none of {', '.join(NAMES)}")
+    values = tuple(value.split(",")) if name in {"format", "encoding"} else (value,)
+    known = {*FORMATS, "text"}
+    if name == "format" and (unknown := next((v for v in values if v not in known), None)):
+        raise BadValueError(f"{unknown!r} is none of {', '.join((*FORMATS, 'text'))}")
+    if name == "encoding":
+        from simdup.text.encodings import encoding_named  # noqa: PLC0415
+
+        values = tuple(encoding_named(each).name for each in values)
+    return Rule(name, values)
+
+
+class Rules:
+    """Rules in their order, those that decide by default last."""
+
+    def __init__(self, given: Sequence[Rule] = ()) -> None:
+        """Put the defaults after the given rules."""
+        defaults = (Rule(name) for name in DEFAULTS)
+        self.rules = (*given, *defaults)
+        self.given = len(given)
+
+    def key(self, file: Ranked) -> Key:
+        """The key of a file: of several files the one with the smallest key is kept."""
+        path = file.path.encode("utf-8", "surrogateescape")
+        return (*(rule.place(file) for rule in self.rules), path)
+
+    def deciding(self, kept: Key, other: Key) -> str:
+        """The rule that prefers one key to another, in words."""
+        for rule, one, two in zip(self.rules, kept, other, strict=False):
+            if one != two:
+                return str(rule)
+        return "order of names"
+
+
+def is_under(path: str, folder: str) -> bool:
+    """Whether a path is this folder or lies in it, at any depth.
+
+    >>> is_under("/mnt/ab/c", "/mnt/a"), is_under("/mnt/a/c", "/mnt/a"), is_under("/mnt", "/")
+    (False, True, True)
+    """
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _among(name: str, names: Sequence[str]) -> int:
+    """The place of a name; behind all for one that is not among them."""
+    return names.index(name) if name in names else len(names)

@@ -1,0 +1,316 @@
+"""Files of a journal back where they were, each checked to be as simdup left it.
+
+What a journal says is not trusted: a file is moved back only if it lies where simdup puts files,
+has the inode, the times and the bytes that the journal gives, and nothing has its old name.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from simdup.clean.acting import remove
+from simdup.clean.checks import Held, is_below
+from simdup.clean.copying import copy_to, digest_of_open
+from simdup.clean.records import Act
+from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.system import Place, exchange, rename_new, sync_folder
+from simdup.clean.trash import Trashes, is_trash
+from simdup.storage.opening import reason_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simdup.clean.journal import History, Intent, Story
+    from simdup.clean.records import FileId
+
+
+class Settler:
+    """Puts files back; `close` it."""
+
+    def __init__(self, history: History) -> None:
+        """Prepare for the files of a journal."""
+        self._history = history
+        self._trashes = Trashes()
+        self._restored: dict[tuple[int, int], str] = {}
+
+    def put_back(self, story: Story, *, act: bool = True) -> bool:
+        """Put the file of an action back; False if it is where it was already.
+
+        Without `act` only look whether it can be. Raises RefusedError.
+        """
+        intent, file = story.intent, story.action.file
+        if intent is None or story.action.act is Act.REFLINK:
+            return False
+        try:
+            self._check_paths(story, intent)
+            with _place(file.path) as place:
+                if story.action.act is Act.LINK:
+                    return self._unlinked(story, intent, place, act=act)
+                return self._moved_back(story, intent, place, act=act)
+        except FileExistsError:
+            raise RefusedError(Refusal.NAME_TAKEN) from None
+        except ValueError:
+            raise RefusedError(Refusal.BAD_PATH) from None
+        except OSError as error:
+            raise RefusedError(Refusal.FAILED, reason_of(error)) from None
+
+    def is_there(self, story: Story) -> bool:
+        """Whether the file is where the intent wants it, and no longer at its own name."""
+        file, intent = story.action.file, story.intent
+        if intent is None or story.action.act not in {Act.TRASH, Act.MOVE}:
+            return False
+        try:
+            self._check_paths(story, intent)
+            with _place(intent.target) as target, closing(_opened(target, file)) as found:
+                return found.identity == (file.device, file.inode) and _as_left(found)
+        except (RefusedError, OSError, ValueError):
+            return False
+
+    def _check_paths(self, story: Story, intent: Intent) -> None:
+        """Raise RefusedError for an intent that simdup cannot have had."""
+        act, path = story.action.act, story.action.file.path
+        is_right = any(is_below(path, root) for root in self._history.header.roots)
+        if act is Act.TRASH and intent.trash is not None:
+            is_right &= is_trash(intent.trash, intent.top)
+            is_right &= os.path.dirname(intent.target) == os.path.join(intent.trash, "files")
+        elif act is Act.TRASH:
+            raise RefusedError(
+                Refusal.NO_WAY_BACK, "the bin of the system has it: take it out there"
+            )
+        elif act is Act.MOVE:
+            to = self._history.to
+            is_right &= to is not None and is_below(intent.target, to)
+            is_right &= all(is_below(each, to or "") for each in intent.made)
+        else:
+            own = os.path.join(os.path.dirname(path), intent.aside or "")
+            is_right &= intent.target == (own if act is Act.DELETE else path)
+        if act is not Act.TRASH:
+            is_right &= (intent.aside or "").startswith(".simdup-") and "/" not in (
+                intent.aside or ""
+            )
+        if not is_right:
+            raise RefusedError(Refusal.BAD_PATH, intent.target)
+
+    def _moved_back(self, story: Story, intent: Intent, place: Place, *, act: bool) -> bool:
+        """Put back what was moved, or was going to be."""
+        file = story.action.file
+        if _is(place, (file.device, file.inode)):
+            if act:
+                self._clean_up(story, intent, place)
+            return False
+        if story.action.act is Act.MOVE:
+            if self._from_aside(file, intent, place, act=act):
+                return True
+            if place.exists():
+                self._is_back(story, place)
+                if act:
+                    self._clean_up_copy(intent, place, file)
+                return False
+        try:
+            self._from_target(story, intent, place, act=act)
+        except FileNotFoundError:
+            self._is_back(story, place)
+            return False
+        return True
+
+    def _from_target(self, story: Story, intent: Intent, place: Place, *, act: bool) -> None:
+        """Put back what lies at the target. Raises FileNotFoundError if nothing does."""
+        file, done = story.action.file, story.done
+        known = (file.device, file.inode) if done is None else (done.device, done.inode)
+        with _place(intent.target) as target, closing(_opened(target, file)) as found:
+            if found.identity != known or not _as_left(found):
+                raise RefusedError(Refusal.NOT_AS_LEFT, intent.target)
+            _check_free(place)
+            if act:
+                self._return(found, target, place, intent)
+        if act:
+            self._forget(story, intent)
+
+    def _from_aside(self, file: FileId, intent: Intent, place: Place, *, act: bool) -> bool:
+        """Put back a file of which a copy was made and that was about to be removed."""
+        aside = place.beside(intent.aside or "")
+        if not _is(aside, (file.device, file.inode)):
+            return False
+        if act:
+            rename_new(aside, place)
+            self._clean_up_copy(intent, place, file)
+        return True
+
+    def _return(self, found: Held, target: Place, place: Place, intent: Intent) -> None:
+        """Move a file back, by a copy if it is on another file system."""
+        try:
+            rename_new(target, place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            part = place.beside(intent.aside or "")
+            _remove_part(part)
+            os.close(copy_to(found.descriptor, part, found.file.byte_digest))
+            try:
+                rename_new(part, place)
+            except BaseException:
+                part.unlink()
+                raise
+            sync_folder(place.folder)
+            remove(found, found, target.beside(intent.aside or ""))
+        sync_folder(place.folder)
+        sync_folder(target.folder)
+
+    def _is_back(self, story: Story, place: Place) -> None:
+        """Raise RefusedError unless the file is at its place, as a copy that an undo made."""
+        with suppress(FileNotFoundError), closing(_opened(place, story.action.file)) as found:
+            if _as_left(found):
+                return
+            raise RefusedError(Refusal.NAME_TAKEN)
+        is_deleted = story.action.act is Act.DELETE
+        raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.GONE)
+
+    def _clean_up(self, story: Story, intent: Intent, place: Place) -> None:
+        """Remove what a run left that was killed before it moved the file."""
+        if story.action.act is Act.TRASH:
+            self._forget(story, intent)
+        elif story.action.act is Act.MOVE:
+            self._clean_up_copy(intent, place, story.action.file)
+
+    def _clean_up_copy(self, intent: Intent, place: Place, file: FileId) -> None:
+        """Remove a copy, or a part of one, of a file that is at its place, unless it changed."""
+        with suppress(OSError, RefusedError), _place(intent.target) as target:
+            part = target.beside(intent.aside or "")
+            _remove_part(part)
+            with closing(_opened(place, file)) as kept, closing(_opened(target, file)) as copy:
+                if kept.identity != copy.identity and _as_left(kept) and _as_left(copy):
+                    remove(copy, kept, part)
+
+    def _forget(self, story: Story, intent: Intent) -> None:
+        """Remove the note in the trash of a file that is not there."""
+        if story.action.act is not Act.TRASH or intent.trash is None:
+            return
+        with suppress(OSError):
+            trash = self._trashes.trash_at(intent.trash, intent.top)
+            name = os.path.basename(intent.target)
+            if trash.notes(name, story.action.file.path) and not trash.place(name).exists():
+                trash.forget(name)
+
+    def _unlinked(self, story: Story, intent: Intent, place: Place, *, act: bool) -> bool:
+        """Replace a link to the kept file by a file of its own."""
+        file, keep = story.action.file, story.action.keep
+        own, kept = (file.device, file.inode), (keep.device, keep.inode)
+        aside = place.beside(intent.aside or "")
+        if _is(place, own):
+            if act and _is(aside, kept) and aside.status().st_nlink > 1:
+                aside.unlink()
+            return False
+        if not _is(place, kept):
+            with suppress(RefusedError):
+                self._is_back(story, place)
+                if act and _is(aside, kept) and aside.status().st_nlink > 1:
+                    aside.unlink()
+                return False
+            raise RefusedError(Refusal.NOT_AS_LEFT, "it is no longer the link that was made")
+        if not act:
+            return True
+        if _is(aside, own):
+            exchange(aside, place)
+        else:
+            self._make_own(file, place, aside)
+        if _is(aside, kept) and aside.status().st_nlink > 1:
+            aside.unlink()
+        sync_folder(place.folder)
+        return True
+
+    def _make_own(self, file: FileId, place: Place, aside: Place) -> None:
+        """Exchange a link for a file with the same bytes, and with the names it had before."""
+        _remove_part(aside)
+        known = self._restored.get((file.device, file.inode))
+        with closing(_opened(place, file)) as found:
+            if digest_of_open(found.descriptor) != file.byte_digest:
+                raise RefusedError(Refusal.NOT_AS_LEFT, "the text that both names show")
+            if known is None:
+                copy = copy_to(found.descriptor, aside, file.byte_digest)
+                try:
+                    os.utime(copy, ns=(found.status.st_atime_ns, file.mtime_ns))
+                    os.fsync(copy)
+                finally:
+                    os.close(copy)
+            else:
+                with _place(known) as first:
+                    os.link(
+                        *(first.name, aside.name),
+                        src_dir_fd=first.folder,
+                        dst_dir_fd=aside.folder,
+                        follow_symlinks=False,
+                    )
+            _exchanged(aside, place, found)
+        self._restored[file.device, file.inode] = file.path
+
+    def close(self) -> None:
+        """Close the trash folders."""
+        self._trashes.close()
+
+
+def _exchanged(aside: Place, place: Place, found: Held) -> None:
+    """Let a new file and the link swap names. Raises RefusedError if it is not the link."""
+    try:
+        exchange(aside, place)
+    except NotImplementedError:
+        os.replace(*(aside.name, place.name), src_dir_fd=aside.folder, dst_dir_fd=place.folder)
+        return
+    if not found.is_at(aside):
+        exchange(aside, place)
+        aside.unlink()
+        raise RefusedError(Refusal.CHANGING)
+
+
+@contextmanager
+def _place(path: str) -> Iterator[Place]:
+    """Give the place with a path. Raises RefusedError if its folder is gone or behind a link."""
+    try:
+        place = Place.of(path)
+    except OSError as error:
+        if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
+            raise RefusedError(Refusal.FOLDER_GONE, os.path.dirname(path)) from None
+        raise
+    with closing(place):
+        yield place
+
+
+def _opened(place: Place, file: FileId) -> Held:
+    """Open a regular file; closing it leaves its folder open. Raises OSError, RefusedError."""
+    if not stat.S_ISREG(place.status().st_mode):
+        raise RefusedError(Refusal.NOT_A_FILE, place.path)
+    descriptor = place.open()
+    inner = Place(None if place.folder is None else os.dup(place.folder), place.name, place.path)
+    return Held(file, inner, descriptor, os.fstat(descriptor), is_kept=False)
+
+
+def _as_left(found: Held) -> bool:
+    """Whether an open file has the size, the time of change and the bytes of the plan."""
+    file, status = found.file, found.status
+    if (status.st_size, status.st_mtime_ns) != (file.size, file.mtime_ns):
+        return False
+    return digest_of_open(found.descriptor) == file.byte_digest and found.is_whole()
+
+
+def _remove_part(part: Place) -> None:
+    """Remove what was cut off when a run was killed while it copied to this name, if anything."""
+    with suppress(FileNotFoundError):
+        if stat.S_ISREG(part.status().st_mode):
+            part.unlink()
+
+
+def _check_free(place: Place) -> None:
+    if place.exists():
+        raise RefusedError(Refusal.NAME_TAKEN)
+
+
+def _is(place: Place, identity: tuple[int, int]) -> bool:
+    """Whether a name leads to the regular file with this device and inode."""
+    try:
+        status = place.status()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) == identity

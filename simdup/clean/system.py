@@ -1,0 +1,241 @@
+"""Files by folder and name, reached without symbolic links, and renames that overwrite nothing.
+
+Python's `os` has no renameat2 and no openat2 (Linux) and no renameatx_np (macOS). They are called
+by ctypes where there are such calls; other systems get a slower way with the same answers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from simdup.storage.opening import open_to_read
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    _Rename = Callable[[int, bytes, int, bytes, int], int]
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+#: Whether folders can be opened, so that a file is named within one that nobody can swap.
+HAS_FOLDERS = os.open in os.supports_dir_fd
+
+# Number of the system call in Linux, the same on all processors that Python supports there.
+_OPENAT2 = 437
+_RESOLVE_NO_SYMLINKS = 0x04
+
+# What a kernel or file system without a system call, or without one of its flags, answers.
+_LACKING = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A name in an open folder: what it leads to does not change when the folder is renamed."""
+
+    folder: int | None
+    """A descriptor; None on a system without such, where `name` is the whole path."""
+    name: str
+    path: str
+    """The absolute path, for messages and journals."""
+
+    @classmethod
+    def of(cls, path: str) -> Place:
+        """Return the place with an absolute path; `close` it. Raises OSError and ValueError."""
+        if not HAS_FOLDERS:
+            return cls(None, path, path)
+        folder, name = os.path.split(path)
+        parts_of(path)
+        return cls(open_folder(folder), name, path)
+
+    def beside(self, name: str) -> Place:
+        """Return the place with another name in the same folder; it is closed with this one."""
+        path = os.path.join(os.path.dirname(self.path), name)
+        return Place(self.folder, path if self.folder is None else name, path)
+
+    def status(self) -> os.stat_result:
+        """Return the status of what has the name, a symbolic link too. Raises OSError."""
+        return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+
+    def exists(self) -> bool:
+        """Whether anything has the name. Raises OSError."""
+        try:
+            self.status()
+        except FileNotFoundError:
+            return False
+        return True
+
+    def open(self) -> int:
+        """Return a descriptor to read what has the name. Raises OSError for a symbolic link."""
+        return open_to_read(self.name, follow=False, folder=self.folder)
+
+    def create(self, mode: int = 0o600) -> int:
+        """Return a descriptor to write and read a new file. Raises FileExistsError."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        return os.open(self.name, flags | _NO_LINK, mode, dir_fd=self.folder)
+
+    def unlink(self) -> None:
+        """Take the name away. Raises OSError."""
+        os.unlink(self.name, dir_fd=self.folder)
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self.folder is not None:
+            os.close(self.folder)
+
+
+def parts_of(path: str) -> list[str]:
+    """Return the names in an absolute path. Raises ValueError for a path that is no such.
+
+    >>> parts_of("/home/ann/a.txt")
+    ['home', 'ann', 'a.txt']
+    """
+    first, *parts = path.split("/")
+    if first or "\0" in path or not any(parts) or any(each in {"", ".", ".."} for each in parts):
+        raise ValueError(f"{path!r} is no absolute path without '.', '..', '//' and NUL")
+    return parts
+
+
+def open_folder(path: str) -> int:
+    """Return a descriptor of a folder whose absolute path has no symbolic link.
+
+    Raises OSError; ENOTDIR or ELOOP if a part of the path is a link or no folder.
+    """
+    if path == "/":
+        return os.open(path, _FOLDER)
+    parts = parts_of(path)
+    with suppress(NotImplementedError):
+        return _open_at_once(path)
+    return open_by_steps(parts)
+
+
+def open_by_steps(parts: list[str]) -> int:
+    """Return a descriptor of a folder: each part of its path is opened in the one before."""
+    here = os.open("/", _FOLDER)
+    for part in parts:
+        above = here
+        try:
+            # What is only passed through need not be readable.
+            passed = getattr(os, "O_PATH", 0) if part is not parts[-1] else 0
+            here = os.open(part, _FOLDER | _NO_LINK | passed, dir_fd=above)
+        finally:
+            os.close(above)
+    return here
+
+
+class _How(ctypes.Structure):
+    """How openat2 opens: Linux's struct open_how."""
+
+    _fields_ = [
+        ("flags", ctypes.c_uint64),
+        ("mode", ctypes.c_uint64),
+        ("resolve", ctypes.c_uint64),
+    ]
+
+
+def _open_at_once(path: str) -> int:
+    """Return what `open_by_steps` does, by one call. Raises NotImplementedError where it lacks."""
+    if not sys.platform.startswith("linux") or not _HAS_OPENAT2:
+        raise NotImplementedError
+    how = _How(_FOLDER, 0, _RESOLVE_NO_SYMLINKS)
+    size = ctypes.c_size_t(ctypes.sizeof(how))
+    found = _library().syscall(
+        ctypes.c_long(_OPENAT2), ctypes.c_int(-1), os.fsencode(path), ctypes.byref(how), size
+    )
+    if found >= 0:
+        return int(found)
+    number = ctypes.get_errno()
+    if number in _LACKING:  # an old kernel, or a container that forbids what it does not know
+        _HAS_OPENAT2.clear()
+        raise NotImplementedError
+    raise OSError(number, os.strerror(number), path)
+
+
+# Empty once the kernel has said that it lacks the call.
+_HAS_OPENAT2 = {_OPENAT2}
+
+
+def rename_new(source: Place, target: Place) -> None:
+    """Give what has a name another name, which nothing has. Raises FileExistsError and OSError.
+
+    On a file system without such a rename the file has both names for a moment.
+    """
+    if sys.platform == "win32":
+        os.rename(source.name, target.name)  # Windows never overwrites
+        return
+    with suppress(NotImplementedError):
+        _rename(source, target, _Flags.NEW)
+        return
+    os.link(
+        *(source.name, target.name),
+        src_dir_fd=source.folder,
+        dst_dir_fd=target.folder,
+        follow_symlinks=False,
+    )
+    linked, named = target.status(), source.status()
+    if (linked.st_dev, linked.st_ino) != (named.st_dev, named.st_ino):
+        raise FileExistsError(errno.EEXIST, "another file has taken the name", source.path)
+    source.unlink()
+
+
+def exchange(one: Place, other: Place) -> None:
+    """Let two files swap their names, at once. Raises NotImplementedError where that lacks."""
+    _rename(one, other, _Flags.SWAP)
+
+
+class _Flags:
+    """Flags of renameat2, or of renameatx_np of macOS."""
+
+    NEW, SWAP = (0x04, 0x02) if sys.platform == "darwin" else (0x01, 0x02)
+
+
+def _rename(source: Place, target: Place, flags: int) -> None:
+    """Rename with flags. Raises NotImplementedError where the system or file system cannot."""
+    rename = _renamer()
+    if rename is None or source.folder is None or target.folder is None:
+        raise NotImplementedError
+    names = os.fsencode(source.name), os.fsencode(target.name)
+    if rename(source.folder, names[0], target.folder, names[1], flags) == 0:
+        return
+    number = ctypes.get_errno()
+    if number in _LACKING - {errno.EPERM}:
+        raise NotImplementedError
+    raise OSError(number, os.strerror(number), source.path, None, target.path)
+
+
+@cache
+def _renamer() -> _Rename | None:
+    """The C library's function that renames with flags, if there is one."""
+    name = "renameatx_np" if sys.platform == "darwin" else "renameat2"
+    function = getattr(_library(), name, None) if sys.platform != "win32" else None
+    if function is not None:
+        function.argtypes = (
+            *(ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint),
+        )
+    return function
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def sync_folder(folder: int | None) -> None:
+    """Make the names in a folder last through a power cut. Raises OSError.
+
+    Some file systems cannot sync a folder; names last on them without it, or never.
+    """
+    if folder is None:
+        return
+    try:
+        os.fsync(folder)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EROFS}:
+            raise

@@ -1,0 +1,259 @@
+"""The trash of Linux and BSD desktops: which folder it is, and names in it.
+
+Source: the Trash specification 1.0 of freedesktop.org,
+https://specifications.freedesktop.org/trash-spec. A file stays on its file system: there is one
+trash in the home folder, and one at the top of every other file system.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from errno import EEXIST, ENOENT
+from typing import TYPE_CHECKING
+from urllib.parse import quote_from_bytes
+
+from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.system import Place, open_folder, sync_folder
+from simdup.storage.home import NoHomeError, home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_INFO = ".trashinfo"
+
+# The longest name of a file on most file systems, in bytes.
+_LONGEST = 255
+
+
+@dataclass(slots=True)
+class Trash:
+    """One trash folder, with the descriptors of its two folders; `close` it."""
+
+    path: str
+    top: str | None
+    """The folder that paths in the trash are relative to; None: they are absolute."""
+    files: int
+    info: int
+    _taken: dict[str, int] = field(default_factory=dict)
+    """For each name that was asked for, the last number put into it."""
+
+    def place(self, name: str) -> Place:
+        """Return where a file of this name is in the trash; this object closes it."""
+        return Place(self.files, name, os.path.join(self.path, "files", name))
+
+    def info_place(self, name: str) -> Place:
+        """Return where the path and date of a file are noted; this object closes it."""
+        name += _INFO
+        return Place(self.info, name, os.path.join(self.path, "info", name))
+
+    def free_name(self, name: str) -> str:
+        """Return a name like this one that nothing in the trash has, nor any file named before."""
+        for number, each in self._names(name):
+            if not (self.place(each).exists() or self.info_place(each).exists()):
+                self._taken[name] = number
+                return each
+        raise AssertionError("names never end")
+
+    def _names(self, name: str) -> Iterator[tuple[int, str]]:
+        number = self._taken.get(name, 0)
+        stem, ending = os.path.splitext(name)
+        while True:
+            number += 1
+            tail = ending if number == 1 else f".{number}{ending}"
+            yield number, _shortened(stem, tail)
+
+    def note(self, name: str, path: str) -> None:
+        """Write from where a file comes, before it comes. Raises FileExistsError and OSError."""
+        place = self.info_place(name)
+        descriptor = place.create()
+        try:
+            _write(descriptor, self.text_for(path))
+            os.fsync(descriptor)
+        except OSError:
+            place.unlink()
+            raise
+        finally:
+            os.close(descriptor)
+
+    def text_for(self, path: str) -> bytes:
+        """Return what a note says of the file with this path, thrown away now."""
+        shown = path if self.top is None else os.path.relpath(path, self.top)
+        when = datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S")
+        return f"[Trash Info]\nPath={_quoted(shown)}\nDeletionDate={when}\n".encode()
+
+    def forget(self, name: str) -> None:
+        """Remove the note of a file that is not in the trash; none is no error. Raises OSError."""
+        with suppress(FileNotFoundError):
+            self.info_place(name).unlink()
+
+    def notes(self, name: str, path: str) -> bool:
+        """Whether the note of this name is there, and of the file that had this path."""
+        try:
+            descriptor = self.info_place(name).open()
+        except OSError:
+            return False
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return False
+            lines = file.read(1 << 16).splitlines()
+        return lines[:2] == self.text_for(path).splitlines()[:2]
+
+    def sync(self) -> None:
+        """Make the names in it last through a power cut. Raises OSError."""
+        sync_folder(self.info)
+        sync_folder(self.files)
+
+    def close(self) -> None:
+        """Close its folders."""
+        os.close(self.files)
+        os.close(self.info)
+
+
+class Trashes:
+    """The trash folders that a run uses, each opened once; `close` them."""
+
+    def __init__(self) -> None:
+        """Open nothing yet."""
+        self._of_device: dict[int, Trash] = {}
+        self._of_path: dict[str, Trash] = {}
+
+    def trash_for(self, path: str, device: int) -> Trash:
+        """Return the trash for a file on this device, made if missing. Raises RefusedError."""
+        if device not in self._of_device:
+            self._of_device[device] = self._keep(_found(path, device))
+        return self._of_device[device]
+
+    def trash_at(self, path: str, top: str | None) -> Trash:
+        """Return the trash folder with this path, which is there. Raises OSError."""
+        return self._of_path.get(path) or self._keep(_opened(path, top))
+
+    def _keep(self, trash: Trash) -> Trash:
+        if (known := self._of_path.get(trash.path)) is not None:
+            trash.close()
+            return known
+        self._of_path[trash.path] = trash
+        return trash
+
+    def close(self) -> None:
+        """Close all of them."""
+        for trash in self._of_path.values():
+            trash.close()
+
+
+def _found(path: str, device: int) -> Trash:
+    """Return the trash for a file on this device, made if missing. Raises RefusedError."""
+    problems: list[str] = []
+    with suppress(NoHomeError):
+        try:
+            own = home_trash()
+            if _device_above(own) == device:
+                os.makedirs(own, mode=0o700, exist_ok=True)
+                return _opened(os.path.realpath(own), None)
+        except OSError as error:
+            problems.append(_trouble(error))
+    top = top_folder(path, device)
+    for name in (os.path.join(".Trash", str(os.getuid())), f".Trash-{os.getuid()}"):
+        try:
+            return _opened_at_top(top, name, device)
+        except OSError as error:
+            problems.append(_trouble(error))
+    raise RefusedError(Refusal.NO_TRASH, "; ".join(problems))
+
+
+def is_trash(path: str, top: str | None) -> bool:
+    """Whether a path is the one of this user's trash: at home, or at the top of a file system."""
+    if top is not None:
+        uid = os.getuid()
+        return path in {os.path.join(top, ".Trash", str(uid)), os.path.join(top, f".Trash-{uid}")}
+    with suppress(NoHomeError):
+        return path == os.path.realpath(home_trash())
+    return False
+
+
+def home_trash() -> str:
+    """Return the path of the trash in the home folder. Raises NoHomeError."""
+    data = os.environ.get("XDG_DATA_HOME")
+    return os.path.join(data or os.path.join(home(), ".local", "share"), "Trash")
+
+
+def top_folder(path: str, device: int) -> str:
+    """Return the highest folder above a file that is on this device."""
+    here = os.path.dirname(path)
+    while here != "/":
+        above = os.path.dirname(here)
+        if os.lstat(above).st_dev != device:
+            break
+        here = above
+    return here
+
+
+def _opened_at_top(top: str, name: str, device: int) -> Trash:
+    """Return a trash at the top of a file system, made if missing. Raises OSError.
+
+    One that all users share must be sticky, so that they cannot take each other's files.
+    """
+    shared = os.path.dirname(name)
+    if shared:
+        status = os.lstat(os.path.join(top, shared))
+        if not stat.S_ISDIR(status.st_mode) or not status.st_mode & stat.S_ISVTX:
+            raise OSError(ENOENT, "no folder, or not sticky", os.path.join(top, shared))
+    path = os.path.join(top, name)
+    with suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    status = os.lstat(path)
+    if status.st_uid != os.getuid() or status.st_dev != device:
+        raise OSError(EEXIST, "of another user or device", path)
+    return _opened(path, top)
+
+
+def _opened(path: str, top: str | None) -> Trash:
+    """Return the trash with this path; its folders are made if missing. Raises OSError."""
+    found: list[int] = []
+    try:
+        root = open_folder(path)
+        try:
+            for name in ("files", "info"):
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=root)
+                found.append(open_folder(os.path.join(path, name)))
+        finally:
+            os.close(root)
+    except OSError:
+        for descriptor in found:
+            os.close(descriptor)
+        raise
+    files, info = found
+    return Trash(path, top, files, info)
+
+
+def _device_above(path: str) -> int:
+    """Return the device of a folder, or of the folder in which it would be made."""
+    while True:
+        try:
+            return os.stat(path).st_dev
+        except FileNotFoundError:
+            path = os.path.dirname(path)
+
+
+def _quoted(path: str) -> str:
+    return quote_from_bytes(os.fsencode(path), safe="/")
+
+
+def _shortened(stem: str, tail: str) -> str:
+    """Return a stem and a tail as a name to which the ending of notes can be added."""
+    most = _LONGEST - len(_INFO)
+    kept = os.fsencode(tail)[-most:]
+    return os.fsdecode(os.fsencode(stem)[: most - len(kept)] + kept)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def _trouble(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}"

@@ -1,0 +1,239 @@
+"""A journal in, and the files of its run are where they were; or the run goes on to its end."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing, suppress
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from simdup.clean.acting import Acting
+from simdup.clean.apply import BATCH, Run, stopping
+from simdup.clean.journal import (
+    Done,
+    Intent,
+    JournalFailedError,
+    begun,
+    continued,
+    locked,
+    read_journal,
+)
+from simdup.clean.outcome import Outcome
+from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.settle import Settler
+from simdup.clean.system import Place, open_folder
+from simdup.errors import InputError
+from simdup.progress import silent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simdup.clean.journal import History, Journal, Story
+    from simdup.clean.records import Consents
+    from simdup.progress import Progress
+
+
+def undo(
+    path: str | os.PathLike[str],
+    *,
+    apply: bool,
+    journal: str | os.PathLike[str] | None = None,
+    progress: Progress = silent,
+) -> Outcome:
+    """Put back what a run did, the last file first, and return what came of it.
+
+    Without `apply` nothing is changed: `Outcome.done` is then what could be put back. What is at
+    its place already is `left`. Raises InputError for a journal that cannot be read or is not of
+    this user and machine.
+    """
+    history = _history(path)
+    stories = [each for each in reversed(history.stories.values()) if each.intent is not None]
+    stories = [each for each in stories if each.refused is None]
+    outcome = Outcome(len(stories), notes=_damage(history))
+    with closing(Settler(history)) as settler:
+        if not apply:
+            for story in stories:
+                _put_back(story, settler, outcome, act=False)
+            return outcome
+        place = None if journal is None else os.fspath(journal)
+        if stories:
+            with locked(place, history.header.roots):
+                actions = [each.action for each in stories]
+                opened = begun(place, history.header, actions, undoes=history.path)
+                outcome.journal = opened.path
+                with closing(opened):
+                    _undo(stories, settler, opened, outcome, progress)
+    return outcome
+
+
+def _history(path: str | os.PathLike[str]) -> History:
+    history = read_journal(os.fspath(path))
+    if history.undoes is not None:
+        raise InputError(f"{history.path!r} is the journal of an undo: clean again to act again")
+    return history
+
+
+def _damage(history: History) -> list[str]:
+    lines = ", ".join(map(str, history.damaged[:10]))
+    return [f"{Refusal.DAMAGED.value}: {lines}"] if lines else []
+
+
+def _undo(
+    stories: Sequence[Story],
+    settler: Settler,
+    journal: Journal,
+    outcome: Outcome,
+    progress: Progress,
+) -> None:
+    folders = _Folders(stories)
+    with stopping() as stop:
+        waiting = iter(progress(stories, "Putting back", len(stories)))
+        try:
+            while (batch := list(islice(waiting, BATCH))) and not stop():
+                for story in batch:
+                    file = story.action.file
+                    journal.intend(Intent(story.action.line, file.path, 0))
+                journal.sync()
+                for story in batch:
+                    if not stop() and _put_back(story, settler, outcome, act=True):
+                        folders.note(story)
+                        file = story.action.file
+                        identity = file.device, file.inode
+                        journal.finish(Done(story.action.line, *identity, file.ctime_ns, 0))
+                journal.sync()
+        except JournalFailedError as failed:
+            outcome.trouble = str(failed)
+        outcome.is_interrupted = stop()
+    folders.restore()
+    _remove_folders(stories)
+
+
+def _put_back(story: Story, settler: Settler, outcome: Outcome, *, act: bool) -> bool:
+    """Put one file back, and count what came of it; whether it is at its place now."""
+    try:
+        if settler.put_back(story, act=act):
+            outcome.done += 1
+            outcome.bytes += story.action.file.size
+    except RefusedError as refused:
+        outcome.refused.append((story.action, str(refused)))
+        return False
+    return True
+
+
+class _Folders:
+    """When folders were last changed before the run, to be so again if nothing else changed."""
+
+    def __init__(self, stories: Iterable[Story]) -> None:
+        """Take note of how the folders of these files, the last first, are and were."""
+        self._before: dict[str, int] = {}
+        self._waiting: dict[str, int] = {}
+        self._changed: set[str] = set()
+        for story in stories:
+            folder, intent = os.path.dirname(story.action.file.path), story.intent
+            if intent is None:
+                continue
+            if folder not in self._before and story.done is not None and story.done.folder_ns:
+                with suppress(OSError):
+                    if os.lstat(folder).st_mtime_ns != story.done.folder_ns:
+                        self._changed.add(folder)
+            self._before[folder] = intent.folder_ns  # the first one was written last
+            self._waiting[folder] = self._waiting.get(folder, 0) + 1
+
+    def note(self, story: Story) -> None:
+        """Take note of a file that is at its place."""
+        self._waiting[os.path.dirname(story.action.file.path)] -= 1
+
+    def restore(self) -> None:
+        """Set the times of folders of which all files are back, and that nobody else changed."""
+        for folder, waiting in self._waiting.items():
+            if waiting or folder in self._changed:
+                continue
+            with suppress(OSError, ValueError):
+                descriptor = open_folder(folder)
+                try:
+                    now = os.fstat(descriptor)
+                    os.utime(descriptor, ns=(now.st_atime_ns, self._before[folder]))
+                finally:
+                    os.close(descriptor)
+
+
+def _remove_folders(stories: Iterable[Story]) -> None:
+    """Remove the folders that were made for moved files, if they are empty now."""
+    made = {each for story in stories if story.intent for each in story.intent.made}
+    for path in sorted(made, key=len, reverse=True):
+        with suppress(OSError, ValueError), closing(Place.of(path)) as place:
+            os.rmdir(place.name, dir_fd=place.folder)
+
+
+def resume(
+    path: str | os.PathLike[str], consents: Consents, *, progress: Progress = silent
+) -> Outcome:
+    """Go on with a run that ended before its end, in its journal, and return what came of it.
+
+    Counted is what the journal does not call done or refused. Raises InputError as `undo`.
+    """
+    history = _history(path)
+    with locked(history.path, history.header.roots):
+        history = _history(path)  # nobody adds to it now
+        stories = [s for s in history.stories.values() if s.done is None and s.refused is None]
+        outcome = Outcome(len(stories), journal=history.path, notes=_damage(history))
+        with closing(continued(history)) as journal:
+            try:
+                _settle(history, stories, journal, outcome)
+            except JournalFailedError as failed:
+                outcome.trouble = str(failed)
+                return outcome
+            every = [each.action for each in history.stories.values()]
+            rest = [each.action for each in stories if each.done is None and each.refused is None]
+            header = history.header
+            run = Run(every, header.roots, header.settings, consents, outcome)
+            run.changed = _changed_by_us(history)
+            with closing(run):
+                run.take(rest, journal, Acting(every, history.to), progress)
+    return outcome
+
+
+def _settle(history: History, stories: Iterable[Story], journal: Journal, outcome: Outcome) -> None:
+    """Find out what became of intents that the journal does not say; undo what is half done."""
+    with closing(Settler(history)) as settler:
+        for story in stories:
+            if not story.is_open or story.intent is None:
+                continue
+            action, file = story.action, story.action.file
+            if settler.is_there(story):
+                story.done = Done(action.line, file.device, file.inode, file.ctime_ns, 0)
+                journal.finish(story.done)
+                outcome.done += 1
+                outcome.bytes += file.size
+                continue
+            try:
+                settler.put_back(story)
+                journal.leave(action.line)
+            except RefusedError as refused:
+                story.refused = str(refused)
+                journal.refuse(action.line, story.refused)
+                outcome.refused.append((action, story.refused))
+    journal.sync()
+
+
+def _changed_by_us(history: History) -> dict[tuple[int, int], int]:
+    """Return the ctime of files with several names of which the run changed one.
+
+    What else changed them can no longer be told; their bytes are compared all the same.
+    """
+    begun_with = {
+        (each.device, each.inode)
+        for story in history.stories.values()
+        if story.intent is not None
+        for each in (story.action.file, story.action.keep)
+    }
+    found: dict[tuple[int, int], int] = {}
+    for story in history.stories.values():
+        for each in (story.action.file, story.action.keep):
+            identity = each.device, each.inode
+            if identity in begun_with and identity not in found:
+                with suppress(OSError, ValueError):
+                    now = os.lstat(each.path)
+                    if (now.st_dev, now.st_ino) == identity:
+                        found[identity] = now.st_ctime_ns
+    return found

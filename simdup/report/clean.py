@@ -1,0 +1,162 @@
+"""Plans as text for people: what stays, what goes and why, and what is left as it is."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from simdup.clean.records import WHOLE_FOLDER, Act, Action, Left
+from simdup.records import Kind
+from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED
+from simdup.report.wording import count, percent, printable, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simdup.clean.records import FileId, Plan
+    from simdup.report.terminal import TerminalStyle
+
+# What happens to files, as the end of "3 files would ...".
+_ENDS = {
+    Act.TRASH: "go to the trash",
+    Act.MOVE: "be moved",
+    Act.LINK: "become hard links",
+    Act.REFLINK: "share the blocks of their copies",
+    Act.DELETE: "be deleted for good",
+}
+
+_WIDEST_ACT = max(len(each.value) for each in Act)
+
+
+def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
+    """The plan as text: each group with the file that stays, those that go, and why.
+
+    Groups in which nothing goes are only shown if `look` is verbose. A folder that goes whole is
+    one line.
+    """
+    top = common_folder(plan.header.roots)
+    whole = _whole_folders(plan.actions)
+    rows: list[Action | Left] = [*plan.actions, *plan.left]
+    ordered = sorted(rows, key=lambda each: (each.group, each.line))
+    shown = []
+    for group, found in groupby(ordered, key=lambda each: each.group):
+        each = list(found)
+        actions = [one for one in each if isinstance(one, Action) and one.why not in whole]
+        left = [one for one in each if isinstance(one, Left)]
+        if actions or (left and look.is_verbose):
+            shown.append((group, actions, left))
+    if whole or shown:
+        yield f"below {printable(top)}:"
+        yield ""
+    for why, actions in whole.items():
+        files = f"{count(len(actions), 'file')}, {size(sum(a.file.size for a in actions))}"
+        yield f"{look.painted('Folder', HEADING)}: {printable(_short(why, top))}"
+        yield f"  {_act(actions[0].act, look)}  {files}"
+        yield ""
+    for group, actions, left in shown:
+        yield look.painted(f"Group {group}", HEADING)
+        yield from _group(actions, left, top, look)
+        yield ""
+
+
+def _whole_folders(actions: Iterable[Action]) -> dict[str, list[Action]]:
+    """The actions on folders that go whole, by the sentence that says which folder."""
+    found: dict[str, list[Action]] = {}
+    for each in actions:
+        if each.why.startswith(WHOLE_FOLDER):
+            found.setdefault(each.why, []).append(each)
+    return found
+
+
+def _group(
+    actions: Sequence[Action], left: Sequence[Left], top: str, look: TerminalStyle
+) -> Iterator[str]:
+    by_keep: dict[str, list[Action]] = {}
+    for each in actions:
+        by_keep.setdefault(each.keep.path, []).append(each)
+    for keep, going in by_keep.items():
+        yield f"  {'keep':{_WIDEST_ACT}}  {_name(keep, top)}"
+        for each in going:
+            about = f"{look.painted(alike(each), KINDS[each.kind])}; kept: {printable(each.why)}"
+            yield f"  {_act(each.act, look)}  {_name(each.file.path, top)}"
+            yield f"  {'':{_WIDEST_ACT}}    {_size(each.file)}, {about}"
+    for one in left:
+        yield f"  {'leave':{_WIDEST_ACT}}  {_name(one.file.path, top)}"
+        yield f"  {'':{_WIDEST_ACT}}    {look.painted(printable(one.why), ASIDE)}"
+
+
+def alike(action: Action) -> str:
+    """How a file is the same as the one that is kept for it."""
+    if action.kind is Kind.NEAR and action.similarity is not None:
+        return f"{percent(action.similarity)} alike"
+    return action.kind.value
+
+
+def closing(plan: Plan) -> list[str]:
+    """How many files go and how many bytes that frees, and how many are left for which reason."""
+    lines = []
+    for act in Act:
+        actions = [each for each in plan.actions if each.act is act]
+        if actions:
+            lines.append(_summary(act, actions))
+    if not plan.actions:
+        lines.append("nothing would go")
+    several = [each for each in plan.actions if each.file.links > 1]
+    if several:
+        bytes_ = size(sum(each.file.size for each in several))
+        frees = f"{count(len(several), 'file')} of {bytes_}"
+        lines.append(f"frees nothing: {frees} with other names (hard links) that stay")
+    reasons = Counter(_reason(each.why) for each in plan.left)
+    lines += [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
+    return lines
+
+
+def _summary(act: Act, actions: Sequence[Action]) -> str:
+    kinds = Counter(each.kind for each in actions)
+    said = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in Kind if kinds[kind])
+    stays = len({each.keep.path for each in actions})
+    files = f"{count(len(actions), 'file')} of {size(sum(each.file.size for each in actions))}"
+    stay = f"{count(stays, 'file')} {'stays' if stays == 1 else 'stay'} for them"
+    return f"{files} would {_ENDS[act]} ({said}); {stay}"
+
+
+def _reason(why: str) -> str:
+    """A reason without its figure, so that equal ones are counted together."""
+    return "near, and less alike than --near" if why.startswith("near: only ") else why
+
+
+def common_folder(roots: Sequence[str]) -> str:
+    """The deepest folder that holds all files and folders that were searched."""
+    try:
+        common = os.path.commonpath(roots)
+    except ValueError:  # no root, or drives of Windows
+        return os.sep
+    return common if len(roots) > 1 or os.path.isdir(common) else os.path.dirname(common)
+
+
+def _name(path: str, top: str) -> str:
+    return printable(_below(path, top))
+
+
+def _below(path: str, top: str) -> str:
+    beginning = os.path.join(top, "")
+    return path.removeprefix(beginning)
+
+
+def _short(why: str, top: str) -> str:
+    """A sentence about two folders, with their paths below the common folder."""
+    one, words, two = why.removeprefix(WHOLE_FOLDER).partition(" stands in ")
+    here = os.curdir
+    names = [here if each == top else _below(each, top) for each in (one, two)]
+    return f"{WHOLE_FOLDER}{names[0]}{words}{names[1]}"
+
+
+def _act(act: Act, look: TerminalStyle) -> str:
+    return look.painted(f"{act.value:{_WIDEST_ACT}}", REMOVED)
+
+
+def _size(file: FileId) -> str:
+    names = f", {file.links} names" if file.links > 1 else ""
+    return size(file.size) + names

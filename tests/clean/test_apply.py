@@ -1,0 +1,442 @@
+"""What is done with the files of a plan, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from plans import action, plan, seen, tree
+
+from simdup.clean.apply import apply
+from simdup.clean.journal import read_journal
+from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.undo import undo
+from simdup.errors import InputError
+
+TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
+
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture(autouse=True)
+def data(monkeypatch, tmp_path_factory):
+    """Files are in the current folder; the trash is elsewhere."""
+    place = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_DATA_HOME", str(place))
+    return place
+
+
+def write(**texts):
+    for name, text in texts.items():
+        Path(name.replace("__", "/")).parent.mkdir(parents=True, exist_ok=True)
+        Path(name.replace("__", "/")).write_text(text)
+
+
+def reasons(outcome):
+    return [why for _, why in outcome.refused]
+
+
+def test_a_copy_goes_to_the_trash_and_comes_back(data):
+    write(a=TEXT, in__b=TEXT)
+    os.utime("in", ns=(1, 2_000_000_001))
+    before = tree(".")
+
+    outcome = apply(plan(("a", "in/b")), Consents())
+
+    assert (outcome.planned, outcome.done, outcome.refused, outcome.left) == (1, 1, [], 0)
+    assert outcome.code == 0
+    assert not os.path.lexists("in/b")
+    assert (data / "Trash/files/b").read_text() == TEXT
+    back = undo(outcome.journal, apply=True)
+    assert (back.done, back.refused) == (1, [])
+    assert tree(".") == before
+    assert not any((data / "Trash/info").iterdir())
+    again = undo(outcome.journal, apply=True)
+    assert (again.planned, again.done, again.left, again.code) == (1, 0, 1, 0)
+
+
+def test_the_last_line_adds_up_and_one_refusal_leaves_the_others(data):
+    write(a=TEXT, b=TEXT, c=TEXT, d=TEXT)
+    made = plan(("a", "b"), ("a", "c"), ("a", "d"))
+    Path("c").write_text("edited")
+
+    outcome = apply(made, Consents())
+
+    assert (outcome.planned, outcome.done, len(outcome.refused), outcome.left) == (3, 2, 1, 0)
+    assert outcome.code == 3
+    assert outcome.bytes == 2 * len(TEXT)
+    assert reasons(outcome) == ["changed since the scan"]
+    assert sorted(os.listdir()) == ["a", "c"]
+    assert sorted(os.listdir(data / "Trash/files")) == ["b", "d"]
+
+
+def test_an_empty_plan_writes_no_journal():
+    outcome = apply(plan(), Consents())
+
+    assert (outcome.planned, outcome.code, outcome.journal) == (0, 0, None)
+
+
+def spoil_gone():
+    os.unlink("in/b")
+
+
+def spoil_edited():
+    Path("in/b").write_text(TEXT.upper())
+
+
+def spoil_replaced():
+    Path("new").write_text(TEXT)
+    os.utime("new", ns=(0, os.stat("in/b").st_mtime_ns))
+    os.replace("new", "in/b")
+
+
+def spoil_same_time_and_size():
+    status = os.stat("in/b")
+    Path("in/b").write_text(TEXT.swapcase())
+    os.utime("in/b", ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def spoil_to_link():
+    os.rename("in/b", "elsewhere")
+    os.symlink("../elsewhere", "in/b")
+
+
+def spoil_folder_to_link():
+    os.rename("in", "elsewhere")
+    os.symlink("elsewhere", "in")
+
+
+def spoil_to_folder():
+    os.unlink("in/b")
+    os.mkdir("in/b")
+
+
+def spoil_to_fifo():
+    os.unlink("in/b")
+    os.mkfifo("in/b")
+
+
+def spoil_kept_gone():
+    os.unlink("keep/a")
+
+
+def spoil_kept_edited():
+    Path("keep/a").write_text(TEXT.upper())
+
+
+def spoil_kept_behind_link():
+    os.rename("keep", "elsewhere")
+    os.symlink("elsewhere", "keep")
+
+
+def spoil_kept_touched():
+    os.utime("keep/a", ns=(0, 0))
+
+
+SPOILT = {
+    spoil_gone: "gone already",
+    spoil_edited: "changed since the scan",
+    spoil_replaced: "changed since the scan",
+    spoil_same_time_and_size: "changed since the scan",
+    spoil_to_link: "no longer a regular file",
+    spoil_folder_to_link: "reached through a symbolic link, or a folder of its path is gone",
+    spoil_to_folder: "no longer a regular file",
+    spoil_to_fifo: "no longer a regular file",
+    spoil_kept_gone: "the kept file is gone",
+    spoil_kept_edited: "the kept file changed since the scan",
+    spoil_kept_behind_link: "the kept file is gone (reached through a symbolic link, or a folder"
+    " of its path is gone)",
+    spoil_kept_touched: "the kept file changed since the scan",
+}
+
+
+@pytest.mark.parametrize("act", [Act.TRASH, Act.DELETE, Act.LINK])
+@pytest.mark.parametrize("spoil", SPOILT, ids=lambda spoil: spoil.__name__)
+def test_what_is_not_as_the_scan_saw_it_is_left_alone(spoil, act):
+    write(keep__a=TEXT, in__b=TEXT)
+    made = plan(("keep/a", "in/b"), act=act)
+    spoil()
+    before = tree(".")
+
+    outcome = apply(made, Consents(permanently=True))
+
+    assert reasons(outcome) == [SPOILT[spoil]]
+    assert tree(".") == before
+
+
+def forged(file=None, keep=None, act=Act.TRASH):
+    """A plan whose ids are not those that a scan would have seen."""
+    return Plan((action(keep or seen("a"), file or seen("b"), act),), (), plan().header)
+
+
+def test_bytes_that_differ_are_told_by_the_bytes_and_not_by_what_a_plan_says():
+    write(a=TEXT, b=TEXT.swapcase())
+    digest = seen("a").byte_digest
+
+    outcome = apply(forged(replace(seen("b"), byte_digest=digest)), Consents())
+
+    assert reasons(outcome) == [
+        "not what the plan says of it and the kept file (their bytes differ)"
+    ]
+
+
+def test_a_kept_file_that_is_longer_is_not_the_same():
+    write(a=TEXT + "more", b=TEXT)
+    digest = seen("b").byte_digest
+
+    outcome = apply(forged(keep=replace(seen("a"), byte_digest=digest)), Consents())
+
+    assert reasons(outcome)[0].startswith("not what the plan says")
+
+
+def test_the_kept_file_under_another_name_is_not_acted_on():
+    write(a=TEXT)
+    os.link("a", "b")
+
+    outcome = apply(plan(("a", "b")), Consents())
+
+    assert reasons(outcome) == ["the kept file itself, under another name"]
+    assert sorted(os.listdir()) == ["a", "b"]
+
+
+def test_a_kept_file_that_goes_keeps_nothing():
+    write(a=TEXT, b=TEXT, c=TEXT)
+
+    outcome = apply(plan(("a", "b"), ("b", "c"), ("c", "a")), Consents())
+
+    assert reasons(outcome) == [
+        f"the kept file is itself acted on (by line {line})" for line in (4, 2, 3)
+    ]
+    assert sorted(os.listdir()) == ["a", "b", "c"]
+
+
+def test_a_kept_file_that_goes_under_its_other_name_keeps_nothing():
+    write(a=TEXT, b=TEXT, c=TEXT)
+    os.link("a", "a2")
+
+    outcome = apply(plan(("a", "b"), ("c", "a2")), Consents())
+
+    assert [why.partition(" (")[0] for why in reasons(outcome)] == [
+        "the kept file is itself acted on"
+    ]
+    assert sorted(os.listdir()) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "kept", [".git/a", ".Trash-1000/files/a", "Trash/files/a", ".snapshots/1/a"]
+)
+def test_nothing_in_a_trash_or_snapshot_is_kept_or_acted_on(kept):
+    name = kept.replace("/", "__")
+    write(**{name: TEXT, "b": TEXT})
+
+    for pair in ((kept, "b"), ("b", kept)):
+        (why,) = reasons(apply(plan(pair), Consents()))
+        assert why.startswith("in a trash, a snapshot or version control")
+    assert Path("b").exists()
+    assert Path(kept).exists()
+
+
+def test_nothing_outside_the_roots_is_touched():
+    write(docs__a=TEXT, docs__b=TEXT, documents__c=TEXT)
+
+    outcome = apply(
+        plan(("docs/a", "documents/c"), ("documents/c", "docs/b"), roots=["docs"]), Consents()
+    )
+
+    assert [why.partition(" (")[0] for why in reasons(outcome)] == [
+        "outside the folders of the scan"
+    ] * 2
+
+
+def test_consents_come_from_the_command_line_alone():
+    write(a="Grüße " + TEXT, c="another text altogether\n", d=TEXT, e=TEXT.replace("two", "three"))
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+    write(h=f"<html><body><p>{TEXT}</p></body></html>", i=TEXT.strip())
+    made = plan(("a", "b"), ("d", "e"), ("i", "h"))
+
+    assert reasons(apply(made, Consents())) == [
+        "not allowed on the command line (identical text, without --text or --formats-too)",
+        "not allowed on the command line (near, without --near)",
+        "not allowed on the command line (identical text, without --text or --formats-too)",
+    ]
+    assert reasons(apply(made, Consents(text=True)))[1:] == [
+        "not allowed on the command line (identical text, without --formats-too)"
+    ]
+    assert not os.path.lexists("b")
+    assert reasons(apply(made, Consents(formats=True))) == [
+        "not allowed on the command line (near, without --near)",
+        "gone already",
+    ]
+    assert not os.path.lexists("h")
+
+
+def test_the_similarity_to_the_kept_file_is_computed_now():
+    write(a=TEXT, b=TEXT.replace("two", "three"))
+    made = plan(("a", "b"))
+    made = replace(made, actions=(replace(made.actions[0], similarity=0.999),))
+
+    (why,) = reasons(apply(made, Consents(near=0.99)))
+    outcome = apply(made, Consents(near=0.5))
+
+    assert why.startswith("not similar enough to the kept file (0.")
+    assert outcome.done == 1
+
+
+def test_a_text_that_is_not_what_the_plan_says_is_not_acted_on():
+    write(a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT.upper()).encode("utf-16"))
+    other = replace(seen("b"), text_digest=seen("a").text_digest)
+
+    (why,) = reasons(apply(forged(other), Consents(text=True)))
+
+    assert why.endswith("(its text is not that of the plan)")
+
+
+def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):
+    monkeypatch.setattr("simdup.files.read.WHOLE", 1000)
+    long = "".join(f"{TEXT} {number}\n" for number in range(100))
+    write(a=long, c=long.replace("one", "1"))
+    Path("b").write_bytes(long.encode("utf-16"))
+
+    outcome = apply(plan(("a", "b"), ("a", "c")), Consents(text=True, near=0.5))
+
+    assert (outcome.done, outcome.refused) == (2, [])
+
+
+def test_deleting_needs_its_consent_and_leads_to_no_undo():
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"), act=Act.DELETE)
+
+    assert reasons(apply(made, Consents())) == [
+        "not allowed on the command line (delete, without --permanently)"
+    ]
+    outcome = apply(made, Consents(permanently=True))
+
+    assert outcome.done == 1
+    assert os.listdir() == ["a"]
+    back = undo(outcome.journal, apply=True)
+    assert reasons(back) == ["deleted for good"]
+    assert back.code == 3
+
+
+@pytest.mark.parametrize("act", [Act.DELETE, Act.LINK, Act.REFLINK])
+def test_only_identical_bytes_are_deleted_or_linked(act):
+    write(a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+
+    everything = Consents(text=True, formats=True, near=0.8, permanently=True)
+    (why,) = reasons(apply(plan(("a", "b"), act=act), everything))
+
+    assert why == f"not allowed on the command line ({act.value} takes identical bytes only)"
+    assert Path("b").exists()
+
+
+def test_moved_files_keep_their_folders_and_take_no_name(tmp_path_factory):
+    to = tmp_path_factory.mktemp("away") / "sub"
+    write(a=TEXT, x__y__b=TEXT, x__c=TEXT)
+    to.mkdir()
+    (to / "c").write_text("mine")
+    before = tree(".")
+
+    outcome = apply(plan(("a", "x/y/b"), ("a", "x/c"), act=Act.MOVE), Consents(), to=to)
+
+    assert outcome.done == 2
+    assert sorted(p.relative_to(to).as_posix() for p in to.rglob("*") if p.is_file()) == [
+        *("c", "c (2)", "y/b"),
+    ]
+    assert (to / "c").read_text() == "mine"
+    assert undo(outcome.journal, apply=True).done == 2
+    assert tree(".") == before
+    assert os.listdir(to) == ["c"]
+
+
+def test_moving_without_a_folder_to_move_to_changes_nothing():
+    write(a=TEXT, b=TEXT)
+
+    with pytest.raises(InputError, match="--to DIR"):
+        apply(plan(("a", "b"), act=Act.MOVE), Consents())
+
+
+def test_a_journal_that_is_there_is_not_written_over():
+    write(a=TEXT, b=TEXT, journal="mine")
+
+    with pytest.raises(InputError, match="cannot make the journal 'journal': File exists"):
+        apply(plan(("a", "b")), Consents(), journal="journal")
+
+    assert Path("journal").read_text() == "mine"
+    assert Path("b").exists()
+
+
+def test_undo_without_apply_changes_nothing_and_counts():
+    write(a=TEXT, b=TEXT, c=TEXT)
+    outcome = apply(plan(("a", "b"), ("a", "c")), Consents())
+    write(b="in its place")
+    before = tree(".")
+
+    found = undo(outcome.journal, apply=False)
+
+    assert (found.planned, found.done, reasons(found)) == (2, 1, ["its name has been taken"])
+    assert found.journal is None
+    assert tree(".") == before
+
+
+def test_undo_puts_nothing_over_what_took_the_name():
+    write(a=TEXT, b=TEXT)
+    outcome = apply(plan(("a", "b")), Consents())
+    os.symlink("a", "b")
+
+    back = undo(outcome.journal, apply=True)
+
+    assert reasons(back) == ["its name has been taken"]
+    assert os.readlink("b") == "a"
+
+
+def test_undo_leaves_what_was_changed_in_the_trash(data):
+    write(a=TEXT, b=TEXT)
+    outcome = apply(plan(("a", "b")), Consents())
+    (data / "Trash/files/b").write_text("edited")
+
+    (why,) = reasons(undo(outcome.journal, apply=True))
+
+    assert why == f"not as simdup left it ({data}/Trash/files/b)"
+    assert not Path("b").exists()
+
+
+def test_undo_of_an_undo_is_refused():
+    write(a=TEXT, b=TEXT)
+    outcome = apply(plan(("a", "b")), Consents())
+    back = undo(outcome.journal, apply=True)
+
+    with pytest.raises(InputError, match="journal of an undo"):
+        undo(back.journal, apply=True)
+
+
+def test_the_journal_says_what_was_done_and_is_private():
+    write(a=TEXT, b=TEXT, c=TEXT)
+    made = plan(("a", "b"), ("a", "c"))
+    os.unlink("c")
+
+    outcome = apply(made, Consents())
+
+    history = read_journal(outcome.journal)
+    assert [each.action for each in history.stories.values()] == list(made.actions)
+    first, second = history.stories.values()
+    assert first.done is not None
+    assert second.refused == "gone already"
+    assert os.stat(outcome.journal).st_mode & 0o777 == 0o600
+    assert history.header.roots == made.header.roots
+
+
+def test_hard_links_that_both_go_are_both_noted_as_freeing_nothing():
+    write(a=TEXT, b=TEXT)
+    os.link("b", "b2")
+    before = tree(".")
+
+    outcome = apply(plan(("a", "b"), ("a", "b2")), Consents())
+
+    assert (outcome.done, outcome.frees_nothing) == (2, 2)
+    undo(outcome.journal, apply=True)
+    assert tree(".") == before

@@ -1,0 +1,481 @@
+"""simdup.clean.planning: from a saved result to the files that go, and why the others stay."""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import replace
+
+import pytest
+
+from simdup.clean.decide import FORMATS_ASKS, NEAR_ASKS, SHORT, TEXT_ASKS, UNCERTAIN
+from simdup.clean.narrow import narrowed
+from simdup.clean.plan import parsed_plan, plan_lines
+from simdup.clean.planning import Wishes, make_plan
+from simdup.clean.protection import NOISE, OUTSIDE, Protection
+from simdup.clean.records import Act, Consents
+from simdup.clean.rules import Rules, rule_of
+from simdup.errors import InputError
+from simdup.files.scan import scan
+from simdup.files.walk import Filters
+from simdup.records import Kind
+from simdup.report.json_csv import render_json
+from simdup.report.load import load
+from simdup.settings import Converter, Settings
+
+WORDS = ["".join(random.Random(n).choices("abcdefghijklmnop", k=6)) for n in range(2000)]
+
+
+def text(seed, words=300, changed=0):
+    """A text of its own for every seed; some words of it are others."""
+    chosen = random.Random(seed).choices(WORDS, k=words)
+    chosen[:changed] = [f"other{n}" for n in range(changed)]
+    return " ".join(chosen)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A function that writes files: contents by relative path; the earlier is the older."""
+
+    def write(**contents):
+        for place, (name, content) in enumerate(contents.items()):
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+            os.utime(path, (1_000_000 + place, 1_000_000 + place))
+        return tmp_path
+
+    return lambda contents: write(**contents)
+
+
+def saved(*paths, settings=None, **options):
+    """The result of a scan, written as JSON and read again."""
+    result = scan([str(each) for each in paths], settings, **options)
+    return load("\n".join(render_json(result)).encode(), "found.json")
+
+
+def planned(result, *rules, protection=None, act=Act.TRASH, **consents):
+    wishes = Wishes(
+        Rules([rule_of(each) for each in rules]),
+        protection or Protection(),
+        Consents(**consents),
+        act,
+    )
+    plan = make_plan(result, wishes, "found.json", "0" * 32)
+    assert parsed_plan([line.encode() for line in plan_lines(plan)], "p") == plan
+    return plan
+
+
+def names(plan):
+    """The names of the files that go, each with the one that is kept for it."""
+    return {os.path.basename(a.file.path): os.path.basename(a.keep.path) for a in plan.actions}
+
+
+def left(plan):
+    return {os.path.basename(each.file.path): each.why for each in plan.left}
+
+
+# What goes
+
+
+def test_identical_bytes_go_for_the_file_that_the_rules_prefer(tree):
+    result = saved(tree({"a": text(1), "b": text(1), "c": text(1)}))
+
+    plan = planned(result, "newest")
+
+    assert names(plan) == {"a": "c", "b": "c"}
+    assert {each.kind for each in plan.actions} == {Kind.IDENTICAL_BYTES}
+    assert {each.why for each in plan.actions} == {"newest"}
+    assert plan.left == ()
+
+
+def test_copies_of_a_similar_file_go_for_that_one_and_not_for_the_representative(tree):
+    result = saved(
+        tree({"a": text(1), "b": text(1, changed=20), "c": text(1, changed=20), "d": text(1)})
+    )
+    assert len(result.groups) == 1
+
+    plan = planned(result, "oldest")
+
+    assert names(plan) == {"c": "b", "d": "a"}
+    assert left(plan) == {}
+
+
+def test_text_in_another_encoding_goes_only_with_consent(tree):
+    result = saved(tree({"a": text(1), "b": text(1).encode("utf-16")}))
+
+    assert planned(result).actions == ()
+    assert left(planned(result)) == {"b": TEXT_ASKS}
+    plan = planned(result, text=True)
+    assert names(plan) == {"b": "a"}
+    assert plan.actions[0].kind is Kind.IDENTICAL_TEXT
+
+
+def test_a_document_with_the_same_text_goes_only_with_consent(tree):
+    html = f"<html><body><p>{text(1)}</p></body></html>"
+    result = saved(tree({"a": text(1), "b.html": html, "c": text(1).encode("utf-16")}))
+
+    assert names(planned(result, "format=html", text=True)) == {"c": "a"}
+    assert left(planned(result, "format=html", text=True)) == {}
+    assert left(planned(result, "format=text", text=True)) == {"b.html": FORMATS_ASKS}
+    plan = planned(result, "format=html", text=True, formats=True)
+    assert names(plan) == {"a": "b.html", "c": "b.html"}
+
+
+def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_one(tree):
+    contents = {"a": text(1), "b": text(1, changed=6), "c": text(1, changed=60)}
+    result = saved(tree(contents))
+    assert len(result.groups) == 1
+
+    assert left(planned(result, "oldest")) == {"b": NEAR_ASKS, "c": NEAR_ASKS}
+    plan = planned(result, "oldest", near=0.9)
+    assert names(plan) == {"b": "a"}
+    assert 0.9 < plan.actions[0].similarity < 1
+    assert left(plan)["c"].startswith("near: only 0.")
+    # Two members are less like each other than like the representative.
+    assert names(planned(result, "newest", near=0.9)) == {}
+
+
+def test_a_copy_of_a_similar_file_that_goes_goes_with_it(tree):
+    near = text(1, changed=6)
+    result = saved(tree({"a": text(1), "b": near, "c": near}))
+
+    plan = planned(result, "oldest", near=0.9)
+
+    assert names(plan) == {"b": "a", "c": "a"}
+    assert {each.kind for each in plan.actions} == {Kind.NEAR}
+
+
+def test_likeness_is_computed_from_the_files_as_they_are_now(tree):
+    root = tree({"a": text(1), "b": text(1, changed=6)})
+    result = saved(root)
+    status = (root / "b").stat()
+    (root / "b").write_text(text(1, changed=6)[::-1])
+    os.utime(root / "b", ns=(status.st_atime_ns, status.st_mtime_ns))
+
+    assert left(planned(result, "oldest", near=0.9)) == {"b": "changed since the scan"}
+
+
+@pytest.mark.parametrize("settings", [Settings(k=20), Settings(verified=False)])
+def test_an_unverified_result_lets_only_copies_go(tree, settings):
+    result = saved(tree({"a": text(1), "b": text(1), "c": text(1, changed=2)}), settings=settings)
+
+    assert names(planned(result, "oldest")) == {"b": "a"}
+    with pytest.raises(InputError, match="only copies may go"):
+        planned(result, near=0.9)
+
+
+def test_short_and_damaged_texts_are_never_merely_similar(tree):
+    damaged = text(2).encode("gb18030") + " 三字经人之初性本善".encode("gb18030") + b"\xff\xff"
+    short = {"s1": "one two three four five six seven", "s2": "one two three four five six eight"}
+    result = saved(
+        tree({"a": text(2) + " 三字经人之初性本善", "b": damaged, **short}),
+        settings=Settings(encoding="gb18030", similarity=0.3),
+    )
+
+    plan = planned(result, near=0.1)
+
+    assert plan.actions == ()
+    assert {*left(plan).values()} <= {SHORT, UNCERTAIN}
+    assert UNCERTAIN in left(plan).values()
+
+
+def test_a_converted_file_goes_only_if_its_bytes_are_the_same(tree):
+    root = tree({"a.doc": text(1), "b.doc": text(1) + " ", "c.doc": text(1)})
+    settings = Settings(converters=(Converter.of("doc=head -c 2000 {}"),))
+    result = saved(root, settings=settings)
+    assert len(result.groups) == 1
+
+    plan = planned(result, "oldest", text=True, formats=True, near=0.8)
+
+    assert names(plan) == {"c.doc": "a.doc"}
+    assert left(plan) == {"b.doc": UNCERTAIN}
+    assert plan.header.settings.converters == ()
+
+
+@pytest.mark.parametrize("act", [Act.LINK, Act.REFLINK, Act.DELETE])
+def test_acts_without_a_way_back_take_identical_bytes_only(tree, act):
+    contents = {"a": text(1), "b": text(1), "c": text(1).encode("utf-16"), "d": text(1, changed=2)}
+    result = saved(tree(contents))
+
+    plan = planned(result, "oldest", act=act, text=True, near=0.8)
+
+    assert names(plan) == {"b": "a"}
+    assert {each.act for each in plan.actions} == {act}
+
+
+# What is protected
+
+
+def test_a_protected_file_stays_and_is_kept_whatever_ranks(tree):
+    root = tree({"new/a": text(1), "old/b": text(1), "old/c": text(1)})
+
+    plan = planned(saved(root), "oldest", protection=Protection((str(root / "old"),)))
+
+    assert names(plan) == {"a": "b"}
+    assert plan.actions[0].why == "the kept file is protected"
+    assert left(plan) == {"c": "protected"}
+
+
+def test_a_group_of_protected_files_is_left(tree):
+    root = tree({"a": text(1), "b": text(1)})
+
+    assert planned(saved(root), protection=Protection((str(root),))).actions == ()
+    assert planned(saved(root), protection=Protection((), (), ("?",))).actions == ()
+
+
+def test_nothing_is_acted_on_outside_of_only_under(tree):
+    root = tree({"in/a": text(1), "in/b": text(1), "out/c": text(1), "out/d": text(1)})
+
+    plan = planned(saved(root), "oldest", protection=Protection((), (str(root / "in"),)))
+
+    assert names(plan) == {"a": "c", "b": "c"}
+    assert left(plan) == {"d": "outside --only-under"}
+
+
+def test_references_of_the_scan_are_protected(tree):
+    root = tree({"new/a": text(1), "ref/b": text(1), "ref/c": text(1)})
+    result = saved(root / "new", against=[str(root / "ref")])
+
+    plan = planned(result, "oldest")
+
+    assert names(plan) == {"a": "b"}
+    assert set(left(plan).values()) <= {"protected: --against"}
+
+
+def test_a_similar_file_that_the_rules_prefer_does_not_go_for_a_protected_one(tree):
+    root = tree({"ref/a": text(1), "new/b": text(1, changed=6)})
+    protection = Protection((str(root / "ref"),))
+
+    assert names(planned(saved(root), "newest", protection=protection, near=0.8)) == {}
+    assert names(planned(saved(root), "oldest", protection=protection, near=0.8)) == {"b": "a"}
+
+
+def test_a_protected_folder_is_known_by_what_it_is_and_not_by_its_name(tree):
+    root = tree({"a": text(1), "really/b": text(1)})
+    (root / "link").symlink_to(root / "really")
+
+    plan = planned(saved(root), "oldest", protection=Protection((str(root / "link"),)))
+
+    assert names(plan) == {"a": "b"}
+
+
+def test_a_folder_that_does_not_exist_cannot_be_protected(tree):
+    root = tree({"a": text(1), "b": text(1)})
+
+    with pytest.raises(InputError, match="no such file or folder"):
+        planned(saved(root), protection=Protection((str(root / "gone"),)))
+
+
+@pytest.mark.parametrize(
+    "folder", [".git", "node_modules", ".Trash-1000/files", "Trash/files", ".snapshots", ".GIT"]
+)
+def test_a_file_in_a_folder_of_noise_is_neither_kept_nor_acted_on(tree, folder):
+    root = tree({f"{folder}/a": text(1), "b": text(1), "c": text(1)})
+
+    plan = planned(saved(root, filters=Filters(noise=True, hidden=True)), "oldest")
+
+    assert names(plan) == {"c": "b"}
+    assert left(plan) == {"a": NOISE}
+
+
+def test_a_file_behind_a_link_out_of_the_scanned_folders_is_left(tree):
+    root = tree({"in/a": text(1), "in/b": text(1), "out/c": text(1)})
+    (root / "in" / "way").symlink_to(root / "out")
+
+    plan = planned(saved(root / "in", filters=Filters(follow_symlinks=True)), "newest")
+
+    assert names(plan) == {"a": "b"}
+    assert left(plan) == {"c": OUTSIDE}
+
+
+# Files that are not as they were seen
+
+
+def test_a_file_that_changed_or_is_gone_is_neither_kept_nor_acted_on(tree):
+    root = tree({name: text(1) for name in "abcdef"})
+    result = saved(root)
+    (root / "a").unlink()
+    (root / "b").write_text("other")
+    (root / "c").unlink()
+    (root / "c").symlink_to("d")
+
+    plan = planned(result, "oldest")
+
+    assert names(plan) == {"e": "d", "f": "d"}
+    assert left(plan) == {
+        "a": "gone since the scan",
+        "b": "changed since the scan",
+        "c": "a symbolic link",
+    }
+
+
+def test_a_file_that_has_only_another_mode_is_looked_at_again(tree):
+    root = tree({"a": text(1), "b": text(1)})
+    result = saved(root)
+    (root / "b").chmod(0o600)
+
+    assert left(planned(result)) == {"b": "changed since the scan"}
+
+
+def test_paths_of_a_plan_have_no_link_among_their_folders(tree):
+    root = tree({"really/a": text(1), "really/b": text(1)})
+    (root / "link").symlink_to("really")
+
+    plan = planned(saved(root / "link"), "oldest")
+
+    assert plan.actions[0].file.path == str(root / "really" / "b")
+    assert plan.header.roots == (str(root / "really"),)
+
+
+def test_relative_paths_of_a_result_are_below_the_folder_of_the_scan(tree, monkeypatch):
+    root = tree({"docs/a": text(1), "docs/b": text(1)})
+    monkeypatch.chdir(root)
+    result = saved("docs")
+    monkeypatch.chdir("/")
+
+    assert planned(result, "oldest").actions[0].file.path == str(root / "docs" / "b")
+
+
+def test_a_name_that_is_no_unicode_is_planned(tree):
+    root = tree({"a": text(1)})
+    odd = os.fsencode(root) + b"/\xff\n"
+    with open(odd, "wb") as file:
+        file.write(text(1).encode())
+
+    assert os.fsencode(planned(saved(root), "oldest").actions[0].file.path) == odd
+
+
+def test_files_named_one_by_one_are_acted_on_in_their_folders_only(tree):
+    root = tree({"x/a": text(1), "y/b": text(1)})
+    result = saved(root / "x" / "a", root / "y" / "b", are_files=True)
+
+    plan = planned(result, "oldest")
+
+    assert {*plan.header.roots} == {str(root / "x"), str(root / "y")}
+    assert names(plan) == {"b": "a"}
+
+
+# Folders
+
+
+def folders(contents):
+    return {
+        f"{folder}/{name}": each
+        for folder, files in contents.items()
+        for name, each in files.items()
+    }
+
+
+def test_a_folder_whose_files_all_stand_in_another_goes_whole(tree):
+    one = {f"{n}.txt": text(n) for n in range(4)}
+    root = tree(folders({"copy": one, "docs": one | {"5.txt": text(5)}}))
+
+    # By default the older files would be kept, those in "copy".
+    plan = planned(saved(root))
+
+    assert {os.path.dirname(each.file.path) for each in plan.actions} == {str(root / "copy")}
+    assert {each.why for each in plan.actions} == {
+        f"all of {root / 'copy'} stands in {root / 'docs'}"
+    }
+
+
+def test_the_users_rules_come_before_a_whole_folder(tree):
+    one = {f"{n}.txt": text(n) for n in range(4)}
+    root = tree(folders({"copy": one, "docs": one | {"5.txt": text(5)}}))
+
+    plan = planned(saved(root), "oldest")
+
+    assert {os.path.dirname(each.file.path) for each in plan.actions} == {str(root / "docs")}
+    assert {each.why for each in plan.actions} == {"oldest"}
+
+
+def test_of_two_folders_with_the_same_files_the_one_that_the_rules_prefer_stays(tree):
+    one = {f"{n}.txt": text(n) for n in range(4)}
+    root = tree(folders({"a": one, "b": one}))
+    for name in ("0.txt", "1.txt", "2.txt"):
+        os.utime(root / "b" / name, (2_000_000, 2_000_000))
+    os.utime(root / "a" / "3.txt", (3_000_000, 3_000_000))
+
+    plan = planned(saved(root), "newest")
+
+    assert {os.path.dirname(each.file.path) for each in plan.actions} == {str(root / "a")}
+
+
+def test_a_folder_with_one_protected_file_does_not_go_whole(tree):
+    one = {f"{n}.txt": text(n) for n in range(4)}
+    root = tree(folders({"a": one, "b": one}))
+
+    plan = planned(saved(root), "newest", protection=Protection((str(root / "a" / "0.txt"),)))
+
+    assert names(plan)
+    assert not any(each.why.startswith("all of ") for each in plan.actions)
+    assert str(root / "a" / "0.txt") not in {each.file.path for each in plan.actions}
+
+
+# Results that will not do
+
+
+def test_an_interrupted_result_is_refused(tree):
+    result = saved(tree({"a": text(1), "b": text(1)}))
+
+    with pytest.raises(InputError, match=r"'found\.json': this scan was interrupted"):
+        planned(replace(result, complete=False))
+
+
+@pytest.mark.parametrize("field", ["links", "ctime_ns"])
+def test_a_result_that_does_not_say_which_files_it_saw_is_refused(tree, field):
+    result = saved(tree({"a": text(1), "b": text(1)}))
+    (group,) = result.groups
+    first, *others = group.members
+    source = replace(first.document.source, **{field: 0})
+    older = replace(first, document=replace(first.document, source=source))
+    group = replace(group, members=(older, *others))
+
+    with pytest.raises(InputError, match=r"'found\.json': does not say exactly which files"):
+        planned(replace(result, groups=(group,)))
+
+
+# A plan that was written before
+
+
+def test_a_plan_needs_the_consents_again(tree):
+    contents = {"a": text(1), "b": text(1), "c": text(1).encode("utf-16"), "d": text(1, changed=6)}
+    plan = planned(saved(tree(contents)), "oldest", text=True, near=0.8)
+    assert {*names(plan)} == {"b", "c", "d"}
+
+    assert {*names(narrowed(plan, Consents(), Protection(), None))} == {"b"}
+    assert {*names(narrowed(plan, Consents(text=True), Protection(), None))} == {"b", "c"}
+    assert {*names(narrowed(plan, Consents(near=0.8), Protection(), None))} == {"b", "d"}
+    assert {*names(narrowed(plan, Consents(near=0.99), Protection(), None))} == {"b"}
+    deleted = narrowed(plan, Consents(text=True, near=0.8), Protection(), Act.DELETE)
+    assert deleted.actions == ()
+
+
+def test_a_plan_obeys_what_is_protected_now(tree):
+    root = tree({"a": text(1), "b": text(1), "c": text(1)})
+    plan = planned(saved(root), "oldest")
+
+    kept = narrowed(plan, Consents(), Protection((str(root / "b"),)), None)
+
+    assert names(kept) == {"c": "a"}
+    assert left(kept) == {"b": "protected"}
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"), [("/etc/passwd", OUTSIDE), ("{root}/.git/config", NOISE)]
+)
+@pytest.mark.parametrize("which", ["file", "keep"])
+def test_a_forged_plan_reaches_nothing_outside_its_roots_and_nothing_in_noise(
+    tree, path, reason, which
+):
+    root = tree({"a": text(1), "b": text(1)})
+    plan = planned(saved(root), "oldest")
+    (action,) = plan.actions
+    file = replace(getattr(action, which), path=path.format(root=root))
+    forged = replace(plan, actions=(replace(action, **{which: file}),))
+
+    kept = narrowed(forged, Consents(), Protection(), None)
+
+    assert kept.actions == ()
+    assert {each.why for each in kept.left} == {reason}

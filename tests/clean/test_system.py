@@ -1,0 +1,156 @@
+"""Names in folders, paths without links, and renames that overwrite nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from simdup.clean import system
+from simdup.clean.system import Place, exchange, open_by_steps, open_folder, parts_of, rename_new
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def place(path):
+    return Place.of(os.path.realpath(path))
+
+
+@pytest.fixture(params=["renameat2", "link and unlink"])
+def either_way(request, monkeypatch):
+    """Renames by the system call, and as on a system that lacks it."""
+    if request.param == "link and unlink":
+        monkeypatch.setattr(system, "_renamer", lambda: None)
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_file_gets_a_name_that_nothing_has():
+    Path("a").write_text("one")
+    Path("in").mkdir()
+
+    with closing(place("a")) as source, closing(place("in/b")) as target:
+        rename_new(source, target)
+
+    assert Path("in/b").read_text() == "one"
+    assert not os.path.lexists("a")
+
+
+@pytest.mark.usefixtures("either_way")
+def test_a_name_that_is_taken_is_left_alone():
+    Path("a").write_text("one")
+    Path("b").write_text("two")
+    Path("c").symlink_to("nowhere")
+
+    for name in ("b", "c"):
+        with closing(place("a")) as source, pytest.raises(FileExistsError):
+            rename_new(source, source.beside(name))
+
+    assert [Path(name).read_text() for name in "ab"] == ["one", "two"]
+    assert os.readlink("c") == "nowhere"
+
+
+def test_a_name_taken_between_link_and_unlink_loses_nothing(monkeypatch):
+    monkeypatch.setattr(system, "_renamer", lambda: None)
+    Path("a").write_text("one")
+    link = os.link
+
+    def slow_link(*given, **named):
+        link(*given, **named)
+        Path("new").write_text("two")
+        os.replace("new", "a")
+
+    monkeypatch.setattr(os, "link", slow_link)
+    with closing(place("a")) as source, pytest.raises(FileExistsError, match="has taken"):
+        rename_new(source, source.beside("b"))
+
+    assert (Path("a").read_text(), Path("b").read_text()) == ("two", "one")
+
+
+def test_two_files_swap_their_names():
+    Path("a").write_text("one")
+    Path("b").write_text("two")
+
+    with closing(place("a")) as one:
+        exchange(one, one.beside("b"))
+
+    assert [Path(name).read_text() for name in "ab"] == ["two", "one"]
+
+
+def steps(path):
+    return open_by_steps(parts_of(path))
+
+
+@pytest.mark.parametrize("way", [open_folder, steps])
+def test_a_folder_is_reached_through_no_link(way):
+    here = os.path.realpath(".")
+    Path("real/deep").mkdir(parents=True)
+    Path("link").symlink_to("real")
+    Path("file").touch()
+
+    descriptor = way(f"{here}/real/deep")
+
+    try:
+        assert os.fstat(descriptor).st_ino == os.stat("real/deep").st_ino
+    finally:
+        os.close(descriptor)
+    for path in ("link", "link/deep", "file", "file/deep"):
+        with pytest.raises(OSError, match=r"directory|symbolic") as raised:
+            way(f"{here}/{path}")
+        assert raised.value.errno in {errno.ENOTDIR, errno.ELOOP}
+    with pytest.raises(FileNotFoundError):
+        way(f"{here}/missing/deep")
+
+
+def test_without_openat2_folders_are_opened_step_by_step(monkeypatch):
+    monkeypatch.setattr(system, "_HAS_OPENAT2", set())
+    Path("in").mkdir()
+    Path("link").symlink_to("in")
+
+    os.close(open_folder(os.path.realpath("in")))
+
+    with pytest.raises(OSError, match="directory"):
+        open_folder(os.path.join(os.path.realpath("."), "link"))
+
+
+def test_no_descriptor_is_left_open():
+    before = len(os.listdir("/proc/self/fd"))
+
+    for path in ("/etc/missing/deep", "/etc/passwd/deep"):
+        with pytest.raises(OSError, match=r"directory"):
+            steps(path)
+
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("path", ["", "/", "a/b", "/a/../b", "/a/./b", "/a//b", "/a/", "/a\0b"])
+def test_what_is_no_plain_absolute_path_is_no_path(path):
+    with pytest.raises(ValueError, match="no absolute path"):
+        parts_of(path)
+
+
+def test_a_link_in_place_of_a_file_is_not_opened():
+    Path("a").write_text("secret")
+    Path("b").symlink_to("a")
+
+    with closing(place("a")) as real:
+        link = real.beside("b")
+        with pytest.raises(OSError, match="symbolic"):
+            link.open()
+        assert link.status().st_size == len("a")
+
+
+def test_a_folder_that_cannot_be_synced_is_no_trouble_and_a_broken_disk_is(monkeypatch):
+    def fails(number):
+        def fsync(_):
+            raise OSError(number, os.strerror(number))
+
+        return fsync
+
+    monkeypatch.setattr(os, "fsync", fails(errno.EINVAL))
+    system.sync_folder(3)
+    monkeypatch.setattr(os, "fsync", fails(errno.EIO))
+    with pytest.raises(OSError, match="Input/output"):
+        system.sync_folder(3)

@@ -1,0 +1,76 @@
+"""Plans of clean made by hand, and trees compared."""
+
+from __future__ import annotations
+
+import os
+import stat
+from hashlib import blake2b
+from pathlib import Path
+
+from simdup.clean.records import Act, Action, FileId, Header, Plan
+from simdup.extract.readers import Readers
+from simdup.files.read import SkipError, read_text
+from simdup.records import Kind, Source
+from simdup.settings import FORMATS, Settings
+
+SETTINGS = Settings()
+
+
+def seen(path):
+    """A file as a scan sees it now."""
+    folder, name = os.path.split(os.path.abspath(path))
+    path = os.path.join(os.path.realpath(folder), name)
+    now = os.lstat(path)
+    times = now.st_mtime_ns, now.st_ctime_ns
+    source = Source(path, now.st_size, *times, now.st_dev, now.st_ino)
+    of_bytes = blake2b(Path(path).read_bytes(), digest_size=16).digest()
+    readers = Readers(FORMATS)
+    try:
+        of_text = read_text(source, None, readers).text_digest
+    except SkipError:
+        of_text = of_bytes
+    finally:
+        readers.close()
+    return FileId(path, now.st_dev, now.st_ino, now.st_size, *times, of_bytes, of_text)
+
+
+def kind_of(file, keep):
+    if file.byte_digest == keep.byte_digest:
+        return Kind.IDENTICAL_BYTES
+    return Kind.IDENTICAL_TEXT if file.text_digest == keep.text_digest else Kind.NEAR
+
+
+def action(keep, file, act=Act.TRASH, line=2, group=1):
+    """What happens to one file; files are named or `seen`."""
+    keep, file = (each if isinstance(each, FileId) else seen(each) for each in (keep, file))
+    return Action(line, group, keep, act, file, kind_of(file, keep), None, "of a test")
+
+
+def plan(*pairs, act=Act.TRASH, roots=(".",), settings=SETTINGS):
+    """A plan in which the first file of each pair stays and the second goes."""
+    known = {}
+    files = [
+        [each if isinstance(each, FileId) else known.setdefault(each, seen(each)) for each in pair]
+        for pair in pairs
+    ]
+    actions = [action(*pair, act, line) for line, pair in enumerate(files, 2)]
+    roots = tuple(map(os.path.realpath, roots))
+    header = Header("2026-11-22T12:00:00+00:00", "found.json", "00" * 16, (), settings, roots)
+    return Plan(tuple(actions), (), header)
+
+
+def tree(root, *, times=True):
+    """All below a folder: names, kinds, bytes, modes, times, and which names are one file."""
+    found, names = {}, {}
+    for folder, folders, files in os.walk(root):
+        for name in ("", *folders, *files):
+            path = os.path.join(folder, name)
+            now = os.lstat(path)
+            what = None
+            if stat.S_ISLNK(now.st_mode):
+                what = os.readlink(path)
+            elif stat.S_ISREG(now.st_mode):
+                names.setdefault(now.st_ino, set()).add(path)
+                what = Path(path).read_bytes(), names[now.st_ino]
+            found[path] = (now.st_mode, what, now.st_mtime_ns if times else 0)
+    return found
