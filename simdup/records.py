@@ -188,11 +188,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A document whose text stands in a larger one, and is in no group with it."""
+    """A file whose text stands in a larger one, and is in no group with it."""
 
-    document: Document
-    whole: Document
-    """The document with the larger text."""
+    path: str
+    whole: str
+    """The file with the larger text."""
     share: float
     """The share of the distinct shingles of the part that the larger text has, from 0 to 1."""
     start: int
@@ -373,6 +373,9 @@ class Comparison:
     own_share: float | None = None
     """How much of what they share is theirs alone among `among` files; None if unknown."""
     among: int = 0
+    contained: tuple[float, float] | None = None
+    """The share of the distinct features of the left text that the right one has, and of the right
+    text that the left one has; None if unknown."""
 
 
 def maker(cls: type[_Record], name: str) -> Callable[..., _Record]:

@@ -22,6 +22,9 @@ SIMILARITY = 0.35
 #: `match.own_share`.
 OWN_SHARE = 0.6
 
+#: The share of a text that must stand in a larger one, where parts are asked for.
+PARTS = 0.8
+
 #: Where nothing is verified, the distance stands for at least this similarity: unrelated texts of
 #: one kind, as laws, reach .2 to .3, and nothing else tells them apart then.
 BARE_SIMILARITY = 0.6

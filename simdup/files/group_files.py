@@ -142,9 +142,13 @@ def _parts(  # noqa: PLR0913, PLR0917  (what `find_parts` asks for)
     dense = made.sketches.take(texts.first)
     found = find_parts(texts, dense, matched, settings, reread, progress, exclusions)
     documents, first = made.documents, texts.first
-    figures = zip(first[found.pairs].tolist(), found.shares.tolist(), found.places.tolist(), strict=True)
-    made_of = (Part(documents[i], documents[j], share, *at) for (i, j), share, at in figures)
-    return tuple(sorted(made_of, key=lambda part: (part.whole.path, part.start, part.end)))
+    figures = zip(
+        first[found.pairs].tolist(), found.shares.tolist(), found.places.tolist(), strict=True
+    )
+    made_of = (
+        Part(documents[i].path, documents[j].path, share, *at) for (i, j), share, at in figures
+    )
+    return tuple(sorted(made_of, key=lambda part: (part.whole, part.start, part.end)))
 
 
 def own_share_of(

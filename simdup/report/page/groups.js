@@ -12,6 +12,15 @@ function drawFolderPairs() {
     make('span', { class: 'note' }, t('folderPair', ...figures)))));
 }
 
+/** Lay out which files are parts of larger ones, below the folders. */
+function drawParts() {
+  const left = data.allParts - data.parts.length;
+  byId('parts').replaceChildren(...data.parts.map(([path, whole, share, ...place]) => make('li', {},
+    `${percent(share)} `, make('bdi', { class: 'path name' }, path), ` ${t('partOf')} `,
+    make('bdi', { class: 'path name' }, whole), make('span', { class: 'note' }, t('place', ...place)))));
+  if (left) byId('parts').append(make('li', { class: 'note' }, t('moreParts', left)));
+}
+
 /** Lay out the list anew from its beginning. */
 function drawGroups() {
   byId('list').replaceChildren();

@@ -27,6 +27,7 @@ function drawPage() {
   drawHistogram();
   drawFilters();
   drawFolderPairs();
+  drawParts();
   applyFilters();
 }
 
