@@ -99,9 +99,9 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 
 # What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.
 FUZZ_SECONDS ?= 60
-fuzz: $(VENV)/developing ## look for bytes that break decoding, fingerprints, names, the store or an index
+fuzz: $(VENV)/developing ## look for bytes that break decoding, fingerprints, names, the store, an index or clean
 	$(BIN)/python -m pip install --quiet --group bench
-	for target in decoding fingerprinting naming storing opening indexing cataloguing; do \
+	for target in decoding fingerprinting naming storing opening indexing cataloguing cleaning; do \
 		mkdir -p .fuzz/$$target && $(BIN)/python tests/fuzz/fuzz.py $$target \
 			-max_total_time=$(FUZZ_SECONDS) .fuzz/$$target tests/fuzz/corpus || exit 1; \
 	done

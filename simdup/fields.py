@@ -12,7 +12,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Name = TypeVar("Name", bound=Enum)
 
@@ -120,6 +120,13 @@ class Fields:
             return kind(self.text(key))
         except ValueError:
             raise self.wrong(key, f"is unknown: {self.value[key]!r}") from None
+
+    def one_of(self, key: str, known: Iterable[str]) -> str:
+        """The field, which must be one of these texts."""
+        value = self.text(key)
+        if value not in known:
+            raise self.wrong(key, f"is unknown: {value!r}")
+        return value
 
     def inner(self, key: str) -> Fields:
         """The field, which must be an object."""

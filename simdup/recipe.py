@@ -20,6 +20,9 @@ from simdup.versions import version
 #: Raised whenever the same options begin to give other bits.
 FORMAT = 1
 
+#: The data by which variants of Chinese characters are folded: simdup/text/variants.txt.
+VARIANTS = "Unihan 15.0.0"
+
 MAX_BITS = 4096
 #: On novels a search two standard errors beyond the default similarity, which finds nearly all
 #: true pairs, brings 14 candidates a text; with 128 bits 61 (tests/bench/choices.py).
@@ -102,12 +105,16 @@ class Recipe:
     """A dictionary for jieba: a word a line, with or without frequency and tag."""
     stop_words: str | None = None
     """Words that do not vote, one a line."""
+    fold_variants: bool = True
+    """Whether traditional and simplified Chinese characters are one, for shingles and words; for
+    the others it becomes False."""
 
     def __post_init__(self) -> None:
         """Turn names into choices. Raises ValueError for values that cannot be or go together."""
         for name, kind in (("features", FeatureKind), ("hash", HashKind), ("weights", WeightKind)):
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
         self._check_numbers()
+        self._check_variants()
         self._check_combination()
 
     def _check_numbers(self) -> None:
@@ -126,6 +133,13 @@ class Recipe:
             raise BadValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {given}")
         if self.top < 1:
             raise BadValueError(f"top must be at least 1, not {self.top}")
+
+    def _check_variants(self) -> None:
+        """Turn `fold_variants` off where it cannot be. Raises ValueError for what is no truth."""
+        if not isinstance(self.fold_variants, bool):
+            raise BadValueError(f"fold_variants must be true or false, not {self.fold_variants!r}")
+        can = self.features in {FeatureKind.SHINGLES, FeatureKind.WORDS}
+        object.__setattr__(self, "fold_variants", self.fold_variants and can)
 
     def _check_combination(self) -> None:
         """Raise ValueError for options that do not go together."""
@@ -172,6 +186,8 @@ class Recipe:
         }
         if self.features is FeatureKind.SHINGLES:
             parts["ngram"] = self.ngram
+        if self.fold_variants:
+            parts["variants"] = VARIANTS
         if self.features is FeatureKind.KEYWORDS:
             parts |= {"top": self.top, "weights": self.weights.value}
         if self.uses_words:

@@ -41,8 +41,14 @@ LINKAGES = ("star", "components")
 #: Which row of a group stays in a corpus without near-duplicates.
 KEEPS = ("first", "longest", "representative")
 
+#: How a file may be packed, by its usual ending.
+PACKINGS = ("gz", "xz", "bz2", "zst")
+
 #: Kinds of documents whose text is extracted, by their usual ending; all others are plain text.
-FORMATS = ("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml")
+FORMATS = (
+    *("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml"),
+    *PACKINGS,
+)
 
 #: Kinds of files whose rows are documents of a corpus.
 ROW_FORMATS = ("jsonl", "csv", "parquet")

@@ -28,6 +28,25 @@ def zipped(members, first=None):
     return out.getvalue()
 
 
+def tar(members):
+    """A tar file of members with these names; a value may be a TarInfo instead of a text."""
+    import tarfile
+
+    out = BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as file:
+        for name, content in members.items():
+            if isinstance(content, tarfile.TarInfo):
+                file.addfile(content)
+                continue
+            info, data = (
+                tarfile.TarInfo(name),
+                content.encode() if isinstance(content, str) else content,
+            )
+            info.size = len(data)
+            file.addfile(info, BytesIO(data))
+    return out.getvalue()
+
+
 def html_page(text, encoding="utf-8", title="", declared=None):
     """A page with a paragraph for each line."""
     body = "\n".join(f"<p>{html.escape(line)}</p>" for line in text.split("\n"))

@@ -227,9 +227,9 @@ class Run:
     def _note_changes(self, file: Held, kept: Held) -> None:
         """Remember the ctime of files that this run changed, and that may be met again."""
         for each in (file, kept):
-            now = os.fstat(each.descriptor)
-            if now.st_nlink > 1 or each.is_kept:
-                self.changed[each.identity] = now.st_ctime_ns
+            if each.status.st_nlink > 1 or each.is_kept:
+                with suppress(OSError):
+                    self.changed[each.identity] = os.fstat(each.descriptor).st_ctime_ns
 
     def _hold(self, file: FileId) -> Held:
         """Return the kept file, open; it stays so while the next actions keep it too."""

@@ -36,8 +36,8 @@ class Candidate:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is plain text, and not a document whose text is extracted."""
-        return self.document.format == "text"
+        """Whether it is plain text, neither packed nor a document whose text is extracted."""
+        return self.document.format == "text" and self.document.packing is None
 
     @property
     def is_text_certain(self) -> bool:
@@ -102,7 +102,7 @@ def candidates(
             path = os.path.join(folder_of(folder), name)
             document = _at(member.document, path)
             file = _id(document)
-            if reason := _unfit(file, roots):
+            if reason := document.untouchable or _unfit(file, roots):
                 left.append(Left(0, group.id, file, reason))
                 continue
             reference = "protected: --against" if document.source.is_reference else ""

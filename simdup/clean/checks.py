@@ -305,7 +305,8 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
         raise held.refused(Refusal.CHANGED)
     if text.text_digest != held.file.text_digest:
         raise held.refused(Refusal.NOT_THE_SAME, "its text is not that of the plan")
-    return _Reading(text.encoding.name in FORMATS, features)
+    is_document = text.encoding.name in FORMATS or text.packing is not None
+    return _Reading(is_document, features)
 
 
 def _chunks(descriptor: int, source: Source, limit: int | None) -> Generator[bytes]:

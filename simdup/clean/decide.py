@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from simdup.clean.records import Consents
 
+#: Why the file stays that the rules prefer to all others of its group, if none goes for it.
+PREFERRED = "stays: the rules prefer it to the others"
 NEAR_ASKS = "near: wants --near FLOOR, or --review"
 TEXT_ASKS = "identical text, other bytes: wants --text"
 FORMATS_ASKS = "identical text, a document: wants --formats-too"
@@ -43,8 +45,9 @@ class Decided:
     """What happens with the files of a group."""
 
     gone: tuple[Gone, ...]
+    """Those that go for the file that the rules prefer come first."""
     left: tuple[tuple[Candidate, str], ...]
-    """Files that could have gone, and why they do not."""
+    """The other files, if nothing goes for them, and why they stay; the preferred one first."""
 
 
 def text_refusal(one: Candidate, other: Candidate, consents: Consents, act: Act) -> str:
@@ -134,8 +137,12 @@ def decide_group(
         kept.add(file)
     _decide_near(pool, list(kept.by_path.values()), alike, (consents, act), gone, left)
     keeps = {each.keep.id.path for each in gone.values()}
+    if len(pool) > 1 and pool[0].id.path not in gone:
+        left = {pool[0].id.path: (pool[0], PREFERRED), **left}
+    place = {each.id.path: place for place, each in enumerate(pool)}
     return Decided(
-        tuple(gone.values()), tuple(each for path, each in left.items() if path not in keeps)
+        tuple(sorted(gone.values(), key=lambda each: place[each.keep.id.path])),
+        tuple(each for path, each in left.items() if path not in keeps),
     )
 
 

@@ -51,7 +51,7 @@ class Intent:
     target: str
     """Where the file will be; the path of the file itself if it stays where it is."""
     folder_ns: int
-    """When its folder was last changed, before."""
+    """When the folder of the file was last changed, before."""
     trash: str | None = None
     """The trash folder that `target` is in."""
     top: str | None = None
@@ -71,6 +71,7 @@ class Done:
     inode: int
     """Of what is at the target now, or at the file's own path if it is a link now."""
     ctime_ns: int
+    """When the file was last changed, its names too; 0 if that is not known."""
     folder_ns: int
     """When the folder of the file was last changed, after it; 0 if that is not known."""
 
@@ -83,6 +84,8 @@ class Story:
     intent: Intent | None = None
     done: Done | None = None
     refused: str | None = None
+    folder_ns: int = 0
+    """When the folder of the file was last changed, before the first intent."""
 
     @property
     def is_open(self) -> bool:
@@ -95,6 +98,7 @@ class History:
     """What a whole journal says."""
 
     path: str
+    """Absolute."""
     header: Header
     planned: int
     """The number of actions that `begin` announces."""
@@ -194,7 +198,7 @@ def begun(
     `place` names the file, which must not be there; None: a new one in the usual folder.
     """
     actions = list(actions)
-    journal = _created(place)
+    journal = _created(place, "-undo" if undoes else "")
     plan = json.loads(next(iter(plan_lines(Plan((), (), header)))))
     journal._add(  # noqa: SLF001  (the functions that make one)
         "begin",
@@ -238,14 +242,14 @@ def continued(history: History) -> Journal:
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-def _created(place: str | None) -> Journal:
+def _created(place: str | None, tail: str) -> Journal:
     """Return an empty journal. Raises InputError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | _NO_LINK
     try:
         folder = os.path.dirname(os.path.abspath(place)) if place else str(default_folder())
         if place is None:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-        for path in (place,) if place else _names(folder):
+        for path in (place,) if place else _names(folder, tail):
             with suppress(*() if place else (FileExistsError,)):
                 descriptor = os.open(path, flags, 0o600)
                 _sync_path(folder)
@@ -257,11 +261,12 @@ def _created(place: str | None) -> Journal:
     raise AssertionError("names never end")
 
 
-def _names(folder: str) -> Iterator[str]:
+def _names(folder: str, tail: str) -> Iterator[str]:
     stem = f"{datetime.now().astimezone():%Y-%m-%dT%H%M%S}-{os.getpid()}"
     number = 1
     while True:
-        yield os.path.join(folder, f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
+        again = "" if number == 1 else f"-{number}"
+        yield os.path.join(folder, f"{stem}{again}{tail}.jsonl")
         number += 1
 
 
@@ -336,7 +341,7 @@ def read_journal(path: str) -> History:
         if hasattr(os, "getuid") and os.fstat(descriptor).st_uid != os.getuid():
             raise InputError(f"{path!r} is the journal of another user")
         try:
-            return _history(file, os.path.abspath(path))
+            return _history(file, path)
         except OSError as error:
             raise InputError(f"{path!r}: {reason_of(error)}") from None
 
@@ -348,7 +353,7 @@ def _history(lines: Iterable[bytes], path: str) -> History:
         history = _begin(Fields(_event(first)), path)
     except WrongFieldError as wrong:
         raise InputError(f"{path!r}, line 1: no journal: {wrong}") from None
-    history.whole = len(first)
+    history.path, history.whole = os.path.abspath(path), len(first)
     for number, line in numbered:
         if not line.endswith(b"\n"):
             break
@@ -402,13 +407,10 @@ def _tell(fields: Fields, history: History) -> None:
 def _tell_intent(fields: Fields, story: Story) -> None:
     paths = {key: fields.path(key) for key in ("trash", "top", "aside") if fields.has(key)}
     made = tuple(each.path() for each in fields.each("made")) if fields.has("made") else ()
-    line, target = story.action.line, fields.path("target")
-    folder_ns = _time(fields)
-    story.intent, story.done, story.refused = (
-        Intent(line, target, folder_ns, **paths, made=made),
-        None,
-        None,
-    )
+    line, target, folder_ns = story.action.line, fields.path("target"), _time(fields)
+    story.intent = Intent(line, target, folder_ns, **paths, made=made)
+    story.done, story.refused = None, None
+    story.folder_ns = story.folder_ns or folder_ns
 
 
 def _tell_done(fields: Fields, story: Story) -> None:

@@ -55,6 +55,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
                 "ngram": list(header.settings.recipe.ngram),
             },
             "roots": [path_fields(root) for root in header.roots],
+            "protected": [path_fields(each) for each in header.protected],
             "found": header.found,
             "actions": len(plan.actions),
         }
@@ -154,7 +155,7 @@ def _header(fields: Fields) -> Header:
         raise fields.wrong("version", f"is {version}, and only {VERSION} is known")
     fields.only(
         *("simdup", "version", "made", "of", "of_base64", "of_digest", "rules", "settings"),
-        *("roots", "found", "actions"),
+        *("roots", "protected", "found", "actions"),
     )
     roots = tuple(_path(each) for each in fields.each("roots"))
     return Header(
@@ -165,6 +166,7 @@ def _header(fields: Fields) -> Header:
         _settings(fields.inner("settings")),
         roots,
         fields.count("found"),
+        tuple(_path(each) for each in fields.each("protected")),
     )
 
 

@@ -8,6 +8,7 @@ the representative of their group.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
@@ -68,8 +69,15 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
         settings,
         roots_of(result),
         result.stats.found,
+        _protected(result, wishes.protection),
     )
     return numbered(whole.explained(actions), left, header)
+
+
+def _protected(result: ScanResult, protection: Protection) -> tuple[str, ...]:
+    """The absolute paths that are protected by an option or as references of the scan."""
+    references = (os.path.join(result.base or os.curdir, each) for each in result.references)
+    return tuple(dict.fromkeys(map(os.path.realpath, (*protection.protected, *references))))
 
 
 def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) -> Plan:

@@ -96,6 +96,8 @@ class Header:
     """The folders and files that were searched: absolute, with no symbolic link."""
     found: int = 0
     """The number of files that the scan found."""
+    protected: tuple[str, ...] = ()
+    """Absolute paths that were protected when the plan was made, references among them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class Refusal(Enum):
     NO_TRASH = "no trash on its file system"
     OTHER_DEVICE = "on another file system than the kept file"
     OTHER_OWNER = "owner, mode or attributes differ from the kept file's"
-    OTHER_NAMES = "it has other hard links, which are not in the plan"
+    OTHER_NAMES = "it has other hard links"
     REPLACED = "another program replaced it at the last moment"
     CANNOT_SHARE = "the file system cannot share blocks"
     NAME_TAKEN = "its name has been taken"

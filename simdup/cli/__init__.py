@@ -34,6 +34,8 @@ _NO_MEMORY = "out of memory"
 # The first sentence of each command's help, so that listing the commands imports none of them.
 SUMMARIES = {
     "cache": "Show or clear the store, which lets scans skip files that they read before.",
+    "clean": "Plan which duplicates go, and with --apply let them go: to the trash, unless told"
+    " otherwise.",
     "compare": "Say how much the texts of A and B are alike.",
     "completion": "Print the script that makes SHELL complete simdup's commands and options.",
     "corpus": "Compare documents that are rows of JSON Lines, CSV or Parquet files.",
@@ -44,6 +46,7 @@ SUMMARIES = {
     "query": "Find the documents in INDEX that are like FILE...; - is stdin.",
     "report": "Show RESULT again, which `simdup scan --format json` or jsonl printed; - is stdin.",
     "scan": "Group the documents under PATH... that hold the same text.",
+    "undo": "Put back what `simdup clean --apply` did, by the JOURNAL that it wrote.",
 }
 
 

@@ -21,7 +21,23 @@ _HEADINGS = {
     "What counts as a duplicate": (
         *("similarity", "parts", "against", "among", "keep", "fail_on_found"),
     ),
-    "Which files": ("include", "exclude", "hidden", "gitignore", "text_field", "id_field"),
+    "Which files": (
+        "include",
+        "exclude",
+        "hidden",
+        "gitignore",
+        "archives",
+        "text_field",
+        "id_field",
+    ),
+    "Which file is kept": ("prefer", "prefer_under"),
+    "What may go": (
+        *("text", "formats_too", "near", "protect", "only_under", "protect_name"),
+        *("most", "most_files", "yes_many"),
+    ),
+    "What is done": (
+        *("apply", "review", "to", "link", "reflink", "permanently", "check", "resume"),
+    ),
     "Output": ("form", "target", "html", "show_diff", "quiet"),
     "What the report shows": ("sort", "limit", "everything", "summary", "siblings", "verbose"),
 }
@@ -30,7 +46,7 @@ _EXPERIMENTS = "Fingerprints, for experiments"
 _OF_EXPERIMENTS = frozenset(
     {
         *("k", "no_verify", "bits", "features", "hash", "ngram", "top", "weights"),
-        *("user_dict", "stop_words"),
+        *("user_dict", "stop_words", "no_fold_variants"),
     }
 )
 

@@ -14,8 +14,8 @@ from simdup.interrupt import raise_again
 
 #: The pages of the manual, in the order in which `simdup help` lists them.
 TOPICS = (
-    *("scan", "accuracy", "index", "corpora", "spark", "report", "ignore", "formats"),
-    *("configuration", "json", "library", "reliability", "how-it-works", "assignment"),
+    *("scan", "accuracy", "index", "corpora", "spark", "report", "ignore", "clean"),
+    *("formats", "configuration", "json", "library", "reliability", "how-it-works", "assignment"),
 )
 
 # A page is easier to read if its lines are no longer than this.

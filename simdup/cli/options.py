@@ -46,6 +46,7 @@ _FEATURES_OF = {
     "weights": ("keywords",),
     "user_dict": ("words", "keywords"),
     "stop_words": ("words", "keywords"),
+    "no_fold_variants": ("shingles", "words"),
 }
 
 
@@ -295,6 +296,11 @@ details = together(
         " down to tenths (int10), or not at all (float).",
     ),
     _dictionaries,
+    flag(
+        "--no-fold-variants",
+        "Tell traditional from simplified Chinese characters; else shingles and words take them"
+        " for the same.",
+    ),
 )
 
 _fingerprint = together(
@@ -435,7 +441,15 @@ def refuse_idle_options(features: Collection[str]) -> None:
 
 def details_of(features: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return the details of a recipe that have a meaning for these features."""
-    return {name: given[name] for name, its in _FEATURES_OF.items() if features in its}
+    details = {name: given[name] for name, its in _FEATURES_OF.items() if features in its}
+    return _as_fields(details)
+
+
+def _as_fields(details: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a recipe that options make, where their names differ."""
+    if "no_fold_variants" in details:
+        details["fold_variants"] = not details.pop("no_fold_variants")
+    return details
 
 
 def one_threshold(given: dict[str, Any]) -> tuple[float, int | None]:
@@ -477,7 +491,7 @@ def settings_from(given: dict[str, Any]) -> Settings:
     """
     refuse_idle_options([given["features"]])
     bits = default_bits(given["hash"]) if given["bits"] is None else given["bits"]
-    recipe = Recipe(bits=bits, **_named(given, "features", "hash", *_FEATURES_OF))
+    recipe = Recipe(bits=bits, **_as_fields(_named(given, "features", "hash", *_FEATURES_OF)))
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
     similarity, k = one_threshold(given)
     _check_parts(given)

@@ -366,19 +366,36 @@ def shared_products(
 def shared_values(
     values: NDArray[np.uint32], begins: Indices, sizes: Indices, pairs: Indices, found: Indices
 ) -> None:
-    """The number of values that the texts of each pair (m, 2) share; see `sketch.Sketches`.
+    """The number of values that the texts of each pair share, and how many each of them keeps.
 
-    Both are ascending, and one step passes the lower of two values, without a branch.
+    `pairs` (m, 3) are two texts and the largest value that both of them keep. See
+    `sketch.Sketches` for the others. Values ascend, and one step passes the lower of two values,
+    without a branch.
     """
     for p in range(len(pairs)):
         a, b = begins[pairs[p, 0]], begins[pairs[p, 1]]
         a_end, b_end, count = a + sizes[pairs[p, 0]], b + sizes[pairs[p, 1]], 0
+        found[p, 1] = _number_kept(values, a, a_end, pairs[p, 2])
+        found[p, 2] = _number_kept(values, b, b_end, pairs[p, 2])
         while a < a_end and b < b_end:
             x, y = values[a], values[b]
             count += x == y
             a += x <= y
             b += y <= x
         found[p, 0] = count
+
+
+@_compiled
+def _number_kept(values, begin, end, largest):
+    """How many of values[begin:end], which ascend, are no larger than the largest."""
+    low = begin
+    while low < end:
+        middle = (low + end) >> 1
+        if values[middle] <= largest:
+            low = middle + 1
+        else:
+            end = middle
+    return low - begin
 
 
 @_compiled
@@ -391,27 +408,52 @@ def shared_weights(
     tables: Indices,
     found: Indices,
 ) -> None:
-    """The number of values that the texts of each pair share, and the sums of their weights.
+    """The columns of `own_share.OwnShares._weighed`; see `shared_values`.
 
     `tables` (2, 256) has the weights at each count of the `counters`, for one family and two.
     """
-    shift = 0
-    while len(counters) >> (32 - shift) == 0:
-        shift += 1
+    shift = _counter_shift(counters)
     for p in range(len(pairs)):
         a, b = begins[pairs[p, 0]], begins[pairs[p, 1]]
         a_end, b_end = a + sizes[pairs[p, 0]], b + sizes[pairs[p, 1]]
+        for side, begin, end in ((0, a, a_end), (1, b, b_end)):
+            kept = _number_kept(values, begin, end, pairs[p, 2])
+            found[p, 3 + side], own = kept, 0
+            for at in range(begin, begin + kept):
+                own += tables[0, counters[np.uint32(values[at] * _COUNTER_HASH) >> shift]]
+            found[p, 5 + side] = own
         count = one = two = 0
         while a < a_end and b < b_end:
             x, y = values[a], values[b]
             if x == y:
-                seen = counters[np.uint32(x * _COUNTER_HASH) >> np.uint32(shift)]
+                seen = counters[np.uint32(x * _COUNTER_HASH) >> shift]
                 count += 1
                 one += tables[0, seen]
                 two += tables[1, seen]
             a += x <= y
             b += y <= x
         found[p, 0], found[p, 1], found[p, 2] = count, one, two
+
+
+@_compiled
+def count_values(
+    values: NDArray[np.uint32], begins: Indices, sizes: Indices, counters: NDArray[np.uint8]
+) -> None:
+    """Count the values of some sketches; a counter that is full stays so."""
+    shift = _counter_shift(counters)
+    for text in range(len(begins)):
+        for at in range(begins[text], begins[text] + sizes[text]):
+            place = np.uint32(values[at] * _COUNTER_HASH) >> shift
+            counters[place] += counters[place] < 255
+
+
+@_inlined
+def _counter_shift(counters):
+    """How far a hash of 32 bits is shifted to be the place of a counter."""
+    shift = 0
+    while len(counters) >> (32 - shift) == 0:
+        shift += 1
+    return np.uint32(shift)
 
 
 @_compiled
@@ -536,6 +578,7 @@ EVERY = (
     shared_products,
     shared_values,
     shared_weights,
+    count_values,
     near_pairs,
     sieved_pairs,
     together,
@@ -557,8 +600,9 @@ def warmed() -> Iterator[None]:
         (wide, places, places, 8),
         (numbers, numbers, places),
         (numbers, sums, places, places[:0], places[:0], sums),
-        (read_only, places, places, found[:, :2], found),
-        (read_only, places, places, found[:, :2], small, found, found),
+        (read_only, places, places, found, found),
+        (read_only, places, places, found, small, found, found),
+        (read_only, places[:0], places[:0], small),
         (*near, found),
         (wide, wide, 0, *near, found),
         ((codes, codes, 0, places[:0], places, 0), places, 0, 0, small.astype(np.uint16), found),

@@ -1,4 +1,4 @@
-"""A check, made before numpy is imported, that there is enough memory to import it."""
+"""What the system has of memory: enough for numpy, which is not imported yet, and free again."""
 
 from __future__ import annotations
 
@@ -36,3 +36,18 @@ def check_that_numpy_loads() -> None:
             os._exit(1)
     if os.waitpid(trial, 0)[1] != 0:
         raise MemoryError
+
+
+def return_freed_memory() -> None:
+    """Return to the system what was freed, where that is known how to do (glibc).
+
+    Arrays of less than 32 MB are freed to a heap. Holes in it serve small arrays, but not the
+    large ones that come next.
+    """
+    from ctypes import CDLL  # noqa: PLC0415  not before numpy is imported
+
+    try:
+        trim = CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library, or Windows
+        return
+    trim(0)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from simdup.extract import convert, sandbox
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.packed import can_unpack, packing_of
 from simdup.extract.sniff import Format, format_of
+from simdup.settings import PACKINGS
 from simdup.versions import version
 
 if TYPE_CHECKING:
@@ -46,9 +48,10 @@ READERS: dict[Format, Callable[[bytes], str]] = {
 # other formats have parsers that a small hostile file can keep busy for minutes.
 UNGUARDED, UNGUARDED_BYTES = frozenset({Format.HTML, Format.RTF}), 1 << 20
 _PACKAGES = {Format.PDF: "pypdfium2"}
+_INSTALL = "pip install 'simdup[docs]'"
 
 #: Raised with every change that gives the same document another text.
-EDITION = 2
+EDITION = 3
 
 # The first bytes of a file, which show its format; a zip file may need more.
 HEAD = 1 << 16
@@ -69,49 +72,59 @@ class Readers:
 
     def __init__(self, formats: Collection[str], converters: Sequence[Converter] = ()) -> None:
         """Read these formats (values of `Format`); `converters` come before them."""
-        self._formats = frozenset(map(Format, formats))
+        self._packings = frozenset(formats) & frozenset(PACKINGS)
+        self._formats = frozenset(map(Format, frozenset(formats) - self._packings))
         self._converters = tuple(converters)
         self._guard = sandbox.Guard()
 
     @property
     def are_idle(self) -> bool:
         """Whether there is no format to read."""
-        return not self._formats and not self._converters
+        return not self._formats and not self._packings and not self._converters
 
-    def take(self, head: bytes, path: str) -> bool:
-        """Whether a file with this beginning may be a document to read, so that all is needed."""
-        if self.know(head, path):
+    def packing(self, head: bytes, path: str) -> str | None:
+        """How a file with this beginning is packed, if it is to be unpacked: one of PACKINGS."""
+        found = packing_of(head)
+        is_wanted = found in self._packings and not convert.converter_for(path, self._converters)
+        return found if is_wanted else None
+
+    def take(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
+        """Whether data with this beginning may be a document to read, so that all is needed.
+
+        With `is_file` the data is the file at this path, and not only part of it.
+        """
+        if self.know(head, path, is_file=is_file):
             return True
         return head.startswith(ZIP) and not self.are_idle and format_of(head, path) is None
 
-    def know(self, head: bytes, path: str) -> bool:
-        """Whether a file with this beginning is a document to read, whatever follows."""
+    def know(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
+        """Whether data with this beginning is a document to read, whatever follows."""
         if self.are_idle:
             return False
-        if convert.converter_for(path, self._converters):
+        if convert.converter_for(path, self._converters, is_file=is_file):
             return True
         return format_of(head, path) in self._formats
 
-    def kind(self, data: bytes, path: str) -> str | None:
+    def kind(self, data: bytes, path: str, *, is_file: bool = True) -> str | None:
         """The format of a document, as `records.Document.encoding` has it; None if it is none."""
-        if converter := convert.converter_for(path, self._converters):
+        if converter := convert.converter_for(path, self._converters, is_file=is_file):
             return f".{converter.ending}"
         found = kind(data, path)
         return found.value if found in self._formats else None
 
-    def text(self, data: bytes, path: str) -> tuple[str, str] | None:
+    def text(self, data: bytes, path: str, *, is_file: bool = True) -> tuple[str, str] | None:
         """The text of a document and its format, as `records.Document.encoding` has it.
 
         None if it is no document after all. Raises NotReadable.
         """
-        if converter := convert.converter_for(path, self._converters):
+        if converter := convert.converter_for(path, self._converters, is_file=is_file):
             return convert.converted(converter, data, path), f".{converter.ending}"
         found = kind(data, path)
         if found is None or found not in self._formats:
             return None
         package = _PACKAGES.get(found)
         if package and not find_spec(package):
-            raise NotInstalled(f"needs {package}: pip install 'simdup[docs]'")
+            raise NotInstalled(f"needs {package}: {_INSTALL}")
         if found in UNGUARDED and len(data) <= UNGUARDED_BYTES:
             return READERS[found](data), found.value
         return self._guard.text(found, data), found.value
@@ -119,6 +132,12 @@ class Readers:
     def close(self) -> None:
         """End the reading process, if there is one."""
         self._guard.close()
+
+
+def check_unpacks(packing: str) -> None:
+    """Raise NotInstalled if a file that is packed like this cannot be unpacked."""
+    if not can_unpack(packing):
+        raise NotInstalled(f"needs zstandard: {_INSTALL}")
 
 
 def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:

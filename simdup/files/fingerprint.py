@@ -43,6 +43,7 @@ from simdup.fingerprint.sketch import LEVELS, Sketches, of_each
 from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.text.chunking import chunks_of
+from simdup.text.doubt import DAMAGED, damage, is_damaged
 from simdup.text.encodings import Encoding, count_lost, decode_chunks, encoding_named
 from simdup.text.noise import NUMBERS, is_numbers
 
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
 
     from simdup.recipe import Recipe
     from simdup.settings import Converter, Settings
+
+# Texts are fingerprinted together until they have this many characters, so that files that unpack
+# to much are not all in memory at once.
+CHARACTERS_AT_ONCE = 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,8 @@ def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
         detail = "no keyword" if is_keyword else "no letter or digit"
         source, encoding = document.source, document.encoding
         is_text = document.format == "text"
-        file = None if is_text else without_text(source, encoding, document.bytes_digest)
+        about = encoding, document.bytes_digest, document.packing
+        file = None if is_text else without_text(source, *about)
         return Skipped(document.path, Reason.EMPTY, detail, file)
     return document
 
@@ -180,20 +186,32 @@ def _outcomes(
     known = None if encoding is None else encoding_named(encoding)
     waiting: list[tuple[int, Text]] = []
     outcomes: dict[int, _Made | Skipped] = {}
+
+    def fingerprint_waiting() -> None:
+        texts = [text.text for _, text in waiting]
+        prints = fingerprint_texts(
+            texts, how.recipe, is_sketched=how.is_sketched, most_levels=how.most_levels
+        )
+        for row, (index, text) in enumerate(waiting):
+            outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
+        waiting.clear()
+
+    size = 0
     for index, source in enumerate(sources):
         try:
             if is_streamed(source, readers):
                 outcomes[index] = _streamed(source, how, known)
-            else:
-                waiting.append((index, read_text(source, known, readers)))
+                continue
+            text = read_text(source, known, readers)
         except SkipError as skip:
             outcomes[index] = skip.at(source.path)
-    texts = [text.text for _, text in waiting]
-    prints = fingerprint_texts(
-        texts, how.recipe, is_sketched=how.is_sketched, most_levels=how.most_levels
-    )
-    for row, (index, text) in enumerate(waiting):
-        outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
+            continue
+        waiting.append((index, text))
+        size += len(text.text)
+        if size > CHARACTERS_AT_ONCE:
+            fingerprint_waiting()
+            size = 0
+    fingerprint_waiting()
     return [outcomes[index] for index in range(len(sources))]
 
 
@@ -202,14 +220,15 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
     encoding, features = text.encoding, int(prints.counts[row])
     digests = text.bytes_digest, text.text_digest, prints.digests[row].tobytes()
     about = encoding.name, encoding.confidence, lost, features
-    document = Document(source, *about, *digests, text.noise)
+    document = Document(source, *about, *digests, text.noise, text.packing, text.doubt)
     sketch = None if prints.sketches is None else prints.sketches[row]
     return _Made(document, prints.rows[row], sketch)
 
 
 def _streamed(source: Source, how: _How, known: Encoding | None) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
-    of_bytes, of_text, lost = blake2b(digest_size=16), blake2b(digest_size=16), 0
+    of_bytes, of_text = blake2b(digest_size=16), blake2b(digest_size=16)
+    lost = damaged = length = 0
     has_numbers = True
     encoding = known or encoding_of_large(source)
 
@@ -219,16 +238,21 @@ def _streamed(source: Source, how: _How, known: Encoding | None) -> _Made:
             yield chunk
 
     def pieces() -> Iterator[str]:
-        nonlocal lost, has_numbers
+        nonlocal lost, damaged, length, has_numbers
         for text in decode_chunks(chunks(), encoding):
             of_text.update(text.encode("utf-8", "surrogatepass"))
-            lost += count_lost(text)
+            lost, damaged, length = (
+                lost + count_lost(text),
+                damaged + damage(text),
+                length + len(text),
+            )
             has_numbers = has_numbers and is_numbers(text)
             yield from chunks_of(text)
 
     prints = fingerprint_chunks(pieces(), *how)
     noise = NUMBERS if has_numbers else None
-    about = Text("", encoding, of_bytes.digest(), of_text.digest(), noise)
+    doubt = DAMAGED if is_damaged(damaged, length) else None
+    about = Text("", encoding, of_bytes.digest(), of_text.digest(), noise, doubt=doubt)
     return _made(source, about, lost, prints, 0)
 
 
@@ -243,14 +267,18 @@ def features_of(
     Also returns the documents that changed. A text has no features if all its documents did.
     """
     parts, waiting, changed = [features([], recipe)], list[str](), list[Skipped]()
+    size = 0
     with closing(Readers(formats, converters)) as readers:
         for copies in texts:
             text = _first_unchanged(copies, recipe, readers, changed)
             if isinstance(text, str):
                 waiting.append(text)
-            else:
-                parts += [all_features(waiting, recipe), text]
-                waiting = []
+                size += len(text)
+            if size > CHARACTERS_AT_ONCE or not isinstance(text, str):
+                parts.append(all_features(waiting, recipe))
+                waiting, size = [], 0
+            if not isinstance(text, str):
+                parts.append(text)
     return concatenated([*parts, all_features(waiting, recipe)]), changed
 
 
@@ -279,7 +307,7 @@ def text_again(document: Document, settings: Settings) -> Iterator[str]:
 
 
 def _is_large(document: Document) -> bool:
-    return document.format == "text" and is_streamed(document.source)
+    return document.format == "text" and not document.packing and is_streamed(document.source)
 
 
 def _chunks_again(document: Document) -> Iterator[str]:

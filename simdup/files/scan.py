@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.arguments import check_jobs, check_type, digest_pairs, path_list
+from simdup.arguments import check_jobs, check_truth, check_type, digest_pairs, path_list
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.folders import folder_pairs
 from simdup.files.group_files import Matches, match_documents
-from simdup.files.read import edition
+from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.sketch import (
@@ -36,7 +36,7 @@ from simdup.fingerprint.sketch import (
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import silent
-from simdup.records import Document, ScanResult, Skipped, Source, Stats
+from simdup.records import Document, ScanResult, Skipped, Source, Stats, doubtful
 from simdup.settings import Settings
 from simdup.storage.cached import Recalled, RecipeCache
 from simdup.storage.last_scan import keep_groups
@@ -68,6 +68,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     jobs: int | None = 1,
     store: Store | None = None,
     ignored: Iterable[tuple[bytes, bytes]] = (),
+    archives: bool = False,
     progress: Progress = silent,
 ) -> ScanResult:
     """The groups of near-duplicate documents under some paths, or under a single path.
@@ -77,7 +78,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     `jobs` processes read and fingerprint; None takes all cores where that pays (for more than 1,
     a script needs the usual `if __name__ == "__main__"`). What `store` knows is not read again,
     and what is found out is kept there. `ignored` are pairs of texts that are no duplicates, each
-    by the `text_digest` of a document: one never represents the other. Raises InputError for a
+    by the `text_digest` of a document: one never represents the other. With `archives` the members
+    of zip and tar files are documents too, such as "a.zip!/b.txt". Raises InputError for a
     path that cannot be used, TooManyPairsError, ValueError for impossible settings, and
     InterruptedScan, a KeyboardInterrupt with what was known by then.
     """
@@ -86,6 +88,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     check_type(settings, "settings", Settings)
     check_type(filters, "filters", Filters)
     check_jobs(jobs)
+    check_truth(archives, "archives")
     roots, references = path_list(paths), path_list(against, "against")
     searched: dict[str, Any] = {
         "base": _working_folder(),
@@ -94,7 +97,12 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     }
     ignored = digest_pairs(ignored, "ignored")
     find = listed if are_files else walk
-    found = progress(find(roots, filters, references=references), "walk", None)
+    files = find(roots, filters, references=references)
+    if archives:
+        from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
+
+        files = with_members(files)
+    found = progress(files, "walk", None)
     cache = None if store is None else _cache(store, settings)
     made = _Fingerprinting(settings, cache)
     skipped: list[Skipped] = []
@@ -120,6 +128,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         seconds = perf_counter() - began
         part = _result(made, skipped, None, seconds)
         raise InterruptedScan(replace(part, **searched)) from None
+    finally:
+        forget_archive()
     return result
 
 
@@ -320,4 +330,5 @@ def _result(
         complete=matches is not None,
         patterns=matches.patterns if matches else (),
         parts=matches.parts if matches else (),
+        doubtful=doubtful(done.documents),
     )

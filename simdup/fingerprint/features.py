@@ -144,7 +144,7 @@ def _counted(tokens: Tokens, recipe: Recipe) -> Features:
     hashes = None if tokens.hashes is None else tokens.hashes[first]
     if recipe.features is FeatureKind.TOKENS:
         return Features(ids, counts, offsets, hashes)
-    weights = np.rint(np.sqrt(counts) * _idf_of(ids) * UNIT).astype(np.int64)
+    weights = np.rint(np.sqrt(counts) * _idf_of(ids, recipe) * UNIT).astype(np.int64)
     return Features(ids, weights, offsets, hashes)
 
 
@@ -234,17 +234,21 @@ def _rounded(weights: NDArray[np.float64], kind: WeightKind) -> Weights:
     return (weights * 10 if kind is WeightKind.INT10 else weights).astype(np.int64)
 
 
-def _idf_of(ids: Hashes) -> NDArray[np.float64]:
+def _idf_of(ids: Hashes, recipe: Recipe) -> NDArray[np.float64]:
     """The IDF of each word by jieba's table; an unknown word has the table's median."""
-    known, values, median = _idf_table()
+    known, values, median = _idf_table(recipe.fold_variants)
     where = np.minimum(np.searchsorted(known, ids), len(known) - 1)
     return np.where(known[where] == ids, values[where], median)
 
 
-@lru_cache(maxsize=1)
-def _idf_table() -> tuple[Hashes, NDArray[np.float64], float]:
-    """Sorted ids of the words that jieba knows, their IDF, and its median (the upper one)."""
+@lru_cache(maxsize=2)
+def _idf_table(variants: bool) -> tuple[Hashes, NDArray[np.float64], float]:  # noqa: FBT001
+    """Sorted ids of the words that jieba knows, their IDF, and its median (the upper one).
+
+    A word that the table has in several forms counts as often as its commonest.
+    """
     names, idfs = idf()
     values = np.array(idfs)
-    ids, first = np.unique(token_ids(names), return_index=True)
-    return ids, values[first], float(np.sort(values)[len(values) // 2])
+    order = np.argsort(values, kind="stable") if variants else np.arange(len(values))
+    ids, first = np.unique(token_ids(names, variants=variants)[order], return_index=True)
+    return ids, values[order[first]], float(np.sort(values)[len(values) // 2])

@@ -48,7 +48,7 @@ from simdup.index.records import Answer, Changes, IndexInfo
 from simdup.index.roots import Places, remove
 from simdup.index.segments import nearest, within
 from simdup.progress import silent
-from simdup.records import ScanResult, Skipped, Stats
+from simdup.records import ScanResult, Skipped, Stats, doubtful
 from simdup.search.pairs import pairs_within
 from simdup.settings import Settings
 from simdup.storage.sqlite import size_of
@@ -402,6 +402,7 @@ class Index:
             *(asked, tuple(known), rows, matches.groups, every, matches.candidates, stats),
             patterns=matches.patterns,
             folders=folder_pairs(matches.groups, known, every, info.places),
+            doubtful=doubtful(known),
         )
 
     # The file

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from simdup.compute.memory import return_freed_memory
 from simdup.errors import TooManyPairsError
 from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
 from simdup.match.exclusions import NO_EXCLUSIONS
@@ -42,7 +43,7 @@ from simdup.search.pairs import MAX_PAIRS, Reach, iter_near_pairs, iter_near_pai
 from simdup.theory import similarity_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -126,6 +127,8 @@ class Leaders:
     """The representative, which is the text itself if it is in no group."""
     similarity: Similarities
     """To the representative; NaN where that is not known."""
+    own_share: Similarities
+    """Of the text and its representative; NaN where that is not known."""
 
 
 def match(  # noqa: PLR0913  (the last two have an answer)
@@ -203,8 +206,8 @@ class LocalEngine:
         members = np.concatenate([leader[:0], *groups])
         return TextGroups(
             tuple(groups),
-            self._to_first(leader, found, members),
-            self._own_shares(np.column_stack((members, leader[members]))),
+            self._similar_to_first(leader, found, members),
+            self._own_to_first(leader, found, members),
             self._distinct_siblings(leader),
             self.shares,
             candidates,
@@ -227,7 +230,8 @@ class LocalEngine:
         distances = paired_distances(self.texts.rows, pairs[:, 0], pairs[:, 1])
         closeness = np.cos(np.pi / self.bits * distances)
         leader = self._represented(every, pairs, closeness)
-        return Leaders(leader, np.full(len(leader), np.nan))
+        unknown = np.full(len(leader), np.nan)
+        return Leaders(leader, unknown, unknown)
 
     def every_text(self) -> Indices:
         """All texts."""
@@ -340,15 +344,16 @@ class LocalEngine:
 
     def leaders(self, active: Indices, candidates: Indices) -> Leaders:
         """Group these texts by the candidate pairs that are similar enough."""
-        pairs, similarities = self._similar(candidates)
+        pairs, similarities, shares = self._similar(candidates)
         is_near = similarities >= NEAR_COPY
         self.near_copies.append((pairs[is_near], similarities[is_near]))
         leader = self._represented(active, pairs, similarities)
-        known = np.full(len(leader), np.nan)
+        similarity, own_share = np.full((2, len(leader)), np.nan)
         for member, other in (pairs.T, pairs.T[::-1]):
             is_led = leader[member] == other
-            known[member[is_led]] = similarities[is_led]
-        return Leaders(leader, known)
+            similarity[member[is_led]] = similarities[is_led]
+            own_share[member[is_led]] = shares[is_led]
+        return Leaders(leader, similarity, own_share)
 
     def _represented(self, active: Indices, pairs: Indices, closeness: Similarities) -> Indices:
         """The representative of each text by the pairs among the active ones; (n,)."""
@@ -373,18 +378,20 @@ class LocalEngine:
         was_active = before.leader == self.every_text()
         leader = np.where(was_active, found.leader, before.leader)
         similarity = np.where(was_active, found.similarity, before.similarity)
+        own_share = np.where(was_active, found.own_share, before.own_share)
         moved = np.flatnonzero(leader[leader] != leader)
         spokes = np.column_stack((moved, leader[leader[moved]]))
         if self.settings.linkage == "star":
-            followers, similarities = self._similar(spokes)
+            followers, similarities, shares = self._similar(spokes)
         else:
             followers, similarities = spokes, np.full(len(spokes), np.nan)
+            shares = similarities
         leader[moved] = moved
         self.unsettled = np.union1d(self.unsettled, np.setdiff1d(moved, followers[:, 0]))
         leader[followers[:, 0]] = followers[:, 1]
-        similarity[moved] = np.nan
-        similarity[followers[:, 0]] = similarities
-        return Leaders(leader, similarity), len(moved), len(moved) - len(followers)
+        similarity[moved] = own_share[moved] = np.nan
+        similarity[followers[:, 0]], own_share[followers[:, 0]] = similarities, shares
+        return Leaders(leader, similarity, own_share), len(moved), len(moved) - len(followers)
 
     def _none_alone(self, found: Leaders) -> Leaders:
         """Bring texts that the rounds left alone to their near copies, whom these took along."""
@@ -397,15 +404,16 @@ class LocalEngine:
         closeness = np.concatenate([found.similarity[led], *(each for _, each in self.near_copies)])
         _, once = np.unique(pairs, axis=0, return_index=True)
         leader = with_near_copies(pairs[once], closeness[once], found.leader, self.order)
-        known = np.where(leader == found.leader, found.similarity, np.nan)
-        return Leaders(leader, known)
+        is_known = leader == found.leader
+        known = (np.where(is_known, each, np.nan) for each in (found.similarity, found.own_share))
+        return Leaders(leader, *known)
 
     def representatives(self, leaders: Leaders) -> Indices:
         """The texts that represent themselves, and that a further search may find something for."""
         return np.intersect1d(self.unsettled, leaders.leader)
 
-    def _similar(self, pairs: Indices) -> tuple[Indices, Similarities]:
-        """The pairs that are similar enough and not excluded, and their exact similarities."""
+    def _similar(self, pairs: Indices) -> tuple[Indices, Similarities, Similarities]:
+        """The pairs that may be in one group, their exact similarities, and their own shares."""
         least = least_similarity(self.settings.similarity, self.texts.counts[pairs].min(axis=1))
         if (usable := self._usable_sketches()) is not None:
             may_be = may_be_alike(usable, self.texts.counts, pairs, least)
@@ -416,10 +424,13 @@ class LocalEngine:
             if self._may_lack_families():
                 family = self._sketched_families(sketches, family)
             self.shares = OwnShares(sketches, self.texts.counts, family)
-        similar = similarities >= least
-        similar[similar] = self._are_alone(pairs[similar], similarities[similar])
-        similar[similar] = self._exclude(pairs[similar])
-        return pairs[similar], similarities[similar]
+            return_freed_memory()
+        is_similar = similarities >= least
+        pairs, similarities = pairs[is_similar], similarities[is_similar]
+        shares = self._own_shares(pairs)
+        stays = self._are_alone(pairs, similarities, shares)
+        stays[stays] = self._exclude(pairs[stays])
+        return pairs[stays], similarities[stays], shares[stays]
 
     def _verified(self, pairs: Indices) -> Similarities:
         """The exact similarity of each pair; the first time also those of the sample; (m,).
@@ -480,9 +491,10 @@ class LocalEngine:
         for pairs in iter_near_pairs(self.texts.wide[active], Reach(self.bits, k), self.progress):
             yield active[pairs[:, :2]]
 
-    def _are_alone(self, pairs: Indices, similarities: Similarities) -> NDArray[np.bool_]:
+    def _are_alone(
+        self, pairs: Indices, similarities: Similarities, shares: Similarities
+    ) -> NDArray[np.bool_]:
         """Note which of these similar pairs are siblings, and return which of them are not."""
-        shares = self._own_shares(pairs)
         are_siblings = shares < self.settings.own_share
         noted = np.column_stack((np.sort(pairs, axis=1), similarities, shares))
         self.siblings.append(noted[are_siblings].astype(np.float64))
@@ -530,12 +542,32 @@ class LocalEngine:
                 self.cache.keep_similarities(digests[i[part]], digests[j[part]], values)
         return similarities
 
-    def _to_first(self, leader: Indices, found: Leaders, texts: Indices) -> Similarities:
+    def _similar_to_first(self, leader: Indices, found: Leaders, texts: Indices) -> Similarities:
         """How similar these texts are to their representatives, computed where not known; (m,)."""
-        known = np.where(leader == found.leader, found.similarity, np.nan)
-        known[leader == self.every_text()] = 1
         if not self.settings.verified:
             return np.full(len(texts), np.nan)
-        unknown = texts[np.isnan(known[texts])]
-        known[unknown] = self.similarities(np.column_stack((unknown, leader[unknown])))
-        return known[texts]
+        known = np.where(leader == found.leader, found.similarity, np.nan)
+        return _to_first(leader, texts, known, self.similarities)
+
+    def _own_to_first(self, leader: Indices, found: Leaders, texts: Indices) -> Similarities:
+        """The own shares of these texts and their representatives; NaN if not asked for; (m,)."""
+        if self.shares is None:
+            return np.full(len(texts), np.nan)
+        known = np.where(leader == found.leader, found.own_share, np.nan)
+        return _to_first(leader, texts, known, self.shares.of)
+
+
+def _to_first(
+    leader: Indices,
+    texts: Indices,
+    known: Similarities,
+    measure: Callable[[Indices], Similarities],
+) -> Similarities:
+    """What is `known` (n,) of these texts and their representatives, measured where it is NaN.
+
+    (m,); 1 for a text that represents itself.
+    """
+    known[leader == np.arange(len(leader))] = 1
+    unknown = texts[np.isnan(known[texts])]
+    known[unknown] = measure(np.column_stack((unknown, leader[unknown])))
+    return known[texts]

@@ -22,7 +22,7 @@ import numpy as np
 from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, parts
 from simdup.compute.hashing import COUNTER_HASH
 from simdup.fingerprint.features import Features
-from simdup.fingerprint.sketch import LEVELS, levels
+from simdup.fingerprint.sketch import LEVELS, levels, of_each
 from simdup.match.verify import decide, products
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import SIMILARITY
@@ -53,7 +53,8 @@ SHORT_MARGIN, SHORT_LEAST = 4, 0.85
 #: more everyday pairs of words they share. See tests/bench/choices.py.
 LONG, LONG_MARGIN = 1 << 14, 0.05
 
-_DEPTHS = np.arange(LEVELS + 1, dtype=np.uint32)
+# The largest value that a sketch keeps, by its level.
+_LIMITS = np.uint32((1 << 32) - 1) >> np.arange(LEVELS + 1, dtype=np.uint32)
 
 # Weights are whole multiples of 1 / UNIT.
 UNIT = 1 << 16
@@ -108,17 +109,16 @@ def may_be_alike(
     similar enough is passed over; none of texts whose sketches have all of their features.
     """
     level = levels(counts)[pairs]
-    size = _lengths(sketches, pairs, level.max(axis=1), _ones)
+    shared, size = _compared(sketches, pairs, level.max(axis=1))
     # A sketch of all features makes no error. Others keep each feature with one probability.
     error = np.where(level.any(axis=1), np.sqrt(least / np.maximum(size, 1)), 0)
     needed = (least - ERRORS * error) * size - 1e-9
-    return shared_values(sketches, pairs) >= needed
+    return shared >= needed
 
 
 def estimated_cosines(sketches: Sketches, counts: Indices, pairs: Indices) -> Similarities:
     """The cosine of the sketches of each pair (m, 2); (m,)."""
-    shared = shared_values(sketches, pairs)
-    size = _lengths(sketches, pairs, levels(counts)[pairs].max(axis=1), _ones)
+    shared, size = _compared(sketches, pairs, levels(counts)[pairs].max(axis=1))
     return np.divide(shared, size, out=np.zeros(len(pairs)), where=size > 0)
 
 
@@ -145,13 +145,12 @@ class OwnShares:
 
         It is 1 where the sketches share nothing, since then nobody else has what the texts share.
         """
-        count, of_one, of_two = self._shared(pairs).T
+        made = self._weighed(pairs, self._levels[pairs].max(axis=1))
+        count, of_one, of_two = made[:, :3].T
         is_one = self.family[pairs[:, 0]] == self.family[pairs[:, 1]]
-        shared, level = np.where(is_one, of_one, of_two), self._levels[pairs].max(axis=1)
-        plain = _lengths(self._sketches, pairs, level, _ones)
+        shared, plain = np.where(is_one, of_one, of_two), _lengths(made[:, 3:5])
         # Here too what both have counts as shared by their two families.
-        own = self._frequencies.weights
-        weighted = _lengths(self._sketches, pairs, level, own, shared - of_one)
+        weighted = _lengths(made[:, 5:] + (shared - of_one)[:, None])
         share = np.divide(
             shared * plain, count * weighted, out=np.ones(len(pairs)), where=count > 0
         )
@@ -163,27 +162,30 @@ class OwnShares:
         It is the average weight of that, divided by the average weight of all that the larger
         text has: of a small text inside a large one the cosine says next to nothing.
         """
-        count, of_one, shared = self._shared(pairs).T
-        level, larger = self._levels[pairs].max(axis=1), pairs[:, [1, 1]]
-        plain = _lengths(self._sketches, larger, level, _ones)
-        weighted = _lengths(
-            self._sketches, larger, level, self._frequencies.weights, shared - of_one
-        )
-        share = np.divide(
-            shared * plain, count * weighted, out=np.ones(len(pairs)), where=count > 0
-        )
+        made = self._weighed(pairs, self._levels[pairs].max(axis=1))
+        count, of_one, shared, *_ = made.T
+        kept, weighted = made[:, 4], made[:, 6] + shared - of_one
+        share = np.divide(shared * kept, count * weighted, out=np.ones(len(pairs)), where=count > 0)
         return np.minimum(share, 1)
 
-    def _shared(self, pairs: Indices) -> Similarities:
-        """How many values texts share, and their weights for one family and for two; (m, 3)."""
+    def _weighed(self, pairs: Indices, level: Indices) -> Similarities:
+        """What each pair shares, and what both of its texts would keep at its `level` (m,).
+
+        (m, 7): how many values the texts share, and their weights for one family and for two;
+        how many values each text keeps; their weights for one family.
+        """
         if kernels := loaded_kernels():
             counters, tables = self._frequencies.counters, self._frequencies.tables()
-            found = _compiled(kernels.shared_weights, self._sketches, pairs, 3, counters, tables)
+            kernel = kernels.shared_weights
+            found = _compiled(kernel, self._sketches, pairs, level, 7, counters, tables)
             return found.astype(np.float64)
-        return _measured(self._sketches, pairs, self._products, 3)
+        shared = _measured(self._sketches, pairs, self._products, 3)
+        kept = _kept(self._sketches, pairs, level, _ones)
+        own = _kept(self._sketches, pairs, level, self._frequencies.weights)
+        return np.column_stack((shared, kept, own))
 
     def _products(self, features: Features, i: Indices, j: Indices) -> Similarities:
-        """What `_shared` returns, by products of weights."""
+        """How many values the texts of pairs share, and their weights, as `_weighed`; (m, 3)."""
         values, n = features.ids.astype(np.uint32), len(features.offsets) - 1
         doubled = np.concatenate((features.offsets, features.offsets[-1] + features.offsets[1:]))
         ids, ones = np.concatenate((features.ids, features.ids)), np.ones(len(values), np.int64)
@@ -225,11 +227,11 @@ class Frequencies(CountedValues):
         counters = new_counters()
         is_alone = np.bincount(family, minlength=len(family))[family] == 1
         for part in parts_of_texts(sketches.sizes, np.flatnonzero(is_alone)):
-            count(counters, sketches.take(part).joined())
+            count(counters, sketches.take(part))
         together = np.flatnonzero(~is_alone)
         parts = parts_of_texts(sketches.sizes, together[np.argsort(family[together])])
         for values in values_of_families((sketches.take(part), family[part]) for part in parts):
-            count(counters, values)
+            count(counters, of_each([values]))
         super().__init__(counters)
 
 
@@ -238,8 +240,13 @@ def new_counters() -> Counters:
     return np.zeros(COUNTERS, np.uint8)
 
 
-def count(counters: Counters, values: Values) -> None:
-    """Count values, each as often as it stands there."""
+def count(counters: Counters, sketches: Sketches) -> None:
+    """Count the values of some sketches, each as often as it stands there."""
+    if kernels := loaded_kernels():
+        kernels.count_values(*_as_kernels_take(sketches), counters)
+        sketches.release()
+        return
+    values = sketches.joined()
     places = np.sort(_counter_of(values, counters))
     begins = np.flatnonzero(np.diff(places, prepend=places[:1] + np.uint32(1)))
     at, counts = places[begins], np.diff(begins, append=len(places))
@@ -293,23 +300,50 @@ def _measured(
     return found
 
 
-def shared_values(sketches: Sketches, pairs: Indices) -> Indices:
-    """How many values the sketches of each pair share; (m,)."""
+def _compared(
+    sketches: Sketches, pairs: Indices, level: Indices
+) -> tuple[Similarities, Similarities]:
+    """How many values the texts of each pair share, and the product of their lengths; (m,) each.
+
+    Only values that both sketches would keep at the pair's `level` (m,) count for a length.
+    """
+    shared, kept = shared_and_kept(sketches, pairs, level)
+    return shared, _lengths(kept)
+
+
+def shared_and_kept(
+    sketches: Sketches, pairs: Indices, level: Indices
+) -> tuple[Similarities, Similarities]:
+    """How many values the texts of each pair share (m,), and how many each of them keeps (m, 2).
+
+    Only values that both sketches would keep at the pair's `level` (m,) count as kept.
+    """
     load_kernels_if_worth(words=WORDS_OF_A_PAIR * len(pairs))
     if kernels := loaded_kernels():
-        return _compiled(kernels.shared_values, sketches, pairs, 1)[:, 0]
-    return _measured(sketches, pairs, products, 1)[:, 0].astype(np.int64)
+        found = _compiled(kernels.shared_values, sketches, pairs, level, 3).astype(np.float64)
+        return found[:, 0], found[:, 1:]
+    shared = _measured(sketches, pairs, products, 1)[:, 0]
+    return shared, _kept(sketches, pairs, level, _ones)
+
+
+def _lengths(squares: Similarities) -> Similarities:
+    """The product of the lengths of two vectors, from the squares of both (m, 2)."""
+    return np.sqrt(squares[:, 0] * squares[:, 1])
 
 
 def _compiled(
-    kernel: Callable[..., None], sketches: Sketches, pairs: Indices, columns: int, *more: object
+    kernel: Callable[..., None],
+    sketches: Sketches,
+    pairs: Indices,
+    level: Indices,
+    columns: int,
+    *more: object,
 ) -> Indices:
     """What a kernel that takes sketches and pairs says of each pair; (m, columns)."""
-    values, found = sketches.values.view(), np.empty((len(pairs), columns), np.int64)
-    values.flags.writeable = False  # as those of a file are, for which kernels are compiled
-    sketched = values, sketches.begins, sketches.sizes
+    sketched, found = _as_kernels_take(sketches), np.empty((len(pairs), columns), np.int64)
+    limited = np.column_stack((pairs, _LIMITS[level].astype(np.int64)))
     for begin in range(0, len(pairs), PAIRS_AT_ONCE):
-        chunk = pairs[begin : begin + PAIRS_AT_ONCE]
+        chunk = limited[begin : begin + PAIRS_AT_ONCE]
 
         def fill(part: slice, chunk: Indices = chunk, begin: int = begin) -> None:
             kernel(*sketched, chunk[part], *more, found[begin + part.start : begin + part.stop])
@@ -319,31 +353,29 @@ def _compiled(
     return found
 
 
-def _lengths(
-    sketches: Sketches,
-    pairs: Indices,
-    level: Indices,
-    weights: Callable[[Values], Indices],
-    added: Similarities | float = 0.0,
-) -> Similarities:
-    """The product of the lengths of the two texts of each pair, as vectors of weighted values.
+def _as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:
+    """The arrays of sketches, with types for which kernels are compiled."""
+    values = sketches.values.view()
+    values.flags.writeable = False  # as those of a file are
+    return values, sketches.begins, sketches.sizes
 
-    Only values that both sketches would keep count, up to the pair's `level` (m,); `added` (m,)
-    weights are added to the ones of both texts.
-    """
+
+def _kept(
+    sketches: Sketches, pairs: Indices, level: Indices, weights: Callable[[Values], Indices]
+) -> Similarities:
+    """The weights of the values that each text of a pair would keep at the `level` (m,); (m, 2)."""
     texts = distinct_numbers(pairs)
     sums = np.concatenate(
         [_sums(sketches.take(part), weights) for part in parts_of_texts(sketches.sizes, texts)]
         or [np.empty((0, LEVELS + 1))]
     )
-    left, right = (sums[np.searchsorted(texts, side), level] + added for side in pairs.T)
-    return np.sqrt(left * right)
+    return sums[np.searchsorted(texts, pairs), level[:, None]]
 
 
 def _sums(sketches: Sketches, weights: Callable[[Values], Indices]) -> Similarities:
     """The weights of the values that each sketch would keep at each level; (n, LEVELS + 1)."""
     values = sketches.joined()
-    last = LEVELS - np.searchsorted(np.uint32((1 << 32) - 1) >> _DEPTHS[:0:-1], values)
+    last = LEVELS - np.searchsorted(_LIMITS[:0:-1], values)
     bins = np.repeat(np.arange(len(sketches)) * (LEVELS + 1), sketches.sizes) + last
     sums = np.bincount(bins, weights(values), len(sketches) * (LEVELS + 1))
     return sums.reshape(-1, LEVELS + 1)[:, ::-1].cumsum(axis=1)[:, ::-1]

@@ -30,7 +30,7 @@ from simdup.compute.hashing import gram_hashes
 from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, levels
 from simdup.fingerprint.tokens import placed_tokens
 from simdup.match.exclusions import NO_EXCLUSIONS
-from simdup.match.own_share import Frequencies, OwnShares, parts_of_texts, shared_values
+from simdup.match.own_share import Frequencies, OwnShares, parts_of_texts, shared_and_kept
 from simdup.match.postings import key_of
 from simdup.match.verify import decide, products
 from simdup.search.distinct import distinct_numbers
@@ -295,22 +295,11 @@ class _Search:
     def _may_be_parts(self, pairs: Indices) -> NDArray[np.bool_]:
         """Whether the sketches of each pair share enough for the left text to be a part; (m,)."""
         share, level = self.share, levels(self.counts[pairs[:, 1]])
-        sizes = self._sizes_at(pairs[:, 0], level)
+        shared, kept = shared_and_kept(self.dense, pairs, level)
+        sizes = kept[:, 0]
         # A sketch of all features makes no error.
         error = np.where(level > 0, np.sqrt(share * (1 - share) * sizes), 0)
-        return shared_values(self.dense, pairs) >= share * sizes - ERRORS * error - 1e-9
-
-    def _sizes_at(self, texts: Indices, level: Indices) -> Indices:
-        """How many values of each of these texts a sketch of this level would keep; (m,)."""
-        distinct = distinct_numbers(texts)
-        sizes = np.zeros((len(distinct), DENSE_LEVELS + 1), np.int64)
-        for part in parts_of_texts(self.dense.sizes, distinct):
-            taken, at = self.dense.take(part), np.searchsorted(distinct, part)
-            values, owner = taken.joined(), np.repeat(np.arange(len(part)), taken.sizes)
-            for depth in range(DENSE_LEVELS + 1):
-                is_kept = values <= np.uint32(((1 << 32) - 1) >> depth)
-                sizes[at, depth] = np.bincount(owner[is_kept], minlength=len(part))
-        return sizes[np.searchsorted(distinct, texts), level]
+        return shared >= share * sizes - ERRORS * error - 1e-9
 
 
 def _exact_shares(
@@ -360,7 +349,7 @@ class _Hits:
         found = [(np.empty(0, np.uint64), *(np.empty(0, np.int64),) * 3)]
         tokens = characters = 0
         for piece in pieces(chunks, recipe):
-            ids, starts, ends = placed_tokens(piece)
+            ids, starts, ends = placed_tokens(piece, recipe)
             first = np.arange(max(len(ids) - n + 1, 0))
             grams = gram_hashes(ids, first, n)
             at = np.searchsorted(wanted, grams)

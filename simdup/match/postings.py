@@ -22,6 +22,7 @@ import numpy as np
 
 from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, threads
 from simdup.compute.hashing import mix64
+from simdup.compute.memory import return_freed_memory
 from simdup.match.own_share import parts_of_texts
 from simdup.progress import silent
 from simdup.search.distinct import distinct_numbers
@@ -57,8 +58,12 @@ VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED = 12, 2, 3
 # that it then has no more than PAIRED pairs.
 NEIGHBOURS, PAIRED = 8, 64
 
-# Texts whose entries are sorted at once, on average, and whose partners are counted by a thread.
+# Texts whose entries are sorted at once, on average.
 TEXTS_AT_ONCE = 1 << 14
+
+# The most texts whose partners a thread counts at once. All lists are gone through for them, and
+# numbers of 16 bits are sorted in a third of the time.
+COUNTED_AT_ONCE = 1 << 16
 
 # Pairs for which a thread has room; any text has fewer partners.
 ROOM = 1 << 18
@@ -123,10 +128,13 @@ def texts_together(
     order = order[np.argsort(~is_reference[order], kind="stable")]
     sketches, counts = sketches.take(order), counts[order]
     depths, needed = depths_of(counts), needed_of(counts)
-    by_value, by_two, long = _lists(sketches, depths, progress)
+    by_value, short, long = _lists(sketches, depths, progress)
+    return_freed_memory()
     stars = _stars(long, needed, references)
-    pairs = np.concatenate([stars, *_sharing(by_value, by_two, needed, references, progress)])
+    pairs = np.concatenate([stars, *_sharing(short, by_value, needed, references, progress)])
     crowded = np.sort(order[np.flatnonzero(np.bincount(stars.ravel(), minlength=n))])
+    del short, long
+    return_freed_memory()
     return Together(order[_each_once(pairs)[:, ::-1]], crowded)
 
 
@@ -147,10 +155,14 @@ def needed_of(counts: Indices) -> Indices:
     return np.clip(listed // VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED)
 
 
-def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[Lists, Lists, Lists]:
-    """The short lists by one value; then the short and the long lists by two common values."""
+def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int, Lists, Lists]:
+    """The short lists, by one value and then by two common values; and the long lists by two.
+
+    Returns first how many entries the lists by one value have.
+    """
     by_value, by_two, long = [], [], []
-    buckets = 1 + len(depths) // TEXTS_AT_ONCE
+    # A power of two, by which division is fast.
+    buckets = 1 << (len(depths) // TEXTS_AT_ONCE).bit_length()
     values = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
 
     def common_values() -> Iterator[Keys]:
@@ -165,7 +177,8 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[Lis
         short, others, sizes = _split(keys)
         by_two.append(short)
         long.append(Lists((others & _LOW).astype(np.uint32), sizes))
-    return _joined(by_value), _joined(by_two), _joined(long)
+    entries = sum(len(part.texts) for part in by_value)
+    return entries, _joined(by_value, by_two), _joined(long)
 
 
 def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
@@ -176,7 +189,8 @@ def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
     in its low half.
     """
     limits = np.uint32(_LOW) >> depths.astype(np.uint32)
-    for part in parts_of_texts(sketches.sizes, np.arange(len(depths))):
+    # In the order of the file that has the sketches, which is read once then.
+    for part in parts_of_texts(sketches.sizes, np.argsort(sketches.begins, kind="stable")):
         taken = sketches.take(part)
         values, texts = taken.joined(), np.repeat(part, taken.sizes)
         is_listed = values <= limits[texts]
@@ -184,10 +198,13 @@ def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
 
 
 def _bucketed(chunks: Iterable[Keys], buckets: int) -> Iterator[Keys]:
-    """Yield the keys of all chunks in so many buckets, equal high halves in the same one."""
+    """Yield the keys of all chunks in so many buckets, equal high halves in the same one.
+
+    The number of buckets is a power of two.
+    """
     piles: list[list[Keys]] = [[_NO_KEYS] for _ in range(buckets)]
     for keys in chunks:
-        bucket = ((keys >> _HALF) % np.uint64(buckets)).astype(np.uint16)
+        bucket = ((keys >> _HALF) & np.uint64(buckets - 1)).astype(np.uint16)
         order = np.argsort(bucket, kind="stable")
         ends = np.cumsum(np.bincount(bucket, minlength=buckets))
         for pile, part in zip(piles, np.split(keys[order], ends[:-1]), strict=True):
@@ -232,11 +249,13 @@ def neighbours(keys: Keys) -> Keys:
     return np.concatenate(found)
 
 
-def _joined(parts: list[Lists]) -> Lists:
+def _joined(*several: list[Lists]) -> Lists:
     """All lists of several parts; the parts are emptied."""
+    parts = [part for each in several for part in each]
+    for each in several:
+        each.clear()
     texts = np.concatenate([np.empty(0, np.uint32), *(part.texts for part in parts)])
     sizes = np.concatenate([np.empty(0, np.int64), *(part.sizes for part in parts)])
-    parts.clear()
     return Lists(texts, sizes)
 
 
@@ -264,32 +283,44 @@ def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
 
 
 def _sharing(
-    by_value: Lists, by_two: Lists, needed: Indices, references: int, progress: Progress
+    lists: Lists, by_value: int, needed: Indices, references: int, progress: Progress
 ) -> Iterator[Indices]:
     """Yield the pairs of texts that are together in enough of these lists; arrays (m, 2).
 
-    A list by two values counts twice.
+    The first `by_value` entries are in lists by one value; a list by two counts twice.
     """
-    n, compiled = len(needed), loaded_kernels() is not None
-    texts = np.concatenate((by_value.texts, by_two.texts))
-    sizes = np.concatenate((by_value.sizes, by_two.sizes))
+    n, compiled, (texts, sizes) = len(needed), loaded_kernels() is not None, lists
     ends = np.repeat(np.cumsum(sizes, dtype=np.uint32), sizes)
+    some = int(np.clip(n // (4 * threads()), TEXTS_AT_ONCE, COUNTED_AT_ONCE))
 
     def together(first: int) -> Indices:
-        # Numbers below `first` wrap around to large ones.
-        places = np.flatnonzero(texts - np.uint32(first) < TEXTS_AT_ONCE)
-        places = places[np.argsort(texts[places], kind="stable")]
-        counts = np.bincount(texts[places] - np.uint32(first))
-        offsets = np.append(0, np.cumsum(counts))
-        index = Postings(texts, ends, len(by_value.texts), places, offsets, first)
+        places, numbers = _entries_of(texts, first, some)
+        order = np.argsort(numbers, kind="stable")
+        offsets = np.append(0, np.cumsum(np.bincount(numbers)))
+        index = Postings(texts, ends, by_value, places[order], offsets, first)
         return (
             _compiled(index, needed, references) if compiled else _plain(index, needed, references)
         )
 
-    firsts = range(0, n, TEXTS_AT_ONCE)
+    firsts = range(0, n, some)
     taken = [firsts[at : at + threads()] for at in range(0, len(firsts), threads())]
-    for some in progress(taken, "search", n, lambda some: TEXTS_AT_ONCE * len(some)):
-        yield from in_threads(together, some)
+    for each in progress(taken, "search", n, lambda each: some * len(each)):
+        yield from in_threads(together, each)
+
+
+def _entries_of(texts: Numbers, first: int, count: int) -> tuple[Indices, NDArray[np.uint16]]:
+    """Where `count` texts from `first` on stand among the entries, and each one's number - first.
+
+    Both (m,), by place.
+    """
+    places, numbers = [np.empty(0, np.int64)], [np.empty(0, np.uint16)]
+    for begin in range(0, len(texts), CHUNK):
+        # Numbers below `first` wrap around to large ones.
+        relative = texts[begin : begin + CHUNK] - np.uint32(first)
+        found = np.flatnonzero(relative < count)
+        places.append(begin + found)
+        numbers.append(relative[found].astype(np.uint16))
+    return np.concatenate(places), np.concatenate(numbers)
 
 
 def _compiled(index: Postings, needed: Indices, references: int) -> Indices:

@@ -184,8 +184,10 @@ def _share_enough(
     has = np.zeros(len(texts) << PLACES, bool)
     has[_places(own, np.arange(len(texts)) << PLACES)] = True
     shared = np.zeros(len(pairs), np.int64)
+    # By the other text: sketches that lie in a file are read in their order.
+    order = np.argsort(pairs[:, 1], kind="stable")
     for low in range(0, len(pairs), PAIRS_AT_ONCE):
-        part = slice(low, low + PAIRS_AT_ONCE)
+        part = order[low : low + PAIRS_AT_ONCE]
         other = quarters.take(pairs[part, 1])
         hits = np.concatenate(([0], np.cumsum(has[_places(other, begin[part])])))
         ends = np.cumsum(other.sizes)

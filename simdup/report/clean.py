@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from simdup.clean.decide import PREFERRED
 from simdup.clean.records import WHOLE_FOLDER, Act, Action, Left
 from simdup.records import Kind
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMOVED
@@ -15,6 +17,7 @@ from simdup.report.wording import count, percent, printable, size
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from simdup.clean.outcome import Outcome
     from simdup.clean.records import FileId, Plan
     from simdup.report.terminal import TerminalStyle
 
@@ -25,6 +28,13 @@ _ENDS = {
     Act.LINK: "become hard links",
     Act.REFLINK: "share the blocks of their copies",
     Act.DELETE: "be deleted for good",
+}
+
+# How the files of a kind are the same as those that stay for them.
+_KINDS = {
+    Kind.IDENTICAL_BYTES: "with identical bytes",
+    Kind.IDENTICAL_TEXT: "with identical text",
+    Kind.NEAR: "similar",
 }
 
 _WIDEST_ACT = max(len(each.value) for each in Act)
@@ -102,20 +112,65 @@ def closing(plan: Plan) -> list[str]:
         if actions:
             lines.append(_summary(act, actions))
     if not plan.actions:
-        lines.append("nothing would go")
+        lines.append("no file would go")
     several = [each for each in plan.actions if each.file.links > 1]
     if several:
         bytes_ = size(sum(each.file.size for each in several))
         frees = f"{count(len(several), 'file')} of {bytes_}"
         lines.append(f"frees nothing: {frees} with other names (hard links) that stay")
-    reasons = Counter(_reason(each.why) for each in plan.left)
-    lines += [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
-    return lines
+    return [*lines, *left_lines(plan)]
+
+
+def left_lines(plan: Plan) -> list[str]:
+    """How many files of a plan are left as they are, for each reason."""
+    reasons = Counter(_reason(each.why) for each in plan.left if each.why != PREFERRED)
+    return [f"left: {count(number, 'file')}: {why}" for why, number in reasons.most_common()]
+
+
+def outcome_lines(outcome: Outcome) -> Iterator[str]:
+    """What came of a plan: every file that was refused and why, the notes, and the balance.
+
+    The line before the last one is `n planned = a done + b refused + c left`, if there is a
+    journal; the last one says how to take it all back.
+    """
+    for action, why in outcome.refused:
+        yield f"refused: {printable(action.file.path)}: {printable(why)}"
+    for note in outcome.notes:
+        yield f"note: {printable(note)}"
+    if outcome.trouble is not None:
+        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
+    if outcome.frees_nothing:
+        frees = count(outcome.frees_nothing, "file")
+        yield f"frees nothing: {frees} with other names (hard links) that stay"
+    yield (
+        f"{outcome.planned:,} planned = {outcome.done:,} done + {len(outcome.refused):,} refused"
+        f" + {outcome.left:,} left"
+    )
+    if outcome.journal is not None and outcome.done:
+        yield f"undo with: simdup undo {shlex.quote(printable(outcome.journal))}"
+
+
+def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
+    """What came of an undo, or would: every file that is not put back and why, and the balance."""
+    for action, why in outcome.refused:
+        yield f"refused: {printable(action.file.path)}: {printable(why)}"
+    for note in outcome.notes:
+        yield f"note: {printable(note)}"
+    if outcome.trouble is not None:
+        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
+    done = "put back" if is_applied else "can be put back"
+    left = "left" if outcome.is_interrupted else "at their places already"
+    yield (
+        f"{count(outcome.planned, 'file')} = {outcome.done:,} {done} +"
+        f" {len(outcome.refused):,} refused + {outcome.left:,} {left}"
+    )
+    if not is_applied and outcome.done:
+        yield "nothing was changed; --apply puts them back"
 
 
 def _summary(act: Act, actions: Sequence[Action]) -> str:
     kinds = Counter(each.kind for each in actions)
-    said = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in Kind if kinds[kind])
+    said = ", ".join(f"{kinds[kind]:,} {words}" for kind, words in _KINDS.items() if kinds[kind])
     stays = len({each.keep.path for each in actions})
     files = f"{count(len(actions), 'file')} of {size(sum(each.file.size for each in actions))}"
     stay = f"{count(stays, 'file')} {'stays' if stays == 1 else 'stay'} for them"

@@ -173,13 +173,14 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
     if settings.parts is not None:
         lists["parts"] = map(part_fields, result.parts)
     lists["folders"] = map(folder_fields, result.folders)
+    lists["doubtful"] = (path_fields(each.path) | {"doubt": each.doubt} for each in result.doubtful)
     return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
 
 
 def _group(group: Group, settings: Settings) -> dict[str, Any]:
     bits = settings.recipe.bits
     first, *others = (
-        _member(member, bits) | _containments(group, place, settings)
+        _member(member, bits, _containments(group, place, settings))
         for place, member in enumerate(group.members)
     )
     first["representative"] = True
@@ -197,7 +198,7 @@ def _containments(group: Group, place: int, settings: Settings) -> dict[str, flo
     return dict(zip(("contained", "contains"), containments(group, place, settings), strict=True))
 
 
-def _member(member: Member, bits: int) -> dict[str, Any]:
+def _member(member: Member, bits: int, contained: Mapping[str, float | None]) -> dict[str, Any]:
     return document_fields(member.document) | {
         "fingerprint": member.fingerprint.hex(),
         "kind": member.kind.value,
@@ -205,6 +206,7 @@ def _member(member: Member, bits: int) -> dict[str, Any]:
         "similarity": member.similarity,
         "own_share": member.own_share,
         "estimate": similarity_at(member.distance, bits),
+        **contained,
         **set_fields(member),
         "representative": False,
         "reference": member.document.source.is_reference,
@@ -236,7 +238,7 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
 
 def document_fields(document: Document) -> dict[str, Any]:
     """All that is known of a document except its fingerprint; null for what is unknown."""
-    source = document.source
+    source, archive = document.source, document.source.archive
     return path_fields(document.path) | {
         "size": source.size,
         "mtime": source.mtime_ns / 1e9,
@@ -245,10 +247,13 @@ def document_fields(document: Document) -> dict[str, Any]:
         "device": source.device if source.links else None,
         "inode": source.inode or None,
         "links": source.links or None,
+        **(path_fields(archive.path, "archive") if archive else {"archive": None}),
         "format": document.format,
         "encoding": document.encoding if document.format == "text" else None,
+        "packing": document.packing,
         "confidence": document.confidence,
         "damaged": document.damaged,
+        "doubt": document.doubt,
         "features": document.features,
         "short": document.is_short,
         "byte_digest": document.bytes_digest.hex() or None,

@@ -20,6 +20,7 @@ from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
     Document,
+    Doubtful,
     FolderPair,
     Group,
     Interval,
@@ -34,7 +35,8 @@ from simdup.records import (
     Version,
 )
 from simdup.report.json_csv import SCHEMA_VERSION
-from simdup.settings import FORMATS, Settings
+from simdup.settings import FORMATS, PACKINGS, Settings
+from simdup.text.doubt import DOUBTS
 from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
@@ -90,9 +92,8 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     """The lists of objects, by name, that follow the first line of JSON Lines."""
-    lists: dict[object, list[Any]] = {
-        name: [] for name in ("group", "pattern", "part", "folder", "skipped")
-    }
+    kinds = ("group", "pattern", "part", "folder", "doubtful", "skipped")
+    lists: dict[object, list[Any]] = {kind: [] for kind in kinds}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
@@ -103,6 +104,7 @@ def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
         "patterns": lists["pattern"],
         "parts": lists["part"],
         "folders": lists["folder"],
+        "doubtful": lists["doubtful"],
         "skipped": lists["skipped"],
     }
 
@@ -142,6 +144,9 @@ def _result(fields: Fields) -> ScanResult:
         folders=tuple(_folder_pair(each) for each in fields.each("folders"))
         if fields.has("folders")
         else (),
+        doubtful=tuple(Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful"))
+        if fields.has("doubtful")
+        else (),
     )
 
 
@@ -150,6 +155,8 @@ def _settings(fields: Fields) -> Settings:
     recipe = fields.inner("recipe")
     details: dict[str, Any] = {name: recipe.text(name) for name in ("features", "hash")}
     details["bits"] = fields.count("bits")
+    # Reports older than the field did not fold variants.
+    details["fold_variants"] = recipe.has("variants")
     if recipe.has("ngram"):
         details["ngram"] = recipe.numbers("ngram")
     if recipe.has("top"):
@@ -293,7 +300,10 @@ def _document(fields: Fields) -> Document:
         # Reports older than the field do not say it.
         is_reference=fields.has("reference") and fields.truth("reference"),
         links=fields.known("links"),
+        # What a report says of a member tells nothing of its archive but where that is.
+        archive=Source(fields.path("archive"), 0, 0, 0, 0, 0) if fields.has("archive") else None,
     )
+    packing = fields.one_of("packing", PACKINGS) if fields.has("packing") else None
     return Document(
         source,
         # A format that simdup does not read itself is the suffix of a file for a converter.
@@ -304,7 +314,13 @@ def _document(fields: Fields) -> Document:
         fields.digest("byte_digest"),
         fields.digest("text_digest"),
         b"",
+        packing=packing,
+        doubt=_doubt(fields) if fields.has("doubt") else None,
     )
+
+
+def _doubt(fields: Fields) -> str:
+    return fields.one_of("doubt", DOUBTS)
 
 
 def _modified(fields: Fields) -> int:

@@ -424,6 +424,8 @@ def _remarks(document: Document, own_share: float | None = None, first: str = ""
         remarks.append(f"{count(document.damaged, 'character')} damaged")
     if document.is_short:
         remarks.append("short" if document.features else "no text to compare")
+    if document.doubt:
+        remarks.append(f"doubtful: {document.doubt}")
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 
@@ -513,8 +515,9 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
     if stats.siblings:
         advice = " (--siblings shows them)" if result.patterns and not siblings else ""
         lines.append(set_aside(stats.siblings) + advice)
+    lines += doubtful(result)
     if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
-        lines.append(f"{count(unread, 'PDF file')} left out: pip install 'simdup[docs]' reads them")
+        lines.append(f"{count(unread, 'file')} left out: pip install 'simdup[docs]' reads them")
     if result.settings.parts is not None:
         found = count(len(result.parts), "part") if result.parts else "no part"
         lines.append(f"{found} of larger files (at least {percent(result.settings.parts)} in them)")
@@ -579,6 +582,25 @@ def identity_only(stats: Stats) -> list[str]:
         return []
     shown = ", ".join(count(number, kind) for kind, number in stats.identity_only)
     return [f"compared for identity only: {shown} (--noise compares them in full)"]
+
+
+def doubtful(result: ScanResult) -> list[str]:
+    """A line that counts the doubtful files for each reason, and names some, if there are any."""
+    if not result.doubtful:
+        return []
+    named: dict[str, list[str]] = {}
+    for each in result.doubtful:
+        named.setdefault(each.doubt, []).append(each.path)
+    kinds = sorted(named.items(), key=lambda item: (-len(item[1]), item[0]))
+    shown = "; ".join(f"{doubt} in {_some(paths)}" for doubt, paths in kinds)
+    return [f"{count(len(result.doubtful), 'doubtful text')}: {shown}"]
+
+
+def _some(paths: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(printable(path) for path in paths[:_MOST_NAMES])
+    more = len(paths) - _MOST_NAMES
+    return f"{shown} and {count(more, 'more file')}" if more > 0 else shown
 
 
 def recall(candidates: Candidates | None) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
+from simdup.fingerprint.sketch import of_each
 from simdup.match.own_share import (
     FAMILY,
     MOST_COUNTED,
@@ -169,7 +170,7 @@ def _counting_alone(n: int) -> Task:
     def counting(batches: Batches) -> Batches:
         counters = np.zeros(n, np.uint8)
         for each in batches:
-            count(counters, sketches_of(each["sketch"]).joined())
+            count(counters, sketches_of(each["sketch"]))
         yield from _in_blocks(counters)
 
     return counting
@@ -182,7 +183,7 @@ def _counting_families(n: int) -> Task:
         counters = np.zeros(n, np.uint8)
         parts = ((sketches_of(each["sketch"]), numbers(each["family"])) for each in batches)
         for values in values_of_families(part for part in parts if len(part[1])):
-            count(counters, values)
+            count(counters, of_each([values]))
         yield from _in_blocks(counters)
 
     return counting

@@ -14,12 +14,16 @@ an empty row shows what it has with nothing read. What is read lies in the page 
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import shutil
 import subprocess
 import sys
 from contextlib import closing
 from functools import partial
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -28,9 +32,12 @@ import numpy as np
 from report import RSS_BYTES, fresh, measured, options, peak_memory, reported
 
 from simdup import exact_similarities
+from simdup.extract.archives import opened
+from simdup.extract.packed import packing_of, unpacked
 from simdup.extract.readers import READERS, UNGUARDED, Readers, kind
 from simdup.extract.sniff import Format
-from simdup.settings import FORMATS, SIMILARITY
+from simdup.settings import FORMATS, PACKINGS, SIMILARITY
+from simdup.text.encodings import decode, detect
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,11 +58,22 @@ COLUMNS = {
     "large, MB": ",.0f",
 }
 NAME_WIDTH = 24
+ARCHIVES = ("zip", "tar")
 PEERS = (
-    *("pypdfium2", "python-docx", "odfpy", "ebooklib", "striprtf", "python-pptx", "openpyxl"),
+    *(
+        "pypdfium2",
+        "zstandard",
+        "python-docx",
+        "odfpy",
+        "ebooklib",
+        "striprtf",
+        "python-pptx",
+        "openpyxl",
+    ),
     "reportlab",
 )
 
+# The packings hold plain text: what it takes to unpack that is seen beside the plain library.
 WRITERS: dict[str, Callable[[str], bytes]] = {
     "html": makers.html_page,
     "epub": makers.ebooklib_epub,
@@ -66,11 +84,23 @@ WRITERS: dict[str, Callable[[str], bytes]] = {
     "pptx": makers.pptx,
     "xlsx": makers.xlsx,
     "pdf": makers.printed,
+    "gz": lambda text: gzip.compress(text.encode()),
+    "xz": lambda text: lzma.compress(text.encode()),
+    "bz2": lambda text: bz2.compress(text.encode()),
+    "zst": lambda text: import_module("zstandard").compress(text.encode()),
+    "zip": lambda text: makers.zipped({"a.txt": text}),
+    "tar": lambda text: makers.tar({"a.txt": text}),
 }
 
 
 def simdup(path: Path) -> str:
     data = path.read_bytes()
+    if packing := packing_of(data):
+        content = b"".join(unpacked(iter((data,)), packing, len(data)))
+        return decode(content, detect(content))
+    if path.suffix[1:] in ARCHIVES:
+        archive = opened(data)
+        return "".join(archive.read(each.name).decode() for each in archive.members)
     found = kind(data, path.name)
     return READERS[found](data) if found else ""
 
@@ -138,6 +168,22 @@ def email(path: Path) -> str:
     return mail.get_body(("plain", "html")).get_content()
 
 
+def python_library(path: Path) -> str:
+    """What Python's own module gives; of zstandard the package's."""
+    module = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": "zstandard"}[path.suffix]
+    return import_module(module).decompress(path.read_bytes()).decode()
+
+
+def zipfile(path: Path) -> str:
+    with import_module("zipfile").ZipFile(path) as file:
+        return "".join(file.read(name).decode() for name in file.namelist())
+
+
+def tarfile(path: Path) -> str:
+    with import_module("tarfile").open(path) as file:
+        return "".join(file.extractfile(each).read().decode() for each in file)
+
+
 def python_pptx(path: Path) -> str:
     from pptx import Presentation
 
@@ -180,6 +226,9 @@ LIBRARIES: dict[str, tuple[Callable[[Path], str], ...]] = {
     "pptx": (python_pptx,),
     "xlsx": (openpyxl,),
     "pdf": (pypdfium2, *((pdftotext,) if shutil.which("pdftotext") else ())),
+    **dict.fromkeys(PACKINGS, (python_library,)),
+    "zip": (zipfile,),
+    "tar": (tarfile,),
 }
 
 # A process that starts another and says how much memory that had, in the system's unit. It is
@@ -249,7 +298,7 @@ def cells(folder: Path, ending: str, read: Callable[[Path], str], runs: int) -> 
     of_small, of_large = (measured(partial(reading, read, each), runs) for each in (small, large))
     files = len(of_small.result)
     speed, memory = None, [of_small.peak, of_large.peak]
-    if read is simdup and Format(ending) not in UNGUARDED:
+    if read is simdup and ending not in (*PACKINGS, *ARCHIVES) and Format(ending) not in UNGUARDED:
         speed = files / measured(partial(guarded, small), runs).seconds
     if read is pdftotext:
         memory = [max(map(memory_of_pdftotext, each.iterdir())) for each in (small, large)]

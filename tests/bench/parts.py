@@ -85,7 +85,7 @@ def accuracy(share: float) -> list[str]:
 
 
 def times(folder: str) -> list[str]:
-    """The processor seconds of a scan without and with parts, with one process and without a store."""
+    """The seconds of a scan without and with parts, with one process and without a store."""
     least = dict.fromkeys((None, PARTS), float("inf"))
     for _ in range(ROUNDS):
         for share in least:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 from dataclasses import replace
 
 import pytest
 
-from simdup.clean.decide import FORMATS_ASKS, NEAR_ASKS, SHORT, TEXT_ASKS, UNCERTAIN
+from simdup.clean.decide import FORMATS_ASKS, NEAR_ASKS, PREFERRED, SHORT, TEXT_ASKS, UNCERTAIN
 from simdup.clean.narrow import narrowed
 from simdup.clean.plan import parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, make_plan
@@ -72,7 +73,10 @@ def names(plan):
 
 
 def left(plan):
-    return {os.path.basename(each.file.path): each.why for each in plan.left}
+    """The names of the files that are left, each with the reason."""
+    return {
+        os.path.basename(each.file.path): each.why for each in plan.left if each.why != PREFERRED
+    }
 
 
 # What goes
@@ -87,6 +91,21 @@ def test_identical_bytes_go_for_the_file_that_the_rules_prefer(tree):
     assert {each.kind for each in plan.actions} == {Kind.IDENTICAL_BYTES}
     assert {each.why for each in plan.actions} == {"newest"}
     assert plan.left == ()
+
+
+def test_a_plan_names_every_file_of_a_group(tree):
+    contents = {"a": text(1), "b": text(1, changed=6), "c": text(1, changed=12), "d": text(1)}
+    plan = planned(saved(tree(contents)), "oldest")
+
+    assert names(plan) == {"d": "a"}
+    assert {each.file.path[-1] for each in plan.left} == {"b", "c"}
+
+
+def test_the_file_that_the_rules_prefer_comes_first_among_those_that_are_left(tree):
+    plan = planned(saved(tree({"a": text(1, changed=6), "b": text(1)})), "newest")
+
+    assert [each.why for each in plan.left] == [PREFERRED, NEAR_ASKS]
+    assert plan.left[0].file.path.endswith("b")
 
 
 def test_copies_of_a_similar_file_go_for_that_one_and_not_for_the_representative(tree):
@@ -120,6 +139,30 @@ def test_a_document_with_the_same_text_goes_only_with_consent(tree):
     assert left(planned(result, "format=text", text=True)) == {"b.html": FORMATS_ASKS}
     plan = planned(result, "format=html", text=True, formats=True)
     assert names(plan) == {"a": "b.html", "c": "b.html"}
+
+
+def test_a_packed_copy_goes_only_with_the_consent_for_documents(tree):
+    root = tree({"a.txt": text(1), "b.txt.gz": gzip.compress(text(1).encode())})
+
+    result = saved(root)
+
+    assert names(planned(result, text=True)) == {}
+    assert left(planned(result, text=True)) == {"b.txt.gz": FORMATS_ASKS}
+    assert names(planned(result, text=True, formats=True)) == {"b.txt.gz": "a.txt"}
+
+
+def test_a_doubtful_file_is_neither_kept_nor_acted_on(tree):
+    bad = text(1).replace(" ", " \ufffd")
+    root = tree({"a.txt": bad, "b.txt": bad, "c.txt": text(1)})
+
+    plan = planned(saved(root), text=True, formats=True, near=0.5)
+
+    assert names(plan) == {}
+    doubt = "doubtful: damaged characters"
+    assert {name: why for name, why in left(plan).items() if why == doubt} == {
+        "a.txt": doubt,
+        "b.txt": doubt,
+    }
 
 
 def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_one(tree):
@@ -479,3 +522,15 @@ def test_a_forged_plan_reaches_nothing_outside_its_roots_and_nothing_in_noise(
 
     assert kept.actions == ()
     assert {each.why for each in kept.left} == {reason}
+
+
+def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):
+    root = tree({"new/a": text(1), "ref/b": text(1)})
+    result = saved(root / "new", against=[str(root / "ref")])
+    plan = planned(result, "oldest", protection=Protection((str(root / "new" / "a"),)))
+    assert {*plan.header.protected} == {str(root / "new" / "a"), str(root / "ref")}
+    (action,) = planned(result, "oldest").actions
+    forged = replace(plan, actions=(replace(action, file=action.keep, keep=action.file),))
+
+    for each in (forged, replace(forged, actions=(action,))):
+        assert narrowed(each, Consents(), Protection(), None).actions == ()

@@ -18,6 +18,7 @@ HELP = {
     "simdup.compute",
     "simdup.compute.memory",
     "simdup.errors",
+    "simdup.fields",
     "simdup.interrupt",
     "simdup.progress",
     "simdup.report",

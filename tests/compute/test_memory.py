@@ -5,8 +5,10 @@ With too little memory, or too few descriptors, the program ends with one line.
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
+from textwrap import dedent
 
 import pytest
 from patience import LONG
@@ -57,3 +59,23 @@ def test_too_few_descriptors_are_one_line_and_no_hang(limited, descriptors):
     ended = limited("RLIMIT_NOFILE", descriptors)
 
     assert (ended.returncode, ended.stderr.count(b"\n")) in {(0, 0), (2, 1)}
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be asked to")
+def test_memory_between_what_is_kept_goes_back_to_the_system():
+    """Freed arrays of 64 KB, each before one that is kept."""
+    code = """
+        import numpy as np
+        from simdup.compute.memory import return_freed_memory
+        def resident():
+            return int(open("/proc/self/statm").read().split()[1]) << 12
+        arrays = [np.ones(1 << 13) for _ in range(3200)]
+        del arrays[::2]
+        before = resident()
+        return_freed_memory()
+        print(before - resident() > 80 << 20)
+    """
+
+    done = subprocess.run([sys.executable, "-c", dedent(code)], capture_output=True, check=True)
+
+    assert done.stdout == b"True\n"

@@ -25,6 +25,7 @@ from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import Lines, lines_of
 from simdup.corpus.formats.table import LACKING, left_in
 from simdup.errors import ExtraMissingError, InputError
+from simdup.extract import packed
 
 TEXTS = ["one", "zwei, drei", "", '"vier"\nfünf', "六七", "end\r\nof it"]
 
@@ -91,7 +92,7 @@ def read(opened):
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(streams, "BLOCK", 7)
-    monkeypatch.setattr(streams, "PACKED", 5)
+    monkeypatch.setattr(packed, "PIECE", 5)
     monkeypatch.setattr(comma_separated, "BLOCK", 7)
     if find_spec("pyarrow"):
         monkeypatch.setattr("simdup.corpus.formats.parquet.ROWS", 3)
@@ -486,13 +487,13 @@ def test_many_small_members_are_read_a_few_at_a_time(write, monkeypatch):
         eof = property(lambda self: self._real.eof)
         unused_data = property(lambda self: self._real.unused_data)
 
-    monkeypatch.setattr(streams, "zlib", SimpleNamespace(**vars(zlib)))
-    monkeypatch.setattr(streams.zlib, "decompressobj", lambda wbits: Unpacker(wbits=wbits))
+    monkeypatch.setattr(packed, "zlib", SimpleNamespace(**vars(zlib)))
+    monkeypatch.setattr(packed.zlib, "decompressobj", lambda wbits: Unpacker(wbits=wbits))
     data = as_json(["a"] * 5000)
     members = b"".join(gzip.compress(line) for line in data.splitlines(keepends=True))
 
     assert len(read(table(write("a.jsonl.gz", members)))[0]) == 5000
-    assert max(sizes) <= streams.PACKED + streams.MARK
+    assert max(sizes) <= packed.PIECE + packed.MARK
 
 
 @pytest.mark.parametrize("zeros", [1, 511, 5000])

@@ -19,7 +19,7 @@ from simdup.extract import readers as documents
 from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.sniff import Format
-from simdup.settings import FORMATS
+from simdup.settings import FORMATS, PACKINGS
 
 FILES = {
     "a.html": makers.html_page("one thing"),
@@ -44,7 +44,7 @@ def readers():
 
 
 def test_formats_have_one_list():
-    assert tuple(each.value for each in Format) == FORMATS
+    assert (*(each.value for each in Format), *PACKINGS) == FORMATS
     assert set(documents.READERS) == set(Format)
     assert {documents.kind(data, "") for data in FILES.values()} == set(Format)
 
@@ -159,7 +159,7 @@ def test_without_the_extra_pdf_files_are_counted_and_the_extra_is_named(run, wri
 
     assert ended.code == 0
     assert json.loads(ended.out)["stats"]["skipped"] == {"reader not installed": 2}
-    assert b"2 PDF files left out: pip install 'simdup[docs]' reads them\n" in ended.err
+    assert b"2 files left out: pip install 'simdup[docs]' reads them\n" in ended.err
 
 
 def test_a_document_without_text_is_listed_with_its_reason(run, write):

@@ -100,7 +100,7 @@ def test_tokens_that_are_cut_and_joined_keep_their_hashes(hash_kind):
     ],
 )
 def test_placed_tokens_are_the_tokens_in_their_places(tokens_of, text):
-    found, starts, ends = tokens.placed_tokens(text)
+    found, starts, ends = tokens.placed_tokens(text, Recipe())
 
     assert [found.tolist()] == tokens_of(text)
     assert (starts < ends).all()

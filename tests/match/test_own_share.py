@@ -15,7 +15,7 @@ from simdup.compute import compiled
 from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import of_each
+from simdup.fingerprint.sketch import levels, of_each
 from simdup.match import own_share
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.match import match
@@ -100,17 +100,27 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
     if compiled.load_kernels() is None:
         pytest.skip("numba is not installed")
     draw = random.Random(5)
-    documents = [set(draw.sample(range(4000), draw.randrange(1, 900))) for _ in range(40)]
-    sketches, pairs = sketched(documents), pairs_of(40)
+    pool = [draw.randrange(1 << 32) for _ in range(4000)]
+    texts = [draw.sample(pool, draw.choice((60, 300, 900, 3000))) for _ in range(40)]
+    counts, pairs, family = counts_of(texts), pairs_of(40), np.arange(40) // 3
+    limits = (0xFFFFFFFF >> levels(counts)).tolist()
+    kept = [{value for value in text if value <= limits[i]} for i, text in enumerate(texts)]
+    sketches = sketched(kept)
 
-    shares = OwnShares(sketches, counts_of(documents), np.arange(40) // 3)
+    def measured():
+        shares = OwnShares(sketches, counts, family)
+        return estimated_cosines(sketches, counts, pairs).tolist(), shares.of(pairs).tolist()
 
-    by_kernels, own_by_kernels = own_share.shared_values(sketches, pairs), shares.of(pairs)
+    by_kernels = measured()
     monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)
 
-    assert by_kernels.tolist() == own_share.shared_values(sketches, pairs).tolist()
-    assert by_kernels.tolist() == [len(documents[i] & documents[j]) for i, j in pairs.tolist()]
-    assert own_by_kernels.tolist() == shares.of(pairs).tolist()
+    assert by_kernels == measured()
+    cosines = []
+    for i, j in pairs.tolist():
+        limit = min(limits[i], limits[j])
+        square = np.prod([sum(value <= limit for value in kept[at]) for at in (i, j)])
+        cosines.append(len(kept[i] & kept[j]) / sqrt(square))
+    assert by_kernels[0] == pytest.approx(cosines)
 
 
 def test_few_similar_pairs_are_passed_over_because_of_their_samples():
@@ -144,7 +154,9 @@ def test_a_family_counts_once_however_its_texts_are_split_into_parts(monkeypatch
     assert whole.tolist() == [2 * UNIT // (1 + max(n, 1)) for n in having]
 
 
-def test_counters_stop_at_the_largest_number_they_hold():
+@pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
+def test_counters_stop_at_the_largest_number_they_hold(kernels, monkeypatch):
+    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
     documents = [{1, 2 + number} for number in range(400)]
 
     made = Frequencies(sketched(documents), np.arange(400))

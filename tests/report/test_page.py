@@ -145,7 +145,7 @@ def test_the_data_of_the_page_describe_the_result():
         "one|a.txt",
         "two|b.txt",
     ]
-    assert members[1][8:] == ["identical text", 20, 0.8, 1, None]
+    assert members[1][8:] == [None, "identical text", 20, 0.8, 1, None]
     assert sets == [[1], [1]]
     assert chain is None
     assert [data["folders"][each[0]] + "|" + each[1] for each in second[3]] == ["/|c", "|d"]

@@ -376,10 +376,13 @@ def test_json_worked_by_hand():
         "device": None,
         "inode": 2,
         "links": None,
+        "archive": None,
         "format": "text",
         "encoding": "gb18030",
+        "packing": None,
         "confidence": 0.875,
         "damaged": 0,
+        "doubt": None,
         "features": 100,
         "short": False,
         "byte_digest": "62" * 16,
@@ -457,7 +460,7 @@ def test_jsonl_has_the_same_fields_as_json():
     header, group, skipped = map(json.loads, data.render_jsonl(found))
     whole = json.loads(rendered(data.render_json(found)))
 
-    lists = {"groups", "folders", "skipped"}
+    lists = {"groups", "folders", "doubtful", "skipped"}
     assert header == {"type": "scan"} | {k: whole[k] for k in whole.keys() - lists}
     assert group == {"type": "group"} | whole["groups"][0]
     assert skipped == {"type": "skipped"} | whole["skipped"][0]

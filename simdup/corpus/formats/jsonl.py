@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from simdup.corpus.flaws import Fault, RowError
-from simdup.corpus.formats.streams import CutShortError, Lines, changed, lines_of
+from simdup.corpus.formats.streams import Lines, changed, lines_of
 from simdup.corpus.formats.table import LACKING, Parsed, Table, left_in, listed_fields
 from simdup.errors import InputError
+from simdup.extract.packed import CutShortError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

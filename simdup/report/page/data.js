@@ -9,7 +9,7 @@ const SAME_PATTERN = 'same pattern';
 // An own share from here on says nothing that the reader would not expect.
 const EXPECTED = 0.95;
 
-function memberOf([folder, name, bytes, mtime, coding, features, short, damaged, kind, distance, alike, exact, own]) {
+function memberOf([folder, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own]) {
   return {
     folder: data.folders[folder],
     name,
@@ -24,6 +24,7 @@ function memberOf([folder, name, bytes, mtime, coding, features, short, damaged,
     alike,
     exact: Boolean(exact),
     own,
+    doubt,
   };
 }
 

@@ -121,6 +121,7 @@ function memberRow(group, member, place) {
     member.own !== null && member.own < EXPECTED ? t('own', percent(member.own)) : null,
     member.short ? t('short') : null,
     member.damaged ? t('damaged', member.damaged) : null,
+    member.doubt ? t('doubtful', inWords(member.doubt)) : null,
   ].filter(Boolean);
   const isFirst = place === 0;
   return make('tr', { class: [isFirst ? 'first' : '', member.inSet ? 'inside' : ''].join(' ').trim() || null },

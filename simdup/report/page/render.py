@@ -57,7 +57,8 @@ TOO_LITTLE = 1_000
 #: So many parts of larger files are listed; all are counted.
 MOST_PARTS = 1000
 
-#: So many skipped files are listed by name, unreadable ones first; all are counted.
+#: So many skipped files are listed by name, unreadable ones first, and so many doubtful ones; all
+#: are counted.
 MOST_SKIPPED = 1000
 
 
@@ -163,6 +164,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "patterns": patterns,
         "siblings": stats.siblings,
         "identityOnly": stats.identity_only,
+        "doubtful": [[printable(each.path), each.doubt] for each in result.doubtful[:MOST_SKIPPED]],
+        "doubts": len(result.doubtful),
     }
 
 
@@ -220,6 +223,7 @@ def _member(
         document.features,
         int(document.is_short),
         document.damaged,
+        document.doubt,
         member.kind.value,
         member.distance,
         round(_estimate(member.distance, bits) if alike is None else alike, 6),

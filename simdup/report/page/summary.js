@@ -6,6 +6,7 @@ function drawSummary() {
   byId('settings').replaceChildren(
     make('h2', {}, t('settings')),
     make('p', {}, settingsInWords().join(page.language === 'zh' ? '' : ' ')),
+    ...doubts(),
     make('h2', {}, t('skippedTitle')),
     ...skips(),
   );
@@ -66,8 +67,23 @@ function skips() {
 }
 
 function skippedNames() {
-  return data.skipped.map(([path, reason, detail]) => make('li', {}, make('bdi', { class: 'path' }, path),
-    make('span', { class: 'note' }, ` ${inWords(reason)}${detail ? ` (${detail})` : ''}`)));
+  return data.skipped.map(([path, reason, detail]) => nameOf(path, `${inWords(reason)}${detail ? ` (${detail})` : ''}`));
+}
+
+function nameOf(path, note) {
+  return make('li', {}, make('bdi', { class: 'path' }, path), make('span', { class: 'note' }, ` ${note}`));
+}
+
+/** The files whose texts are doubtful, each with the reason; nothing if there are none. */
+function doubts() {
+  if (!data.doubts) return [];
+  return [
+    make('h2', {}, t('doubtfulTitle')),
+    make('p', {}, t('doubtfulMeaning')),
+    make('details', {},
+      make('summary', {}, t('skippedShown', data.doubtful.length, data.doubts)),
+      make('ul', { class: 'names' }, data.doubtful.map(([path, doubt]) => nameOf(path, inWords(doubt))))),
+  ];
 }
 
 function inWords(reason) {

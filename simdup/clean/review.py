@@ -1,0 +1,232 @@
+"""A plan in, questions out, and with their answers a plan in which a person decided.
+
+A question is about a file and the one that would be kept for it. Identical copies are no
+question: they go or stay as the rules have it. Nothing here knows of terminals, and nothing is
+changed but the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from simdup.clean.decide import (
+    BYTES_ONLY,
+    FORMATS_ASKS,
+    NEAR_ASKS,
+    PREFERRED,
+    SHORT,
+    TEXT_ASKS,
+    UNCERTAIN,
+)
+from simdup.clean.planning import numbered
+from simdup.clean.records import Act, Action, Left, Plan
+from simdup.records import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from simdup.clean.records import FileId
+
+#: Why a file stays after a review.
+KEPT, NO_DUPLICATE, NOT_REVIEWED = "reviewed: stays", "reviewed: no duplicate", "not reviewed"
+
+UNREADABLE = "it cannot be compared with the kept file"
+
+#: Why a file goes after a review.
+DROPPED = "reviewed"
+
+_OPEN = {NEAR_ASKS, TEXT_ASKS, FORMATS_ASKS, UNCERTAIN, SHORT, BYTES_ONLY, NOT_REVIEWED}
+_ANSWERED = {KEPT, NO_DUPLICATE}
+
+
+class Answer(Enum):
+    """What a person says about a file; the value is the letter."""
+
+    KEEP = "k"
+    DROP = "d"
+    DROP_REST = "d!"
+    REVERSE = "r"
+    IGNORE = "i"
+    SKIP = "s"
+
+
+def _why(answer: Answer | None) -> str:
+    """Why a file stays about which this was answered."""
+    whys = {Answer.KEEP: KEPT, Answer.IGNORE: NO_DUPLICATE, Answer.DROP: UNREADABLE}
+    return NOT_REVIEWED if answer is None else whys[answer]
+
+
+class Question(NamedTuple):
+    """A file, and the one that would be kept for it."""
+
+    group: int
+    keep: FileId
+    file: FileId
+    is_proposed: bool
+    """Whether the rules let the file go."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The files of a group that are no identical copies of each other, and what was answered."""
+
+    id: int
+    files: tuple[FileId, ...]
+    """The one that is kept first; none of the others must stay."""
+    proposed: frozenset[str] = frozenset()
+    """The paths of the files that the rules let go."""
+    answers: dict[str, Answer] = field(default_factory=dict)
+    copies: tuple[Action, ...] = ()
+    """Identical copies that go for one of the files."""
+    fixed: tuple[Left, ...] = ()
+    """Files that stay whatever the answers are."""
+    is_skipped: bool = False
+
+    @property
+    def waiting(self) -> Sequence[FileId]:
+        """The files about which nothing was answered."""
+        if self.is_skipped:
+            return ()
+        return [each for each in self.files[1:] if each.path not in self.answers]
+
+
+class Review:
+    """The questions about a plan, in the order of groups, and the answers so far."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        alike: Callable[[FileId, FileId], float | None],
+        stays: Callable[[str], str] = lambda _: "",
+        act: Act = Act.TRASH,
+    ) -> None:
+        """`alike` returns the similarity of two files, None if they cannot be compared now.
+
+        `stays` says why the file with a path must stay, "" if it need not. `act` is what happens
+        with the files that go.
+        """
+        self._header, self._alike, self._stays, self._act = plan.header, alike, stays, act
+        rows: list[Action | Left] = sorted(
+            [*plan.actions, *plan.left], key=lambda each: (each.group, each.line)
+        )
+        self._groups = [
+            _group(number, list(found), stays)
+            for number, found in groupby(rows, lambda each: each.group)
+        ]
+        self._before: list[tuple[int, _Group]] = []
+
+    @property
+    def waiting(self) -> int:
+        """The number of files about which nothing was answered."""
+        return sum(len(each.waiting) for each in self._groups)
+
+    def question(self) -> Question | None:
+        """The next question; None if all are answered."""
+        for group in self._groups:
+            if group.waiting:
+                file = group.waiting[0]
+                return Question(group.id, group.files[0], file, file.path in group.proposed)
+        return None
+
+    def answer(self, answer: Answer) -> str:
+        """Take the answer to the next question; returns why it cannot be, "" if it can."""
+        place, group = next((n, each) for n, each in enumerate(self._groups) if each.waiting)
+        if answer is Answer.REVERSE and (why := self._stays(group.files[0].path)):
+            return f"the kept file cannot go: {why}"
+        self._before.append((place, group))
+        self._groups[place] = _answered(group, answer)
+        return ""
+
+    def back(self) -> bool:
+        """Take the last answer back; False if there is none."""
+        if not self._before:
+            return False
+        place, group = self._before.pop()
+        self._groups[place] = group
+        return True
+
+    def plan(self) -> Plan:
+        """The plan with all answers so far. A file about which nothing was answered is left."""
+        actions, left = list[Action](), list[Left]()
+        for group in self._groups:
+            self._add(group, actions, left)
+        return numbered(actions, left, self._header)
+
+    def _add(self, group: _Group, actions: list[Action], left: list[Left]) -> None:
+        """Add what becomes of the files of a group."""
+        keep, *others = group.files
+        answers = {} if group.is_skipped else group.answers
+        dropped = [file for file in others if answers.get(file.path) is Answer.DROP]
+        made = [self._action(group.id, keep, file) for file in dropped]
+        gone = {each.file.path: each for each in made if each is not None}
+        # What is kept for a copy may itself go now.
+        copies = [
+            replace(gone[copy.keep.path], file=copy.file) if copy.keep.path in gone else copy
+            for copy in group.copies
+        ]
+        keeps = {each.keep.path for each in (*copies, *gone.values())}
+        actions += (*copies, *gone.values())
+        for file in group.files:
+            if file.path not in gone and file.path not in keeps:
+                why = PREFERRED if file is keep else _why(answers.get(file.path))
+                left.append(Left(0, group.id, file, why))
+        left += group.fixed
+
+    def _action(self, group: int, keep: FileId, file: FileId) -> Action | None:
+        """The action on a file; None if it cannot be compared with the kept one."""
+        similarity = None
+        if keep.byte_digest == file.byte_digest:
+            kind = Kind.IDENTICAL_BYTES
+        elif keep.text_digest == file.text_digest:
+            kind = Kind.IDENTICAL_TEXT
+        else:
+            kind, similarity = Kind.NEAR, self._alike(keep, file)
+            if similarity is None:
+                return None
+        return Action(0, group, keep, self._act, file, kind, similarity, DROPPED)
+
+
+def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], str]) -> _Group:
+    """The questions about the files of a group, which are in these lines of a plan."""
+    actions = [each for each in rows if isinstance(each, Action)]
+    left = [each for each in rows if isinstance(each, Left)]
+    copies = [each for each in actions if each.kind is Kind.IDENTICAL_BYTES]
+    others = [each for each in actions if each.kind is not Kind.IDENTICAL_BYTES]
+    preferred = [each.file for each in left if each.why == PREFERRED]
+    keeps = [*preferred, *(each.keep for each in (*others, *copies))]
+    asked = [each for each in left if _is_open(each.why) and not stays(each.file.path)]
+    files = {each.path: each for each in (*keeps, *(each.file for each in others))}
+    files |= {each.file.path: each.file for each in asked}
+    answers = {each.file.path: Answer.DROP for each in others if each.why == DROPPED}
+    answers |= {
+        each.file.path: Answer.KEEP if each.why == KEPT else Answer.IGNORE
+        for each in asked
+        if each.why in _ANSWERED
+    }
+    fixed = [each for each in left if each not in asked and each.why != PREFERRED]
+    proposed = frozenset(each.file.path for each in others)
+    made = tuple(files.values())
+    return _Group(number, made, proposed, answers, tuple(copies), tuple(fixed))
+
+
+def _is_open(why: str) -> bool:
+    """Whether a person may decide about a file that is left for this reason."""
+    return why in _OPEN or why in _ANSWERED or why.startswith("near: ")
+
+
+def _answered(group: _Group, answer: Answer) -> _Group:
+    file = group.waiting[0]
+    match answer:
+        case Answer.SKIP:
+            return replace(group, is_skipped=True)
+        case Answer.REVERSE:
+            others = (each for each in group.files if each is not file)
+            return replace(group, files=(file, *others), answers={}, proposed=frozenset())
+        case Answer.DROP_REST:
+            rest = dict.fromkeys((each.path for each in group.waiting), Answer.DROP)
+            return replace(group, answers=group.answers | rest)
+        case _:
+            return replace(group, answers=group.answers | {file.path: answer})

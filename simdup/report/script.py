@@ -1,0 +1,43 @@
+"""A plan as a shell script, which can be read and cut, and in which every check still runs."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from simdup.clean.plan import action_line, plan_lines
+from simdup.report.wording import count, printable, size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simdup.clean.records import Plan
+
+
+def render(plan: Plan, options: Sequence[str]) -> Iterator[str]:
+    """The lines of a POSIX script with a command for each action of a plan.
+
+    Each command gives one action to `simdup clean - --apply`, with these options of the command
+    line. The script has no other command that changes anything.
+    """
+    header = next(plan_lines(plan))
+    given = shlex.join(["clean", "-", "--apply", "--quiet", *options])
+    yield from (
+        "#!/bin/sh",
+        f"# {count(len(plan.actions), 'file')} of a plan of {printable(plan.header.of)}.",
+        "# Any command below may be deleted. simdup checks each file again before it acts.",
+        f"header={shlex.quote(header)}",
+        "status=0",
+        "act() {",
+        '  printf \'%s\\n%s\\n\' "$header" "$1" |',
+        f'    "${{SIMDUP:-simdup}}" {given} || status=$?',
+        "}",
+    )
+    for each in plan.actions:
+        alike = each.kind.value
+        yield ""
+        yield f"# group {each.group}, keeps {printable(each.keep.path)}"
+        yield f"# {each.act.value} {printable(each.file.path)} ({alike}, {size(each.file.size)})"
+        yield f"act {shlex.quote(action_line(each))}"
+    yield ""
+    yield 'exit "$status"'

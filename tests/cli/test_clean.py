@@ -1,0 +1,546 @@
+"""`simdup clean`: plans on the screen and in files, what is refused, and plans carried out."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simdup.clean.plan import read_plan
+
+
+@pytest.fixture
+def tree(write, english):
+    """Five files of one text: two copies, one in UTF-16, one edited, and a web page."""
+    english = " ".join(english.split())
+    write("docs/a.txt", english)
+    write("docs/b (1).txt", english)
+    write("docs/wide.txt", english.encode("utf-16"))
+    write("docs/edited.txt", english.replace("grey", "brown"))
+    write("docs/page.html", f"<html><body><p>{english}</p></body></html>")
+    for place, name in enumerate(("a.txt", "b (1).txt", "wide.txt", "edited.txt", "page.html")):
+        os.utime(f"docs/{name}", (1_000_000 + place, 1_000_000 + place))
+
+
+@pytest.fixture
+def found(run, tree):  # noqa: ARG001 (it is scanned)
+    run("scan", "docs", "--format", "json", "-o", "found.json", "-q")
+    return "found.json"
+
+
+def listing(folder="."):
+    """All files under a folder, with what a change of them would change."""
+    return {
+        str(path): (path.lstat().st_ino, path.lstat().st_mtime_ns, path.lstat().st_ctime_ns)
+        for path in Path(folder).rglob("*")
+    }
+
+
+def last(ended, lines=1):
+    return ended.err.decode().splitlines()[-lines:]
+
+
+# The dry run
+
+
+def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
+    ended = run("clean", found, "--prefer", "format=text", "-v")
+
+    top = Path("docs").resolve()
+    assert ended.out.decode() == (
+        f"below {top}:\n"
+        "\n"
+        "Group 1\n"
+        "  keep     a.txt\n"
+        "  trash    b (1).txt\n"
+        "             829 B, identical bytes; kept: original-name\n"
+        "  leave    wide.txt\n"
+        "             identical text, other bytes: wants --text\n"
+        "  leave    page.html\n"
+        "             identical text, a document: wants --formats-too\n"
+        "  leave    edited.txt\n"
+        "             near: wants --near FLOOR, or --review\n"
+        "\n"
+    )
+    assert ended.err.decode().splitlines() == [
+        "1 file of 829 B would go to the trash (1 with identical bytes); 1 file stays for them",
+        "left: 1 file: identical text, other bytes: wants --text",
+        "left: 1 file: identical text, a document: wants --formats-too",
+        "left: 1 file: near: wants --near FLOOR, or --review",
+        "nothing was changed; --apply acts, -o plan.jsonl writes a plan",
+    ]
+    assert ended.code == 0
+
+
+def test_without_apply_nothing_changes_but_the_named_outputs(run, found):
+    everything = "--text", "--formats-too", "--near", "0.8"
+    before = listing()
+
+    run("clean", found, *everything, "-o", "plan.jsonl", "--script", "run.sh")
+    run("clean", "plan.jsonl", *everything)
+    run("clean", "plan.jsonl", "--check")
+
+    after = listing()
+    assert {*after} - {*before} == {"plan.jsonl", "run.sh"}
+    assert {path: seen for path, seen in after.items() if path in before} == before
+
+
+def test_check_exits_with_1_only_if_there_is_anything_to_do(run, found):
+    assert run("clean", found, "--check").code == 1
+    assert run("clean", found, "--check", "--protect", "docs").code == 0
+    assert run("clean", found).code == 0
+
+
+def test_a_plan_that_is_written_shows_the_same_as_the_result(run, found):
+    consents = "--text", "--near", "0.8"
+    of_result = run("clean", found, *consents, "-o", "plan.jsonl")
+    of_plan = run("clean", "plan.jsonl", *consents)
+
+    assert of_plan.out == of_result.out
+    assert of_plan.err.splitlines()[:-1] == of_result.err.splitlines()[:-1]
+    with open("plan.jsonl", "rb") as file:
+        from_stdin = subprocess.run(
+            [sys.executable, "-m", "simdup", "clean", "-", *consents],
+            stdin=file,
+            capture_output=True,
+            check=True,
+        )
+    assert from_stdin.stdout == of_result.out
+
+
+def test_a_folder_that_goes_whole_is_one_line(run, write, english, simplified, traditional):
+    for folder in ("old", "docs"):
+        for name, text in (("1", english), ("2", simplified), ("3", traditional)):
+            write(f"{folder}/{name}.txt", text)
+    write("docs/4.txt", english[::-1])
+    run("scan", ".", "--format", "json", "-o", "found.json", "-q")
+
+    shown = run("clean", "found.json").out.decode().splitlines()
+
+    assert shown[2] == "Folder: all of old stands in docs"
+    assert shown[3].startswith("  trash    3 files, ")
+    assert len(shown) == 5
+
+
+def test_a_name_cannot_act_on_the_terminal(run, write, english):
+    write("docs/a\x1b[31m.txt", english)
+    write("docs/b\x1b[31m.txt", english)
+    run("scan", "docs", "--format", "json", "-o", "found.json", "-q")
+
+    ended = run("clean", "found.json", "-v", "--script", "run.sh")
+
+    assert b"\x1b" not in ended.out + ended.err
+    assert b"\x1b" not in Path("run.sh").read_bytes()
+
+
+def test_rules_are_asked_in_the_order_in_which_they_are_typed(run, found, write, english):
+    write("other/z.txt", " ".join(english.split()))
+    run("scan", "docs", "other", "--format", "json", "-o", "found.json", "-q")
+    orders = {
+        ("--prefer", "oldest", "--prefer-under", "other"): "a.txt",
+        ("--prefer-under", "other", "--prefer", "oldest"): "z.txt",
+        ("--prefer", "under=other", "--prefer", "oldest"): "z.txt",
+        ("--prefer", "format=text", "--prefer-under", "other", "--prefer", "oldest"): "z.txt",
+    }
+
+    for order, kept in orders.items():
+        run("clean", found, *order, "-o", "plan.jsonl", "-q")
+        plan = read_plan("plan.jsonl")
+        assert {os.path.basename(each.keep.path) for each in plan.actions} == {kept}, order
+        assert plan.header.rules[::2] == order[::2] or "under=other" in order
+
+
+def test_a_tree_and_a_configuration_can_let_nothing_go(run, found, tmp_path, monkeypatch):
+    Path("docs/.simdup.toml").write_text("[clean]\napply = true\npermanently = true\n", "utf-8")
+    Path(".simdup.toml").write_text("[clean]\napply = true\n", "utf-8")
+    assert run("clean", found).code == 0
+    own = tmp_path / "config" / "simdup" / "config.toml"
+    own.parent.mkdir(parents=True)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for line in ("apply = true", "near = 0.8", "text = true", "formats-too = true", "link = true"):
+        own.write_text(f"[clean]\n{line}\n", "utf-8")
+        ended = run("clean", found)
+        assert ended.code == 2
+        assert b"belongs on the command line" in ended.err
+    own.write_text('[clean]\nprefer = ["newest"]\nprotect-name = ["*"]\n', "utf-8")
+    assert b"left: 4 files: protected by its name" in run("clean", found).err
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nothing.json",), "'nothing.json': No such file or directory"),
+        (("docs",), "'docs': not a regular file"),
+        (("docs/a.txt",), "'docs/a.txt': no result of `simdup scan`: it is no JSON"),
+        (("found.json", "--protect", "gone"), "'gone': no such file or folder to protect"),
+        (("found.json", "--prefer-under", "gone"), "'gone': no such folder to prefer"),
+        (("found.json", "--prefer", "best"), "'best' is none of newest, oldest"),
+        (("found.json", "--near", "0.5"), "--near 0.5: files go in bulk only from 0.8 on"),
+        (("found.json", "--link", "--text"), "--link takes identical bytes only"),
+        (("found.json", "--permanently", "--near", "0.9"), "--permanently takes identical bytes"),
+        (("found.json", "--link", "--permanently"), "give either --link or --permanently"),
+        (("found.json", "--apply", "--check"), "--check looks and --apply acts"),
+        (("found.json", "--journal", "j"), "--journal goes with --apply"),
+        (("found.json", "-o", "found.json"), "--output and RESULT name the same file"),
+        (("plan.jsonl", "--prefer", "newest"), "--prefer goes with a result, not with a plan"),
+        (("found.json", "--apply", "--yes-many", "7"), "--yes-many 7: the plan is about 1 file"),
+    ],
+)
+def test_what_cannot_be_is_one_line_and_nothing_changes(run, found, arguments, words):
+    run("clean", found, "-o", "plan.jsonl", "-q")
+    before = listing()
+
+    ended = run("clean", *arguments)
+
+    assert ended.code == 2
+    assert len(ended.err.splitlines()) == 1
+    assert words in ended.err.decode()
+    assert listing() == before
+
+
+def test_rows_of_a_corpus_are_no_files(run, write):
+    write("rows.jsonl", '{"text": "one two three"}\n' * 2)
+    run("corpus", "scan", "rows.jsonl", "--format", "jsonl", "-o", "rows.out")
+
+    assert b"rows of a corpus; `simdup corpus scan --keep`" in run("clean", "rows.out").err
+
+
+def test_results_of_an_index_and_of_schema_1_are_refused(run, found, tree):  # noqa: ARG001
+    run("index", "build", "x.simdup", "docs", "-q")
+    run("scan", "--index", "x.simdup", "--format", "json", "-o", "indexed.json", "-q")
+    older = json.loads(Path(found).read_text("utf-8"))
+    older["schema_version"] = 1
+    for group in older["groups"]:
+        for member in group["members"]:
+            for name in ("mtime_ns", "ctime_ns", "device", "inode", "links", "byte_digest"):
+                del member[name]
+    Path("older.json").write_text(json.dumps(older), "utf-8")
+
+    for name in ("indexed.json", "older.json"):
+        ended = run("clean", name)
+        assert ended.code == 2
+        assert b"does not say exactly which files it saw" in ended.err
+
+
+def test_a_forged_plan_is_refused_as_a_whole(run, found):
+    run("clean", found, "-o", "plan.jsonl", "-q")
+    lines = Path("plan.jsonl").read_text("utf-8").splitlines()
+    value = json.loads(lines[1]) | {"command": "rm -rf /"}
+    Path("plan.jsonl").write_text("\n".join([lines[0], json.dumps(value)]), "utf-8")
+
+    ended = run("clean", "plan.jsonl", "--apply")
+
+    assert ended.code == 2
+    assert b"'plan.jsonl', line 2: no plan: command is unknown" in ended.err
+    assert Path("docs/b (1).txt").exists()
+
+
+# Acting
+
+
+@pytest.fixture
+def trash(monkeypatch, tmp_path):
+    """The home folder's trash, on the file system of the tests."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path / "data" / "Trash"
+
+
+def test_a_plan_is_carried_out_and_taken_back(run, found, trash):
+    before = {path: Path(path).read_bytes() for path in listing("docs")}
+    run("clean", found, "--near", "0.8", "--text", "-o", "plan.jsonl", "-q")
+
+    ended = run("clean", "plan.jsonl", "--near", "0.8", "--text", "--apply")
+
+    balance, undo = last(ended, 2)
+    gone = before.keys() - listing("docs").keys()
+    assert ended.code == 0
+    assert balance == f"{len(gone)} planned = {len(gone)} done + 0 refused + 0 left"
+    assert len(gone) >= 3
+    assert len([*(trash / "files").iterdir()]) == len(gone)
+    assert undo.startswith("undo with: simdup undo ")
+
+
+def test_a_dry_run_of_a_plan_says_what_is_gone_and_apply_refuses_it(run, found, trash):  # noqa: ARG001
+    run("clean", found, "-o", "plan.jsonl", "-q")
+    run("clean", "plan.jsonl", "--apply")
+
+    dry = run("clean", "plan.jsonl", "--check")
+    again = run("clean", "plan.jsonl", "--apply")
+
+    assert dry.code == 0
+    assert b"left: 1 file: gone since the scan" in dry.err
+    assert again.code == 3
+    assert last(again) == ["1 planned = 0 done + 1 refused + 0 left"]
+
+
+def test_a_plan_without_the_consents_does_only_what_needs_none(run, found, trash):  # noqa: ARG001
+    run("clean", found, "--near", "0.8", "--text", "--formats-too", "-o", "plan.jsonl", "-q")
+
+    ended = run("clean", "plan.jsonl", "--apply")
+
+    assert ended.code == 0
+    assert b"wants --near FLOOR" in ended.err
+    assert Path("docs/edited.txt").exists()
+    assert Path("docs/wide.txt").exists()
+
+
+def test_a_file_that_changed_is_refused_by_name_and_the_exit_code_says_so(run, found, trash):
+    run("clean", found, "-o", "plan.jsonl", "-q")
+    (action,) = read_plan("plan.jsonl").actions
+    Path(action.file.path).write_text("other", "utf-8")
+
+    ended = run("clean", "plan.jsonl", "--apply")
+
+    assert ended.code == 3
+    assert last(ended, 2)[0] == f"refused: {action.file.path}: changed since the scan"
+    assert last(ended) == ["1 planned = 0 done + 1 refused + 0 left"]
+    assert not trash.exists() or not [*(trash / "files").iterdir()]
+
+
+def test_a_script_does_what_the_plan_says_and_can_be_cut(run, found, trash):
+    Path("docs/c.txt").write_bytes(Path("docs/a.txt").read_bytes())
+    run("scan", "docs", "--format", "json", "-o", found, "-q")
+    run("clean", found, "--script", "run.sh", "--prefer", "format=text", "-q")
+    script = Path("run.sh").read_text("utf-8")
+    commands = [line for line in script.splitlines() if line.startswith("act '")]
+    assert len(commands) == 2
+    Path("run.sh").write_text(script.replace(commands[0], ""), "utf-8")
+    Path("simdup").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m simdup "$@"\n', "utf-8")
+    Path("simdup").chmod(0o700)
+
+    done = subprocess.run(
+        ["sh", "run.sh"], env=os.environ | {"SIMDUP": "./simdup"}, capture_output=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert len([*(trash / "files").iterdir()]) == 1
+    assert " rm " not in script
+
+
+def test_many_files_want_their_number(run, write, english, trash):
+    for place in range(30):
+        write(f"docs/{place}.txt", english)
+    run("scan", "docs", "--format", "json", "-o", "found.json", "-q")
+
+    for arguments, words in (
+        ((), b"29 of the 30 files of the scan would go; if that is right, add --yes-many 29"),
+        (("--most-files", "10"), b"29 files would go, more than --most-files 10"),
+        (("--yes-many", "28"), b"--yes-many 28: the plan is about 29 files"),
+    ):
+        ended = run("clean", "found.json", "--apply", *arguments)
+        assert ended.code == 2
+        assert words in ended.err
+    assert not trash.exists()
+    assert run("clean", "found.json", "--apply", "--yes-many", "29").code == 0
+    assert len([*(trash / "files").iterdir()]) == 29
+
+
+def test_deleting_for_good_asks_for_the_number(run, found, trash):
+    refused = run("clean", found, "--permanently", "--apply")
+    assert refused.code == 2
+    assert b"--permanently wants --yes-many 1" in refused.err
+    assert Path("docs/b (1).txt").exists()
+
+    for typed, code in ((b"no\n", 2), (b"1\n", 0)):
+        parent, child = pty.openpty()
+        arguments = [sys.executable, "-m", "simdup", "clean", found, "--permanently", "--apply"]
+        process = subprocess.Popen(arguments, stdin=child, stdout=child, stderr=child)
+        os.close(child)
+        os.write(parent, typed)
+        shown = drained(parent)
+        assert process.wait() == code, shown
+        assert b"1 file will be deleted for good. Type 1 to go on:" in shown
+
+    assert not trash.exists()
+    assert not Path("docs/b (1).txt").exists()
+
+
+def drained(descriptor):
+    """All that a process prints on its terminal."""
+    shown = b""
+    while True:
+        try:
+            part = os.read(descriptor, 4096)
+        except OSError:  # the process has ended
+            part = b""
+        if not part:
+            os.close(descriptor)
+            return shown
+        shown += part
+
+
+# Review
+
+
+class Terminal:
+    """A review at a pseudo-terminal."""
+
+    def __init__(self, *arguments):
+        self._parent, child = pty.openpty()
+        environment = os.environ | {"TERM": "dumb", "COLUMNS": "200", "PAGER": "cat"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "simdup", "clean", *arguments, "--review"],
+            stdin=child,
+            stdout=child,
+            stderr=child,
+            env=environment,
+            start_new_session=True,
+        )
+        os.close(child)
+        self.shown = ""
+
+    def until(self, words):
+        """All that is printed up to these words. The end of the program is a failure."""
+        begin = len(self.shown)
+        while words not in self.shown[begin:]:
+            part = os.read(self._parent, 4096)
+            assert part, self.shown
+            self.shown += part.decode()
+        return self.shown[begin:]
+
+    def answer(self, *letters):
+        """Answer the next questions."""
+        for letter in letters:
+            self.until("q,?] ")
+            self.type(letter)
+
+    def type(self, letter):
+        """Type a letter, and Enter."""
+        os.write(self._parent, f"{letter}\n".encode())
+
+    def ended(self):
+        """What is printed until the end of the program, and its exit code."""
+        begin = len(self.shown)
+        self.shown += drained(self._parent).decode()
+        return self.shown[begin:], self.process.wait()
+
+
+def going(plan="plan.jsonl"):
+    return {os.path.basename(each.file.path) for each in read_plan(plan).actions}
+
+
+RULES = "--prefer", "format=text", "--prefer", "oldest"
+
+
+def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, found, trash):
+    before = listing("docs")
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    shown = terminal.until("q,?] ")
+    assert "  keep  " in shown
+    assert "identical text" in shown
+    terminal.type("k")  # wide.txt
+    terminal.answer("k")  # page.html
+    shown = terminal.until("q,?] ")
+    assert re.search(r"^-.* grey ", shown, re.MULTILINE)
+    assert re.search(r"^\+.* brown ", shown, re.MULTILINE)
+    assert "% alike" in shown
+    terminal.type("d")  # edited.txt
+    shown, code = terminal.ended()
+
+    assert code == 0
+    assert listing("docs") == before
+    assert going() == {"b (1).txt", "edited.txt"}
+    assert not Path("plan.jsonl.part").exists()
+    (command,) = [line for line in shown.splitlines() if "--apply` acts" in line]
+    arguments = command.partition("`simdup ")[2].partition("`")[0].split()
+    assert run(*arguments).code == 0
+    assert len([*(trash / "files").iterdir()]) == 2
+
+
+def test_a_review_that_is_stopped_goes_on_where_it_was(found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("d", "q")
+    shown, code = terminal.ended()
+    assert code == 0
+    assert "the answers are in plan.jsonl.part" in shown
+    assert not Path("plan.jsonl").exists()
+
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    assert "going on with plan.jsonl.part" in terminal.until("q,?] ")
+    assert "2 files open" in terminal.shown
+    terminal.type("w")
+    terminal.ended()
+    assert going() == {"b (1).txt", "wide.txt"}
+
+    terminal = Terminal("plan.jsonl")
+    terminal.answer("d", "d")
+    terminal.ended()
+    assert going() == {"b (1).txt", "wide.txt", "edited.txt", "page.html"}
+
+
+def test_a_review_that_is_killed_loses_no_answer(found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("d", "d")
+    terminal.until("q,?] ")
+    terminal.process.kill()
+    terminal.ended()
+
+    assert going("plan.jsonl.part") == {"b (1).txt", "wide.txt", "page.html"}
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    assert "1 file open" in terminal.until("q,?] ")
+    terminal.process.kill()
+    terminal.ended()
+
+
+def test_answers_are_explained_taken_back_reversed_and_viewed(found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("x")
+    assert "d!  drop this file and all others" in terminal.until("q,?] ")
+    terminal.type("b")
+    assert "there is no file before" in terminal.until("q,?] ")
+    terminal.type("d")
+    terminal.answer("b")
+    terminal.answer("r")  # wide.txt is kept now
+    shown = terminal.until("q,?] ")
+    assert "/docs/wide.txt" in shown.partition("  this  ")[0]
+    terminal.type("v")
+    terminal.answer("d!")
+    terminal.ended()
+
+    plan = read_plan("plan.jsonl")
+    assert {os.path.basename(each.keep.path) for each in plan.actions} == {"wide.txt"}
+    assert going() == {"a.txt", "b (1).txt", "edited.txt", "page.html"}
+
+
+def test_a_pair_that_is_ignored_in_a_review_is_on_the_list(run, found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("i", "k")
+    assert "cannot be ignored" in terminal.shown
+    terminal.answer("i")
+    shown, code = terminal.ended()
+    assert code == 0
+    assert "ignored: " in shown
+
+    assert b"edited.txt" in run("ignore", "list").out
+    assert b"near: wants" not in run("clean", found, *RULES).err
+
+
+def test_a_review_of_another_result_is_not_gone_on_with(run, found, write, english):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("d", "q")
+    terminal.ended()
+    write("docs/more.txt", english)
+    run("scan", "docs", "--format", "json", "-o", found, "-q")
+
+    shown, code = Terminal(found, "-o", "plan.jsonl").ended()
+
+    assert code == 2
+    assert "'plan.jsonl.part': a review of another result" in shown
+
+
+def test_a_review_wants_a_terminal_and_a_plan_to_write(run, found):
+    assert b"--review asks at a terminal" in run("clean", found, "--review", "-o", "p").err
+    assert b"writes a plan: -o plan.jsonl" in run("clean", found, "--review").err
+    assert (
+        b"--review writes a plan; leave out --apply"
+        in run("clean", found, "--review", "--apply", "-o", "p").err
+    )
