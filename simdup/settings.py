@@ -46,12 +46,13 @@ PACKINGS = ("gz", "xz", "bz2", "zst")
 
 #: Kinds of documents whose text is extracted, by their usual ending; all others are plain text.
 FORMATS = (
-    *("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml"),
+    *("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml", "mbox"),
+    *("srt", "vtt", "ass", "md", "ipynb", "tex", "man"),
     *PACKINGS,
 )
 
 #: Kinds of files whose rows are documents of a corpus.
-ROW_FORMATS = ("jsonl", "csv", "parquet")
+ROW_FORMATS = ("jsonl", "csv", "tsv", "parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,11 @@ class Settings:
             check_type(self.encoding, "encoding", str)
         object.__setattr__(self, "formats", tuple_of(self.formats, "formats", str))
         object.__setattr__(self, "converters", tuple_of(self.converters, "converters", Converter))
+
+    @property
+    def reading(self) -> tuple[tuple[str, ...], tuple[Converter, ...], str | None]:
+        """How the texts of files are read: the arguments of `extract.readers.Readers`."""
+        return self.formats, self.converters, self.encoding
 
     @property
     def distance(self) -> int:

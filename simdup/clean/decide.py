@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PREFERRED = "stays: the rules prefer it to the others"
 NEAR_ASKS = "near: wants --near FLOOR, or --review"
 TEXT_ASKS = "identical text, other bytes: wants --text"
-FORMATS_ASKS = "identical text, a document: wants --formats-too"
+FORMATS_ASKS = "identical text, a document or packed: wants --formats-too"
 BYTES_ONLY = "not identical in bytes"
 UNCERTAIN = "its text is damaged or came from --convert"
 SHORT = "near, and too short to tell"

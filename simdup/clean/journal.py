@@ -133,7 +133,8 @@ class Journal:
 
     def planned(self, action: Action) -> None:
         """Add an action of the plan."""
-        self._add("planned", {"line": action.line, "plan": json.loads(action_line(action))})
+        event = f'"event": "planned", "line": {action.line}, "plan": {action_line(action)}}}'
+        self._waiting.append(_line(event))
         if len(self._waiting) >= 1024:
             self._write()
 
@@ -162,7 +163,8 @@ class Journal:
         self._add("left", {"line": line})
 
     def _add(self, event: str, fields: dict[str, Any]) -> None:
-        self._waiting.append(_line({"event": event, **fields}))
+        whole = json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False)
+        self._waiting.append(_line(whole[1:]))
 
     def _write(self) -> None:
         data, self._waiting = b"".join(self._waiting), []
@@ -323,9 +325,10 @@ def _user() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
 
 
-def _line(event: dict[str, Any]) -> bytes:
-    rest = json.dumps(event, ensure_ascii=False, allow_nan=False).encode("utf-8")[1:]
-    return b'{"crc": "%08x", %s\n' % (crc32(rest[:-1]), rest)
+def _line(rest: str) -> bytes:
+    """Return a line of a journal: its CRC, and the rest of an object of JSON."""
+    data = rest.encode("utf-8")
+    return b'{"crc": "%08x", %s\n' % (crc32(data[:-1]), data)
 
 
 def read_journal(path: str) -> History:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import time
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -37,19 +37,23 @@ def page_options(default_texts: str, note: str = "") -> options.Decorator:
         ),
         options.option(
             "--lang",
-            "The language that the page opens in.  [default: by LC_ALL, LC_MESSAGES, LANG]",
+            "The language that the page opens in.  [default: by the reader's browser]",
             type=click.Choice(LANGUAGES),
         ),
     )
 
 
 def page_writer(
-    given: dict[str, Any], texts: str, locate: Callable[[Document], Document | Skipped]
+    given: dict[str, Any],
+    texts: str,
+    locate: Callable[[Document], Document | Skipped],
+    day: Callable[[], float | None] = time.time,
 ) -> Callable[[ScanResult, Progress], None]:
     """Return a function that writes the page of a result, or does nothing without `--html`.
 
     `texts` stands for `--html-texts` unless that was given. `locate` returns the document to
-    read for the page, or why it is not read. Raises UsageError, and InputError now if the file
+    read for the page, or why it is not read. `day` returns when the scan was, in seconds since
+    1970, or None. Raises UsageError, and InputError now if the file
     could not be written.
     """
     if given["html"] is None:
@@ -58,7 +62,7 @@ def page_writer(
                 raise click.UsageError(f"{options.spelled(name)} goes with --html")
         return lambda _result, _progress: None
     write = writer(given["html"], as_utf8=True)
-    language = given["lang"] or language_of(os.environ)
+    language = given["lang"]
     texts = given["html_texts"] or texts
 
     def write_page(result: ScanResult, progress: Progress) -> None:
@@ -66,12 +70,12 @@ def page_writer(
         from simdup.report.page.render import render
 
         if texts == "none":
-            write(render(result, language))
+            write(render(result, language, day=day()))
             return
-        with closing(Readers(result.settings.formats, result.settings.converters)) as readers:
+        with closing(Readers(*result.settings.reading)) as readers:
             every = result.groups + result.patterns
             groups = progress(every, "texts", len(every))
-            write(render(result, language, partial(_text, readers, locate), groups))
+            write(render(result, language, partial(_text, readers, locate), groups, day()))
 
     return write_page
 
@@ -92,13 +96,3 @@ def _text(
         return read_again(found, readers).text
     except SkipError as skip:
         return skip.at(document.path)
-
-
-def language_of(environment: os._Environ[str] | dict[str, str]) -> str:
-    """Return the language of the user's locale: zh for Chinese, else en.
-
-    >>> language_of({"LC_ALL": "", "LANG": "zh_CN.UTF-8"}), language_of({})
-    ('zh', 'en')
-    """
-    names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    return "zh" if next(filter(None, names), "").lower().startswith("zh") else "en"

@@ -1,4 +1,6 @@
-"""The bytes of a zip or tar file in, its members out, within bounds. Nothing is written to disk.
+"""The bytes of an archive in, its members out, within bounds. Nothing is written to disk.
+
+Archives are zip and tar files, and mailboxes, whose members are mails.
 
 A member has the name under which an unpacking program would write it. Names that would lead out
 of the archive are refused, links and devices are passed over, and of several members with one
@@ -19,8 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.mailbox import SENT, mails
 from simdup.extract.packed import PIECE, JunkError, allowance, packing_of, unpacked
 from simdup.extract.readers import check_unpacks
+from simdup.extract.sniff import Format, format_of
 from simdup.extract.zip_xml import ENCRYPTED, MEMBER_SIGN, MOST_MEMBERS, TROUBLE
 from simdup.text.encodings import Encoding, NotText, decode, detect
 
@@ -80,6 +84,8 @@ class Archive:
 
 def is_archive(head: bytes) -> bool:
     """Whether a file with this beginning may be an archive; documents may begin like zip files."""
+    if head.startswith(b"From "):
+        return format_of(head, "") is Format.MBOX
     return head.startswith(ZIP) or _is_tar(head) or _is_tar(_unpacked_head(head))
 
 
@@ -87,6 +93,8 @@ def opened(data: bytes) -> Archive:
     """The archive that is the whole content of a file. Raises NotReadable."""
     if data.startswith(ZIP):
         return _zip(data)
+    if SENT.match(data):
+        return _mailbox(data)
     if packing := packing_of(data):
         check_unpacks(packing)
         try:
@@ -173,6 +181,14 @@ def _encoding_of_names(names: bytes) -> Encoding | None:
     """UTF-8 or an East Asian encoding, if the names are in it; else None."""
     found = detect(names)
     return None if isinstance(found, NotText) or found.name not in _OF_NAMES else found
+
+
+def _mailbox(data: bytes) -> Archive:
+    places = {f"{number:05}.eml": place for number, place in enumerate(mails(data), 1)}
+    if len(places) > MOST_MEMBERS:
+        raise NotReadable(f"more than {MOST_MEMBERS:,} members")
+    members = (Member(name, place.stop - place.start) for name, place in places.items())
+    return Archive(tuple(members), lambda name: data[places[name]])
 
 
 def _tar(data: bytes) -> Archive:

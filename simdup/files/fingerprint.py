@@ -117,7 +117,7 @@ def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     sketched: list[NDArray[np.uint32]] = []
     how = _How(recipe, is_sketched, most_levels)
-    with closing(Readers(formats, converters)) as readers:
+    with closing(Readers(formats, converters, encoding)) as readers:
         outcomes = _outcomes(sources, how, encoding, readers)
     for outcome in outcomes:
         if isinstance(outcome, Skipped):
@@ -261,14 +261,17 @@ def features_of(
     recipe: Recipe,
     formats: Collection[str] = (),
     converters: Sequence[Converter] = (),
+    encoding: str | None = None,
 ) -> tuple[Features, list[Skipped]]:
     """The features of texts, each read again from the first of its documents that is unchanged.
+
+    `formats`, `converters` and `encoding` are those with which they were fingerprinted.
 
     Also returns the documents that changed. A text has no features if all its documents did.
     """
     parts, waiting, changed = [features([], recipe)], list[str](), list[Skipped]()
     size = 0
-    with closing(Readers(formats, converters)) as readers:
+    with closing(Readers(formats, converters, encoding)) as readers:
         for copies in texts:
             text = _first_unchanged(copies, recipe, readers, changed)
             if isinstance(text, str):
@@ -296,7 +299,7 @@ def _first_unchanged(
 
 def text_again(document: Document, settings: Settings) -> Iterator[str]:
     """Yield the text of a document in chunks, read again. Raises SkipError if it changed."""
-    with closing(Readers(settings.formats, settings.converters)) as readers:
+    with closing(Readers(*settings.reading)) as readers:
         if _is_large(document):
             yield from _chunks_again(document)
             return

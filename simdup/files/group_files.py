@@ -206,8 +206,7 @@ class _RereadDocuments:
             [self.documents[index] for index in self.texts.items_of(text)]
             for text in texts.tolist()
         )
-        recipe, formats = self.settings.recipe, self.settings.formats
-        found, changed = features_of(copies, recipe, formats, self.settings.converters)
+        found, changed = features_of(copies, self.settings.recipe, *self.settings.reading)
         self.changed += changed
         return found
 

@@ -22,6 +22,7 @@ from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
 from simdup.extract.readers import NotInstalled, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sandbox import ReaderFailed
+from simdup.extract.sniff import Format
 from simdup.records import Reason, Skipped, Source, without_text
 from simdup.storage.opening import open_to_read, reason_of
 from simdup.text.doubt import DAMAGED, JUNK, MANGLED, damage, is_damaged
@@ -230,8 +231,11 @@ def _content(
 def _takes(readers: Readers, head: bytes, inner: _Inner) -> bool:
     """Whether `readers` are asked for the text. Raises SkipError for too large a document.
 
-    A zip file that large is taken for binary, since only its end tells what it holds.
+    A zip file that large is taken for binary, since only its end tells what it holds. Text files
+    longer than WHOLE are plain text, whatever else is in them.
     """
+    if inner.size > WHOLE and readers.know_text(head, inner.name, is_file=inner.is_file):
+        return False
     if inner.size <= LARGEST_DOCUMENT:
         return readers.take(head, inner.name, is_file=inner.is_file)
     if readers.know(head, inner.name, is_file=inner.is_file):
@@ -337,7 +341,7 @@ def archive_in(source: Source) -> Archive | None:
 
     with closing(read_chunks(source)) as chunks:
         data = b"".join(chunks)
-    if kind(data, source.path) is not None:
+    if kind(data, source.path) not in {None, Format.MBOX}:
         return None
     try:
         return opened(data)

@@ -534,3 +534,31 @@ def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):
 
     for each in (forged, replace(forged, actions=(action,))):
         assert narrowed(each, Consents(), Protection(), None).actions == ()
+
+
+# Archives and compressed files
+
+
+def test_a_compressed_copy_goes_only_with_consent(tree):
+    root = tree({"a": text(1), "b.gz": gzip.compress(text(1).encode(), mtime=0)})
+    result = saved(root)
+
+    assert left(planned(result, "oldest", text=True)) == {"b.gz": FORMATS_ASKS}
+    assert names(planned(result, "oldest", text=True, formats=True)) == {"b.gz": "a"}
+
+
+def test_a_member_of_an_archive_and_a_doubtful_text_are_never_acted_on(tree):
+    result = saved(tree({"a": text(1), "b": text(1), "c": text(1), "d": text(1)}))
+    (group,) = result.groups
+    members = {each.document.path[-1]: each for each in group.members}
+    source = members["a"].document.source
+    packed = replace(members["a"].document, source=replace(source, archive=source))
+    doubtful = replace(members["b"].document, doubt="letters of two scripts")
+    members["a"] = replace(members["a"], document=packed)
+    members["b"] = replace(members["b"], document=doubtful)
+    changed = replace(result, groups=(replace(group, members=tuple(members.values())),))
+
+    plan = planned(changed, "oldest")
+
+    assert names(plan) == {"d": "c"}
+    assert left(plan) == {"a": "member of an archive", "b": "doubtful: letters of two scripts"}

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from conftest import filled_form
 
-from simdup.cli.page import language_of
 from tests.report.test_page import Scripts
 
 
@@ -243,24 +242,21 @@ def test_the_page_is_written_even_if_the_output_pipe_closes(simdup):
 
 
 @pytest.mark.usefixtures("files")
-def test_the_page_opens_in_the_language_of_the_locale_or_as_told(simdup):
+def test_the_page_leaves_its_language_to_the_browser_or_opens_as_told(simdup):
     locale = {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
     simdup("scan", "docs", "--html", "p.html", environment=locale)
-    assert json.loads(page()["data"])["language"] == "zh"
+    assert json.loads(page()["data"])["language"] is None
 
     simdup("scan", "docs", "--html", "p.html", "--lang", "en", environment=locale)
     assert json.loads(page()["data"])["language"] == "en"
 
 
-@pytest.mark.parametrize(
-    ("locale", "language"),
-    [
-        ({}, "en"),
-        ({"LANG": "C.UTF-8"}, "en"),
-        ({"LANG": "zh_TW.Big5"}, "zh"),
-        ({"LANG": "zh_CN.UTF-8", "LC_MESSAGES": "en_GB.UTF-8"}, "en"),
-        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "de_DE", "LC_ALL": "zh_CN"}, "zh"),
-    ],
-)
-def test_the_language_comes_from_the_locale_of_messages(locale, language):
-    assert language_of(locale) == language
+@pytest.mark.usefixtures("files")
+def test_the_page_of_a_saved_result_has_the_day_of_that_file(simdup):
+    simdup("scan", "docs", "--format", "json", "-o", "r.json")
+    os.utime("r.json", (10**9, 10**9))
+    simdup("report", "r.json", "--html", "p.html")
+    assert json.loads(page()["data"])["day"] == 10**9
+
+    simdup("report", "-", "--html", "p.html", input=Path("r.json").read_bytes())
+    assert json.loads(page()["data"])["day"] is None

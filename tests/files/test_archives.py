@@ -425,3 +425,45 @@ def test_damaged_archives_say_so(scanned, write, english):
         "c.tar.gz": "damaged gzip file: it ends inside what is packed",
         "d.tar.gz": "data after its end",
     }
+
+
+# --- mailboxes ---
+
+
+def test_each_mail_in_a_mailbox_is_a_document_that_nobody_acts_on(scanned, write, english):
+    story, other = english.replace("\n\n", "\n"), "Something else. " * 40
+    write("in/a.mbox", makers.mbox(f"{other}\n\n{story}"))
+    write("in/b.txt", story)
+    write("in/c.txt", "From Paris, 12:30\n\nDear Ann,\n")
+
+    found = scanned()
+
+    [group] = found["groups"]
+    names = {each["path"]: each["format"] for each in group["members"]}
+    assert names == {"in/b.txt": "text", "in/a.mbox!/00002.eml": "eml"}
+    assert found["stats"]["skipped"] == {"unpacked archive": 1}
+    assert found["stats"]["fingerprinted"] == 4
+
+
+def test_without_archives_a_mailbox_is_one_text(run, write, english):
+    write("in/a.mbox", makers.mbox(english))
+    write("in/b.txt", english)
+
+    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
+
+    assert {each["format"] for each in group["members"]} == {"text", "mbox"}
+    assert group["members"][1]["similarity"] > 0.99
+
+
+def test_a_mailbox_of_too_many_mails_is_not_opened(monkeypatch):
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 2)
+    data = makers.mbox("a\n\nb\n\nc")
+
+    assert is_archive(data)
+    with pytest.raises(NotReadable, match=r"^more than 2 members$"):
+        opened(data)
+
+
+@pytest.mark.parametrize("data", [b"From here on: a\n", b"From a@b 1 Jan 10:00\nwords\n", b"From"])
+def test_a_text_that_begins_like_a_mailbox_is_no_archive(data):
+    assert not is_archive(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -130,10 +131,10 @@ def opened(browser):
 def rendered(opened, tmp_path):
     """`rendered(result, read)`: the page of a made-up result."""
 
-    def rendering(found, read=None):
+    def rendering(found, read=None, language="en", day=None, **options):
         path = tmp_path / "page.html"
-        path.write_text(page_of(found, read=read), "utf-8")
-        return opened(path.as_uri())
+        path.write_text(page_of(found, language, read, day), "utf-8")
+        return opened(path.as_uri(), **options)
 
     return rendering
 
@@ -145,7 +146,8 @@ def page(opened, report):
 
 def heads(page):
     """The names of the groups that are shown."""
-    return page.eval_on_selector_all(".head .path", "all => all.map(each => each.textContent)")
+    paths = ".group > h3 > .head > :nth-child(4) > .path:first-child"
+    return page.eval_on_selector_all(paths, "all => all.map(each => each.textContent)")
 
 
 def open_group(page, part):
@@ -163,7 +165,8 @@ def compare(group, part):
 
 
 def test_a_summary_says_what_was_found(page):
-    assert page.title() == "Duplicate documents · simdup"
+    assert page.locator("h1").inner_text().startswith("simdup Duplicates in files, ")
+    assert page.title().endswith("20" + page.locator("#title").inner_text()[-2:] + " · simdup")
     figures = page.locator("#figures").inner_text()
     assert "16" in figures
     assert "groups of duplicates" in figures
@@ -206,11 +209,17 @@ def test_a_filter_shows_only_matching_groups(page, field, value, found):
 
 def test_a_range_of_similarity_is_a_filter(page):
     page.fill("#low", "100")
-    assert all(text == "100 %" for text in page.locator(".head .alike").all_inner_texts())
+    found = ["files/bytes/a.txt", "files/hostile/\\xff\\xfe.txt", "files/钟表/clock.txt"]
+    assert sorted(heads(page)) == found
 
     page.fill("#low", "")
     page.fill("#high", "99.9")
-    assert 0 < len(heads(page)) < 4
+    found = page.locator(".head .match .path").all_inner_texts()
+    assert sorted(found) == [
+        "files/hostile/other.txt",
+        "files/letters/harbour-3.txt",
+        "files/钟表/glasses.txt",
+    ]
 
 
 def test_groups_are_sorted(page):
@@ -272,17 +281,36 @@ def test_the_heading_of_a_group_of_versions_is_their_chain(rendered):
     assert heads(page)[0] == "in/lease v1 > v2.txt（从旧到新），依次改动 12 %"
 
 
-def test_pairs_of_folders_stand_above_the_groups(rendered):
-    page = rendered(result(group(1, "a", "b"), folders=FOLDERS))
-    rows = page.locator("#folderPairs li")
+def test_a_pair_of_folders_is_one_row_that_opens_into_its_groups(rendered):
+    groups = group(1, "code/old/a", "code/new/a"), group(2, "b", "c")
+    page = rendered(result(*groups, folders=FOLDERS))
+    rows = page.locator(".pair .head")
 
-    assert rows.all_inner_texts() == [
+    assert heads(page) == ["b"]
+    assert page.locator("#count").inner_text() == "2 groups"
+    assert rows.nth(0).inner_text().split("\n")[0] == "97.6 %"
+    assert (
         "code/old ~ code/new\\x1b: 500 of 512 files, 471 identical, 9 not compared;"
-        " newer: new\\x1b",
-        "a/docs ~ b/docs: 4 of 4 files, 4 identical",
-    ]
+        " newer: new\\x1b" in rows.nth(0).inner_text()
+    )
+    assert "a/docs ~ b/docs: 4 of 4 files, 4 identical" in rows.nth(1).inner_text()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert heads(page) == ["code/old/a", "b"]
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.locator("#group-1 .members").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Escape")
+    assert heads(page) == ["b"]
+    page.fill("#search", "new/a")
+    assert page.locator(".pair").count() == 1
+    assert page.locator("#count").inner_text() == "1 of 2 groups"
+    page.fill("#search", "docs")
+    assert "a/docs" in page.locator("#list").inner_text()
     page.click("#language")
-    assert rows.nth(1).inner_text().endswith("：4 个文件中有 4 个的副本，其中 4 个文字相同")
+    assert "：4 个文件中有 4 个的副本，其中 4 个文字相同" in rows.nth(0).inner_text()
 
 
 def test_files_that_were_compared_for_identity_only_are_counted(rendered):
@@ -324,10 +352,10 @@ def test_equal_passages_are_folded_and_can_be_unfolded(page):
 def test_any_two_members_are_put_side_by_side(page):
     group = open_group(page, "harbour")
     compare(group, "harbour-2.txt")
-    group.get_by_label("Left").select_option(label="files/letters/harbour-3.txt")
+    group.get_by_label("Left").select_option(label="harbour-3.txt")
     group.locator("th .name", has_text="harbour-3.txt").wait_for()
     gone = group.locator("del").all_inner_texts()
-    group.get_by_label("Right").select_option(label="files/letters/harbour-3.txt")
+    group.get_by_label("Right").select_option(label="harbour-3.txt")
 
     assert "library" in gone
     group.get_by_text("Both texts are the same.").wait_for()
@@ -407,6 +435,126 @@ def test_the_keyboard_switches_files_of_one_pattern_on(siblings):
     assert siblings.locator(".members").count() == 0
 
 
+def test_what_can_go_and_what_wants_a_look_are_filters(rendered):
+    found = replace(
+        result(with_copies(), *with_versions()[:1], group(3, "x", "y")),
+        patterns=(family(4, (0.62, 0.12)),),
+    )
+    page = rendered(found)
+    names = ["safe", "look"]
+    texts = [page.locator(f".{name}").inner_text().split("\n") for name in names]
+
+    assert texts == [
+        ["Can go safely", "2 identical copies 200 B"],
+        [
+            "Wants a look",
+            "1 copy of the same text 100 B",
+            "1 group of versions",
+            "4 near-duplicates 400 B",
+            "1 group of one pattern",
+        ],
+    ]
+    shown = {"identical copies": ["in/first.txt"], "group of one pattern": ["form-0"]}
+    shown["of versions"] = ["in/lease v1 > v2.txt, newest last; 12 % changed"]
+    for text, expected in shown.items():
+        button = page.locator("#facets button", has_text=text)
+        button.click()
+        assert heads(page) == expected
+        assert button.get_attribute("aria-pressed") == "true"
+        assert page.locator('#facets [aria-pressed="true"]').count() == 1
+        button.click()
+        assert page.locator('#facets [aria-pressed="true"]').count() == 0
+        assert len(heads(page)) == 3
+
+
+def test_the_language_is_that_of_the_browser_unless_told(rendered):
+    found = result(group(1, "a", "b"))
+    cases = {("zh-CN", None): "zh-Hans", ("fr-FR", None): "en", ("en-GB", "zh"): "zh-Hans"}
+
+    for (locale, language), opened in cases.items():
+        page = rendered(found, language=language, locale=locale, day=1_790_000_000)
+        assert page.get_attribute("html", "lang") == opened
+    assert page.locator("#title").inner_text() == "8 个文件中的重复文档，2026年9月21日"
+
+
+def test_a_search_shows_and_marks_the_member_that_it_found(rendered):
+    members = [f"in/{number}.txt" for number in range(300)]
+    page = rendered(result(group(1, *members), group(2, "x", "y")))
+    page.fill("#search", "n/287")
+
+    assert page.locator(".head .match").inner_text() == "found: in/287.txt"
+    assert page.locator(".head mark").all_inner_texts() == ["n/", "287"]
+    open_group(page, "287")
+    assert page.locator(".members .sought").inner_text().split("\t")[2] == "in/287.txt"
+    page.fill("#search", "")
+    assert page.locator("mark, .match, .sought").count() == 0
+
+
+def test_a_bar_of_the_histogram_shows_its_groups(rendered):
+    page = rendered(result(with_copies(), group(2, "x", "y")))
+    bar = page.get_by_role("button", name="1 file from 69 %")
+    bar.focus()
+    page.keyboard.press("Enter")
+
+    assert heads(page) == ["in/first.txt"]
+    assert page.locator(".match").inner_text() == "found: in/near.txt"
+    assert page.evaluate("document.activeElement.id") == "list"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.className") == "head"
+
+
+def test_the_filters_are_in_the_address(rendered):
+    page = rendered(result(with_copies(), group(2, "x", "y")))
+    page.fill("#search", "near & <b>")
+    page.select_option("#kind", "identical bytes")
+    page.wait_for_url(re.compile("kind"))
+    page.reload()
+    page.wait_for_selector("#list > li")
+    assert page.locator("#search").input_value() == "near & <b>"
+    assert page.locator("#kind").input_value() == "identical bytes"
+
+    page.click("#reset")
+    page.wait_for_url(re.compile("#all$"))
+    page.evaluate("location.hash = '#low=75&high=85&kind=no'")
+    page.locator(".head", has_text="found: y").wait_for()
+    assert heads(page) == ["x"]
+    assert page.locator("#kind").input_value() == ""
+
+
+def test_pairs_are_compared_one_after_the_other(rendered):
+    read = {"in/a 1": "one two", "in/a 2": "one three", "in/a 3": "six", "x/b": "b", "y/b": "b c"}
+    page = rendered(
+        result(group(1, *list(read)[:3]), group(2, "x/b", "y/b")), lambda each: read[each.path]
+    )
+    compare(open_group(page, "a 1"), "a 2")
+    about = page.locator(".pairs .note")
+    assert about.inner_text() == "Pair 1 of 2 in group 1: 80.0 % alike"
+    assert page.evaluate("document.activeElement.className") == "comparison"
+    assert page.locator(".diff th").all_inner_texts() == ["a 1", "a 2"]
+    page.get_by_label("Left").select_option(label="a 3")
+    assert about.inner_text() == "Pair 2 of 2 in group 1: ~100 % alike"
+
+    page.get_by_role("button", name="Next pair").click()
+    assert about.inner_text() == "Pair 1 of 1 in group 2: 80.0 % alike"
+    page.locator(".diff th", has_text="x/b").wait_for()
+    box = page.locator(".comparison").bounding_box()
+    assert 0 <= box["y"] < 400
+    page.get_by_role("button", name="Previous pair").click()
+    assert about.inner_text() == "Pair 2 of 2 in group 1: 80.0 % alike"
+    page.keyboard.press("Escape")
+    assert page.locator(".comparison").count() == 0
+    assert page.locator("#group-1 .members").is_visible()
+
+
+def test_the_first_group_is_on_the_first_screen_of_a_phone(opened, report):
+    page = opened(report, viewport={"width": 390, "height": 844})
+
+    assert page.locator(".group").first.bounding_box()["y"] < 500
+    assert not page.locator("#kind").is_visible()
+    page.get_by_role("button", name="More filters").click()
+    assert page.locator("#kind").is_visible()
+
+
 def test_a_page_without_families_has_no_switch(rendered):
     page = rendered(result(group(1, "a", "b")))
 
@@ -418,7 +566,7 @@ def test_the_language_switches(page):
     page.click("#language")
 
     assert page.get_attribute("html", "lang") == "zh-Hans"
-    assert page.title() == "重复文档报告 · simdup"
+    assert page.title().startswith("files 中的重复文档，20")
     assert "重复分组" in page.locator("#figures").inner_text()
     page.get_by_text("处段落有差异").wait_for()
     page.click("#language")
@@ -452,8 +600,11 @@ def test_the_keyboard_alone_is_enough(page):
     assert len(heads(page)) == 4
 
     ids = page.eval_on_selector_all(".group", "all => all.map(each => each.id)")
-    while page.evaluate(focused) != ids[0]:
-        page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) == ids[0]
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(focused) == "search"
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert page.evaluate(focused) == ids[1]
     page.keyboard.press("End")
@@ -464,7 +615,8 @@ def test_the_keyboard_alone_is_enough(page):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     page.locator(".diff").wait_for()
-    assert page.evaluate("document.activeElement.tagName") == "SELECT"
+    assert page.evaluate("document.activeElement.className") == "comparison"
+    page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     assert page.locator(".members").count() == 0
     assert page.evaluate("document.activeElement.className") == "head"
@@ -717,3 +869,16 @@ def test_axe_finds_no_fault(opened, report, scheme, language):
         (each["id"], each["impact"], [node["html"] for node in each["nodes"]])
         for each in found["violations"]
     ] == []
+
+
+def test_parts_of_larger_files_stand_above_the_groups(rendered):
+    parts = tuple(Part(f"in/{name}\x1b", "in/book.txt", 0.982, 1200, 3400) for name in "ab")
+    page = rendered(replace(result(group(1, "a", "b")), parts=parts, settings=Settings(parts=0.8)))
+    rows = page.locator("#parts li")
+
+    assert rows.all_inner_texts() == [
+        f"98.2 % in/{name}\\x1b is in in/book.txt, characters 1,200 to 3,400" for name in "ab"
+    ]
+    assert "at least 80.0 % stands in a larger one" in page.locator("#settings").inner_text()
+    page.click("#language")
+    assert rows.nth(0).inner_text().endswith("见于 in/book.txt，第 1,200 至 3,400 字")

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from simdup.files.sets import entries
 from simdup.records import Document, Kind, Skipped
 from simdup.report.folders import newer_name
-from simdup.report.page import LARGEST_PAGE
+from simdup.report.page import LANGUAGES, LARGEST_PAGE
+from simdup.report.space import repeated
 from simdup.report.text import chain_parts, family_figures, skips
 from simdup.report.wording import printable, sharing
 from simdup.theory import similarity_at
@@ -37,8 +38,8 @@ FRAME = 500_000
 
 #: The scripts, in the order in which they run: what each needs at once stands before it.
 SCRIPTS = (
-    *("words", "elements", "diff", "texts", "data", "histogram", "summary", "comparison"),
-    *("groups", "filters", "page"),
+    *("words", "elements", "diff", "texts", "data", "histogram", "summary", "facets"),
+    *("comparison", "members", "groups", "folders", "filters", "address", "page"),
 )
 
 #: Characters of a text that the page has; a longer one is cut, and the page says so.
@@ -64,15 +65,16 @@ MOST_SKIPPED = 1000
 
 def render(
     result: ScanResult,
-    language: str,
+    language: str | None,
     read: ReadText | None = None,
     groups: Iterable[Group] | None = None,
+    day: float | None = None,
 ) -> Iterator[str]:
-    """The lines of the page, in one of LANGUAGES.
+    """The lines of the page, in one of LANGUAGES, or for None in the one of the reader's browser.
 
     `read` reads the texts for the page; None makes a page without texts. `groups` may be the
     groups and patterns of the result wrapped in a progress bar, which advances while texts are
-    read.
+    read. `day` is when the scan was, in seconds since 1970; None if that is unknown.
     """
     data = _data(result)
     blocks, left_out = dict[int, str](), 0
@@ -83,13 +85,14 @@ def render(
         )
     data |= {
         "language": language,
+        "day": day,
         "texts": read is not None,
         "leftOut": left_out,
         "longestText": LONGEST_TEXT,
         "largestPage": LARGEST_PAGE,
     }
     # Line by line and not joined: the texts may have many megabytes.
-    before, after = _frame(language).split("<!-- texts -->\n")
+    before, after = _frame(language or LANGUAGES[0]).split("<!-- texts -->\n")
     yield before.rstrip("\n")
     for number, block in blocks.items():
         yield f'<script type="text/plain" id="texts-{number}">{block}</script>'
@@ -145,6 +148,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
     return {
         "version": version("simdup"),
         "complete": result.complete,
+        "places": _places(result),
+        "repeated": _repeated(result),
         "settings": _settings(result.settings),
         "found": stats.found,
         "read": stats.fingerprinted,
@@ -229,6 +234,7 @@ def _member(
         round(_estimate(member.distance, bits) if alike is None else alike, 6),
         int(alike is not None),
         None if member.own_share is None else round(member.own_share, 6),
+        b64encode(member.fingerprint).decode(),
     ]
 
 
@@ -238,9 +244,31 @@ def _part_of_file(part: Part) -> list[Any]:
 
 
 def _folder_pair(pair: FolderPair) -> list[Any]:
-    """A pair of folders as the page reads it in groups.js."""
+    """A pair of folders as the page reads it in folders.js."""
     names = printable(pair.path), printable(pair.other)
-    return [*names, pair.copies, pair.files, pair.identical, pair.unread, newer_name(pair)]
+    figures = pair.copies, pair.files, pair.identical, pair.unread
+    return [*names, list(pair.groups), *figures, newer_name(pair)]
+
+
+def _places(result: ScanResult) -> list[str]:
+    """What was searched, as it was named; the home folder and what is in it with a tilde.
+
+    Nothing if the files were named one by one.
+    """
+    home, places = os.path.expanduser("~"), list[str]()
+    for root in result.roots or ():
+        path = os.path.normpath(root)
+        if path == os.curdir:
+            path = result.base or path
+        inside = path == home or path.startswith(os.path.join(home, ""))
+        places.append(printable("~" + path[len(home) :] if inside and home != os.sep else path))
+    return places
+
+
+def _repeated(result: ScanResult) -> list[list[int]]:
+    """The files and bytes that repeat another file's bytes, its text, or nearly its text."""
+    found = repeated(result.groups)
+    return [[each.files, each.bytes] for each in (found.identical, found.text, found.near)]
 
 
 def _skipped(skipped: tuple[Skipped, ...]) -> list[list[str]]:

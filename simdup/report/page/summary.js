@@ -1,5 +1,11 @@
 // What was found, how, and what was left out.
 
+/** Where and when the scan was, in words. */
+function titleInWords() {
+  const places = data.places.length > 2 ? [data.places[0], t('morePlaces', data.places.length - 1)] : data.places;
+  return t('title', places, data.read, data.day === null ? '' : dayOf(data.day));
+}
+
 function drawSummary() {
   byId('warnings').replaceChildren(...warnings().map((text) => make('p', { class: 'warning' }, text)));
   byId('figures').replaceChildren(...figures());

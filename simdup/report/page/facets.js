@@ -1,0 +1,44 @@
+// What can go safely and what wants a look: each a filter that a click sets and takes back.
+
+function drawFacets() {
+  const [identical, text, near] = data.repeated;
+  const versions = groups.filter((group) => group.chain).length;
+  const blocks = [
+    ['safe', [[KINDS[0], ...identical]]],
+    ['look', [[KINDS[1], ...text], [VERSIONS, versions], [KINDS[2], ...near], [SAME_PATTERN, patterns.length]]],
+  ];
+  byId('facets').replaceChildren(...blocks.map(([name, list]) => blockOf(name, list.filter(([, count]) => count))));
+}
+
+function blockOf(name, list) {
+  return make('div', { class: `facet ${name}` },
+    make('h2', {}, t(name)),
+    make('div', { class: 'choices' }, list.map(facetOf), list.length ? null : make('p', { class: 'note' }, t('none'))));
+}
+
+/** The button that shows only groups of a kind: how many files or groups these are, and their bytes. */
+function facetOf([kind, count, bytes]) {
+  return make('button', {
+    type: 'button', 'data-kind': kind, 'aria-pressed': String(byId('kind').value === kind), onclick: () => choose(kind),
+  },
+  make('b', {}, number(count)), ` ${t('facets')[kind](count)}`,
+  bytes === undefined ? null : make('span', { class: 'note' }, ` ${size(bytes)}`));
+}
+
+/** Show only groups of this kind, or all again if that is so already. */
+function choose(kind) {
+  const isTaken = byId('kind').value === kind;
+  if (kind === SAME_PATTERN) {
+    byId('patterns').checked = !isTaken;
+    drawFilters();
+  }
+  byId('kind').value = isTaken ? '' : kind;
+  applyFilters();
+}
+
+/** Say which of these filters is set. */
+function pressFacets() {
+  for (const button of byId('facets').querySelectorAll('button')) {
+    button.setAttribute('aria-pressed', String(byId('kind').value === button.dataset.kind));
+  }
+}
