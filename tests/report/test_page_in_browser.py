@@ -15,10 +15,10 @@ import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import LONG, patient
 
-from simdup.records import Reason, Skipped, Stats
+from simdup.records import Part, Reason, Skipped, Stats
 from simdup.report.page import render
 from simdup.report.wording import percent
-from simdup.settings import SIMILARITY
+from simdup.settings import SIMILARITY, Settings
 from tests.report.test_page import (
     FOLDERS,
     family,
