@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 Name = TypeVar("Name", bound=Enum)
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 class WrongFieldError(Exception):
     """Raised for a field that is wrong; its message says which, and why."""
 
@@ -50,7 +53,7 @@ class Fields:
     def text(self, key: str) -> str:
         """The field, which must be a string of valid Unicode."""
         value: str = self._of(key, "a text", str)
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if not value.isascii() and _SURROGATE.search(value):
             raise self.wrong(key, "must be valid Unicode")
         return value
 
@@ -173,7 +176,7 @@ def path_fields(path: str, key: str = "path") -> dict[str, str]:
 
     `path` is always valid UTF-8; `path_base64` has the bytes of a name that is not.
     """
-    if path.isascii() or not any("\udc80" <= c <= "\udcff" for c in path):
+    if path.isascii() or not _SURROGATE.search(path):
         return {key: path}
     return {key: printable(path), f"{key}_base64": b64encode(os.fsencode(path)).decode()}
 

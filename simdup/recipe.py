@@ -30,6 +30,8 @@ DEFAULT_BITS = 256
 #: Sizes of fingerprints that `simdup evaluate` compares unless the user says otherwise.
 SIZES = (16, 32, 64, 128, 256)
 MAX_NGRAM = 16
+#: A feature of a field takes the place of so many, at most.
+MAX_FIELD_WEIGHT = 16
 #: The assignment's hash has no more.
 MAX_STRING_HASH_BITS = 128
 
@@ -108,6 +110,9 @@ class Recipe:
     fold_variants: bool = True
     """Whether traditional and simplified Chinese characters are one, for shingles and words; for
     the others it becomes False."""
+    fields: tuple[tuple[str, int], ...] = ()
+    """The fields of a record and their weights: a feature counts only in its own field, and as
+    many times as the field's weight says. Empty where a text has no fields."""
 
     def __post_init__(self) -> None:
         """Turn names into choices. Raises ValueError for values that cannot be or go together."""
@@ -115,6 +120,7 @@ class Recipe:
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
         self._check_numbers()
         self._check_variants()
+        self._check_fields()
         self._check_combination()
 
     def _check_numbers(self) -> None:
@@ -140,6 +146,19 @@ class Recipe:
             raise BadValueError(f"fold_variants must be true or false, not {self.fold_variants!r}")
         can = self.features in {FeatureKind.SHINGLES, FeatureKind.WORDS}
         object.__setattr__(self, "fold_variants", self.fold_variants and can)
+
+    def _check_fields(self) -> None:
+        """Raise ValueError for a weight out of range, a field named twice, or another hash."""
+        fields = tuple((str(name), weight) for name, weight in self.fields)
+        object.__setattr__(self, "fields", fields)
+        for name, weight in fields:
+            if not (isinstance(weight, int) and 1 <= weight <= MAX_FIELD_WEIGHT):
+                allowed = f"a whole number from 1 to {MAX_FIELD_WEIGHT}"
+                raise BadValueError(f"the weight of field {name!r} must be {allowed}, not {weight}")
+        if len({name for name, _ in fields}) < len(fields):
+            raise BadValueError(f"a field stands twice in {', '.join(name for name, _ in fields)}")
+        if fields and self.hash is not HashKind.MIX64:
+            raise BadValueError(f"several fields take only hash 'mix64', not {self.hash.value!r}")
 
     def _check_combination(self) -> None:
         """Raise ValueError for options that do not go together."""
@@ -188,6 +207,8 @@ class Recipe:
             parts["ngram"] = self.ngram
         if self.fold_variants:
             parts["variants"] = VARIANTS
+        if self.fields:
+            parts["fields"] = self.fields
         if self.features is FeatureKind.KEYWORDS:
             parts |= {"top": self.top, "weights": self.weights.value}
         if self.uses_words:

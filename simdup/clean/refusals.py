@@ -35,6 +35,7 @@ class Refusal(Enum):
     NOT_AS_LEFT = "not as simdup left it"
     FOLDER_GONE = "its folder is gone"
     NO_WAY_BACK = "deleted for good"
+    IN_BIN = "in the bin of the system: take it out there"
     DAMAGED = "a damaged line of the journal"
     FAILED = "the system refused it"
 

@@ -16,7 +16,6 @@ from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options, re
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
-from simdup.records import Kind
 from simdup.report.wording import count, printable
 
 if TYPE_CHECKING:
@@ -386,6 +385,8 @@ def _needed(plan: Plan, target: str) -> str:
     """Return the arguments that allow everything in a plan: its name and the consents."""
     import shlex
     from math import floor
+
+    from simdup.records import Kind
 
     kinds = {each.kind for each in plan.actions}
     words = [printable(target)]

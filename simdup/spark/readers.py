@@ -106,7 +106,7 @@ def json_text(line: bytes, number: int, *, field: str, name: str | None) -> RowT
         row = row_in(line.removeprefix(_BOM) if number == 1 else line)
         if name is not None:
             id_ = to_json(id_as_json(row.get(name)))
-        return RowText(text_of(row, field), id_)
+        return RowText(text_of(row, (field,)), id_)
     except RowError as error:
         return RowText(None, id_, error.fault.value, error.detail)
 
@@ -167,7 +167,8 @@ class CsvFiles:
                 name = self.called(path.as_py())
                 blocks = unpacked(pa.BufferReader(content.as_buffer()), form_of(name)[1])
                 every = records(lines_of(blocks))
-                columns, header = header_of(name, every, self.field, self.name)
+                wanted = [each for each in (self.field, self.name) if each is not None]
+                columns, header = header_of(name, every, wanted)
                 yield _File(path.as_py(), name, columns, header, _checked(name, every))
 
     def _row(self, file: _File, record: Record) -> tuple[object, ...]:

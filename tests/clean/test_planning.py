@@ -9,7 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from simdup.clean.decide import FORMATS_ASKS, NEAR_ASKS, PREFERRED, SHORT, TEXT_ASKS, UNCERTAIN
+from simdup.clean.decide import (
+    FORMATS_ASKS,
+    NEAR_ASKS,
+    PREFERRED,
+    SAME_FILE,
+    SHORT,
+    TEXT_ASKS,
+    UNCERTAIN,
+)
 from simdup.clean.narrow import narrowed
 from simdup.clean.plan import parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, make_plan
@@ -456,6 +464,26 @@ def test_a_folder_with_one_protected_file_does_not_go_whole(tree):
     assert str(root / "a" / "0.txt") not in {each.file.path for each in plan.actions}
 
 
+# Hard links
+
+
+def test_another_name_of_the_kept_file_is_left(tree):
+    root = tree({"a": text(1), "b": text(1)})
+    os.link(root / "a", root / "link")
+    result = saved(root)  # has one name of each file
+    (group,) = result.groups
+    first = next(each for each in group.members if each.document.path.endswith("/a"))
+    source = replace(first.document.source, path=str(root / "link"))
+    second = replace(first, document=replace(first.document, source=source))
+    both = replace(result, groups=(replace(group, members=(*group.members, second)),))
+
+    plan = planned(both, "oldest", "shortest-path")
+
+    assert names(plan) == {"b": "a"}
+    assert left(plan) == {"link": SAME_FILE}
+    assert plan.actions[0].keep.links == 2
+
+
 # Results that will not do
 
 
@@ -534,3 +562,31 @@ def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):
 
     for each in (forged, replace(forged, actions=(action,))):
         assert narrowed(each, Consents(), Protection(), None).actions == ()
+
+
+# Archives and compressed files
+
+
+def test_a_compressed_copy_goes_only_with_consent(tree):
+    root = tree({"a": text(1), "b.gz": gzip.compress(text(1).encode(), mtime=0)})
+    result = saved(root)
+
+    assert left(planned(result, "oldest", text=True)) == {"b.gz": FORMATS_ASKS}
+    assert names(planned(result, "oldest", text=True, formats=True)) == {"b.gz": "a"}
+
+
+def test_a_member_of_an_archive_and_a_doubtful_text_are_never_acted_on(tree):
+    result = saved(tree({"a": text(1), "b": text(1), "c": text(1), "d": text(1)}))
+    (group,) = result.groups
+    members = {each.document.path[-1]: each for each in group.members}
+    source = members["a"].document.source
+    packed = replace(members["a"].document, source=replace(source, archive=source))
+    doubtful = replace(members["b"].document, doubt="letters of two scripts")
+    members["a"] = replace(members["a"], document=packed)
+    members["b"] = replace(members["b"], document=doubtful)
+    changed = replace(result, groups=(replace(group, members=tuple(members.values())),))
+
+    plan = planned(changed, "oldest")
+
+    assert names(plan) == {"d": "c"}
+    assert left(plan) == {"a": "member of an archive", "b": "doubtful: letters of two scripts"}

@@ -19,10 +19,10 @@ from patience import LONG, patient
 
 from simdup.clean.plan import read_plan
 from simdup.files.precedence import is_name_of_copy
-from simdup.records import Reason, Skipped, Stats
+from simdup.records import Part, Reason, Skipped, Stats
 from simdup.report.page import render
 from simdup.report.wording import percent
-from simdup.settings import SIMILARITY
+from simdup.settings import SIMILARITY, Settings
 from tests.report.test_page import (
     FOLDERS,
     family,
@@ -437,6 +437,19 @@ def test_the_keyboard_switches_files_of_one_pattern_on(siblings):
     open_group(siblings, "leases")
     siblings.keyboard.press("Escape")
     assert siblings.locator(".members").count() == 0
+
+
+def test_parts_of_larger_files_are_a_filter_too(rendered):
+    parts = (Part("in/chapter.md", "in/book.txt", 0.98, 5, 90),)
+    page = rendered(replace(result(group(1, "a", "b")), parts=parts))
+    button = page.locator("#facets button", has_text="1 part of a larger file")
+    assert page.locator(".group").is_visible()
+
+    button.click()
+    assert not page.locator(".group").is_visible()
+    assert page.locator("#parts").is_visible()
+    button.click()
+    assert page.locator(".group").is_visible()
 
 
 def test_what_can_go_and_what_wants_a_look_are_filters(rendered):
@@ -1155,3 +1168,16 @@ def test_a_file_opens_and_its_path_is_copied(opened, tmp_path):
     )
     page.get_by_role("button", name="Copy the path", exact=False).first.click()
     page.locator("#said", has_text="opied").wait_for()
+
+
+def test_parts_of_larger_files_stand_above_the_groups(rendered):
+    parts = tuple(Part(f"in/{name}\x1b", "in/book.txt", 0.982, 1200, 3400) for name in "ab")
+    page = rendered(replace(result(group(1, "a", "b")), parts=parts, settings=Settings(parts=0.8)))
+    rows = page.locator("#parts li")
+
+    assert rows.all_inner_texts() == [
+        f"98.2 % in/{name}\\x1b is in in/book.txt, characters 1,200 to 3,400" for name in "ab"
+    ]
+    assert "at least 80.0 % stands in a larger one" in page.locator("#settings").inner_text()
+    page.click("#language")
+    assert rows.nth(0).inner_text().endswith("见于 in/book.txt，第 1,200 至 3,400 字")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import stat
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from shutil import copyfileobj
+from tempfile import NamedTemporaryFile
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from simdup.corpus.flaws import Fault, Flaw
-from simdup.errors import ExtraMissingError, InputError
+from simdup.errors import ExtraMissingError, InputError, SimdupError
 from simdup.extract.packed import (
     MARK,
     PIECE,
@@ -63,6 +66,8 @@ class Packed:
     packing: str
     """One of PACKINGS, or empty."""
     status: Status
+    place: str = ""
+    """Where the file is, if that is not `path`: a copy of a stream that can be read only once."""
 
     @property
     def content_size(self) -> int:
@@ -71,7 +76,7 @@ class Packed:
 
     def open(self) -> IO[bytes]:
         """Open the file as it lies on the disk. Raises InputError if it changed."""
-        file = _opened(self.path)
+        file = _opened(self.place or self.path)
         if status_of(file) != self.status:
             file.close()
             raise changed(self.path)
@@ -101,6 +106,28 @@ def packed(path: str, packing: str) -> Packed:
         if packing and head and packing_of(head) != packing[1:]:
             raise InputError(f"{path!r}: not a {_TOOLS[packing]} file; name it without {packing}")
         return Packed(path, packing, status_of(file))
+
+
+def packed_stream(path: str, place: str) -> Packed:
+    """Look at the copy of a stream, which reports call `path`; its first bytes say how packed."""
+    with _opened(place) as file:
+        found = packing_of(file.read(MARK))
+        packing = f".{found}" if found and f".{found}" in PACKINGS else ""
+        check_packing(path, packing)
+        return Packed(path, packing, status_of(file), place)
+
+
+@contextmanager
+def copy_of(stream: BinaryIO) -> Iterator[str]:
+    """The path of a temporary copy of what a stream has left. Raises SimdupError without room."""
+    with NamedTemporaryFile(prefix="simdup-") as file:
+        try:
+            copyfileobj(stream, file, BLOCK)
+            file.flush()
+        except OSError as error:
+            where = "in the folder of temporary files (TMPDIR names another)"
+            raise SimdupError(f"rows cannot be put aside {where}: {error.strerror}") from None
+        yield file.name
 
 
 def check_packing(path: str, packing: str) -> None:
