@@ -263,12 +263,12 @@ def test_the_page_opens_in_the_browser_of_the_user(simdup, tmp_path):
     address = opened.read_text("utf-8")
     (page_file,) = tmp_path.glob("simdup-*/page.html")
     assert address == page_file.as_uri()
-    assert f"the page is open: {page_file}" in ended.stderr
+    assert f"the page is open: {page_file}".encode() in ended.stderr
     assert 'id="data"' in page_file.read_text("utf-8")
 
     ended = simdup("scan", "docs", "--open", "--html", "p.html", "-q", environment=environment)
     assert opened.read_text("utf-8").endswith("/p.html")
-    assert "the page is open: p.html" in ended.stderr
+    assert b"the page is open: p.html" in ended.stderr
 
 
 @pytest.mark.usefixtures("files")
@@ -276,8 +276,8 @@ def test_without_a_browser_one_line_says_where_the_page_is(run, monkeypatch):
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     ended = run("scan", "docs", "--open", "--html", "p.html", "-q")
 
-    assert ended.exit_code == 0
-    assert "the page found no browser: p.html\n" in ended.stderr
+    assert ended.code == 0
+    assert b"the page found no browser: p.html\n" in ended.err
     assert texts()
 
 

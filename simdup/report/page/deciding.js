@@ -17,8 +17,8 @@ function choiceOf(group, member, place) {
   const about = file.unfit || file.stays;
   if (about) return make('span', { class: 'note', title: about }, t('untouchable'));
   const decision = decisionOf(group, place);
-  return [['keep', decision === null], ['drop', Boolean(decision)]].map(([wish, isSo]) => make('button', {
-    type: 'button', class: wish, 'aria-pressed': String(isSo), 'aria-label': t(`${wish}This`, member.path), onclick: () => decide(group, place, wish),
+  return [['keep', 'keepThis', decision === null], ['drop', 'dropThis', Boolean(decision)]].map(([wish, label, isSo]) => make('button', {
+    type: 'button', class: wish, 'aria-pressed': String(isSo), 'aria-label': t(label, member.path), onclick: () => decide(group, place, wish),
   }, t(wish)));
 }
 

@@ -117,7 +117,7 @@ const WORDS = {
     keep: 'Keep',
     drop: 'Drop',
     keepThis: (name) => `Keep ${name}`,
-    dropThis: (name) => `Let ${name} go`,
+    dropThis: (name) => `Drop ${name}`,
     untouchable: 'stays',
     untouched: (why) => `It stays: ${why}.`,
     unrelated: 'These are no duplicates',
