@@ -214,6 +214,21 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A file whose text stands in a larger one, and is in no group with it."""
+
+    path: str
+    whole: str
+    """The file with the larger text."""
+    share: float
+    """The share of the distinct shingles of the part that the larger text has, from 0 to 1."""
+    start: int
+    """Where the part begins in the larger text, in characters, from 0."""
+    end: int
+    """Where it ends: the first character after it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Version:
     """A text in a chain of versions."""
 
@@ -364,6 +379,10 @@ class ScanResult:
     references: tuple[str, ...] = ()
     """The paths that were searched for references."""
 
+    parts: tuple[Part, ...] = ()
+    """Texts that stand in larger ones, by larger text and place; none unless asked for. Of
+    several files with one text, the same one stands for all."""
+
     folders: tuple[FolderPair, ...] = ()
     """Folders with most of their files in another folder, the most copies first."""
     doubtful: tuple[Doubtful, ...] = ()
@@ -397,6 +416,9 @@ class Comparison:
     own_share: float | None = None
     """How much of what they share is theirs alone among `among` files; None if unknown."""
     among: int = 0
+    contained: tuple[float, float] | None = None
+    """The share of the distinct features of the left text that the right one has, and of the right
+    text that the left one has; None if unknown."""
 
 
 def maker(cls: type[_Record], name: str) -> Callable[..., _Record]:

@@ -46,6 +46,7 @@ SLOW_FILES = (
         "clean/test_killed",
         "clean/test_many",
         "clean/test_model",
+        "clean/test_model_of_scans",
         "clean/test_peers",
         "corpus/test_formats",
         "corpus/test_scan",

@@ -196,6 +196,19 @@ def test_every_promise_has_its_tests(page, least):
             assert f"\ndef test_{name}(" in (ROOT / path).read_text("utf-8"), name
 
 
+def test_every_loss_of_another_program_has_its_test():
+    rows = re.findall(
+        r"^\| .* \d.* \|$", PAGES["clean"].partition("## What others lost")[2], re.MULTILINE
+    )
+
+    assert len(rows) > 15
+    for row in rows:
+        tests = re.findall(r"\[`(\w+)`\]\(../../(tests/.*?\.py)\)", row)
+        assert tests, row
+        for name, path in tests:
+            assert f"\ndef test_{name}(" in (ROOT / path).read_text("utf-8"), name
+
+
 # The pages themselves
 
 

@@ -21,6 +21,7 @@ from simdup.clean.journal import JournalFailedError, begun, locked
 from simdup.clean.outcome import Outcome
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.system import HAS_FOLDERS
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.progress import silent
@@ -73,6 +74,8 @@ def _prepared(actions: Iterable[Action], to: str | os.PathLike[str] | None) -> s
     acts = {each.act for each in actions}
     if Act.TRASH in acts:
         system_bin.check_installed()
+    if not HAS_FOLDERS and acts != {Act.TRASH}:
+        raise InputError("on this system files can only go to the bin")
     if Act.MOVE not in acts:
         return None
     if to is None:

@@ -27,6 +27,7 @@ TEXT_ASKS = "identical text, other bytes: wants --text"
 FORMATS_ASKS = "identical text, a document or packed: wants --formats-too"
 BYTES_ONLY = "not identical in bytes"
 UNCERTAIN = "its text is damaged or came from --convert"
+SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
 
 
@@ -110,6 +111,11 @@ class _Kept:
         return other, refusal
 
 
+def _is_one_file(one: Candidate, other: Candidate) -> bool:
+    """Whether two paths are names of one file: hard links of it."""
+    return (one.id.device, one.id.inode) == (other.id.device, other.id.inode)
+
+
 def decide_group(
     pool: Sequence[Candidate],
     copy_of: Mapping[str, str],
@@ -127,6 +133,8 @@ def decide_group(
     for file in order:
         copy = kept.by_path.get(copy_of.get(file.id.path, ""))
         other, refusal = kept.like(file, copy, consents, act)
+        if other is not None and _is_one_file(file, other):
+            refusal = SAME_FILE
         if other is not None and not refusal and not file.stays:
             is_same = other.id.byte_digest == file.id.byte_digest
             kind = Kind.IDENTICAL_BYTES if is_same else Kind.IDENTICAL_TEXT

@@ -32,9 +32,11 @@ class Refusal(Enum):
     REPLACED = "another program replaced it at the last moment"
     CANNOT_SHARE = "the file system cannot share blocks"
     NAME_TAKEN = "its name has been taken"
+    LOST = "neither under its name nor where it was put; was the trash emptied?"
     NOT_AS_LEFT = "not as simdup left it"
     FOLDER_GONE = "its folder is gone"
     NO_WAY_BACK = "deleted for good"
+    IN_BIN = "in the bin of the system: take it out there"
     DAMAGED = "a damaged line of the journal"
     FAILED = "the system refused it"
 

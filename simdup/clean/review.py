@@ -67,6 +67,8 @@ class Question(NamedTuple):
     file: FileId
     is_proposed: bool
     """Whether the rules let the file go."""
+    copies: int = 0
+    """How many identical copies of the file go for it, and go with it if it is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,9 @@ class Review:
         for group in self._groups:
             if group.waiting:
                 file = group.waiting[0]
-                return Question(group.id, group.files[0], file, file.path in group.proposed)
+                copies = sum(each.keep.path == file.path for each in group.copies)
+                is_proposed = file.path in group.proposed
+                return Question(group.id, group.files[0], file, is_proposed, copies)
         return None
 
     def answer(self, answer: Answer) -> str:

@@ -91,9 +91,7 @@ class Settler:
             is_right &= is_trash(intent.trash, intent.top)
             is_right &= os.path.dirname(intent.target) == os.path.join(intent.trash, "files")
         elif act is Act.TRASH:
-            raise RefusedError(
-                Refusal.NO_WAY_BACK, "the bin of the system has it: take it out there"
-            )
+            raise RefusedError(Refusal.IN_BIN)
         elif act is Act.MOVE:
             to = self._history.to
             is_right &= to is not None and is_below(intent.target, to)
@@ -182,7 +180,7 @@ class Settler:
                 return
             raise RefusedError(Refusal.NAME_TAKEN)
         is_deleted = story.action.act is Act.DELETE
-        raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.GONE)
+        raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.LOST)
 
     def _clean_up(self, story: Story, intent: Intent, place: Place) -> None:
         """Remove what a run left that was killed before it moved the file."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simdup.cli.options import OptionalValue
 from simdup.cli.terminal import tell
 from simdup.interrupt import raise_again
 from simdup.report.wording import printable
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 # Options by the heading under which the help of a command with many options lists them.
 _HEADINGS = {
-    "What counts as a duplicate": (*("similarity", "against", "among", "keep", "fail_on_found"),),
+    "What counts as a duplicate": (
+        *("similarity", "parts", "against", "among", "keep", "fail_on_found"),
+    ),
     "Which files": (
         "include",
         "exclude",
@@ -69,6 +72,9 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, with defaults from configuration files. Raises InputError."""
+        for option in self.get_params(ctx):
+            if isinstance(option, OptionalValue):
+                args = option.completed(args)
         if not ctx.resilient_parsing:
             given, *_ = self.make_parser(ctx).parse_args(list(args))
             help_option = self.get_help_option(ctx)  # versions of click name it differently

@@ -21,10 +21,10 @@ from simdup.recipe import (
     WeightKind,
     default_bits,
 )
-from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, SIMILARITY, Converter, Settings
+from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, PARTS, SIMILARITY, Converter, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from enum import Enum
     from typing import BinaryIO, TypeAlias
 
@@ -65,6 +65,33 @@ class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since c
             return self._parse(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class OptionalValue(click.Option):
+    """An option whose value may be left out: the next argument is its value only if it fits.
+
+    `flag_value` is the value then. Click itself would take any argument, also a file.
+    """
+
+    def __init__(self, *args: Any, flag_value: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.usual = flag_value
+
+    def completed(self, arguments: Sequence[str]) -> list[str]:
+        """Return the arguments of a command with a value after each bare name of this option."""
+        found = list[str]()
+        for place, argument in enumerate(arguments):
+            if argument == "--":
+                return [*found, *arguments[place:]]
+            is_bare = argument in self.opts and not self._fits(arguments[place + 1 : place + 2])
+            found.append(f"{argument}={self.usual}" if is_bare else argument)
+        return found
+
+    def _fits(self, following: Sequence[str]) -> bool:
+        try:
+            return bool(following) and self.type.convert(following[0], None, None) is not None
+        except click.BadParameter:
+            return False
 
 
 def size_bytes(text: str) -> int:
@@ -233,6 +260,17 @@ _own_share = option(
     f"[default: {OWN_SHARE}]",
     type=_SHARE_OR_0,
     metavar="R",
+)
+
+#: Whether parts of larger texts are looked for; for `settings_from`. The value may be left out.
+parts = option(
+    "--parts",
+    "Also find texts of which at least this share stands in a larger text, as a chapter in a book."
+    f"  [default: {PARTS}, where only --parts is given]",
+    type=SHARE,
+    metavar="[SHARE]",
+    cls=OptionalValue,
+    flag_value=str(PARTS),
 )
 
 _dictionaries = together(
@@ -434,6 +472,18 @@ def own_share(given: dict[str, Any]) -> float:
     return float(share)
 
 
+def _check_parts(given: dict[str, Any]) -> None:
+    """Raise UsageError for parts where no exact shares of shingles are computed."""
+    if given.get("parts") is None:
+        return
+    for name in ("k", "no_verify"):
+        if given.get(name) not in {None, False}:
+            without = "-k" if name == "k" else spelled(name)
+            raise click.UsageError(f"--parts needs exact shares; leave out {without}")
+    if given["features"] != FeatureKind.SHINGLES.value:
+        raise click.UsageError("--parts goes with --features shingles")
+
+
 def settings_from(given: dict[str, Any]) -> Settings:
     """Return the settings that the options of a command make; options it lacks keep defaults.
 
@@ -444,7 +494,8 @@ def settings_from(given: dict[str, Any]) -> Settings:
     recipe = Recipe(bits=bits, **_as_fields(_named(given, "features", "hash", *_FEATURES_OF)))
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
     similarity, k = one_threshold(given)
-    others = _named(given, "linkage", "encoding", "formats", "converters")
+    _check_parts(given)
+    others = _named(given, "linkage", "encoding", "formats", "converters", "parts")
     others["own_share"] = own_share(given)
     return Settings(recipe, similarity, k, not given.get("no_verify"), **others)
 

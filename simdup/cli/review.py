@@ -205,6 +205,8 @@ def _shown(question: Question, waiting: int, pairs: _Pairs, look: TerminalStyle)
     yield look.painted(f"Group {question.group}; {count(waiting, 'file')} open", "1")
     yield f"  keep  {_about(question.keep)}"
     yield f"  this  {_about(question.file)}"
+    if question.copies:
+        yield f"        and {count(question.copies, 'identical copy')} of it"
     if isinstance(found, InputError):
         yield f"  these cannot be compared: {printable(str(found))}"
         return

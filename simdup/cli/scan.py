@@ -53,6 +53,7 @@ class _Task:
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
 @options.file_matching
 @options.linkage
+@options.parts
 @options.file(
     "--index",
     "Group the documents of this index instead of PATH...; files are read only to verify.",
@@ -246,7 +247,7 @@ def _refuse_beside_index(paths: tuple[str, ...]) -> None:
     from simdup.files.walk import Filters
 
     filters = (each.name for each in fields(Filters))
-    names = ("files_from", "against", "cache", "encoding", "formats", "archives", *filters)
+    names = ("files_from", "against", "cache", "encoding", "formats", "archives", "parts", *filters)
     wrong = [options.spelled(name) for name in names if options.is_given(name)]
     if paths or wrong:
         what = wrong[0] if wrong else "PATH..."

@@ -78,7 +78,7 @@ class Archive:
             return self._read(name)
         except KeyError:
             raise NotReadable("no such member") from None
-        except (LZMAError, *TROUBLE):
+        except (LZMAError, RuntimeError, *TROUBLE):
             raise NotReadable("damaged member of an archive") from None
 
 

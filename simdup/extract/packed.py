@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import zlib
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -90,7 +90,7 @@ def inner_name(path: str) -> str:
 
 def can_unpack(packing: str) -> bool:
     """Whether there is a decoder: only zstandard may need a package."""
-    return packing != "zst" or _has_zstd_module() or find_spec("zstandard") is not None
+    return packing != "zst" or _has_zstd_module() or _has_zstandard()
 
 
 def allowance(size: int) -> int:
@@ -182,6 +182,12 @@ def _decoder(packing: str, window: int) -> _Decoder:
     return _Decoder(tool.decompressobj, zstandard.ZstdError)
 
 
+@cache
+def _has_zstandard() -> bool:
+    return find_spec("zstandard") is not None
+
+
+@cache
 def _has_zstd_module() -> bool:
     """Whether Python itself unpacks zstandard, as it does from 3.14 on."""
     return find_spec("compression") is not None and find_spec("compression.zstd") is not None

@@ -25,13 +25,20 @@ from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.fingerprint.sketch import (
+    DENSE_LEVELS,
+    LEVELS,
+    Sketches,
+    SketchPile,
+    is_dense,
+    read_back,
+)
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
-from simdup.fingerprint.sketch import Sketches, SketchPile, read_back
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import silent
 from simdup.records import Document, ScanResult, Skipped, Source, Stats, doubtful
 from simdup.settings import Settings
-from simdup.storage.cached import RecipeCache
+from simdup.storage.cached import Recalled, RecipeCache
 from simdup.storage.last_scan import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
 
@@ -206,8 +213,12 @@ class _Fingerprinting:
         del unknown  # so that each file's record is freed when its task is done
         places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
         settings = self.settings
-        options = self._recipe(), settings.encoding, settings.formats, settings.converters
-        parts = fingerprint_all(waiting, FingerprintOptions(*options, self.is_sketched), jobs)
+        options = FingerprintOptions(
+            *(self._recipe(), settings.encoding, settings.formats, settings.converters),
+            self.is_sketched,
+            LEVELS if settings.parts is None else DENSE_LEVELS,
+        )
+        parts = fingerprint_all(waiting, options, jobs)
         for task, part in progress(parts, "read", count, lambda done: len(done[0])):
             if self.cache is not None and part.sketches is not None:
                 self.cache.keep(task, part.found, part.rows, part.sketches.each())
@@ -228,7 +239,8 @@ class _Fingerprinting:
                 unknown.extend(sources)
                 self.found = [None] * len(unknown)
             else:
-                for source, outcome, row, sketch in self.cache.recall(sources, is_list=is_list):
+                known = map(self._unless_thin, self.cache.recall(sources, is_list=is_list))
+                for source, outcome, row, sketch in known:
                     if row is not None:
                         sketches.append(sketch)
                         rows.append(row)
@@ -238,6 +250,12 @@ class _Fingerprinting:
         finally:
             self._place_known(rows, sketches)
         return unknown
+
+    def _unless_thin(self, known: Recalled) -> Recalled:
+        """Return what is known of a source; nothing if parts need a denser sketch of it."""
+        source, outcome, _, sketch = known
+        is_usable = not isinstance(outcome, Document) or is_dense(sketch, outcome.features)
+        return known if self.settings.parts is None or is_usable else (source, None, None, b"")
 
     def _place_known(self, known: list[bytes], sketches: list[bytes]) -> None:
         """Make room for what is kept of all sources, and put what is known into its places."""
@@ -273,7 +291,9 @@ class _Fingerprinting:
         if not self._is_sieved():
             rows = np.ascontiguousarray(rows[:, : self.settings.recipe.bits // 8])
         sketches = None
-        if is_sketched and self.settings.verified and self.settings.own_share:
+        settings = self.settings
+        is_needed = settings.parts is not None or settings.own_share > 0
+        if is_sketched and settings.verified and is_needed:
             sketches = self.sketches.pooled(*self.sketched[are_documents].T)
         return without_degenerate(Fingerprinted(found, rows, sketches), self.settings.recipe.bits)
 
@@ -309,5 +329,6 @@ def _result(
         ),
         complete=matches is not None,
         patterns=matches.patterns if matches else (),
+        parts=matches.parts if matches else (),
         doubtful=doubtful(done.documents),
     )

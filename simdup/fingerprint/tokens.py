@@ -24,6 +24,7 @@ from simdup.text.unicode import (
     code_points,
     fold,
     fold_exactly,
+    fold_with_places,
     tables,
 )
 
@@ -85,6 +86,16 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
         starts, ends, ids = starts[kept], ends[kept], ids[kept]
     hashes = voting_hashes(codes, starts, ends, ids, recipe)
     return Tokens(ids, np.searchsorted(starts, documents), hashes)
+
+
+def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Positions, Positions]:
+    """The tokens that shingles are made of, and where each begins and ends in the text.
+
+    Places are in characters; `fold_with_places` says where they are estimates.
+    """
+    codes, places = fold_with_places(text, variants=recipe.fold_variants)
+    starts, ends, _ = _token_spans(codes)
+    return span_hashes(codes, starts, ends), places[starts], places[ends - 1] + 1
 
 
 def _stop_words(recipe: Recipe) -> Hashes:

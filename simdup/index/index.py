@@ -381,6 +381,8 @@ class Index:
         """
         began = perf_counter()
         asked = self.settings if settings is None else self.settings_for(settings)
+        if asked.parts is not None:
+            raise BadValueError("an index does not list parts; scan the files themselves")
         is_sketched = asked.verified and asked.own_share > 0
         known, rows, sketches = self._everything(asked.recipe.bits, is_sketched=is_sketched)
         found = len(known)

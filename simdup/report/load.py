@@ -26,6 +26,7 @@ from simdup.records import (
     Interval,
     Kind,
     Member,
+    Part,
     Reason,
     ScanResult,
     Skipped,
@@ -91,7 +92,7 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     """The lists of objects, by name, that follow the first line of JSON Lines."""
-    kinds = ("group", "pattern", "folder", "doubtful", "skipped")
+    kinds = ("group", "pattern", "part", "folder", "doubtful", "skipped")
     lists: dict[object, list[Any]] = {kind: [] for kind in kinds}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
@@ -101,6 +102,7 @@ def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     return {
         "groups": lists["group"],
         "patterns": lists["pattern"],
+        "parts": lists["part"],
         "folders": lists["folder"],
         "doubtful": lists["doubtful"],
         "skipped": lists["skipped"],
@@ -134,6 +136,7 @@ def _result(fields: Fields) -> ScanResult:
         _stats(stats),
         complete=fields.truth("complete"),
         patterns=patterns,
+        parts=tuple(map(_part, fields.each("parts"))) if fields.has("parts") else (),
         base=fields.path("base") if fields.has("base") else None,
         roots=fields.paths("roots"),
         references=fields.paths("references") or (),
@@ -163,6 +166,7 @@ def _settings(fields: Fields) -> Settings:
         options["similarity"] = fields.number("similarity", 0, 1)
         # Reports older than the field did not ask for an own share.
         options["own_share"] = fields.share("own_share") if fields.has("own_share") else 0.0
+        options["parts"] = fields.share("parts") if fields.has("parts") else None
     else:
         options["k"] = fields.count("k")
     if fields.has("formats"):
@@ -238,6 +242,13 @@ def _versions(fields: Fields, paths: set[str]) -> tuple[Version, ...]:
     if not paths.issuperset(each.path for each in versions):
         raise fields.wrong("versions", "must be members of the group")
     return versions
+
+
+def _part(fields: Fields) -> Part:
+    start, end = fields.count("start"), fields.count("end")
+    if end < start:
+        raise fields.wrong("end", "must not be before the start")
+    return Part(fields.path(), fields.path("of"), fields.share("share"), start, end)
 
 
 def _folder_pair(fields: Fields) -> FolderPair:

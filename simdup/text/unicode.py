@@ -156,6 +156,35 @@ def fold(texts: Sequence[str], *, variants: bool = False) -> tuple[CodePoints, N
     return _fold_each(codes, offsets, np.where(done, 0, table.length[codes]), table)
 
 
+def fold_with_places(text: str, *, variants: bool = False) -> tuple[CodePoints, NDArray[np.int64]]:
+    r"""The folded text with a newline after it, and for each character the one it comes from.
+
+    In a line in which characters compose or change places, places are estimates.
+
+    >>> codes, places = fold_with_places("Ａ…b")
+    >>> "".join(map(chr, codes)), places.tolist()
+    ('a...b\n', [0, 1, 1, 1, 2, 3])
+    """
+    codes, offsets = code_points([text])
+    table = tables(codes, variants=variants)
+    if table.joins[codes].any():
+        return _lines_with_places(text, variants=variants)
+    lengths = table.length[codes]
+    folded, _ = _fold_each(codes, offsets, lengths, table)
+    return folded, np.repeat(np.arange(len(codes)), lengths)
+
+
+def _lines_with_places(text: str, *, variants: bool) -> tuple[CodePoints, NDArray[np.int64]]:
+    """What `fold_with_places` returns, line by line."""
+    parts, places, begin = [], [], 0
+    for line in text.split("\n"):
+        codes, _ = fold([line], variants=variants)
+        parts.append(codes)
+        places.append(begin + np.arange(len(codes)) * len(line) // max(len(codes) - 1, 1))
+        begin += len(line) + 1
+    return np.concatenate(parts), np.concatenate(places)
+
+
 def fold_exactly(text: str, *, variants: bool = False) -> str:
     """One folded text, even if its characters compose or reorder."""
     codes, _ = code_points([text])

@@ -9,7 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from simdup.clean.decide import FORMATS_ASKS, NEAR_ASKS, PREFERRED, SHORT, TEXT_ASKS, UNCERTAIN
+from simdup.clean.decide import (
+    FORMATS_ASKS,
+    NEAR_ASKS,
+    PREFERRED,
+    SAME_FILE,
+    SHORT,
+    TEXT_ASKS,
+    UNCERTAIN,
+)
 from simdup.clean.narrow import narrowed
 from simdup.clean.plan import parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, make_plan
@@ -454,6 +462,26 @@ def test_a_folder_with_one_protected_file_does_not_go_whole(tree):
     assert names(plan)
     assert not any(each.why.startswith("all of ") for each in plan.actions)
     assert str(root / "a" / "0.txt") not in {each.file.path for each in plan.actions}
+
+
+# Hard links
+
+
+def test_another_name_of_the_kept_file_is_left(tree):
+    root = tree({"a": text(1), "b": text(1)})
+    os.link(root / "a", root / "link")
+    result = saved(root)  # has one name of each file
+    (group,) = result.groups
+    first = next(each for each in group.members if each.document.path.endswith("/a"))
+    source = replace(first.document.source, path=str(root / "link"))
+    second = replace(first, document=replace(first.document, source=source))
+    both = replace(result, groups=(replace(group, members=(*group.members, second)),))
+
+    plan = planned(both, "oldest", "shortest-path")
+
+    assert names(plan) == {"b": "a"}
+    assert left(plan) == {"link": SAME_FILE}
+    assert plan.actions[0].keep.links == 2
 
 
 # Results that will not do

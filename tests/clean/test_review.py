@@ -98,6 +98,15 @@ def test_what_is_dropped_goes_for_the_kept_file_and_the_kind_is_found_anew():
     assert whys(plan) == {"c": KEPT, "d": PREFERRED, "e": KEPT, "p": "protected"}
 
 
+def test_a_question_says_how_many_copies_go_with_the_file():
+    made, copies = review(), {}
+    while question := made.question():
+        copies[question.file.path] = question.copies
+        made.answer(KEEP)
+
+    assert copies == {"/b": 0, "/c": 0, "/f": 1, "/e": 0, "/G": 0}
+
+
 def test_a_copy_of_a_file_that_is_dropped_goes_for_the_kept_one_too():
     plan = answered(KEEP, KEEP, DROP, KEEP, KEEP)
 

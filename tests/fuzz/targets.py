@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sqlite3
@@ -23,6 +24,9 @@ from simdup.clean.plan import parsed_plan, plan_lines
 from simdup.clean.records import Consents
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
+from simdup.extract.archives import is_archive, opened
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.packed import LARGEST, JunkError, allowance, packing_of, unpacked
 from simdup.fingerprint.features import features
 from simdup.fingerprint.simhash import fingerprint_chunks, fingerprint_texts
 from simdup.index.index import Index
@@ -123,6 +127,24 @@ def indexing(data: bytes) -> None:
     for at in range(0, len(data) - 3, 4):
         damaged[int.from_bytes(data[at : at + 3], "big") % len(damaged)] ^= data[at + 3]
     _refused_or_right(damaged)
+
+
+def unpacking(data: bytes) -> None:
+    """Packed files and archives give bytes or a reason, and no more than they may."""
+    whole = gzip.compress(data)
+    for each in (data, b"PK\x03\x04" + data, whole, whole[:-9] + data):
+        is_archive(each[:4096])
+        if packing := packing_of(each):
+            with suppress(NotReadable, JunkError):
+                size = sum(map(len, unpacked(iter((each,)), packing, len(each))))
+                assert size <= allowance(len(each))
+        with suppress(NotReadable):
+            archive = opened(each)
+            assert sum(one.size for one in archive.members if not one.trouble) <= LARGEST
+            for one in archive.members:
+                assert one.trouble or not {"..", ""} & {*one.name.split("/")}
+                with suppress(NotReadable):
+                    archive.read(one.name)
 
 
 def cataloguing(data: bytes) -> None:
@@ -237,6 +259,6 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     each.__name__: each
     for each in (
         *(decoding, fingerprinting, naming, storing, opening, indexing, cataloguing),
-        *(cleaning,),
+        *(cleaning, unpacking),
     )
 }

@@ -15,10 +15,10 @@ import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import LONG, patient
 
-from simdup.records import Reason, Skipped, Stats
+from simdup.records import Part, Reason, Skipped, Stats
 from simdup.report.page import render
 from simdup.report.wording import percent
-from simdup.settings import SIMILARITY
+from simdup.settings import SIMILARITY, Settings
 from tests.report.test_page import (
     FOLDERS,
     family,
@@ -869,3 +869,16 @@ def test_axe_finds_no_fault(opened, report, scheme, language):
         (each["id"], each["impact"], [node["html"] for node in each["nodes"]])
         for each in found["violations"]
     ] == []
+
+
+def test_parts_of_larger_files_stand_above_the_groups(rendered):
+    parts = tuple(Part(f"in/{name}\x1b", "in/book.txt", 0.982, 1200, 3400) for name in "ab")
+    page = rendered(replace(result(group(1, "a", "b")), parts=parts, settings=Settings(parts=0.8)))
+    rows = page.locator("#parts li")
+
+    assert rows.all_inner_texts() == [
+        f"98.2 % in/{name}\\x1b is in in/book.txt, characters 1,200 to 3,400" for name in "ab"
+    ]
+    assert "at least 80.0 % stands in a larger one" in page.locator("#settings").inner_text()
+    page.click("#language")
+    assert rows.nth(0).inner_text().endswith("见于 in/book.txt，第 1,200 至 3,400 字")

@@ -124,7 +124,8 @@ def test_text_worked_by_hand():
         "                 gb18030        1.2 kB  in/d\n"
         "    100 %        gb18030        1.2 kB  in/e\n"
         "   99.9 %        gb18030        1.2 kB  in/f\n"
-        "   50.0 %        gb18030        1.2 kB  in/g  (1 character damaged, short)\n"
+        "   50.0 %        gb18030        1.2 kB  in/g"
+        "  (100 % of it in the first, 1 character damaged, short)\n"
         "\n"
         "Group 1: identical text, 3 files, 2.5 kB can go\n"
         "                 gb18030        1.2 kB  in/a\n"
@@ -138,7 +139,8 @@ def test_text_worked_by_hand():
         "                    gb18030        1.2 kB  in/d\n"
         "    100 %  0 bits   gb18030        1.2 kB  in/e\n"
         "   99.9 %  1 bit    gb18030        1.2 kB  in/f\n"
-        "   50.0 %  3 bits   gb18030        1.2 kB  in/g  (1 character damaged, short)\n"
+        "   50.0 %  3 bits   gb18030        1.2 kB  in/g"
+        "  (100 % of it in the first, 1 character damaged, short)\n"
         "\n"
     )
 
@@ -390,6 +392,8 @@ def test_json_worked_by_hand():
         "distance": 3,
         "similarity": 0.75,
         "own_share": 0.625,
+        "contained": 0.75,
+        "contains": 0.75,
         "set": None,
         "set_kind": None,
         "representative": False,

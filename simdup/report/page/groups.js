@@ -2,6 +2,15 @@
 
 const GROUPS_AT_ONCE = 60;
 
+/** Lay out which files are parts of larger ones, above the groups. */
+function drawParts() {
+  const left = data.allParts - data.parts.length;
+  byId('parts').replaceChildren(...data.parts.map(([path, whole, share, ...place]) => make('li', {},
+    `${percent(share)} `, make('bdi', { class: 'path name' }, path), ` ${t('partOf')} `,
+    make('bdi', { class: 'path name' }, whole), make('span', { class: 'note' }, t('place', ...place)))));
+  if (left) byId('parts').append(make('li', { class: 'note' }, t('moreParts', left)));
+}
+
 /** Lay out the list anew from its beginning. */
 function drawGroups() {
   byId('list').replaceChildren();

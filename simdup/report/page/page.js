@@ -39,6 +39,7 @@ function drawPage() {
   drawSummary();
   drawHistogram();
   drawFilters();
+  drawParts();
   drawFacets();
   applyFilters();
 }

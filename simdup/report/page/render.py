@@ -27,7 +27,7 @@ from simdup.versions import version
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simdup.records import FolderPair, Group, Member, ScanResult
+    from simdup.records import FolderPair, Group, Member, Part, ScanResult
     from simdup.settings import Settings
 
 #: Reads the text of a document for the page, or says why it cannot be read.
@@ -54,6 +54,9 @@ AROUND = 70
 
 # With fewer bytes left, no further group is tried.
 TOO_LITTLE = 1_000
+
+#: So many parts of larger files are listed; all are counted.
+MOST_PARTS = 1000
 
 #: So many skipped files are listed by name, unreadable ones first, and so many doubtful ones; all
 #: are counted.
@@ -157,6 +160,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "recall": recall and [recall.value, recall.low, recall.high],
         "skips": skips(result.skipped),
         "skipped": _skipped(result.skipped),
+        "parts": [_part_of_file(part) for part in result.parts[:MOST_PARTS]],
+        "allParts": len(result.parts),
         "folderPairs": [_folder_pair(pair) for pair in result.folders],
         "folders": list(folders),
         "codings": list(encodings),
@@ -179,6 +184,7 @@ def _settings(settings: Settings) -> dict[str, Any]:
         "verified": verified,
         "similarity": settings.similarity if verified else None,
         "ownShare": settings.own_share if verified else None,
+        "parts": settings.parts,
         "k": settings.distance,
         "least": settings.similarity if verified else _estimate(settings.distance, recipe.bits),
         "linkage": settings.linkage,
@@ -230,6 +236,11 @@ def _member(
         None if member.own_share is None else round(member.own_share, 6),
         b64encode(member.fingerprint).decode(),
     ]
+
+
+def _part_of_file(part: Part) -> list[Any]:
+    """A part of a larger file as the page reads it in groups.js."""
+    return [printable(part.path), printable(part.whole), part.share, part.start, part.end]
 
 
 def _folder_pair(pair: FolderPair) -> list[Any]:

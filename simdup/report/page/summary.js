@@ -43,10 +43,11 @@ function figures() {
 }
 
 function settingsInWords() {
-  const { features, ngram, top, bits, verified, similarity, ownShare, k, least, linkage, encoding } = data.settings;
+  const { features, ngram, top, bits, verified, similarity, ownShare, parts, k, least, linkage, encoding } = data.settings;
   return [
     verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(least)),
     ownShare ? t('ownShare', percent(ownShare)) : '',
+    parts ? t('partsAsked', percent(parts)) : '',
     data.siblings ? t('siblings', data.siblings) : '',
     data.identityOnly.length ? t('identityOnly', data.identityOnly.map(([kind, count]) => [t('noise')[kind] ?? kind, count])) : '',
     data.recall ? t('recall', ...data.recall.map(percent)) : '',
