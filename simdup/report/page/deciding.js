@@ -24,7 +24,7 @@ function choiceOf(group, member, place) {
 
 /** Below the members: that they are no duplicates. */
 function unrelatedOf(group) {
-  if (!data.plan || group.kind === SAME_PATTERN) return null;
+  if (!isDecidable(group) || !hasTexts(group)) return null;
   const isSo = decisions.unrelated.has(group.id);
   return make('p', { class: 'unrelated' }, make('button', {
     type: 'button', 'aria-pressed': String(isSo), onclick: () => toggleUnrelated(group),

@@ -37,15 +37,19 @@ function sameness(group, place, other) {
 
 /** The file that stays for one that goes: {place, kind, similarity}, or {refusal}. */
 function keeperOf(group, place) {
-  const wanted = decisionOf(group, place)?.keep;
+  const wanted = decisionOf(group, place)?.keep ?? null;
+  if (wanted !== null && !goes(group, wanted)) {
+    const same = sameness(group, place, wanted);
+    if (same.kind) return { place: wanted, ...same };
+  }
   const kept = group.members.map((_, each) => each)
     .filter((each) => each !== place && !goes(group, each) && !group.members[each].file.unfit);
   if (!kept.length) return { refusal: 'lastOne' };
-  const rank = ({ kind, place: each }) => KINDS.indexOf(kind) * 4 + (each === wanted ? 0 : decisionOf(group, each) === null ? 1 : 2);
+  // Of the strongest kind, one that the reader keeps, or else the first.
+  const rank = ({ kind, place: each }) => KINDS.indexOf(kind) * 2 + Number(decisionOf(group, each) !== null);
   const found = kept.map((each) => ({ place: each, ...sameness(group, place, each) }));
   const able = found.filter(({ kind }) => kind);
-  const chosen = able.find((each) => each.place === wanted) ?? able.sort((a, b) => rank(a) - rank(b))[0];
-  return chosen ?? { refusal: found[0].refusal };
+  return able.sort((a, b) => rank(a) - rank(b))[0] ?? { refusal: found[0].refusal };
 }
 
 /** Remember how things are, so that a change can be taken back. */
@@ -91,9 +95,14 @@ function keepOnly(group, place) {
   changed(group);
 }
 
+/** Whether a group has several texts. */
+function hasTexts(group) {
+  return group.members.some(({ text }) => text !== group.first.text);
+}
+
 /** Say that the texts of a group are no duplicates of each other, or take that back. */
 function toggleUnrelated(group) {
-  if (!decisions.unrelated.has(group.id) && new Set(group.members.map(({ text }) => text)).size < 2) {
+  if (!hasTexts(group)) {
     say(t('refusals').sameText);
     return;
   }
