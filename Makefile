@@ -91,6 +91,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/search.py
 	$(BIN)/python tests/bench/scan.py --files 25000,50000 --one-file 100
 	$(BIN)/python tests/bench/store.py --files 25000
+	$(BIN)/python tests/bench/cleaning.py --files 10000
 	$(BIN)/python tests/bench/index.py --documents 100000,1000000
 	$(BIN)/python tests/bench/detection.py
 	$(BIN)/python tests/bench/formats.py
@@ -99,9 +100,9 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 
 # What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.
 FUZZ_SECONDS ?= 60
-fuzz: $(VENV)/developing ## look for bytes that break decoding, fingerprints, names, the store or an index
+fuzz: $(VENV)/developing ## look for bytes that break decoding, fingerprints, names, the store, an index or clean
 	$(BIN)/python -m pip install --quiet --group bench
-	for target in decoding fingerprinting naming storing opening indexing cataloguing; do \
+	for target in decoding fingerprinting naming storing opening indexing cataloguing cleaning; do \
 		mkdir -p .fuzz/$$target && $(BIN)/python tests/fuzz/fuzz.py $$target \
 			-max_total_time=$(FUZZ_SECONDS) .fuzz/$$target tests/fuzz/corpus || exit 1; \
 	done

@@ -12,9 +12,12 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 Name = TypeVar("Name", bound=Enum)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class WrongFieldError(Exception):
@@ -50,7 +53,7 @@ class Fields:
     def text(self, key: str) -> str:
         """The field, which must be a string of valid Unicode."""
         value: str = self._of(key, "a text", str)
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if not value.isascii() and _SURROGATE.search(value):
             raise self.wrong(key, "must be valid Unicode")
         return value
 
@@ -121,6 +124,13 @@ class Fields:
         except ValueError:
             raise self.wrong(key, f"is unknown: {self.value[key]!r}") from None
 
+    def one_of(self, key: str, known: Iterable[str]) -> str:
+        """The field, which must be one of these texts."""
+        value = self.text(key)
+        if value not in known:
+            raise self.wrong(key, f"is unknown: {value!r}")
+        return value
+
     def inner(self, key: str) -> Fields:
         """The field, which must be an object."""
         return Fields(self._of(key, "an object", dict), self._place(key))
@@ -166,7 +176,7 @@ def path_fields(path: str, key: str = "path") -> dict[str, str]:
 
     `path` is always valid UTF-8; `path_base64` has the bytes of a name that is not.
     """
-    if not any("\udc80" <= c <= "\udcff" for c in path):
+    if path.isascii() or not _SURROGATE.search(path):
         return {key: path}
     return {key: printable(path), f"{key}_base64": b64encode(os.fsencode(path)).decode()}
 

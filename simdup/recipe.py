@@ -20,6 +20,9 @@ from simdup.versions import version
 #: Raised whenever the same options begin to give other bits.
 FORMAT = 1
 
+#: The data by which variants of Chinese characters are folded: simdup/text/variants.txt.
+VARIANTS = "Unihan 15.0.0"
+
 MAX_BITS = 4096
 #: On novels a search two standard errors beyond the default similarity, which finds nearly all
 #: true pairs, brings 14 candidates a text; with 128 bits 61 (tests/bench/choices.py).
@@ -27,6 +30,8 @@ DEFAULT_BITS = 256
 #: Sizes of fingerprints that `simdup evaluate` compares unless the user says otherwise.
 SIZES = (16, 32, 64, 128, 256)
 MAX_NGRAM = 16
+#: A feature of a field takes the place of so many, at most.
+MAX_FIELD_WEIGHT = 16
 #: The assignment's hash has no more.
 MAX_STRING_HASH_BITS = 128
 
@@ -102,12 +107,20 @@ class Recipe:
     """A dictionary for jieba: a word a line, with or without frequency and tag."""
     stop_words: str | None = None
     """Words that do not vote, one a line."""
+    fold_variants: bool = True
+    """Whether traditional and simplified Chinese characters are one, for shingles and words; for
+    the others it becomes False."""
+    fields: tuple[tuple[str, int], ...] = ()
+    """The fields of a record and their weights: a feature counts only in its own field, and as
+    many times as the field's weight says. Empty where a text has no fields."""
 
     def __post_init__(self) -> None:
         """Turn names into choices. Raises ValueError for values that cannot be or go together."""
         for name, kind in (("features", FeatureKind), ("hash", HashKind), ("weights", WeightKind)):
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
         self._check_numbers()
+        self._check_variants()
+        self._check_fields()
         self._check_combination()
 
     def _check_numbers(self) -> None:
@@ -126,6 +139,26 @@ class Recipe:
             raise BadValueError(f"ngram must be from 1 to {MAX_NGRAM}, not {given}")
         if self.top < 1:
             raise BadValueError(f"top must be at least 1, not {self.top}")
+
+    def _check_variants(self) -> None:
+        """Turn `fold_variants` off where it cannot be. Raises ValueError for what is no truth."""
+        if not isinstance(self.fold_variants, bool):
+            raise BadValueError(f"fold_variants must be true or false, not {self.fold_variants!r}")
+        can = self.features in {FeatureKind.SHINGLES, FeatureKind.WORDS}
+        object.__setattr__(self, "fold_variants", self.fold_variants and can)
+
+    def _check_fields(self) -> None:
+        """Raise ValueError for a weight out of range, a field named twice, or another hash."""
+        fields = tuple((str(name), weight) for name, weight in self.fields)
+        object.__setattr__(self, "fields", fields)
+        for name, weight in fields:
+            if not (isinstance(weight, int) and 1 <= weight <= MAX_FIELD_WEIGHT):
+                allowed = f"a whole number from 1 to {MAX_FIELD_WEIGHT}"
+                raise BadValueError(f"the weight of field {name!r} must be {allowed}, not {weight}")
+        if len({name for name, _ in fields}) < len(fields):
+            raise BadValueError(f"a field stands twice in {', '.join(name for name, _ in fields)}")
+        if fields and self.hash is not HashKind.MIX64:
+            raise BadValueError(f"several fields take only hash 'mix64', not {self.hash.value!r}")
 
     def _check_combination(self) -> None:
         """Raise ValueError for options that do not go together."""
@@ -172,6 +205,10 @@ class Recipe:
         }
         if self.features is FeatureKind.SHINGLES:
             parts["ngram"] = self.ngram
+        if self.fold_variants:
+            parts["variants"] = VARIANTS
+        if self.fields:
+            parts["fields"] = self.fields
         if self.features is FeatureKind.KEYWORDS:
             parts |= {"top": self.top, "weights": self.weights.value}
         if self.uses_words:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from simdup.settings import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -42,8 +42,9 @@ class Reason(Enum):
     OTHER_DEVICE = "other file system"
     BINARY = "binary"
     EMPTY = "empty"  # no token: nothing to compare
+    ARCHIVE = "unpacked archive"  # its members are compared: see files.archives
     UNEXTRACTED = "no text extracted"  # a document that is encrypted, damaged, scanned or too much
-    MISSING_EXTRA = "reader not installed"  # a PDF without the extra "docs"
+    MISSING_EXTRA = "reader not installed"  # PDF and zstandard without the extra "docs"
     DEGENERATE = "fingerprint all 0 or all 1"  # the features cancelled out: it would match anything
     CHANGED = "changed while read"
     VANISHED = "not found"
@@ -70,6 +71,9 @@ class Source:
     """Found under `--against`: compared only with files that are not."""
     links: int = 0
     """The names that the file has, hard links that is; 0 if unknown, and then so is `device`."""
+    archive: Source | None = None
+    """The archive that holds the file as a member, whose times and inode these are; None for a
+    file of its own. The path of a member is that of the archive, "!/" and the name in it."""
 
     def __reduce__(self) -> tuple[Callable[..., Source], tuple[Any, ...]]:
         """What pickle keeps; twice as fast as what a frozen class has by itself."""
@@ -125,6 +129,11 @@ class Document:
     noise: str | None = None
     """What its content shows it to be, if such files are compared for identity only: one of the
     names in `text.noise`."""
+    packing: str | None = None
+    """How the file is packed: one of PACKINGS. All above but `bytes_digest` is said of what is
+    packed in it."""
+    doubt: str | None = None
+    """Why the text may not be what its author wrote: one of the names in `text.doubt`."""
 
     def __reduce__(self) -> tuple[Callable[..., Document], tuple[Any, ...]]:
         """What pickle keeps; twice as fast as what a frozen class has by itself."""
@@ -143,8 +152,23 @@ class Document:
 
     @property
     def written_in(self) -> str:
-        """What reports show: the encoding of plain text, the format of other documents."""
-        return self.encoding.lstrip(".")
+        """What reports show: the encoding of plain text, the format of other documents.
+
+        How the file is packed comes first, as "gz, utf-8".
+        """
+        return ", ".join(filter(None, (self.packing, self.encoding.lstrip("."))))
+
+    @property
+    def is_member(self) -> bool:
+        """Whether this is a member of an archive, and no file of its own."""
+        return self.source.archive is not None
+
+    @property
+    def untouchable(self) -> str | None:
+        """Why no command may remove, move or replace the file; None if one may."""
+        if self.is_member:
+            return "member of an archive"
+        return f"doubtful: {self.doubt}" if self.doubt else None
 
     @property
     def is_short(self) -> bool:
@@ -158,12 +182,15 @@ class Document:
         return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
 
 
-def without_text(source: Source, encoding: str, bytes_digest: bytes) -> Document:
+def without_text(
+    source: Source, encoding: str, bytes_digest: bytes, packing: str | None = None
+) -> Document:
     """A document whose text is empty or cannot be extracted.
 
     It has no fingerprint, and matches only documents with the same bytes.
     """
-    return Document(source, encoding, 1.0, 0, 0, bytes_digest, bytes_digest, bytes_digest)
+    digests = bytes_digest, bytes_digest, bytes_digest
+    return Document(source, encoding, 1.0, 0, 0, *digests, packing=packing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +211,21 @@ class Member:
     text, in the order of `files.sets`. None if no other has it."""
     set_kind: Kind | None = None
     """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file whose text stands in a larger one, and is in no group with it."""
+
+    path: str
+    whole: str
+    """The file with the larger text."""
+    share: float
+    """The share of the distinct shingles of the part that the larger text has, from 0 to 1."""
+    start: int
+    """Where the part begins in the larger text, in characters, from 0."""
+    end: int
+    """Where it ends: the first character after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +281,20 @@ class FolderPair:
     groups: tuple[int, ...] = ()
     """The numbers of the groups that the pair stands for: all their files lie in folders that are
     joined by pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """A file whose text may not be what its author wrote."""
+
+    path: str
+    doubt: str
+    """See `Document`."""
+
+
+def doubtful(documents: Iterable[Document]) -> tuple[Doubtful, ...]:
+    """The documents whose text is doubtful, in their order."""
+    return tuple(Doubtful(each.path, each.doubt) for each in documents if each.doubt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +379,14 @@ class ScanResult:
     references: tuple[str, ...] = ()
     """The paths that were searched for references."""
 
+    parts: tuple[Part, ...] = ()
+    """Texts that stand in larger ones, by larger text and place; none unless asked for. Of
+    several files with one text, the same one stands for all."""
+
     folders: tuple[FolderPair, ...] = ()
     """Folders with most of their files in another folder, the most copies first."""
+    doubtful: tuple[Doubtful, ...] = ()
+    """The files among `documents` whose text is doubtful."""
 
     @property
     def in_folders(self) -> frozenset[int]:
@@ -354,6 +416,9 @@ class Comparison:
     own_share: float | None = None
     """How much of what they share is theirs alone among `among` files; None if unknown."""
     among: int = 0
+    contained: tuple[float, float] | None = None
+    """The share of the distinct features of the left text that the right one has, and of the right
+    text that the left one has; None if unknown."""
 
 
 def maker(cls: type[_Record], name: str) -> Callable[..., _Record]:

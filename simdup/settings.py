@@ -22,6 +22,9 @@ SIMILARITY = 0.35
 #: `match.own_share`.
 OWN_SHARE = 0.6
 
+#: The share of a text that must stand in a larger one, where parts are asked for.
+PARTS = 0.8
+
 #: Where nothing is verified, the distance stands for at least this similarity: unrelated texts of
 #: one kind, as laws, reach .2 to .3, and nothing else tells them apart then.
 BARE_SIMILARITY = 0.6
@@ -38,11 +41,18 @@ LINKAGES = ("star", "components")
 #: Which row of a group stays in a corpus without near-duplicates.
 KEEPS = ("first", "longest", "representative")
 
+#: How a file may be packed, by its usual ending.
+PACKINGS = ("gz", "xz", "bz2", "zst")
+
 #: Kinds of documents whose text is extracted, by their usual ending; all others are plain text.
-FORMATS = ("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml")
+FORMATS = (
+    *("html", "epub", "docx", "odt", "ods", "odp", "pptx", "xlsx", "rtf", "pdf", "eml", "mbox"),
+    *("srt", "vtt", "ass", "md", "ipynb", "tex", "man"),
+    *PACKINGS,
+)
 
 #: Kinds of files whose rows are documents of a corpus.
-ROW_FORMATS = ("jsonl", "csv", "parquet")
+ROW_FORMATS = ("jsonl", "csv", "tsv", "parquet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,9 @@ class Settings:
     """Programs that extract others; they come before `formats`."""
     own_share: float = OWN_SHARE
     """The least share of what two near-duplicates have in common that is theirs alone; 0: any."""
+    parts: float | None = None
+    """The least share of a text's distinct shingles that stand in a larger text of which it is a
+    part, see `match.parts`; None: nobody asks for parts."""
 
     def __post_init__(self) -> None:
         """Refuse bad values; a `k` that is given decides without verification."""
@@ -104,6 +117,7 @@ class Settings:
             raise BadValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
         if not 0 <= self.own_share <= 1:
             raise BadValueError(f"own_share must be from 0 to 1, not {self.own_share}")
+        self._check_parts()
         if self.k is not None and not 0 <= self.k <= self.recipe.bits:
             raise BadValueError(f"k must be from 0 to the {self.recipe.bits} bits, not {self.k}")
         if self.linkage not in LINKAGES:
@@ -114,11 +128,25 @@ class Settings:
             raise BadValueError(f"formats must be among {', '.join(FORMATS)}, not {unknown!r}")
         object.__setattr__(self, "verified", self.verified and self.k is None)
 
+    def _check_parts(self) -> None:
+        """Raise ValueError for a share of parts that is none, or that nothing can decide."""
+        if self.parts is None:
+            return
+        if not 0 < self.parts <= 1:
+            raise BadValueError(f"parts must be above 0 and at most 1, not {self.parts}")
+        if not self.recipe.has_equal_weights:
+            features = self.recipe.features.value
+            raise BadValueError(f"parts are found by shingles; leave out features {features!r}")
+        if self.k is not None or not self.verified:
+            raise BadValueError("parts need exact shares; leave out k and ask for verification")
+
     def _check_types(self) -> None:
         """Raise TypeError for a value of a wrong type, by name."""
         check_type(self.recipe, "recipe", Recipe)
         check_number(self.similarity, "similarity")
         check_number(self.own_share, "own_share")
+        if self.parts is not None:
+            check_number(self.parts, "parts")
         if self.k is not None:
             check_whole(self.k, "k")
         check_truth(self.verified, "verified")
@@ -126,6 +154,11 @@ class Settings:
             check_type(self.encoding, "encoding", str)
         object.__setattr__(self, "formats", tuple_of(self.formats, "formats", str))
         object.__setattr__(self, "converters", tuple_of(self.converters, "converters", Converter))
+
+    @property
+    def reading(self) -> tuple[tuple[str, ...], tuple[Converter, ...], str | None]:
+        """How the texts of files are read: the arguments of `extract.readers.Readers`."""
+        return self.formats, self.converters, self.encoding
 
     @property
     def distance(self) -> int:

@@ -41,6 +41,13 @@ SLOW_FILES = (
     *("cli/test_evaluate", "cli/test_output", "cli/test_query", "cli/test_report", "cli/test_scan"),
     *("compute/test_kernels", "compute/test_memory", "compute/test_processes"),
     *(
+        "clean/test_adversary",
+        "clean/test_injected",
+        "clean/test_killed",
+        "clean/test_many",
+        "clean/test_model",
+        "clean/test_model_of_scans",
+        "clean/test_peers",
         "corpus/test_formats",
         "corpus/test_scan",
         "evaluation/test_evaluate",

@@ -21,7 +21,7 @@ EXPANDING = "\ufdfa\ufdfb㍿㌖ﷺ½…ﬁﬃⅫ①㈱\u0f77\u0149\u1e9e\U0001f1
 SAME_AS_OTHERS = "ａＺ９ｶﾞﾟ\u2126\u212b\uf900\ufa6c\U0002f800\U0001d518\U0001d7ff\u00a0\u3000"
 CASE_FOLDING = "ßẞİıſΣς\u0390\u1f52\u1fb7\u01f0\u0587\u13a0\uab70\U00010400"
 # The ends of the ranges of Han, and Han, kana, Thai, Khmer and Tangut that are tokens alone.
-SINGLES = "〇\u4dbf\u4e00\u9fd5\u9fd6\U00020000\u31f0\U0001b000กิน\u1780\u1799\U00017000"
+SINGLES = "〇\u4dbf\u4e00\u9fd5\u9fd6\U00020000\u31f0\U0001b000กิน\u1780\u1799\U00017000後发裏𱃗"
 # Characters of no width, separators of lines, controls, and the last of a plane.
 INVISIBLE = "\u200b\u200d\ufeff\u00ad\u034f\u061c\u2028\u0085\x00\x1c\ufffe\U000e0100\U0010ffff"
 SURROGATES = "\ud800\udbff\udc00\udfff"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import json
 import re
 import string
 import zipfile
@@ -25,6 +26,25 @@ def zipped(members, first=None):
             package.writestr("mimetype", first, zipfile.ZIP_STORED)
         for name, content in members.items():
             package.writestr(name, content)
+    return out.getvalue()
+
+
+def tar(members):
+    """A tar file of members with these names; a value may be a TarInfo instead of a text."""
+    import tarfile
+
+    out = BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as file:
+        for name, content in members.items():
+            if isinstance(content, tarfile.TarInfo):
+                file.addfile(content)
+                continue
+            info, data = (
+                tarfile.TarInfo(name),
+                content.encode() if isinstance(content, str) else content,
+            )
+            info.size = len(data)
+            file.addfile(info, BytesIO(data))
     return out.getvalue()
 
 
@@ -222,6 +242,15 @@ def eml(text, subject="", charset="utf-8"):
     return mail.as_bytes()
 
 
+def mbox(text):
+    """A mailbox with a mail for each block of text."""
+    mails = (
+        f"From a@b Mon Jan  1 10:0{n % 10}:00 2024\n".encode() + eml(block).replace(b"\r\n", b"\n")
+        for n, block in enumerate(text.split("\n\n"))
+    )
+    return b"\n\n".join(mails)
+
+
 def pdf(pages, header=None, footer=None, **options):
     """A PDF whose pages have these lines, and a header and footer with {} for the page."""
     from reportlab.pdfgen.canvas import Canvas
@@ -367,3 +396,117 @@ def originals():
 
 
 ORIGINALS = originals()
+
+
+def _times(index, mark=","):
+    """When the line of this number is shown, for subtitles."""
+    begin, end = 2.5 * index, 2.5 * index + 2.25
+    return [
+        f"{int(at // 3600):02}:{int(at // 60) % 60:02}:{at % 60:06.3f}".replace(".", mark)
+        for at in (begin, end)
+    ]
+
+
+def _lines(text):
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def srt(text, encoding="utf-8"):
+    """Subtitles with a cue for each line, every third one in italics."""
+    return "\n".join(
+        f"{number}\n{' --> '.join(_times(number))}\n"
+        + (f"<i>{line}</i>\n" if number % 3 == 0 else f"{line}\n")
+        for number, line in enumerate(_lines(text), 1)
+    ).encode(encoding)
+
+
+def vtt(text):
+    cues = "\n\n".join(
+        f"cue-{number}\n{' --> '.join(_times(number, '.'))} align:start line:80%\n"
+        f"<v Ann>{html.escape(line, quote=False)}</v>"
+        for number, line in enumerate(_lines(text), 1)
+    )
+    return f"WEBVTT - unseen\n\nNOTE unseen\n\nSTYLE\n::cue {{ color: red }}\n\n{cues}\n".encode()
+
+
+def ass(text):
+    head = (
+        "[Script Info]\nTitle: unseen\n\n[V4+ Styles]\nFormat: Name, Fontname\nStyle: Default,Arial\n\n"
+        "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+        "Comment: 0,0:00:00.00,0:00:01.00,Default,,0,0,0,,unseen\n"
+    )
+    events = (
+        f"Dialogue: 0,{','.join(at[1:-1] for at in _times(number, '.'))},Default,,0,0,0,,{{\\i1}}{line}{{\\i0}}\n"
+        for number, line in enumerate(_lines(text), 1)
+    )
+    return (head + "".join(events)).encode("utf-8-sig")
+
+
+def markdown(text):
+    front = 'title: "unseen: a title"\ndate: 2024-05-06\ntags:\n  - unseen\nothers:\n- also'
+    return f"---\n{front}\n---\n\n{text}".encode()
+
+
+def notebook(text):
+    """A notebook with a cell for each block of text."""
+    code = {"cell_type": "code", "metadata": {}, "execution_count": None}
+    output = {"output_type": "stream", "name": "stdout", "text": ["unseen\n"]}
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": block.splitlines(keepends=True)}
+        for block in text.split("\n\n")
+    ]
+    cells[::2] = [
+        {**code, "source": "".join(each["source"]), "outputs": [output]} for each in cells[::2]
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}).encode()
+
+
+_IN_TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": "\\textbackslash{}",
+    "~": "\\textasciitilde{}",
+    "^": "\\^{}",
+    "é": "\\'e",
+    "ü": '\\"{u}',
+    "“": "``",
+    "”": "''",
+    "—": "---",
+    "–": "--",
+}
+
+
+def tex(text):
+    body = "".join(_IN_TEX.get(c, c) for c in text)
+    head = (
+        "% unseen\n\\documentclass[12pt]{article}\n\\usepackage[utf8]{inputenc}\n"
+        "\\newcommand{\\unseen}[1]{unseen #1}\n\\begin{document}\n\\label{unseen} % unseen\n"
+    )
+    return f"{head}{body}\n\\end{{document}}\nunseen\n".encode()
+
+
+def man(text):
+    lines = (line.replace("\\", "\\e").replace("-", "\\-") for line in text.split("\n"))
+    shown = "\n".join(f"\\&{line}" if line[:1] in {".", "'"} else line for line in lines)
+    head = '.\\" unseen\n.de unseen\nunseen\n..\n.TH UNSEEN 1 "unseen"\n.SH "'
+    first, _, rest = shown.partition("\n")
+    return f'{head}{first.replace(chr(34), chr(34) * 2)}"\n{rest}\n'.encode()
+
+
+def site_page(text, title="", number=1):
+    """A page of a site: the same navigation, search box and footer around every text."""
+    links = "".join(
+        f'<li><a href="{n}.html">Unseen chapter {n} of the handbook</a></li>' for n in range(60)
+    )
+    body = "\n".join(f"<p>{html.escape(line)}</p>" for line in text.split("\n"))
+    return f"""<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title></head><body>
+<a href="#main">Unseen: skip to the text</a>
+<header><a href="/">Unseen Handbook</a><nav><ul>{links[:2000]}</ul></nav>
+<form action="/search"><label>Unseen: search</label><button>Search</button></form></header>
+<div class="columns"><div role="navigation"><div><ul>{links}</ul></div></div>
+<main id="main"><nav aria-label="breadcrumbs">Unseen &gt; page {number}</nav>
+<article><header><h1>{html.escape(title)}</h1></header>
+{body}
+</article><nav><a href="{number + 1}.html">Unseen: next</a></nav></main>
+<aside><h2>Unseen news</h2><ul>{links[:1000]}</ul></aside></div>
+<footer>Unseen: all rights reserved by the makers of the handbook. Imprint. Cookies.</footer>
+</body></html>""".encode()

@@ -21,7 +21,7 @@ def test_an_input_of_the_corpus_holds(target, path):
     target(path.read_bytes())
 
 
-@pytest.mark.parametrize("name", ["decoding", "fingerprinting", "naming", "indexing"])
+@pytest.mark.parametrize("name", ["decoding", "fingerprinting", "naming", "indexing", "cleaning"])
 def test_any_bytes_hold(name):
     @settings(max_examples=100)
     @given(st.binary(max_size=300))

@@ -184,13 +184,27 @@ def test_every_exit_code_is_in_the_manual():
     assert re.findall(r"^\| (\d+) \|", table, re.MULTILINE) == ["0", "1", "2", "3", "70", "130"]
 
 
-def test_every_promise_has_its_tests():
-    promises = re.findall(r"^1\. .*\n   (.*)$", PAGES["reliability"], re.MULTILINE)
+@pytest.mark.parametrize(("page", "least"), [("reliability", 30), ("clean", 12)])
+def test_every_promise_has_its_tests(page, least):
+    promises = re.findall(r"^1\. .*\n   (.*)$", PAGES[page], re.MULTILINE)
 
-    assert len(promises) > 30
+    assert len(promises) >= least
     for line in promises:
         tests = re.findall(r"\[`(\w+)`\]\(../../(tests/.*?\.py)\)", line)
         assert tests, line
+        for name, path in tests:
+            assert f"\ndef test_{name}(" in (ROOT / path).read_text("utf-8"), name
+
+
+def test_every_loss_of_another_program_has_its_test():
+    rows = re.findall(
+        r"^\| .* \d.* \|$", PAGES["clean"].partition("## What others lost")[2], re.MULTILINE
+    )
+
+    assert len(rows) > 15
+    for row in rows:
+        tests = re.findall(r"\[`(\w+)`\]\(../../(tests/.*?\.py)\)", row)
+        assert tests, row
         for name, path in tests:
             assert f"\ndef test_{name}(" in (ROOT / path).read_text("utf-8"), name
 

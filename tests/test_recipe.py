@@ -28,6 +28,7 @@ def test_one_length_of_shingles_may_stand_alone():
             {"features": "stems"},
             "features must be one of 'shingles', 'words', 'keywords', 'tokens', not 'stems'",
         ),
+        ({"fold_variants": 1}, "fold_variants must be true or false, not 1"),
         ({"ngram": ()}, "ngram must be from 1 to 16, not nothing"),
         ({"ngram": (0, 2)}, "ngram must be from 1 to 16, not 0,2"),
         ({"ngram": 17}, "ngram must be from 1 to 16, not 17"),
@@ -64,7 +65,9 @@ def test_keys_differ_whenever_a_bit_may(tmp_path):
         Recipe(bits=64),
         Recipe(ngram=3),
         Recipe(ngram=(2, 3)),
+        Recipe(fold_variants=False),
         Recipe(features="words"),
+        Recipe(features="words", fold_variants=False),
         Recipe(features="words", hash="blake2b"),
         Recipe(features="words", stop_words=str(stop)),
         Recipe(features="words", stop_words=str(other)),
@@ -81,6 +84,8 @@ def test_keys_differ_whenever_a_bit_may(tmp_path):
 
 def test_options_that_change_no_bit_change_no_key():
     assert Recipe(top=10).key() == Recipe().key()
+    for kind in ("tokens", "keywords"):
+        assert Recipe(features=kind, fold_variants=False) == Recipe(features=kind)
     assert Recipe(features="tokens", ngram=3).key() == Recipe(features="tokens").key()
 
 

@@ -10,6 +10,7 @@ decide.py       which files of a group go, and for which other one
 folders.py      whole folders that go
 planning.py     all of these together: the plan of a result
 narrow.py       what the command line allows of a plan file
+review.py       questions about a plan, and the plan that the answers make
 limits.py       plans that are too large to be meant
 apply.py        a plan into what was done, in batches
 refusals.py     why a file is left as it is

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from simdup.clean.checks import Held
     from simdup.clean.records import Action
 
+    _Identity = tuple[int, int]
+
 
 class AstrayError(RefusedError):
     """What is in the trash or elsewhere is another file, which could not be put back."""
@@ -50,9 +52,10 @@ class Acting:
         """Return where the file of an action will be. Raises RefusedError and OSError."""
         path = action.file.path
         folder, name = os.path.split(path)
-        folder_ns = os.lstat(folder).st_mtime_ns
+        above = os.lstat(folder)
+        folder_ns = above.st_mtime_ns
         if action.act is Act.TRASH and not system_bin.IS_USED:
-            trash = self._trashes.trash_for(path, action.file.device)
+            trash = self._trashes.trash_for(path, above.st_dev)
             target = trash.place(trash.free_name(name)).path
             return Intent(action.line, target, folder_ns, trash.path, trash.top)
         aside = f".simdup-{secrets.token_hex(6)}"
@@ -81,30 +84,26 @@ class Acting:
         Raises FileExistsError if the target has been taken, RefusedError and OSError; then the
         file has its name still, unless the error is an AstrayError.
         """
-        {
+        device, inode = {
             Act.TRASH: self._trash,
             Act.MOVE: self._move,
             Act.LINK: self._link,
             Act.REFLINK: self._reflink,
             Act.DELETE: self._delete,
         }[action.act](intent, file, kept)
+        # It is done: whatever fails from here on does not change that.
         self._touch(os.path.dirname(file.file.path), file.place.folder)
-        return self._done(intent, file)
+        ctime_ns = folder_ns = 0
+        with suppress(OSError):
+            ctime_ns = os.fstat(file.descriptor).st_ctime_ns
+            if file.place.folder is not None:
+                folder_ns = os.fstat(file.place.folder).st_mtime_ns
+        return Done(intent.line, device, inode, ctime_ns, folder_ns)
 
-    def _done(self, intent: Intent, file: Held) -> Done:
-        folder = file.place.folder
-        folder_ns = 0 if folder is None else os.fstat(folder).st_mtime_ns
-        try:
-            with closing(Place.of(intent.target)) as target:
-                now = target.status()
-        except FileNotFoundError:  # deleted, or in a bin that says nothing of where
-            now = file.status
-        return Done(intent.line, now.st_dev, now.st_ino, now.st_ctime_ns, folder_ns)
-
-    def _trash(self, intent: Intent, file: Held, kept: Held) -> None:
+    def _trash(self, intent: Intent, file: Held, kept: Held) -> _Identity:
         if intent.trash is None:
             system_bin.throw_away(file, kept)
-            return
+            return file.identity
         trash = self._trashes.trash_at(intent.trash, intent.top)
         name = os.path.basename(intent.target)
         trash.note(name, file.file.path)
@@ -117,41 +116,49 @@ class Acting:
             raise
         self._touch(os.path.join(trash.path, "info"), trash.info)
         self._touch(os.path.join(trash.path, "files"), trash.files)
+        return file.identity
 
-    def _move(self, intent: Intent, file: Held, kept: Held) -> None:
+    def _move(self, intent: Intent, file: Held, kept: Held) -> _Identity:
         for each in intent.made:
             make_folder(each)
         with closing(Place.of(intent.target)) as target:
-            if _device_of(target) == file.status.st_dev:
+            found = file.identity
+            if _is_near(file, target):
                 _rename(file, kept, target)
             else:
-                self._copy_and_remove(intent, file, kept, target)
+                found = self._copy_and_remove(intent, file, kept, target)
             self._touch(os.path.dirname(intent.target), target.folder)
+            return found
 
-    def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> None:
+    def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> _Identity:
+        if file.status.st_nlink > 1:
+            raise RefusedError(Refusal.OTHER_NAMES, "another file system would part them")
         part = target.beside(intent.aside or "")
         copy = copy_to(file.descriptor, part, file.file.byte_digest)
         try:
+            made = os.fstat(copy)
             try:
                 rename_new(part, target)
             except BaseException:
                 part.unlink()
                 raise
-            sync_folder(target.folder)
             try:
+                sync_folder(target.folder)
                 file.check_unchanged()
                 remove(file, kept, file.place.beside(intent.aside or ""))
             except BaseException:
-                if os.path.samestat(os.fstat(copy), target.status()):
+                if os.path.samestat(made, target.status()):
                     target.unlink()
                 raise
         finally:
             os.close(copy)
+        return made.st_dev, made.st_ino
 
-    def _delete(self, intent: Intent, file: Held, kept: Held) -> None:
+    def _delete(self, intent: Intent, file: Held, kept: Held) -> _Identity:
         remove(file, kept, file.place.beside(intent.aside or ""))
+        return file.identity
 
-    def _link(self, intent: Intent, file: Held, kept: Held) -> None:
+    def _link(self, intent: Intent, file: Held, kept: Held) -> _Identity:
         check_linkable(file, kept, self._names[file.identity])
         self._names[file.identity] -= 1
         made = file.place.beside(intent.aside or "")
@@ -165,19 +172,29 @@ class Acting:
             _swap(file, kept, made)
         except BaseException:
             with suppress(OSError):
-                if made.status().st_nlink > 1 and not file.is_at(made):
+                if not file.is_at(made) and (
+                    made.status().st_nlink > 1 or _is_same(file, kept, file.place)
+                ):
                     made.unlink()
             raise
         finally:
-            kept.look_again()
+            with suppress(OSError):
+                kept.look_again()
+        return kept.identity
 
-    def _reflink(self, intent: Intent, file: Held, kept: Held) -> None:  # noqa: ARG002
+    def _reflink(self, intent: Intent, file: Held, kept: Held) -> _Identity:  # noqa: ARG002
         share_blocks(kept.descriptor, file.descriptor, file.status.st_size)
+        return file.identity
 
     def _touch(self, path: str, folder: int | None) -> None:
         """Have a folder synced by the next `sync`."""
-        if folder is not None and path not in self._touched:
+        if folder is None or path in self._touched:
+            return
+        try:
             self._touched[path] = os.dup(folder)
+        except OSError:  # no descriptor is left
+            with suppress(OSError):
+                sync_folder(folder)
 
     def sync(self) -> None:
         """Make all that was done last through a power cut. Raises OSError."""
@@ -199,7 +216,7 @@ class Acting:
 def _rename(file: Held, kept: Held, target: Place) -> None:
     """Give a file the name `target`, and put back what turns out to be another one."""
     rename_new(file.place, target)
-    if not (file.is_at(target) and file.is_whole() and kept.is_whole()):
+    if not _is_same(file, kept, target):
         _put_back(target, file.place)
 
 
@@ -236,7 +253,7 @@ def _swap(file: Held, kept: Held, made: Place) -> None:
             dst_dir_fd=file.place.folder,
         )
         return
-    if not (file.is_at(made) and file.is_whole() and kept.is_whole()):
+    if not _is_same(file, kept, made):
         exchange(made, file.place)
         raise RefusedError(Refusal.REPLACED)
     try:
@@ -244,6 +261,14 @@ def _swap(file: Held, kept: Held, made: Place) -> None:
     except OSError:
         exchange(made, file.place)
         raise
+
+
+def _is_same(file: Held, kept: Held, place: Place) -> bool:
+    """Whether a file has a name, and it and the kept one are as they were when compared."""
+    try:
+        return file.is_at(place) and file.is_whole() and kept.is_whole()
+    except OSError:
+        return False
 
 
 def check_linkable(file: Held, kept: Held, names: int) -> None:
@@ -254,7 +279,7 @@ def check_linkable(file: Held, kept: Held, names: int) -> None:
     if file.status.st_dev != kept.status.st_dev:
         raise RefusedError(Refusal.OTHER_DEVICE)
     if file.status.st_nlink > names:
-        raise RefusedError(Refusal.OTHER_NAMES)
+        raise RefusedError(Refusal.OTHER_NAMES, "which are not in the plan")
     states = [
         (each.status.st_uid, each.status.st_gid, stat.S_IMODE(each.status.st_mode))
         for each in (file, kept)
@@ -282,8 +307,11 @@ def _missing(target: str) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-def _device_of(target: Place) -> int:
-    """Return the device of the folder of a place."""
-    if target.folder is None:
-        return os.stat(os.path.dirname(target.path)).st_dev
-    return os.fstat(target.folder).st_dev
+def _is_near(file: Held, target: Place) -> bool:
+    """Whether a file and a place are on one file system, by their folders.
+
+    On an overlay file system, as in a container, files have other devices than their folders.
+    """
+    folders = file.place.folder, target.folder
+    devices = {os.fstat(each).st_dev for each in folders if each is not None}
+    return len(devices) == 1

@@ -21,6 +21,7 @@ from simdup.clean.journal import JournalFailedError, begun, locked
 from simdup.clean.outcome import Outcome
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.system import HAS_FOLDERS
 from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.progress import silent
@@ -73,6 +74,8 @@ def _prepared(actions: Iterable[Action], to: str | os.PathLike[str] | None) -> s
     acts = {each.act for each in actions}
     if Act.TRASH in acts:
         system_bin.check_installed()
+    if not HAS_FOLDERS and acts != {Act.TRASH}:
+        raise InputError("on this system files can only go to the bin")
     if Act.MOVE not in acts:
         return None
     if to is None:
@@ -126,7 +129,7 @@ class Run:
         self._going_files = {(each.file.device, each.file.inode): each.line for each in every}
         self.changed: dict[tuple[int, int], int] = {}
         self._kept: Held | None = None
-        self._readers = Readers(settings.formats)
+        self._readers = Readers(settings.formats, encoding=settings.encoding)
 
     def take(
         self, actions: Sequence[Action], journal: Journal, acting: Acting, progress: Progress
@@ -227,9 +230,9 @@ class Run:
     def _note_changes(self, file: Held, kept: Held) -> None:
         """Remember the ctime of files that this run changed, and that may be met again."""
         for each in (file, kept):
-            now = os.fstat(each.descriptor)
-            if now.st_nlink > 1 or each.is_kept:
-                self.changed[each.identity] = now.st_ctime_ns
+            if each.status.st_nlink > 1 or each.is_kept:
+                with suppress(OSError):
+                    self.changed[each.identity] = os.fstat(each.descriptor).st_ctime_ns
 
     def _hold(self, file: FileId) -> Held:
         """Return the kept file, open; it stays so while the next actions keep it too."""

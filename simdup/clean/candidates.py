@@ -36,8 +36,8 @@ class Candidate:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is plain text, and not a document whose text is extracted."""
-        return self.document.format == "text"
+        """Whether it is plain text, neither packed nor a document whose text is extracted."""
+        return self.document.format == "text" and self.document.packing is None
 
     @property
     def is_text_certain(self) -> bool:
@@ -54,6 +54,7 @@ def check_result(result: ScanResult, name: str) -> None:
         for group in result.groups
         for document in (member.document for member in group.members)
         for source in (document.source,)
+        if document.untouchable is None
     )
     if result.base is None or not all(known):
         raise InputError(
@@ -80,7 +81,7 @@ def _real(path: str) -> str:
     """The path of a file or folder without links among the folders, and not beyond a link."""
     if os.path.isdir(path):
         return os.path.realpath(path)
-    folder, name = os.path.split(os.path.normpath(path))
+    folder, name = os.path.split(path)
     return os.path.join(os.path.realpath(folder), name)
 
 
@@ -94,15 +95,17 @@ def candidates(
     """
     roots, base = roots_of(result), result.base or os.curdir
     stays, folder_of = protection.reason(), cache(os.path.realpath)
+    is_noisy = cache(lambda folder: is_noise(os.path.join(folder, "")))
     for group in result.groups:
         found = []
         for place, member in enumerate(group.members):
             scanned = member.document.path
-            folder, name = os.path.split(os.path.normpath(os.path.join(base, scanned)))
+            folder, name = os.path.split(os.path.join(base, scanned))
             path = os.path.join(folder_of(folder), name)
             document = _at(member.document, path)
             file = _id(document)
-            if reason := _unfit(file, roots):
+            noise = NOISE if is_noisy(folder_of(folder)) else ""
+            if reason := document.untouchable or noise or _unfit(file, roots):
                 left.append(Left(0, group.id, file, reason))
                 continue
             reference = "protected: --against" if document.source.is_reference else ""
@@ -125,11 +128,8 @@ def _id(document: Document) -> FileId:
 
 def _unfit(file: FileId, roots: Sequence[str]) -> str:
     """Why a file is neither kept nor acted on; "" if it may be."""
-    if is_noise(file.path):
-        return NOISE
-    if not any(is_under(file.path, root) for root in roots):
-        return OUTSIDE
-    return changed_since(file)
+    is_inside = any(is_under(file.path, root) for root in roots)
+    return changed_since(file) if is_inside else OUTSIDE
 
 
 def _ranked(document: Document, roots: Sequence[str], *, is_first: bool) -> Ranked:

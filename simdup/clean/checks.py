@@ -239,6 +239,8 @@ def check_same(
             option = "--formats-too" if is_document else "--text"
             raise RefusedError(Refusal.NOT_ALLOWED, f"identical text, without {option}")
         return
+    if is_document and not consents.formats:
+        raise RefusedError(Refusal.NOT_ALLOWED, "near, a document, without --formats-too")
     features = concatenated([each.features for each in (one, other) if each.features is not None])
     similarity = float(cosines(features, np.array([0]), np.array([1]))[0])
     if consents.near is None or similarity < consents.near:
@@ -305,7 +307,8 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
         raise held.refused(Refusal.CHANGED)
     if text.text_digest != held.file.text_digest:
         raise held.refused(Refusal.NOT_THE_SAME, "its text is not that of the plan")
-    return _Reading(text.encoding.name in FORMATS, features)
+    is_document = text.encoding.name in FORMATS or text.packing is not None
+    return _Reading(is_document, features)
 
 
 def _chunks(descriptor: int, source: Source, limit: int | None) -> Generator[bytes]:

@@ -51,7 +51,7 @@ class Intent:
     target: str
     """Where the file will be; the path of the file itself if it stays where it is."""
     folder_ns: int
-    """When its folder was last changed, before."""
+    """When the folder of the file was last changed, before."""
     trash: str | None = None
     """The trash folder that `target` is in."""
     top: str | None = None
@@ -71,6 +71,7 @@ class Done:
     inode: int
     """Of what is at the target now, or at the file's own path if it is a link now."""
     ctime_ns: int
+    """When the file was last changed, its names too; 0 if that is not known."""
     folder_ns: int
     """When the folder of the file was last changed, after it; 0 if that is not known."""
 
@@ -83,6 +84,8 @@ class Story:
     intent: Intent | None = None
     done: Done | None = None
     refused: str | None = None
+    folder_ns: int = 0
+    """When the folder of the file was last changed, before the first intent."""
 
     @property
     def is_open(self) -> bool:
@@ -95,6 +98,7 @@ class History:
     """What a whole journal says."""
 
     path: str
+    """Absolute."""
     header: Header
     planned: int
     """The number of actions that `begin` announces."""
@@ -129,7 +133,8 @@ class Journal:
 
     def planned(self, action: Action) -> None:
         """Add an action of the plan."""
-        self._add("planned", {"line": action.line, "plan": json.loads(action_line(action))})
+        event = f'"event": "planned", "line": {action.line}, "plan": {action_line(action)}}}'
+        self._waiting.append(_line(event))
         if len(self._waiting) >= 1024:
             self._write()
 
@@ -158,7 +163,8 @@ class Journal:
         self._add("left", {"line": line})
 
     def _add(self, event: str, fields: dict[str, Any]) -> None:
-        self._waiting.append(_line({"event": event, **fields}))
+        whole = json.dumps({"event": event, **fields}, ensure_ascii=False, allow_nan=False)
+        self._waiting.append(_line(whole[1:]))
 
     def _write(self) -> None:
         data, self._waiting = b"".join(self._waiting), []
@@ -194,7 +200,7 @@ def begun(
     `place` names the file, which must not be there; None: a new one in the usual folder.
     """
     actions = list(actions)
-    journal = _created(place)
+    journal = _created(place, "-undo" if undoes else "")
     plan = json.loads(next(iter(plan_lines(Plan((), (), header)))))
     journal._add(  # noqa: SLF001  (the functions that make one)
         "begin",
@@ -238,14 +244,14 @@ def continued(history: History) -> Journal:
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
-def _created(place: str | None) -> Journal:
+def _created(place: str | None, tail: str) -> Journal:
     """Return an empty journal. Raises InputError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | _NO_LINK
     try:
         folder = os.path.dirname(os.path.abspath(place)) if place else str(default_folder())
         if place is None:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-        for path in (place,) if place else _names(folder):
+        for path in (place,) if place else _names(folder, tail):
             with suppress(*() if place else (FileExistsError,)):
                 descriptor = os.open(path, flags, 0o600)
                 _sync_path(folder)
@@ -257,11 +263,12 @@ def _created(place: str | None) -> Journal:
     raise AssertionError("names never end")
 
 
-def _names(folder: str) -> Iterator[str]:
+def _names(folder: str, tail: str) -> Iterator[str]:
     stem = f"{datetime.now().astimezone():%Y-%m-%dT%H%M%S}-{os.getpid()}"
     number = 1
     while True:
-        yield os.path.join(folder, f"{stem}.jsonl" if number == 1 else f"{stem}-{number}.jsonl")
+        again = "" if number == 1 else f"-{number}"
+        yield os.path.join(folder, f"{stem}{again}{tail}.jsonl")
         number += 1
 
 
@@ -274,6 +281,10 @@ def _sync_path(folder: str) -> None:
             os.close(descriptor)
 
 
+# Why a root is not locked: files in it will be refused one by one.
+_NO_LOCK = (FileNotFoundError, NotADirectoryError, PermissionError)
+
+
 @contextmanager
 def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
     """Keep other runs out of the folder of journals and these roots. Raises InputError at once."""
@@ -283,27 +294,38 @@ def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
         yield
         return
     folder = os.path.dirname(os.path.abspath(journal)) if journal else str(default_folder())
-    held: list[int] = []
+    held: dict[tuple[int, int], int] = {}
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        lock = os.path.join(folder, "clean.lock")
-        held.append(os.open(lock, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600))
-        for root in sorted({*roots}):
-            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                held.append(os.open(root, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK))
-        for descriptor in held:
+        if journal is None:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        for path in (folder, *roots):
+            with suppress(*_NO_LOCK if path != folder else ()):
+                descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+                status = os.fstat(descriptor)
+                if held.setdefault((status.st_dev, status.st_ino), descriptor) != descriptor:
+                    os.close(descriptor)
+        for descriptor in held.values():
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise InputError("another `simdup clean` or `undo` is under way here") from None
             except OSError:
                 continue  # of a file system that has no locks
-        yield
     except OSError as error:
+        _close(held.values())
         raise InputError(f"{error.filename or folder!r}: {reason_of(error)}") from None
+    except InputError:
+        _close(held.values())
+        raise
+    try:
+        yield
     finally:
-        for descriptor in held:
-            os.close(descriptor)
+        _close(held.values())
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def machine() -> str:
@@ -318,9 +340,10 @@ def _user() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
 
 
-def _line(event: dict[str, Any]) -> bytes:
-    rest = json.dumps(event, ensure_ascii=False, allow_nan=False).encode("utf-8")[1:]
-    return b'{"crc": "%08x", %s\n' % (crc32(rest[:-1]), rest)
+def _line(rest: str) -> bytes:
+    """Return a line of a journal: its CRC, and the rest of an object of JSON."""
+    data = rest.encode("utf-8")
+    return b'{"crc": "%08x", %s\n' % (crc32(data[:-1]), data)
 
 
 def read_journal(path: str) -> History:
@@ -336,7 +359,7 @@ def read_journal(path: str) -> History:
         if hasattr(os, "getuid") and os.fstat(descriptor).st_uid != os.getuid():
             raise InputError(f"{path!r} is the journal of another user")
         try:
-            return _history(file, os.path.abspath(path))
+            return _history(file, path)
         except OSError as error:
             raise InputError(f"{path!r}: {reason_of(error)}") from None
 
@@ -348,7 +371,7 @@ def _history(lines: Iterable[bytes], path: str) -> History:
         history = _begin(Fields(_event(first)), path)
     except WrongFieldError as wrong:
         raise InputError(f"{path!r}, line 1: no journal: {wrong}") from None
-    history.whole = len(first)
+    history.path, history.whole = os.path.abspath(path), len(first)
     for number, line in numbered:
         if not line.endswith(b"\n"):
             break
@@ -402,13 +425,10 @@ def _tell(fields: Fields, history: History) -> None:
 def _tell_intent(fields: Fields, story: Story) -> None:
     paths = {key: fields.path(key) for key in ("trash", "top", "aside") if fields.has(key)}
     made = tuple(each.path() for each in fields.each("made")) if fields.has("made") else ()
-    line, target = story.action.line, fields.path("target")
-    folder_ns = _time(fields)
-    story.intent, story.done, story.refused = (
-        Intent(line, target, folder_ns, **paths, made=made),
-        None,
-        None,
-    )
+    line, target, folder_ns = story.action.line, fields.path("target"), _time(fields)
+    story.intent = Intent(line, target, folder_ns, **paths, made=made)
+    story.done, story.refused = None, None
+    story.folder_ns = story.folder_ns or folder_ns
 
 
 def _tell_done(fields: Fields, story: Story) -> None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simdup.clean.decide import BYTES_ONLY, NEAR_ASKS
-from simdup.clean.protection import NOISE, OUTSIDE, is_noise
+from simdup.clean.protection import NOISE, OUTSIDE, changed_since, is_noise
 from simdup.clean.records import Act, Action, Left, Plan
 from simdup.clean.rules import is_under
 from simdup.records import Kind
@@ -24,9 +24,17 @@ TEXT_ASKS = "identical text: wants --text, or --formats-too for a document"
 FOR_GOOD_ASKS = "for good: wants --permanently"
 
 
-def narrowed(plan: Plan, consents: Consents, protection: Protection, act: Act | None) -> Plan:
+def narrowed(
+    plan: Plan,
+    consents: Consents,
+    protection: Protection,
+    act: Act | None = None,
+    *,
+    is_dry: bool = False,
+) -> Plan:
     """The plan without actions that the user does not allow: these are left, each with its reason.
 
+    In a dry run files that are not as they were seen are left too; otherwise `apply` refuses them.
     `act` replaces what the plan does with files, unless it is None. The numbers of lines stay
     those of the plan file. Raises InputError for a protected folder that does not exist.
     """
@@ -35,7 +43,7 @@ def narrowed(plan: Plan, consents: Consents, protection: Protection, act: Act | 
     for each in plan.actions:
         action = each if act is None else replace(each, act=act)
         reason = _consent(action, consents) or _place(action, plan) or stays(action.file.path)
-        if reason:
+        if reason or (is_dry and (reason := _changed(action))):
             left.append(Left(each.line, each.group, each.file, reason))
         else:
             actions.append(action)
@@ -64,6 +72,14 @@ def _consent(action: Action, consents: Consents) -> str:
         return NEAR_ASKS
     alike = action.similarity or 0.0
     return f"near: only {alike:.3f} alike" if alike < consents.near else ""
+
+
+def _changed(action: Action) -> str:
+    """Why a file or the one that is kept is not as it was seen; "" if both are."""
+    if why := changed_since(action.file):
+        return why
+    why = changed_since(action.keep)
+    return f"the kept file: {why}" if why else ""
 
 
 def _place(action: Action, plan: Plan) -> str:

@@ -16,6 +16,7 @@ from simdup.clean.decide import (
     BYTES_ONLY,
     FORMATS_ASKS,
     NEAR_ASKS,
+    NEAR_FORMATS_ASKS,
     PREFERRED,
     SHORT,
     TEXT_ASKS,
@@ -38,7 +39,16 @@ UNREADABLE = "it cannot be compared with the kept file"
 #: Why a file goes after a review.
 DROPPED = "reviewed"
 
-_OPEN = {NEAR_ASKS, TEXT_ASKS, FORMATS_ASKS, UNCERTAIN, SHORT, BYTES_ONLY, NOT_REVIEWED}
+_OPEN = {
+    NEAR_ASKS,
+    NEAR_FORMATS_ASKS,
+    TEXT_ASKS,
+    FORMATS_ASKS,
+    UNCERTAIN,
+    SHORT,
+    BYTES_ONLY,
+    NOT_REVIEWED,
+}
 _ANSWERED = {KEPT, NO_DUPLICATE}
 
 
@@ -67,6 +77,8 @@ class Question(NamedTuple):
     file: FileId
     is_proposed: bool
     """Whether the rules let the file go."""
+    copies: int = 0
+    """How many identical copies of the file go for it, and go with it if it is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +140,9 @@ class Review:
         for group in self._groups:
             if group.waiting:
                 file = group.waiting[0]
-                return Question(group.id, group.files[0], file, file.path in group.proposed)
+                copies = sum(each.keep.path == file.path for each in group.copies)
+                is_proposed = file.path in group.proposed
+                return Question(group.id, group.files[0], file, is_proposed, copies)
         return None
 
     def answer(self, answer: Answer) -> str:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 #: Formats from the one that holds the most of a document to the one that holds the least.
 FORMAT_ORDER = (
-    *("docx", "odt", "pptx", "odp", "xlsx", "ods", "rtf", "epub", "html", "eml", "pdf", "text"),
+    *("docx", "odt", "pptx", "odp", "xlsx", "ods", "rtf", "epub", "html", "mbox", "eml", "ipynb"),
+    *("tex", "man", "md", "pdf", "ass", "vtt", "srt", "text"),
 )
 
 #: What decides where the given rules do not.

@@ -35,7 +35,11 @@ class Settler:
         """Prepare for the files of a journal."""
         self._history = history
         self._trashes = Trashes()
-        self._restored: dict[tuple[int, int], str] = {}
+        self._names: dict[tuple[int, int], list[str]] = {}
+        for story in history.stories.values():
+            if story.action.act is Act.LINK:
+                file = story.action.file
+                self._names.setdefault((file.device, file.inode), []).append(file.path)
 
     def put_back(self, story: Story, *, act: bool = True) -> bool:
         """Put the file of an action back; False if it is where it was already.
@@ -58,17 +62,26 @@ class Settler:
         except OSError as error:
             raise RefusedError(Refusal.FAILED, reason_of(error)) from None
 
-    def is_there(self, story: Story) -> bool:
-        """Whether the file is where the intent wants it, and no longer at its own name."""
-        file, intent = story.action.file, story.intent
-        if intent is None or story.action.act not in {Act.TRASH, Act.MOVE}:
-            return False
+    def identity_there(self, story: Story) -> tuple[int, int] | None:
+        """Device and inode of what was put where the intent wants it, if all of it is done."""
+        file, intent, keep = story.action.file, story.intent, story.action.keep
+        if intent is None:
+            return None
         try:
             self._check_paths(story, intent)
-            with _place(intent.target) as target, closing(_opened(target, file)) as found:
-                return found.identity == (file.device, file.inode) and _as_left(found)
+            with _place(file.path) as place, _place(intent.target) as target:
+                aside = place.beside(intent.aside or "-")
+                if story.action.act is Act.LINK:
+                    kept = keep.device, keep.inode
+                    return kept if _is(place, kept) and not aside.exists() else None
+                if story.action.act not in {Act.TRASH, Act.MOVE} or place.exists():
+                    return None
+                if story.action.act is Act.MOVE and aside.exists():
+                    return None
+                with closing(_opened(target, file)) as found:
+                    return found.identity if _as_left(found) else None
         except (RefusedError, OSError, ValueError):
-            return False
+            return None
 
     def _check_paths(self, story: Story, intent: Intent) -> None:
         """Raise RefusedError for an intent that simdup cannot have had."""
@@ -78,9 +91,7 @@ class Settler:
             is_right &= is_trash(intent.trash, intent.top)
             is_right &= os.path.dirname(intent.target) == os.path.join(intent.trash, "files")
         elif act is Act.TRASH:
-            raise RefusedError(
-                Refusal.NO_WAY_BACK, "the bin of the system has it: take it out there"
-            )
+            raise RefusedError(Refusal.IN_BIN)
         elif act is Act.MOVE:
             to = self._history.to
             is_right &= to is not None and is_below(intent.target, to)
@@ -120,9 +131,11 @@ class Settler:
     def _from_target(self, story: Story, intent: Intent, place: Place, *, act: bool) -> None:
         """Put back what lies at the target. Raises FileNotFoundError if nothing does."""
         file, done = story.action.file, story.done
-        known = (file.device, file.inode) if done is None else (done.device, done.inode)
         with _place(intent.target) as target, closing(_opened(target, file)) as found:
-            if found.identity != known or not _as_left(found):
+            known = {(file.device, file.inode)} if done is None else {(done.device, done.inode)}
+            if done is None and story.action.act is Act.MOVE:
+                known.add(found.identity)  # it may be a copy of which the journal has no more
+            if found.identity not in known or not _as_left(found):
                 raise RefusedError(Refusal.NOT_AS_LEFT, intent.target)
             _check_free(place)
             if act:
@@ -167,7 +180,7 @@ class Settler:
                 return
             raise RefusedError(Refusal.NAME_TAKEN)
         is_deleted = story.action.act is Act.DELETE
-        raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.GONE)
+        raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.LOST)
 
     def _clean_up(self, story: Story, intent: Intent, place: Place) -> None:
         """Remove what a run left that was killed before it moved the file."""
@@ -201,14 +214,14 @@ class Settler:
         own, kept = (file.device, file.inode), (keep.device, keep.inode)
         aside = place.beside(intent.aside or "")
         if _is(place, own):
-            if act and _is(aside, kept) and aside.status().st_nlink > 1:
-                aside.unlink()
+            if act:
+                _remove_link(aside, place, story)
             return False
         if not _is(place, kept):
             with suppress(RefusedError):
                 self._is_back(story, place)
-                if act and _is(aside, kept) and aside.status().st_nlink > 1:
-                    aside.unlink()
+                if act:
+                    _remove_link(aside, place, story)
                 return False
             raise RefusedError(Refusal.NOT_AS_LEFT, "it is no longer the link that was made")
         if not act:
@@ -216,36 +229,47 @@ class Settler:
         if _is(aside, own):
             exchange(aside, place)
         else:
-            self._make_own(file, place, aside)
-        if _is(aside, kept) and aside.status().st_nlink > 1:
-            aside.unlink()
+            self._make_own(story, place, aside)
+        _remove_link(aside, place, story)
         sync_folder(place.folder)
         return True
 
-    def _make_own(self, file: FileId, place: Place, aside: Place) -> None:
+    def _make_own(self, story: Story, place: Place, aside: Place) -> None:
         """Exchange a link for a file with the same bytes, and with the names it had before."""
+        file = story.action.file
         _remove_part(aside)
-        known = self._restored.get((file.device, file.inode))
         with closing(_opened(place, file)) as found:
             if digest_of_open(found.descriptor) != file.byte_digest:
                 raise RefusedError(Refusal.NOT_AS_LEFT, "the text that both names show")
-            if known is None:
+            if not self._linked_to_other_name(story, aside):
                 copy = copy_to(found.descriptor, aside, file.byte_digest)
                 try:
                     os.utime(copy, ns=(found.status.st_atime_ns, file.mtime_ns))
                     os.fsync(copy)
                 finally:
                     os.close(copy)
-            else:
-                with _place(known) as first:
+            _exchanged(aside, place, found)
+
+    def _linked_to_other_name(self, story: Story, aside: Place) -> bool:
+        """Make another name of a file, or of its copy that an undo made, if it has one."""
+        file, keep = story.action.file, story.action.keep
+        own, kept = (file.device, file.inode), (keep.device, keep.inode)
+        for path in self._names.get(own, ()):
+            if path == file.path:
+                continue
+            with suppress(RefusedError, OSError), _place(path) as other:
+                with closing(_opened(other, file)) as found:
+                    is_copy = found.identity not in {own, kept} and _as_left(found)
+                    is_copy |= found.identity == own
+                if is_copy:
                     os.link(
-                        *(first.name, aside.name),
-                        src_dir_fd=first.folder,
+                        *(other.name, aside.name),
+                        src_dir_fd=other.folder,
                         dst_dir_fd=aside.folder,
                         follow_symlinks=False,
                     )
-            _exchanged(aside, place, found)
-        self._restored[file.device, file.inode] = file.path
+                    return True
+        return False
 
     def close(self) -> None:
         """Close the trash folders."""
@@ -293,6 +317,20 @@ def _as_left(found: Held) -> bool:
     if (status.st_size, status.st_mtime_ns) != (file.size, file.mtime_ns):
         return False
     return digest_of_open(found.descriptor) == file.byte_digest and found.is_whole()
+
+
+def _remove_link(aside: Place, place: Place, story: Story) -> None:
+    """Remove the link that was made to the kept file, unless the text would go with it."""
+    file, keep = story.action.file, story.action.keep
+    if not _is(aside, (keep.device, keep.inode)):
+        return
+    digests = set()
+    if aside.status().st_nlink == 1:  # the kept file itself is gone
+        for each in (aside, place):
+            with closing(_opened(each, file)) as found:
+                digests.add(digest_of_open(found.descriptor))
+    if digests <= {file.byte_digest}:
+        aside.unlink()
 
 
 def _remove_part(part: Place) -> None:

@@ -198,7 +198,7 @@ class _Flags:
 
 def _rename(source: Place, target: Place, flags: int) -> None:
     """Rename with flags. Raises NotImplementedError where the system or file system cannot."""
-    rename = _renamer()
+    rename = renamer()
     if rename is None or source.folder is None or target.folder is None:
         raise NotImplementedError
     names = os.fsencode(source.name), os.fsencode(target.name)
@@ -211,7 +211,7 @@ def _rename(source: Place, target: Place, flags: int) -> None:
 
 
 @cache
-def _renamer() -> _Rename | None:
+def renamer() -> _Rename | None:
     """The C library's function that renames with flags, if there is one."""
     name = "renameatx_np" if sys.platform == "darwin" else "renameat2"
     function = getattr(_library(), name, None) if sys.platform != "win32" else None

@@ -40,6 +40,9 @@ def throw_away(file: Held, kept: Held) -> None:
         raise RefusedError(Refusal.NO_TRASH, "its drive has none")
     file.check_unchanged()
     kept.check_unchanged()
+    if sys.platform == "win32":  # which moves no file that is open
+        os.close(file.descriptor)
+        file.descriptor = os.open(os.devnull, os.O_RDONLY)
     send2trash(path)
     if os.path.lexists(path):
         raise RefusedError(Refusal.FAILED, "it is still there")

@@ -91,7 +91,10 @@ class Trash:
             self.info_place(name).unlink()
 
     def notes(self, name: str, path: str) -> bool:
-        """Whether the note of this name is there, and of the file that had this path."""
+        """Whether the note of this name is there and of the file that had this path.
+
+        One that was cut off while it was written, when a run was killed, is too.
+        """
         try:
             descriptor = self.info_place(name).open()
         except OSError:
@@ -99,8 +102,9 @@ class Trash:
         with open(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return False
-            lines = file.read(1 << 16).splitlines()
-        return lines[:2] == self.text_for(path).splitlines()[:2]
+            noted = file.read(1 << 16)
+        wanted = self.text_for(path).rpartition(b"=")[0]
+        return noted.startswith(wanted) or wanted.startswith(noted)
 
     def sync(self) -> None:
         """Make the names in it last through a power cut. Raises OSError."""
@@ -122,7 +126,10 @@ class Trashes:
         self._of_path: dict[str, Trash] = {}
 
     def trash_for(self, path: str, device: int) -> Trash:
-        """Return the trash for a file on this device, made if missing. Raises RefusedError."""
+        """Return the trash for a file in a folder on this device, made if missing.
+
+        Raises RefusedError.
+        """
         if device not in self._of_device:
             self._of_device[device] = self._keep(_found(path, device))
         return self._of_device[device]

@@ -129,14 +129,12 @@ class _Folders:
         self._waiting: dict[str, int] = {}
         self._changed: set[str] = set()
         for story in stories:
-            folder, intent = os.path.dirname(story.action.file.path), story.intent
-            if intent is None:
-                continue
+            folder = os.path.dirname(story.action.file.path)
             if folder not in self._before and story.done is not None and story.done.folder_ns:
                 with suppress(OSError):
                     if os.lstat(folder).st_mtime_ns != story.done.folder_ns:
                         self._changed.add(folder)
-            self._before[folder] = intent.folder_ns  # the first one was written last
+            self._before[folder] = story.folder_ns  # the first one was written last
             self._waiting[folder] = self._waiting.get(folder, 0) + 1
 
     def note(self, story: Story) -> None:
@@ -163,6 +161,12 @@ def _remove_folders(stories: Iterable[Story]) -> None:
     for path in sorted(made, key=len, reverse=True):
         with suppress(OSError, ValueError), closing(Place.of(path)) as place:
             os.rmdir(place.name, dir_fd=place.folder)
+
+
+def remaining(path: str | os.PathLike[str]) -> int:
+    """Return how many actions of a journal are neither done nor refused. Raises InputError."""
+    stories = _history(path).stories.values()
+    return sum(each.done is None and each.refused is None for each in stories)
 
 
 def resume(
@@ -200,8 +204,8 @@ def _settle(history: History, stories: Iterable[Story], journal: Journal, outcom
             if not story.is_open or story.intent is None:
                 continue
             action, file = story.action, story.action.file
-            if settler.is_there(story):
-                story.done = Done(action.line, file.device, file.inode, file.ctime_ns, 0)
+            if (found := settler.identity_there(story)) is not None:
+                story.done = Done(action.line, *found, file.ctime_ns, 0)
                 journal.finish(story.done)
                 outcome.done += 1
                 outcome.bytes += file.size

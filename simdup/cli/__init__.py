@@ -38,7 +38,7 @@ SUMMARIES = {
     " otherwise.",
     "compare": "Say how much the texts of A and B are alike.",
     "completion": "Print the script that makes SHELL complete simdup's commands and options.",
-    "corpus": "Compare documents that are rows of JSON Lines, CSV or Parquet files.",
+    "corpus": "Compare documents that are rows of JSON Lines, CSV, TSV or Parquet files.",
     "evaluate": "Measure how well fingerprints tell duplicates from other texts, by size.",
     "help": "Print a page of the manual; without TOPIC list the pages.",
     "ignore": "Mark files as not duplicates; scans then leave their pairs out and count them.",
@@ -46,6 +46,7 @@ SUMMARIES = {
     "query": "Find the documents in INDEX that are like FILE...; - is stdin.",
     "report": "Show RESULT again, which `simdup scan --format json` or jsonl printed; - is stdin.",
     "scan": "Group the documents under PATH... that hold the same text.",
+    "undo": "Put back what `simdup clean --apply` did, by the JOURNAL that it wrote.",
 }
 
 

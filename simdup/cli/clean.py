@@ -12,7 +12,7 @@ import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
-from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options
+from simdup.cli.ignore import ignored_digests, ignored_file, ignored_options, remember
 from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.terminal import look, progress, tell
 from simdup.errors import InputError
@@ -20,7 +20,7 @@ from simdup.report.wording import count, printable
 
 if TYPE_CHECKING:
     from simdup.clean.planning import Wishes
-    from simdup.clean.records import Act, Consents, Plan
+    from simdup.clean.records import Act, Consents, FileId, Plan
     from simdup.clean.rules import Rule
 
 #: The exit code of --check if there is something to do.
@@ -124,7 +124,7 @@ _limits = options.together(
 
 
 @click.command("clean", cls=CleanCommand, work="simdup.clean.planning")
-@click.argument("source", type=options.PATH, metavar="RESULT|PLAN")
+@click.argument("source", required=False, type=options.PATH, metavar="RESULT|PLAN")
 @_rules
 @_consents
 @_acts
@@ -133,12 +133,18 @@ _limits = options.together(
 @options.file("--script", "Write a shell script that carries out the plan, one file a command.")
 @options.flag("--apply", "Act. Without this nothing is changed.")
 @options.file("--journal", "Where --apply writes what it does.  [default: in your data folder]")
+@options.flag(
+    "--review",
+    "Ask at the terminal about each file that is no identical copy, and write a plan; with"
+    " --output, or with a PLAN into that one.",
+)
+@options.file("--resume", "Go on with the run that wrote this journal.", metavar="JOURNAL")
 @options.flag("--check", "Exit with 1 if there is anything to do.")
 @options.flag("-v", "--verbose", "Also show groups of which nothing goes, and why.")
 @options.color
 @ignored_options
 @options.quiet
-def clean_command(source: str, **given: Any) -> int:
+def clean_command(source: str | None, **given: Any) -> int:
     """Plan which duplicates go, and with --apply let them go: to the trash, unless told otherwise.
 
     RESULT is what `simdup scan --format json` wrote, PLAN what --output wrote; - is stdin.
@@ -154,7 +160,13 @@ def clean_command(source: str, **given: Any) -> int:
     """
     from simdup.report import clean as text
 
+    if given["resume"] is not None:
+        return _resumed(source, given)
+    if source is None:
+        raise click.UsageError("Missing argument 'RESULT|PLAN'.")
     _check_options(source, given)
+    if given["review"]:
+        return _reviewed(source, given)
     plan = _plan(source, given)
     if given["target"] is not None:
         from simdup.clean.plan import plan_lines
@@ -199,6 +211,9 @@ def _check_options(source: str, given: dict[str, Any]) -> None:
         )
     if given["apply"] and given["check"]:
         raise click.UsageError("--check looks and --apply acts; give one")
+    idle = [name for name in ("apply", "check", "script", *_ACTS) if given[name] and name != "to"]
+    if given["review"] and idle:
+        raise click.UsageError(f"--review writes a plan; leave out {options.spelled(idle[0])}")
     if given["journal"] is not None and not given["apply"]:
         raise click.UsageError("--journal goes with --apply")
     inputs = [("RESULT", source), ("the list of ignored pairs", ignored_file(given))]
@@ -267,6 +282,7 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
     """Return the plan of a result, or the one in a plan file as far as it is allowed."""
     from simdup.clean.narrow import narrowed
     from simdup.clean.plan import parsed_plan, read_plan
+    from simdup.clean.records import Consents
 
     data = options.stdin_for("-").read() if source == "-" else None
     if _is_plan(source, data):
@@ -274,7 +290,11 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
             raise click.UsageError(f"{options.spelled(idle)} goes with a result, not with a plan")
         plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
         wishes = _wishes(given)
-        return narrowed(plan, wishes.consents, wishes.protection, _act(given))
+        if given["review"]:  # asks about everything, and carries nothing out
+            consents = Consents(text=True, formats=True, near=0.0, permanently=True)
+            return narrowed(plan, consents, wishes.protection, _act(given))
+        act, is_dry = _act(given), not given["apply"]
+        return narrowed(plan, wishes.consents, wishes.protection, act, is_dry=is_dry)
     near = given["near"]
     if near is not None and near < LEAST_FLOOR:
         raise click.UsageError(
@@ -327,6 +347,59 @@ def _options_of_script(given: dict[str, Any]) -> list[str]:
     return words
 
 
+def _reviewed(source: str, given: dict[str, Any]) -> int:
+    """Ask about the files, write the plan, and say how to carry it out."""
+    from simdup.clean.narrow import with_header
+    from simdup.clean.records import Act
+    from simdup.cli.review import review
+    from simdup.report.clean import closing
+
+    target = given["target"] or (source if source != "-" and _is_plan(source, None) else None)
+    if target is None or source == "-":
+        raise click.UsageError("--review reads a file and writes a plan: -o plan.jsonl")
+    plan = _plan(source, given)
+
+    def ignore(keep: FileId, file: FileId) -> None:
+        texts = {keep.text_digest.hex(): keep.path, file.text_digest.hex(): file.path}
+        if len(texts) == 2:
+            remember(texts, given["ignored"])
+        else:
+            click.echo("both hold the very same text, which cannot be ignored; both stay")
+
+    made = review(
+        plan,
+        target,
+        stays=with_header(_wishes(given).protection, plan.header).reason(),
+        act=_act(given) or Act.TRASH,
+        ignore=ignore,
+        look=look(given["color"]),
+    )
+    if made is not None:
+        for line in closing(made):
+            tell(line)
+        tell(f"nothing was changed; `simdup clean {_needed(made, target)} --apply` acts")
+    return 0
+
+
+def _needed(plan: Plan, target: str) -> str:
+    """Return the arguments that allow everything in a plan: its name and the consents."""
+    import shlex
+    from math import floor
+
+    from simdup.records import Kind
+
+    kinds = {each.kind for each in plan.actions}
+    words = [printable(target)]
+    if Kind.IDENTICAL_TEXT in kinds:
+        words.append("--text")
+    if kinds & {Kind.IDENTICAL_TEXT, Kind.NEAR}:
+        words.append("--formats-too")  # a plan does not say which of its files are documents
+    if Kind.NEAR in kinds:
+        least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)
+        words += ["--near", f"{floor(least * 1000) / 1000:g}"]
+    return shlex.join(words)
+
+
 def _applied(plan: Plan, given: dict[str, Any]) -> int:
     """Carry out the plan, and return the exit code. Raises UsageError for a plan too large."""
     from simdup.clean.apply import apply
@@ -341,6 +414,28 @@ def _applied(plan: Plan, given: dict[str, Any]) -> int:
         progress=progress(quiet=given["quiet"]),
     )
     for line in (*(() if given["quiet"] else left_lines(plan)), *outcome_lines(outcome)):
+        tell(line)
+    return outcome.code
+
+
+def _resumed(source: str | None, given: dict[str, Any]) -> int:
+    """Go on with a run that ended before its end, and return the exit code."""
+    from simdup.clean.undo import remaining, resume
+    from simdup.report.clean import outcome_lines
+
+    idle = ("prefer", "prefer_under", "to", "link", "reflink", "target", "script", "journal")
+    if source is not None or (other := next((each for each in idle if given[each]), None)):
+        what = "RESULT|PLAN" if source is not None else options.spelled(other or "")
+        raise click.UsageError(f"give either --resume or {what}: the journal has the plan")
+    if not given["apply"]:
+        raise click.UsageError("--resume goes with --apply; `simdup undo` shows what was done")
+    if given["permanently"]:
+        going = remaining(given["resume"])
+        if given["yes_many"] != going and not _typed(going):
+            raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
+    bars = progress(quiet=given["quiet"])
+    outcome = resume(given["resume"], _consents_of(given), progress=bars)
+    for line in outcome_lines(outcome):
         tell(line)
     return outcome.code
 

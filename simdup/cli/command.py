@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simdup.cli.options import OptionalValue
 from simdup.cli.terminal import tell
 from simdup.interrupt import raise_again
 from simdup.report.wording import printable
@@ -17,15 +18,27 @@ if TYPE_CHECKING:
 
 # Options by the heading under which the help of a command with many options lists them.
 _HEADINGS = {
-    "What counts as a duplicate": (*("similarity", "against", "among", "keep", "fail_on_found"),),
-    "Which files": ("include", "exclude", "hidden", "gitignore", "text_field", "id_field"),
+    "What counts as a duplicate": (
+        *("similarity", "parts", "against", "among", "keep", "fail_on_found"),
+    ),
+    "Which files": (
+        "include",
+        "exclude",
+        "hidden",
+        "gitignore",
+        "archives",
+        "text_field",
+        "id_field",
+    ),
     "Which file is kept": ("prefer", "prefer_under"),
     "What may go": (
         *("text", "formats_too", "near", "protect", "only_under", "protect_name"),
         *("most", "most_files", "yes_many"),
     ),
-    "What is done": ("apply", "review", "to", "link", "reflink", "permanently", "check"),
-    "Output": ("form", "target", "html", "show_diff", "quiet"),
+    "What is done": (
+        *("apply", "review", "to", "link", "reflink", "permanently", "check", "resume"),
+    ),
+    "Output": ("form", "target", "html", "opens", "show_diff", "quiet"),
     "What the report shows": ("sort", "limit", "everything", "summary", "siblings", "verbose"),
 }
 _REST = "Advanced"
@@ -33,7 +46,7 @@ _EXPERIMENTS = "Fingerprints, for experiments"
 _OF_EXPERIMENTS = frozenset(
     {
         *("k", "no_verify", "bits", "features", "hash", "ngram", "top", "weights"),
-        *("user_dict", "stop_words"),
+        *("user_dict", "stop_words", "no_fold_variants"),
     }
 )
 
@@ -59,6 +72,9 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, with defaults from configuration files. Raises InputError."""
+        for option in self.get_params(ctx):
+            if isinstance(option, OptionalValue):
+                args = option.completed(args)
         if not ctx.resilient_parsing:
             given, *_ = self.make_parser(ctx).parse_args(list(args))
             help_option = self.get_help_option(ctx)  # versions of click name it differently

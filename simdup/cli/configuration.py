@@ -38,9 +38,19 @@ OF_TREES = frozenset(
             "hash",
             "ngram",
         ),
-        *("top", "weights", "encoding", "formats", "include", "exclude", "hidden", "noise"),
+        *(
+            "no_fold_variants",
+            "top",
+            "weights",
+            "encoding",
+            "formats",
+            "include",
+            "exclude",
+            "hidden",
+            "noise",
+        ),
         *("gitignore", "max_depth", "min_size", "max_size", "one_file_system", "ignored"),
-        *("text_field", "id_field"),
+        *("text_field", "id_field", "no_fold_variants"),
     }
 )
 
@@ -53,7 +63,7 @@ _LARGEST = 1 << 16
 # Options that say what a run is to do, or where its result goes: they belong on the command line.
 _OF_A_RUN = frozenset(
     {
-        *("index", "files_from", "against", "target", "html", "null", "show_diff", "text"),
+        *("index", "files_from", "against", "target", "html", "opens", "null", "show_diff", "text"),
         *("fingerprint", "among", "keep", "conf", "plot", "pairs", "all_pairs"),
         # What lets a file go, or says where to.
         *("formats_too", "near", "to", "link", "reflink", "permanently", "yes_many", "apply"),
@@ -63,7 +73,10 @@ _OF_A_RUN = frozenset(
 
 # What an index has of its own.
 _OF_AN_INDEX = frozenset(
-    {"bits", "features", "hash", "ngram", "top", "weights", "user_dict", "stop_words"}
+    {
+        *("bits", "features", "hash", "ngram", "top", "weights", "user_dict", "stop_words"),
+        "no_fold_variants",
+    }
 )
 
 # Commands that read a tree, and the arguments that name it.

@@ -1,4 +1,4 @@
-"""`simdup corpus`: documents that are rows of JSON Lines, CSV or Parquet files."""
+"""`simdup corpus`: documents that are rows of JSON Lines, CSV, TSV or Parquet files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from simdup.settings import KEEPS, ROW_FORMATS
 
 if TYPE_CHECKING:
     from simdup.corpus.records import Balance, CorpusResult
+    from simdup.corpus.stay import Dropped
     from simdup.settings import Settings
 
 FORMATS = ("jsonl", "csv", "text")
 
 # The options that only one engine has.
-_OPTIONS_OF = {"local": ("jobs",), "spark": ("master", "conf", "input_format")}
+_OPTIONS_OF = {"local": ("jobs", "dropped"), "spark": ("master", "conf")}
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -34,7 +35,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 @click.group("corpus", cls=Group)
 def corpus_command() -> None:
-    """Compare documents that are rows of JSON Lines, CSV or Parquet files.
+    """Compare documents that are rows of JSON Lines, CSV, TSV or Parquet files.
 
     \b
     Examples:
@@ -46,7 +47,11 @@ def corpus_command() -> None:
 @corpus_command.command("scan", work="simdup.corpus.scan")
 @click.argument("files", nargs=-1, required=True, type=options.PATH, metavar="FILE...")
 @options.option(
-    "--text-field", "The field or column that contains the texts.", default="text", metavar="NAME"
+    "--text-field",
+    "The field or column that contains the texts. Several, with commas between them, are compared"
+    " field by field; title^3 counts three times. a.b is the field b of the object a.",
+    default="text",
+    metavar="NAME",
 )
 @options.option(
     "--id-field",
@@ -70,6 +75,11 @@ def corpus_command() -> None:
     "Write the report to this file; with --keep, the rows, compressed if its name ends in .gz"
     " or .zst.",
 )
+@options.file(
+    "--dropped",
+    "With --keep, also write the rows that go to this file, as JSON Lines, each with the row that"
+    " stays for it and how similar they are.",
+)
 @options.choice(
     "--engine",
     _OPTIONS_OF,
@@ -87,7 +97,8 @@ def corpus_command() -> None:
 )
 @options.option(
     "--input-format",
-    "The format of the files, for Spark.  [default: by their names]",
+    "The format of the files, for Spark, or of the rows on standard input.  [default: by their"
+    " names; JSON Lines on standard input]",
     type=click.Choice(ROW_FORMATS),
 )
 @options.jobs
@@ -96,13 +107,14 @@ def corpus_command() -> None:
 def scan_command(files: tuple[str, ...], **given: Any) -> int:
     """Group the rows of FILE... that hold the same text, or write those that stay.
 
-    All files are one corpus. Their names end in .jsonl or .csv (.gz or .zst may follow) or
-    .parquet. Exits with 0 when done, 1 with --fail-on-found if there is a group, 2 if it cannot
-    run, 3 if some rows could not be read.
+    All files are one corpus. Their names end in .jsonl, .csv or .tsv (.gz or .zst may
+    follow) or .parquet; - is standard input. Exits with 0 when done, 1 with --fail-on-found
+    if there is a group, 2 if it cannot run, 3 if some rows could not be read.
 
     \b
     Examples:
       simdup corpus scan pages.jsonl.gz --text-field body --id-field url
+      simdup corpus scan records.tsv --text-field title^3,body
       simdup corpus scan shard-*.parquet --keep longest --output clean.parquet
       simdup corpus scan s3a://crawl/pages/ --input-format parquet --engine spark --output out/
     """
@@ -110,10 +122,11 @@ def scan_command(files: tuple[str, ...], **given: Any) -> int:
 
     is_local = given["engine"] == "local"
     if is_local:  # on Spark --output is a new folder
-        inputs = [*(("FILE", path) for path in files), *options.dictionary_files(given)]
-        refuse_same_files([("--output", given["target"])], inputs)
+        named = [("FILE", path) for path in files if path != "-"]
+        outputs = [("--output", given["target"]), ("--dropped", given["dropped"])]
+        refuse_same_files(outputs, [*named, *options.dictionary_files(given)])
     settings = options.settings_from(given)
-    _check(given)
+    _check(files, given)
     balance = (_on_this_machine if is_local else _on_spark)(files, settings, given)
     if not given["quiet"]:
         warnings = [f"simdup: {each}" for each in rows.warnings(balance)]
@@ -122,8 +135,15 @@ def scan_command(files: tuple[str, ...], **given: Any) -> int:
     return options.exit_code(balance, given)
 
 
-def _check(given: dict[str, Any]) -> None:
+def _check(files: tuple[str, ...], given: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together."""
+    if given["dropped"] is not None and given["keep"] is None:
+        raise click.UsageError("--dropped goes with --keep, which drops rows")
+    is_local, form = given["engine"] == "local", given["input_format"]
+    if is_local and form is not None and "-" not in files:
+        raise click.UsageError("--input-format goes with --engine spark, or with - for FILE")
+    if not is_local and form == "tsv":
+        raise click.UsageError("--input-format tsv goes with --engine local")
     if given["keep"] is not None and given["target"] is None:
         raise click.UsageError("--keep goes with --output FILE, where the rows are written")
     if given["keep"] is not None and given["form"] is not None:
@@ -136,33 +156,68 @@ def _check(given: dict[str, Any]) -> None:
 
 def _on_this_machine(files: tuple[str, ...], settings: Settings, given: dict[str, Any]) -> Balance:
     """Scan, write the report or the rows that stay, and return what became of the rows."""
+    from simdup.corpus.formats.streams import copy_of
+
+    if "-" not in files:
+        return _scanned(files, settings, given, None)
+    with copy_of(options.stdin_for("-")) as place:
+        return _scanned(files, settings, given, (place, given["input_format"] or ROW_FORMATS[0]))
+
+
+def _scanned(
+    files: tuple[str, ...],
+    settings: Settings,
+    given: dict[str, Any],
+    stdin: tuple[str, str] | None,
+) -> Balance:
     from simdup.corpus.formats.open import tables
     from simdup.corpus.rewrite import check_target, without
-    from simdup.corpus.scan import scan_tables
-    from simdup.corpus.stay import dropped
+    from simdup.corpus.scan import scan_tables, with_fields
+    from simdup.corpus.stay import dropped_for
     from simdup.report import rows
 
     keep, target = given["keep"], given["target"]
-    opened = tables(files, given["text_field"], given["id_field"])
+    names, settings = with_fields(settings, given["text_field"])
+    opened = tables(files, names, given["id_field"], stdin)
     if keep is not None:
         check_target(opened, target)
     form = given["form"] or "jsonl"
     write = writer(target, as_utf8=form == "jsonl")
+    lists = given["dropped"] is not None
+    write_dropped = writer(given["dropped"], as_utf8=True) if lists else None
     bar = progress(quiet=given["quiet"])
     result = scan_tables(opened, settings, given["jobs"], bar)
     if keep is None:
         renders = {"jsonl": rows.render_jsonl, "csv": rows.render_csv, "text": rows.render}
         write(renders[form](result, _ids(result, given["id_field"], quiet=given["quiet"])))
         return result.balance
-    goes = dropped(result, keep, bar)
-    write(without(result, goes, target))
-    return replace(result.balance, dropped=len(goes))
+    gone = dropped_for(result, keep, bar, is_measured=lists and settings.verified)
+    if write_dropped is not None:
+        write_dropped(rows.render_dropped(result, gone, _ids_of(result, gone, given["id_field"])))
+    write(without(result, gone.rows, target))
+    return replace(result.balance, dropped=len(gone.rows))
+
+
+def _ids_of(result: CorpusResult, gone: Dropped, field: str | None) -> list[Any] | None:
+    """Return the names of the rows that go, and then of those that stay for them."""
+    from numpy import concatenate
+
+    from simdup.corpus.scan import identities_of
+
+    return (
+        None if field is None else identities_of(result, field, concatenate((gone.rows, gone.like)))
+    )
 
 
 def _on_spark(files: tuple[str, ...], settings: Settings, given: dict[str, Any]) -> Balance:
     """Let Spark scan and write, and return what became of the rows."""
+    from simdup.text.fields import named_fields
+
+    if len(fields := named_fields(given["text_field"])) > 1:
+        raise click.UsageError("--text-field takes one field with --engine spark")
     from simdup.spark.command import run  # an extra
 
+    given["text_field"] = fields[0][0]
     names = ("text_field", "id_field", "input_format", "master", "keep", "target")
     form = given["form"] or "jsonl"
     return run(

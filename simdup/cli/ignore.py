@@ -121,12 +121,22 @@ def add_command(files: tuple[str, ...], ignored: str | None, **given: Any) -> in
       simdup ignore add 'forms/**/*.docx'
       simdup ignore add 3
     """
+    path = _path(ignored)
+    remember(_texts_of(files, path, given), ignored)
+    return 0
+
+
+def remember(found: dict[str, str], ignored: str | None) -> None:
+    """Add an entry to the list, and say so in a line.
+
+    `found` has the digest of each text, in hexadecimal, with its file; `ignored` is the list that
+    the user named. Raises InputError.
+    """
     from datetime import date
 
     from simdup.files.ignored import IgnoredTexts, line_of, lines_in
 
     path = _path(ignored)
-    found = _texts_of(files, path, given)
     names = tuple(_name(each, path) for each in found.values())
     entry = IgnoredTexts(tuple(found), names, date.today().isoformat())  # noqa: DTZ011
     if ignored is None:
@@ -135,11 +145,10 @@ def add_command(files: tuple[str, ...], ignored: str | None, **given: Any) -> in
         lines = lines_in(path) if path.exists() else []
         if any(known.includes(found) for _, known in lines):
             tell(f"simdup: {_files(entry)} were ignored before")
-            return 0
+            return
         _write(path, [*(line for line, _ in lines), line_of(entry)])
     total = _counted([*(known for _, known in lines), entry])
     click.echo(f"ignored: {_files(entry)}; {total} in {printable(str(path))}")
-    return 0
 
 
 def _texts_of(files: tuple[str, ...], path: Path, given: dict[str, Any]) -> dict[str, str]:

@@ -21,10 +21,10 @@ from simdup.recipe import (
     WeightKind,
     default_bits,
 )
-from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, SIMILARITY, Converter, Settings
+from simdup.settings import FORMATS, LINKAGES, OWN_SHARE, PARTS, SIMILARITY, Converter, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from enum import Enum
     from typing import BinaryIO, TypeAlias
 
@@ -46,6 +46,7 @@ _FEATURES_OF = {
     "weights": ("keywords",),
     "user_dict": ("words", "keywords"),
     "stop_words": ("words", "keywords"),
+    "no_fold_variants": ("shingles", "words"),
 }
 
 
@@ -64,6 +65,33 @@ class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since c
             return self._parse(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class OptionalValue(click.Option):
+    """An option whose value may be left out: the next argument is its value only if it fits.
+
+    `flag_value` is the value then. Click itself would take any argument, also a file.
+    """
+
+    def __init__(self, *args: Any, flag_value: str, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        self.usual = flag_value
+
+    def completed(self, arguments: Sequence[str]) -> list[str]:
+        """Return the arguments of a command with a value after each bare name of this option."""
+        found = list[str]()
+        for place, argument in enumerate(arguments):
+            if argument == "--":
+                return [*found, *arguments[place:]]
+            is_bare = argument in self.opts and not self._fits(arguments[place + 1 : place + 2])
+            found.append(f"{argument}={self.usual}" if is_bare else argument)
+        return found
+
+    def _fits(self, following: Sequence[str]) -> bool:
+        try:
+            return bool(following) and self.type.convert(following[0], None, None) is not None
+        except click.BadParameter:
+            return False
 
 
 def size_bytes(text: str) -> int:
@@ -234,6 +262,17 @@ _own_share = option(
     metavar="R",
 )
 
+#: Whether parts of larger texts are looked for; for `settings_from`. The value may be left out.
+parts = option(
+    "--parts",
+    "Also find texts of which at least this share stands in a larger text, as a chapter in a book."
+    f"  [default: {PARTS}, where only --parts is given]",
+    type=SHARE,
+    metavar="[SHARE]",
+    cls=OptionalValue,
+    flag_value=str(PARTS),
+)
+
 _dictionaries = together(
     file("--user-dict", "A dictionary for jieba, one word a line, for words and keywords."),
     file("--stop-words", "Words to leave out, one a line, for words and keywords."),
@@ -257,6 +296,11 @@ details = together(
         " down to tenths (int10), or not at all (float).",
     ),
     _dictionaries,
+    flag(
+        "--no-fold-variants",
+        "Tell traditional from simplified Chinese characters; else shingles and words take them"
+        " for the same.",
+    ),
 )
 
 _fingerprint = together(
@@ -397,7 +441,15 @@ def refuse_idle_options(features: Collection[str]) -> None:
 
 def details_of(features: str, given: dict[str, Any]) -> dict[str, Any]:
     """Return the details of a recipe that have a meaning for these features."""
-    return {name: given[name] for name, its in _FEATURES_OF.items() if features in its}
+    details = {name: given[name] for name, its in _FEATURES_OF.items() if features in its}
+    return _as_fields(details)
+
+
+def _as_fields(details: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a recipe that options make, where their names differ."""
+    if "no_fold_variants" in details:
+        details["fold_variants"] = not details.pop("no_fold_variants")
+    return details
 
 
 def one_threshold(given: dict[str, Any]) -> tuple[float, int | None]:
@@ -420,6 +472,18 @@ def own_share(given: dict[str, Any]) -> float:
     return float(share)
 
 
+def _check_parts(given: dict[str, Any]) -> None:
+    """Raise UsageError for parts where no exact shares of shingles are computed."""
+    if given.get("parts") is None:
+        return
+    for name in ("k", "no_verify"):
+        if given.get(name) not in {None, False}:
+            without = "-k" if name == "k" else spelled(name)
+            raise click.UsageError(f"--parts needs exact shares; leave out {without}")
+    if given["features"] != FeatureKind.SHINGLES.value:
+        raise click.UsageError("--parts goes with --features shingles")
+
+
 def settings_from(given: dict[str, Any]) -> Settings:
     """Return the settings that the options of a command make; options it lacks keep defaults.
 
@@ -427,10 +491,11 @@ def settings_from(given: dict[str, Any]) -> Settings:
     """
     refuse_idle_options([given["features"]])
     bits = default_bits(given["hash"]) if given["bits"] is None else given["bits"]
-    recipe = Recipe(bits=bits, **_named(given, "features", "hash", *_FEATURES_OF))
+    recipe = Recipe(bits=bits, **_as_fields(_named(given, "features", "hash", *_FEATURES_OF)))
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
     similarity, k = one_threshold(given)
-    others = _named(given, "linkage", "encoding", "formats", "converters")
+    _check_parts(given)
+    others = _named(given, "linkage", "encoding", "formats", "converters", "parts")
     others["own_share"] = own_share(given)
     return Settings(recipe, similarity, k, not given.get("no_verify"), **others)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import time
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,8 +13,9 @@ import click
 
 from simdup.cli import options
 from simdup.cli.output import writer
+from simdup.cli.terminal import tell
 from simdup.report.page import LANGUAGES, LARGEST_PAGE
-from simdup.report.wording import size
+from simdup.report.wording import printable, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,28 +40,39 @@ def page_options(default_texts: str, note: str = "") -> options.Decorator:
         ),
         options.option(
             "--lang",
-            "The language that the page opens in.  [default: by LC_ALL, LC_MESSAGES, LANG]",
+            "The language that the page opens in.  [default: by the reader's browser]",
             type=click.Choice(LANGUAGES),
+        ),
+        options.flag(
+            "--open",
+            "opens",
+            "Open the page in your browser; without --html it is written to a temporary folder.",
         ),
     )
 
 
 def page_writer(
-    given: dict[str, Any], texts: str, locate: Callable[[Document], Document | Skipped]
+    given: dict[str, Any],
+    texts: str,
+    locate: Callable[[Document], Document | Skipped],
+    day: Callable[[], float | None] = time.time,
 ) -> Callable[[ScanResult, Progress], None]:
-    """Return a function that writes the page of a result, or does nothing without `--html`.
+    """Return a function that writes the page of a result, and opens it with `--open`.
 
+    It does nothing without `--html` and `--open`.
     `texts` stands for `--html-texts` unless that was given. `locate` returns the document to
-    read for the page, or why it is not read. Raises UsageError, and InputError now if the file
+    read for the page, or why it is not read. `day` returns when the scan was, in seconds since
+    1970, or None. Raises UsageError, and InputError now if the file
     could not be written.
     """
-    if given["html"] is None:
+    if given["html"] is None and not given["opens"]:
         for name in ("html_texts", "lang"):
             if given[name] is not None:
-                raise click.UsageError(f"{options.spelled(name)} goes with --html")
+                raise click.UsageError(f"{options.spelled(name)} goes with --html or --open")
         return lambda _result, _progress: None
-    write = writer(given["html"], as_utf8=True)
-    language = given["lang"] or language_of(os.environ)
+    path = given["html"] or os.path.join(tempfile.mkdtemp(prefix="simdup-"), "page.html")
+    write = writer(path, as_utf8=True)
+    language = given["lang"]
     texts = given["html_texts"] or texts
 
     def write_page(result: ScanResult, progress: Progress) -> None:
@@ -66,14 +80,25 @@ def page_writer(
         from simdup.report.page.render import render
 
         if texts == "none":
-            write(render(result, language))
-            return
-        with closing(Readers(result.settings.formats, result.settings.converters)) as readers:
-            every = result.groups + result.patterns
-            groups = progress(every, "texts", len(every))
-            write(render(result, language, partial(_text, readers, locate), groups))
+            write(render(result, language, day=day()))
+        else:
+            with closing(Readers(*result.settings.reading)) as readers:
+                every = result.groups + result.patterns
+                groups = progress(every, "texts", len(every))
+                write(render(result, language, partial(_text, readers, locate), groups, day()))
+        if given["opens"]:
+            _open(path)
 
     return write_page
+
+
+def _open(path: str) -> None:
+    """Open a page in the browser of the user, and say where it is."""
+    import webbrowser
+    from pathlib import Path
+
+    is_open = webbrowser.open(Path(path).absolute().as_uri())
+    tell(f"the page {'is open' if is_open else 'found no browser'}: {printable(path)}")
 
 
 def _text(
@@ -92,13 +117,3 @@ def _text(
         return read_again(found, readers).text
     except SkipError as skip:
         return skip.at(document.path)
-
-
-def language_of(environment: os._Environ[str] | dict[str, str]) -> str:
-    """Return the language of the user's locale: zh for Chinese, else en.
-
-    >>> language_of({"LC_ALL": "", "LANG": "zh_CN.UTF-8"}), language_of({})
-    ('zh', 'en')
-    """
-    names = (environment.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    return "zh" if next(filter(None, names), "").lower().startswith("zh") else "en"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -57,7 +58,7 @@ def report_command(saved: str, **given: Any) -> int:
     refuse_same_files([("--html", given["html"]), ("--output", target)], inputs)
     check_shown(given)
     ignored = ignored_digests(given)
-    write_page = page_writer(given, "none", _unchanged)
+    write_page = page_writer(given, "none", _unchanged, partial(_day, saved))
     write = writer(target, as_utf8=False)
     result = without_ignored(load(_bytes(saved), saved), ignored)
     try:
@@ -81,6 +82,11 @@ def _bytes(saved: str) -> bytes:
         raise InputError(f"{saved!r}: not a regular file")
     with open(saved, "rb") as file:
         return file.read()
+
+
+def _day(saved: str) -> float | None:
+    """Return when the result was saved, in seconds since 1970; None for stdin."""
+    return None if saved == "-" else os.stat(saved).st_mtime
 
 
 def _unchanged(document: Document) -> Document | Skipped:

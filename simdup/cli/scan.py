@@ -53,6 +53,7 @@ class _Task:
 @click.argument("paths", nargs=-1, type=options.PATH, metavar="[PATH]...")
 @options.file_matching
 @options.linkage
+@options.parts
 @options.file(
     "--index",
     "Group the documents of this index instead of PATH...; files are read only to verify.",
@@ -64,6 +65,11 @@ class _Task:
     multiple=True,
 )
 @options.filters
+@options.flag(
+    "--archives",
+    "Also read the members of zip and tar files, packed or not, as documents of their own; no"
+    " command acts on them.",
+)
 @options.file("--files-from", "Read the files that are listed in FILE, one a line; - is stdin.")
 @options.flag(
     "-0",
@@ -152,6 +158,7 @@ def _task(paths: tuple[str, ...], given: dict[str, Any]) -> _Task:
         jobs=given["jobs"],
         store=store,
         ignored=ignored,
+        archives=given["archives"],
     )
     return _Task(find_groups, store, render, write, write_page)
 
@@ -240,7 +247,7 @@ def _refuse_beside_index(paths: tuple[str, ...]) -> None:
     from simdup.files.walk import Filters
 
     filters = (each.name for each in fields(Filters))
-    names = ("files_from", "against", "cache", "encoding", "formats", *filters)
+    names = ("files_from", "against", "cache", "encoding", "formats", "archives", "parts", *filters)
     wrong = [options.spelled(name) for name in names if options.is_given(name)]
     if paths or wrong:
         what = wrong[0] if wrong else "PATH..."
@@ -269,6 +276,8 @@ def _scan_index(
             there, here = getattr(own, name), getattr(settings.recipe, name)
             if options.is_given(name) and there != here:
                 raise InputError(f"{file!r}: made with {name} {_plain(there)}, not {_plain(here)}")
+        if options.is_given("no_fold_variants") and own.fold_variants:
+            raise InputError(f"{file!r}: made with folded variants, not --no-fold-variants")
         bits = settings.recipe.bits if options.is_given("bits") else own.bits
         return index.scan(replace(settings, recipe=index.at(bits).recipe), progress, ignored)
 

@@ -39,7 +39,7 @@ def values(rows: ComparedRows, asked: Indices, field: str | None = None) -> Iter
     for table, (begin, end) in zip(rows.tables, pairwise(bounds), strict=True):
         if begin < end:
             part = asked[begin:end]
-            yield from table.values(field or table.field, rows.numbers[part], rows.offsets[part])
+            yield from table.values(field, rows.numbers[part], rows.offsets[part])
 
 
 class RereadTexts:

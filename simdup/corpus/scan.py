@@ -34,6 +34,7 @@ from simdup.progress import silent
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.text.chunking import batches
+from simdup.text.fields import named_fields
 
 if TYPE_CHECKING:
     import os
@@ -63,8 +64,9 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
 ) -> CorpusResult:
     """The groups of near-duplicate rows of some files, or of a single file.
 
-    Names of files end in .jsonl or .csv (.gz or .zst may follow) or .parquet. `text_field` has
-    the texts. `id_field`, if given, must be a column, or a field of some row of JSON Lines.
+    Names of files end in .jsonl, .csv or .tsv (.gz or .zst may follow) or .parquet. `text_field`
+    has the texts, or names several fields with their weights, as "title^3,body". `id_field`, if
+    given, must be a column, or a field of some row of JSON Lines.
     `jobs` processes make fingerprints; None takes all cores where that pays.
     Raises InputError for a file that cannot be read or changes meanwhile, ExtraMissingError
     where a file needs the extra `corpus`, TooManyPairsError.
@@ -72,7 +74,19 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
     check_type(text_field, "text_field", str)
     if id_field is not None:
         check_type(id_field, "id_field", str)
-    return scan_tables(tables(files, text_field, id_field), settings, jobs, progress)
+    names, settings = with_fields(settings or Settings(), text_field)
+    return scan_tables(tables(files, names, id_field), settings, jobs, progress)
+
+
+def with_fields(settings: Settings, text_field: str) -> tuple[tuple[str, ...], Settings]:
+    """The names of the fields that have the text, and settings that tell them apart.
+
+    A single field is a plain text, whatever its weight. Raises ValueError for what is no list.
+    """
+    check_type(settings, "settings", Settings)
+    fields = named_fields(text_field)
+    recipe = replace(settings.recipe, fields=fields if len(fields) > 1 else ())
+    return tuple(name for name, _ in fields), replace(settings, recipe=recipe)
 
 
 def scan_tables(
@@ -147,14 +161,17 @@ def identities(result: CorpusResult, field: str) -> list[Any]:
     A row without the field has a `simdup.corpus.records.RowPlace` instead.
     """
     check_type(field, "field", str)
-    members = result.groups.members
-    order = np.argsort(members)
-    found: list[Any] = [None] * len(members)
-    rows = members[order]
+    return identities_of(result, field, result.groups.members)
+
+
+def identities_of(result: CorpusResult, field: str, asked: Indices) -> list[Any]:
+    """The field of each of these rows, in their order and each once or more; see `identities`."""
+    rows, inverse = np.unique(asked, return_inverse=True)
+    found = list[Any]()
     each_value, places = values(result.rows, rows, field), result.rows.places(rows)
-    for index, value, (path, row) in zip(order.tolist(), each_value, places, strict=True):
-        found[index] = RowPlace(f"{path}:{row}") if value is LACKING else value
-    return found
+    for value, (path, row) in zip(each_value, places, strict=True):
+        found.append(RowPlace(f"{path}:{row}") if value is LACKING else value)
+    return [found[place] for place in inverse.tolist()]
 
 
 class _TextsInMemory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,14 +33,34 @@ def check_keep(keep: str) -> None:
         raise BadValueError(f"keep must be one of {', '.join(KEEPS)}, not {keep!r}")
 
 
+class Dropped(NamedTuple):
+    """The rows that go, and for each the row that stays for it: arrays by row that goes."""
+
+    rows: Indices
+    """Ascending."""
+    like: Indices
+    are_identical: NDArray[np.bool_]
+    """Whether the two have the very same text."""
+    similarities: NDArray[np.float64] | None
+    """None where they were not asked for."""
+
+
 def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Indices:
-    """The rows of groups that go (ascending).
+    """The rows of groups that go (ascending); see `dropped_for`."""
+    return dropped_for(result, keep, progress).rows
+
+
+def dropped_for(
+    result: CorpusResult, keep: str, progress: Progress = silent, *, is_measured: bool = False
+) -> Dropped:
+    """The rows of groups that go, and what stays for them.
 
     `keep` says which rows of a group are preferred: the "first", the "longest" (of equally long
     rows the first), or the "representative" and those most similar to it. In that order a row
     goes if it is a near-duplicate of a row that stays, by the rule of the scan, and stays
-    otherwise; see also `groups.MOST_STAYING`. Texts are read again to compare them. Raises
-    ValueError for another `keep`, InputError when a file is not what it was.
+    otherwise; see also `groups.MOST_STAYING`. Texts are read again to compare them, and once more
+    if each row that goes `is_measured` against the one that stays. Raises ValueError for another
+    `keep`, InputError when a file is not what it was.
     """
     check_keep(keep)
     groups = result.groups
@@ -48,14 +68,24 @@ def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Ind
     order = _preferred(result, keep, group)
     text = result.texts
     # Rows with equal features are one text, for which the most preferred one stands.
-    _, first = np.unique(text[order], return_index=True)
-    members = order[np.sort(first)]
+    _, first, of = np.unique(text[order], return_index=True, return_inverse=True)
+    places = np.sort(first)
+    members = order[places]
     is_centre = np.zeros(len(members), bool)
     if result.settings.linkage == "star":
         is_centre = np.isin(text[members], text[groups.offsets[:-1]])
     with closing(_Comparing(result, members, progress)) as comparing:
-        stays = members[staying(group[members], is_centre, comparing.alike)]
-    return np.sort(np.delete(groups.members, stays))
+        stands_for = staying(group[members], is_centre, comparing.alike)
+        one = np.empty(len(order), np.int64)
+        one[order] = np.searchsorted(places, first[of])
+        goes = np.flatnonzero(members[stands_for[one]] != np.arange(len(order)))
+        goes = goes[np.argsort(groups.members[goes])]
+        pairs = np.column_stack((one[goes], stands_for[one[goes]]))
+        measured = comparing.measured(pairs) if is_measured else None
+    like = members[pairs[:, 1]]
+    digests = result.prints.text_digests
+    same = (digests[goes] == digests[like]).all(axis=1)
+    return Dropped(groups.members[goes], groups.members[like], same, measured)
 
 
 def _preferred(result: CorpusResult, keep: str, group: Indices) -> Indices:
@@ -98,6 +128,14 @@ class _Comparing:
         least = similarity_at(settings.distance, settings.recipe.bits)
         are_near[doubtful] = self._similarities(pairs[doubtful]) >= least
         return are_near
+
+    def measured(self, pairs: Indices) -> NDArray[np.float64]:
+        """Return the exact similarity of each pair of members, by their places; 1 to itself."""
+        similarities = np.ones(len(pairs))
+        differ = pairs[:, 0] != pairs[:, 1]
+        unique, inverse = np.unique(pairs[differ], axis=0, return_inverse=True)
+        similarities[differ] = self._similarities(unique)[inverse]
+        return similarities
 
     def _are_versions(self, pairs: Indices) -> NDArray[np.bool_]:
         """Which pairs are similar enough, and share enough that is theirs alone; (m,)."""

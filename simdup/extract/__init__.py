@@ -1,4 +1,4 @@
-"""Documents in, text out: HTML, Word, OpenDocument, e-books, mail, RTF and PDF.
+"""Documents in, text out: HTML, Word, OpenDocument, e-books, mail, RTF, PDF and marked-up text.
 
 Read `sniff` first: it tells the format of a file by its content. `readers` calls the reader
 of that format, in a process of its own where a hostile file could do harm (`sandbox`), and

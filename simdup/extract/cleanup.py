@@ -26,6 +26,12 @@ UNSPACED = r"\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U
 _WRAPPED = rf"(?<=[{UNSPACED}])[ \t]*\n[ \t]*(?=[{UNSPACED}])"  # slow to compile
 
 
+class Mangled(str):
+    """A text that may not be what the document shows: its fonts do not say which characters."""
+
+    __slots__ = ()
+
+
 class NotReadable(Exception):  # noqa: N818  (a property of one file, not a fault)
     """No text can be had of a file; `reason` tells the user why."""
 

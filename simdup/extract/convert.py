@@ -64,10 +64,23 @@ os._exit(code if code >= 0 else 128 - code)
 """
 
 
-def converter_for(path: str, converters: Sequence[Converter]) -> Converter | None:
-    """The first converter whose ending the name has; None if there is none."""
+def converter_for(
+    path: str, converters: Sequence[Converter], *, is_file: bool = True
+) -> Converter | None:
+    """The first converter whose ending the name has; None if there is none.
+
+    What is no file of its own, but lies packed in one, only suits a converter that reads its
+    standard input.
+    """
     name = os.path.basename(path).lower()
-    return next((each for each in converters if name.endswith(f".{each.ending}")), None)
+    return next(
+        (
+            each
+            for each in converters
+            if name.endswith(f".{each.ending}") and (is_file or PLACE not in " ".join(each.command))
+        ),
+        None,
+    )
 
 
 def converted(converter: Converter, data: bytes, path: str, seconds: float = SECONDS) -> str:

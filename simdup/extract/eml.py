@@ -1,11 +1,13 @@
 """The text of a mail: its subject, and its body as plain text or else as HTML.
 
-Other headers, attachments and mails within the mail (forwarded or attached) are left out. A
-mail without a body of its own has the text of the mails within it, below its subject.
+Other headers, attachments and mails within the mail (forwarded or attached) are left out. A mail
+without a body of its own has the text of the mails within it, below its subject. A mailbox has
+the texts of all its mails.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from email import errors
 from email.header import decode_header
 from email.message import Message
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
+from simdup.extract.mailbox import mails
 from simdup.text.encodings import Encoding, decode, detect, encoding_named
 
 if TYPE_CHECKING:
@@ -43,6 +46,20 @@ def text(data: bytes) -> str:
         raise NotReadable(f"damaged mail: {error}") from None
 
 
+def mailbox(data: bytes) -> str:
+    """The subjects and bodies of all mails in a mailbox, without mails that cannot be read.
+
+    Raises NotReadable if there are no others, or too much text.
+    """
+    texts = TextBuilder()
+    for place in mails(data):
+        found = ""
+        with suppress(NotReadable):
+            found = text(data[place])
+        texts.add(f"{found}\n")
+    return unless_empty(str(texts))
+
+
 def _subject_and_body(message: Message) -> str:
     """The subject line of a mail, and its body."""
     return f"{_subject(message)}\n{_body(message)}"
@@ -59,7 +76,7 @@ def _subject(message: Message) -> str:
 
 def _body(message: Message) -> str:
     """The parts that are plain text, else those that are HTML, else the mails within it."""
-    plain, html, mails = TextBuilder(), TextBuilder(), list[Message]()
+    plain, html, inner = TextBuilder(), TextBuilder(), list[Message]()
     for part in _parts(message):
         kind = part.get_content_type()
         if kind == "text/plain":
@@ -67,8 +84,8 @@ def _body(message: Message) -> str:
         elif kind == "text/html":
             html.add("\n".join(html_text.title_and_body(_text(part))) + "\n")
         elif kind in _MAILS:
-            mails += _inner(part)
-    return next(filter(str.strip, map(str, (plain, html))), "") or _joined(mails)
+            inner += _inner(part)
+    return next(filter(str.strip, map(str, (plain, html))), "") or _joined(inner)
 
 
 def _parts(part: Message) -> Iterator[Message]:

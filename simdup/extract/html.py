@@ -1,4 +1,4 @@
-"""The visible text of an HTML page: its title, then its body.
+"""The visible text of an HTML page: its title, then its body without the frame of a site.
 
 The markup is cut as browsers cut it (HTML Living Standard, 13.2.5, its common states). Each
 character is looked at a bounded number of times, however broken the page, and no tag is matched
@@ -13,29 +13,40 @@ from __future__ import annotations
 import codecs
 import re
 from html import unescape
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simdup.extract.cleanup import NotReadable, unless_empty, unwrapped
+from simdup.extract.frames import Frames
 from simdup.text.encodings import Encoding, NotText, decode, detect, encoding_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Characters, and the groups of `_MARKUP` after them.
+_Cut: TypeAlias = "tuple[str, str | None, str | None, str | None, str | None]"
 
 # Names and values in a tag; whatever follows so many is taken for text, since `re` keeps some
 # hundred bytes for each.
 _PARTS = 1000
 
 # A comment, an element whose contents are no markup, a reading above characters, another
-# declaration, or a tag. If it is not closed it goes on to the end of the page: no alternative
-# fails once it has begun, to be tried again further on. (`[^<>]*` ends where the next may begin.)
-_MARKUP = re.compile(
-    rf"""
+# declaration, or a tag, whose name may begin with a slash. If it is not closed it goes on to the
+# end of the page: no alternative fails once it has begun, to be tried again further on. (`[^<>]*`
+# ends where the next may begin.)
+_MARKUP = rf"""
     <!--(?:-?>|.*?(?:--!?>|\Z))
   | <(?P<raw>title|textarea|xmp|script|style|noscript|template|iframe|noembed|noframes
        |annotation(?:-xml)?)(?=[\s/>])[^<>]*(?<!/)>
     (?P<contents>.*?)(?:</(?P=raw)(?=[\s/>])[^>]*>?|\Z)
   | <r[tp](?=[\s/>]).*?(?=</?r(?:t|p|b|uby)\b|\Z)
   | <[!?][^>]*>?
-  | </?(?P<name>[a-z][^\s/>]*)(?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?){{0,{_PARTS}}}>?
-    """,
-    re.DOTALL | re.IGNORECASE | re.VERBOSE,
-)
+  | <(?P<name>/?[a-z][^\s/>]*)(ATTRIBUTES(?:[^=>]+|=\s*(?:"[^"]*"|'[^']*')?){{0,{_PARTS}}}>?)
+    """
+_FLAGS = re.DOTALL | re.IGNORECASE | re.VERBOSE
+_PLAIN = re.compile(_MARKUP.replace("ATTRIBUTES", "?:"), _FLAGS)
+# The same, with the attributes of a tag for a page that marks its frame.
+_MARKED = re.compile(_MARKUP.replace("ATTRIBUTES", ""), _FLAGS)
 
 # The raw elements whose contents a browser with scripts shows.
 _SHOWN = ("textarea", "xmp")
@@ -49,6 +60,7 @@ _BLOCKS = (  # noqa: SIM905 (a hundred quotes)
 ).split()
 _LINE = "\v"  # a line break that is not one of the source
 _GAPS = {**dict.fromkeys(_BLOCKS, _LINE), "td": " ", "th": " "}
+_GAPS |= {f"/{name}": gap for name, gap in _GAPS.items()}
 
 # Applied in this order, so that no blank is looked at twice.
 _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \n]*")
@@ -68,7 +80,10 @@ def text(data: bytes) -> str:
     >>> text(b"<title>Tea</title><p>Warm the <b>po</b>t &amp; wait.<p>Pour.")
     'Tea\nWarm the pot & wait.\nPour.'
     """
-    return unless_empty("\n".join(title_and_body(decoded(data))))
+    markup = decoded(data)
+    frames = Frames(markup)
+    title, _ = _title_and_pieces(markup, frames)
+    return unless_empty(f"{_characters(title)}\n{_characters(''.join(frames.content()))}")
 
 
 def decoded(data: bytes) -> str:
@@ -104,20 +119,40 @@ def _declared(data: bytes) -> Encoding | None:
 
 
 def title_and_body(markup: str) -> tuple[str, str]:
-    """The title of a page and its visible text, both still to be tidied."""
+    """The title of a page and all its visible text, both still to be tidied."""
+    title, body = _title_and_pieces(markup, Frames(""))
+    return _characters(title), _characters("".join(body))
+
+
+def _title_and_pieces(markup: str, frames: Frames) -> tuple[str, list[str]]:
+    """The title of a page and the pieces of its visible text, which `frames` has too."""
     title: str | None = None
-    pieces: list[str] = []
-    parts = iter(_MARKUP.split(markup.replace(_LINE, " ")))
-    for piece in parts:
-        raw, contents, name = next(parts, None), next(parts, None), next(parts, None)
+    pieces = frames.pieces
+    for piece, raw, contents, name, attributes in _cut(markup, frames):
         pieces.append(piece)
         if name:
-            pieces.append(_GAPS.get(name.lower(), ""))
+            lower = name.lower()
+            pieces.append(_GAPS.get(lower, ""))
+            if attributes is not None:
+                frames.note(lower, attributes)
         elif raw and raw.lower() in _SHOWN:
             pieces.append(contents or "")
         elif raw and raw.lower() == "title" and title is None:
             title = contents
-    return _characters(title or ""), _characters("".join(pieces))
+    return title or "", pieces
+
+
+def _cut(markup: str, frames: Frames) -> Iterator[_Cut]:
+    """The characters before each piece of markup, and the groups of what matches that.
+
+    The last of these, the attributes, are None where nobody asks for them.
+    """
+    source = markup.replace(_LINE, " ")
+    if frames.is_marked:
+        parts: Iterator[Any] = iter([*_MARKED.split(source), *[None] * 4])
+        return zip(parts, parts, parts, parts, parts)  # noqa: B905  (nothing is left)
+    parts = iter([*_PLAIN.split(source), *[None] * 3])
+    return zip(parts, parts, parts, parts, repeat(None))
 
 
 def _characters(source: str) -> str:

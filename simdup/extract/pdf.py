@@ -19,7 +19,8 @@ from itertools import islice
 from math import hypot
 from typing import TYPE_CHECKING, Any
 
-from simdup.extract.cleanup import NotReadable, check_length, unless_empty, unwrapped
+from simdup.extract.cleanup import Mangled, NotReadable, check_length, unless_empty, unwrapped
+from simdup.extract.mangled import ONE_IN, is_mangled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,6 +43,9 @@ _NARROWEST = 0.01
 # Forms may contain forms; `_give_boxes` looks no deeper than this.
 _MOST_LEVELS = 15
 
+# Of each page so many characters are asked for their map.
+SAMPLED = 100
+
 # PDFium's sign for a hyphen that parts a word. It joins what follows to it: the rest of the
 # word, or at the end of a page the footer. A hyphen that nothing follows stays a hyphen.
 _PARTING = "\ufffe"
@@ -62,22 +66,52 @@ class _Line:
 
 
 def text(data: bytes) -> str:
-    """The text of a PDF. Raises NotReadable."""
+    """The text of a PDF, `Mangled` if its fonts do not say which characters it has.
+
+    Raises NotReadable.
+    """
     from pypdfium2 import PdfDocument, PdfiumError  # noqa: PLC0415 an extra, slow to load
 
+    unmapped = _Unmapped()
     try:
         with closing(PdfDocument(data)) as document:
-            pages = list(_pages(document))
+            pages = list(_pages(document, unmapped))
     except PdfiumError as error:
         is_locked = error.err_code in {_PASSWORD, _SECURITY}
         raise NotReadable("encrypted" if is_locked else "damaged PDF") from None
     lines = (
         line if line.endswith(_PARTING) else f"{line}\n" for line in _without_running_lines(pages)
     )
-    return unless_empty(unwrapped(_joined("".join(lines))), "no text on its pages")
+    found = unless_empty(unwrapped(_joined("".join(lines))), "no text on its pages")
+    return Mangled(found) if unmapped.are_many or is_mangled(found) else found
 
 
-def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 has no types)
+@dataclass(slots=True)
+class _Unmapped:
+    """How many characters the fonts have no map for, among some of each page."""
+
+    seen: int = 0
+    unmapped: int = 0
+
+    def look_at(self, text_page: Any) -> None:  # noqa: ANN401
+        """Count characters that are spread over a page."""
+        from pypdfium2.raw import FPDFText_HasUnicodeMapError as is_unmapped  # noqa: PLC0415
+
+        size = text_page.count_chars()
+        places = range(0, size, size // SAMPLED + 1)
+        self.seen += len(places)
+        self.unmapped += sum(is_unmapped(text_page.raw, place) == 1 for place in places)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether they are too many to trust the text."""
+        return self.unmapped * ONE_IN >= self.seen > 0
+
+
+def _pages(
+    document: Any,  # noqa: ANN401  (pypdfium2 has no types)
+    unmapped: _Unmapped,
+) -> Iterator[list[_Line]]:
     """The lines of each page that can be read. Raises NotReadable."""
     from pypdfium2 import PdfiumError  # noqa: PLC0415
 
@@ -89,7 +123,7 @@ def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 
     for number in range(len(document)):
         try:
             with closing(document[number]) as page:
-                lines = _lines(page, number)
+                lines = _lines(page, number, unmapped)
         except trouble:
             broken += 1
             continue
@@ -100,10 +134,11 @@ def _pages(document: Any) -> Iterator[list[_Line]]:  # noqa: ANN401  (pypdfium2 
         raise NotReadable("damaged PDF: no page can be read")
 
 
-def _lines(page: Any, number: int) -> list[_Line]:  # noqa: ANN401
+def _lines(page: Any, number: int, unmapped: _Unmapped) -> list[_Line]:  # noqa: ANN401
     """The lines of a page in PDFium's order; the lines at its edges have keys."""
     _give_boxes(page)
     with closing(page.get_textpage()) as text_page:
+        unmapped.look_at(text_page)
         found = list(_LINE.finditer(text_page.get_text_range()))
         heights = {} if page.get_rotation() else _heights(text_page, found)
     _, bottom, _, top = page.get_bbox()

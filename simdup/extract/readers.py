@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 
 from simdup.extract import convert, sandbox
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.sniff import Format, format_of
+from simdup.extract.packed import can_unpack, packing_of
+from simdup.extract.sniff import TEXTS, Format, format_of
+from simdup.settings import PACKINGS
+from simdup.text.encodings import decode, encoding_named
 from simdup.versions import version
 
 if TYPE_CHECKING:
@@ -40,15 +43,25 @@ READERS: dict[Format, Callable[[bytes], str]] = {
     Format.RTF: _late("rtf", "text"),
     Format.PDF: _late("pdf", "text"),
     Format.EML: _late("eml", "text"),
+    Format.MBOX: _late("eml", "mailbox"),
+    Format.SRT: _late("subtitles", "srt"),
+    Format.VTT: _late("subtitles", "vtt"),
+    Format.ASS: _late("subtitles", "ass"),
+    Format.MD: _late("front_matter", "text"),
+    Format.IPYNB: _late("notebook", "text"),
+    Format.TEX: _late("tex", "text"),
+    Format.MAN: _late("roff", "text"),
 }
 # Formats read without a sandbox up to this size: one regular expression cuts them, in time and
-# memory proportional to the file, and the worst files of UNGUARDED_BYTES take a second. The
+# memory proportional to the file, and the worst files of UNGUARDED_BYTES take some seconds. The
 # other formats have parsers that a small hostile file can keep busy for minutes.
-UNGUARDED, UNGUARDED_BYTES = frozenset({Format.HTML, Format.RTF}), 1 << 20
+UNGUARDED = frozenset({Format.HTML, Format.RTF}) | TEXTS - {Format.IPYNB}
+UNGUARDED_BYTES = 1 << 20
 _PACKAGES = {Format.PDF: "pypdfium2"}
+_INSTALL = "pip install 'simdup[docs]'"
 
 #: Raised with every change that gives the same document another text.
-EDITION = 2
+EDITION = 4
 
 # The first bytes of a file, which show its format; a zip file may need more.
 HEAD = 1 << 16
@@ -67,58 +80,105 @@ def kind(data: bytes, path: str) -> Format | None:
 class Readers:
     """Reads the text of documents; close it when done."""
 
-    def __init__(self, formats: Collection[str], converters: Sequence[Converter] = ()) -> None:
-        """Read these formats (values of `Format`); `converters` come before them."""
-        self._formats = frozenset(map(Format, formats))
+    def __init__(
+        self,
+        formats: Collection[str],
+        converters: Sequence[Converter] = (),
+        encoding: str | None = None,
+    ) -> None:
+        """Read these formats (values of `Format`); `converters` come before them.
+
+        `encoding` is that of all text files; None: it is detected.
+        """
+        self._packings = frozenset(formats) & frozenset(PACKINGS)
+        self._formats = frozenset(map(Format, frozenset(formats) - self._packings))
         self._converters = tuple(converters)
+        self._encoding = None if encoding is None else encoding_named(encoding)
         self._guard = sandbox.Guard()
 
     @property
     def are_idle(self) -> bool:
         """Whether there is no format to read."""
-        return not self._formats and not self._converters
+        return not self._formats and not self._packings and not self._converters
 
-    def take(self, head: bytes, path: str) -> bool:
-        """Whether a file with this beginning may be a document to read, so that all is needed."""
-        if self.know(head, path):
+    def packing(self, head: bytes, path: str) -> str | None:
+        """How a file with this beginning is packed, if it is to be unpacked: one of PACKINGS."""
+        found = packing_of(head)
+        is_wanted = found in self._packings and not convert.converter_for(path, self._converters)
+        return found if is_wanted else None
+
+    def take(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
+        """Whether data with this beginning may be a document to read, so that all is needed.
+
+        With `is_file` the data is the file at this path, and not only part of it.
+        """
+        if self.know(head, path, is_file=is_file):
             return True
         return head.startswith(ZIP) and not self.are_idle and format_of(head, path) is None
 
-    def know(self, head: bytes, path: str) -> bool:
-        """Whether a file with this beginning is a document to read, whatever follows."""
+    def know(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
+        """Whether data with this beginning is a document to read, whatever follows."""
         if self.are_idle:
             return False
-        if convert.converter_for(path, self._converters):
+        if convert.converter_for(path, self._converters, is_file=is_file):
             return True
         return format_of(head, path) in self._formats
 
-    def kind(self, data: bytes, path: str) -> str | None:
+    def know_text(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
+        """Whether data with this beginning is a text file, which may be plain text after all."""
+        is_converted = convert.converter_for(path, self._converters, is_file=is_file) is not None
+        return not is_converted and format_of(head, path) in TEXTS
+
+    def kind(self, data: bytes, path: str, *, is_file: bool = True) -> str | None:
         """The format of a document, as `records.Document.encoding` has it; None if it is none."""
-        if converter := convert.converter_for(path, self._converters):
+        if converter := convert.converter_for(path, self._converters, is_file=is_file):
             return f".{converter.ending}"
         found = kind(data, path)
         return found.value if found in self._formats else None
 
-    def text(self, data: bytes, path: str) -> tuple[str, str] | None:
+    def text(self, data: bytes, path: str, *, is_file: bool = True) -> tuple[str, str] | None:
         """The text of a document and its format, as `records.Document.encoding` has it.
 
         None if it is no document after all. Raises NotReadable.
         """
-        if converter := convert.converter_for(path, self._converters):
+        if converter := convert.converter_for(path, self._converters, is_file=is_file):
             return convert.converted(converter, data, path), f".{converter.ending}"
         found = kind(data, path)
         if found is None or found not in self._formats:
             return None
         package = _PACKAGES.get(found)
         if package and not find_spec(package):
-            raise NotInstalled(f"needs {package}: pip install 'simdup[docs]'")
+            raise NotInstalled(f"needs {package}: {_INSTALL}")
+        if found in TEXTS:
+            return self._of_text_file(found, data)
+        return self._read(found, data), found.value
+
+    def _of_text_file(self, found: Format, data: bytes) -> tuple[str, str] | None:
+        """The text of a text file and its format; None if it only begins like such a file."""
+        if self._encoding is not None:
+            data = decode(data, self._encoding).encode("utf-8", "surrogatepass")
+        try:
+            return self._read(found, data), found.value
+        except sandbox.ReaderFailed:
+            raise
+        except NotReadable:
+            return None
+
+    def _read(self, found: Format, data: bytes) -> str:
+        """The text of a document of this format. Raises NotReadable."""
         if found in UNGUARDED and len(data) <= UNGUARDED_BYTES:
-            return READERS[found](data), found.value
-        return self._guard.text(found, data), found.value
+            return READERS[found](data)
+        return self._guard.text(found, data)
 
     def close(self) -> None:
         """End the reading process, if there is one."""
         self._guard.close()
+
+
+def check_unpacks(packing: str) -> None:
+    """Raise NotInstalled if a file that is packed like this cannot be unpacked."""
+    if not can_unpack(packing):
+        raise NotInstalled(f"needs zstandard: {_INSTALL}")
 
 
 def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:

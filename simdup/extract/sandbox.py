@@ -19,7 +19,7 @@ import threading
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
-from simdup.extract.cleanup import NotReadable
+from simdup.extract.cleanup import Mangled, NotReadable
 from simdup.extract.sniff import Format
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ _PROGRAM = (
 )
 # The name of a format, the seconds of processor time, and how many bytes follow.
 _QUESTION = struct.Struct(">8sdQ")
-_ANSWER = struct.Struct(">?Q")  # whether it is a text, and how many bytes follow
+_ANSWER = struct.Struct(">cQ")  # what follows, and how many bytes
+# A reason why there is no text, a text, or a text that is `Mangled`.
+_REASON, _TEXT, _MANGLED = b"r", b"t", b"m"
 
 # Linux's prctl: the signal that a process gets when the thread that started it ends.
 _PR_SET_PDEATHSIG = 1
@@ -77,15 +79,15 @@ class Guard:
         timer.daemon = True
         timer.start()
         try:
-            is_text, answer = _asked(self._process, _Question(found, self._seconds, data))
+            kind, answer = _asked(self._process, _Question(found, self._seconds, data))
         except (EOFError, OSError):
             is_late = not timer.is_alive()
             raise ReaderFailed(self._cause(self._process, is_late=is_late)) from None
         finally:
             timer.cancel()
-        if not is_text:
+        if kind == _REASON:
             raise NotReadable(answer)
-        return answer
+        return Mangled(answer) if kind == _MANGLED else answer
 
     def _cause(self, process: subprocess.Popen[bytes], *, is_late: bool) -> str:
         """Close the process that died, and say why it did."""
@@ -118,7 +120,7 @@ def _started() -> subprocess.Popen[bytes]:
     )
 
 
-def _asked(process: subprocess.Popen[bytes], question: _Question) -> tuple[bool, str]:
+def _asked(process: subprocess.Popen[bytes], question: _Question) -> tuple[bytes, str]:
     """The answer of the process. Raises EOFError or OSError when it is gone."""
     if process.stdin is None or process.stdout is None:
         raise EOFError
@@ -126,8 +128,8 @@ def _asked(process: subprocess.Popen[bytes], question: _Question) -> tuple[bool,
     process.stdin.write(_QUESTION.pack(found.value.encode(), seconds, len(data)))
     process.stdin.write(data)
     process.stdin.flush()
-    is_text, size = _ANSWER.unpack(_exactly(process.stdout, _ANSWER.size))
-    return is_text, _exactly(process.stdout, size).decode("utf-8", "surrogatepass")
+    kind, size = _ANSWER.unpack(_exactly(process.stdout, _ANSWER.size))
+    return kind, _exactly(process.stdout, size).decode("utf-8", "surrogatepass")
 
 
 def _exactly(source: IO[bytes], size: int) -> bytes:
@@ -157,10 +159,10 @@ def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) ->
         while True:
             found, seconds, data = questions.get()
             _end_after(seconds)
-            is_text, answer = _answer(readers[found], data)
+            kind, answer = _answer(readers[found], data)
             _end_after(0)
             content = answer.encode("utf-8", "surrogatepass")
-            answers.write(_ANSWER.pack(is_text, len(content)) + content)
+            answers.write(_ANSWER.pack(kind, len(content)) + content)
             answers.flush()
     finally:
         os._exit(1)  # the parent is gone, or there is no memory for the answer
@@ -188,16 +190,17 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bool, str]:
-    """True and the text, or False and the reason why there is none."""
+def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bytes, str]:
+    """The text, or the reason why there is none; and which of both it is."""
     try:
-        return True, reader(data)
+        text = reader(data)
     except NotReadable as trouble:
-        return False, trouble.reason
+        return _REASON, trouble.reason
     except MemoryError:
-        return False, "takes too much memory to read"
+        return _REASON, "takes too much memory to read"
     except Exception as error:  # noqa: BLE001  (one file must not end the scan)
-        return False, f"damaged: {type(error).__name__}"
+        return _REASON, f"damaged: {type(error).__name__}"
+    return _MANGLED if isinstance(text, Mangled) else _TEXT, text
 
 
 def _limit_memory() -> None:

@@ -1,7 +1,7 @@
 """The kind of document a file is, by its first bytes; its name only breaks ties.
 
-Every other file is plain text or binary, which `text.encodings` finds out: Markdown, source
-code and XML of unknown kinds are read as text, tags and all.
+Every other file is plain text or binary, which `text.encodings` finds out: source code and XML
+of unknown kinds are read as text, tags and all.
 """
 
 from __future__ import annotations
@@ -11,6 +11,9 @@ import os
 import re
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from simdup.extract.mailbox import SENT
+from simdup.extract.text_formats import written_as
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +33,20 @@ class Format(Enum):
     RTF = "rtf"
     PDF = "pdf"
     EML = "eml"
+    MBOX = "mbox"
+    SRT = "srt"
+    VTT = "vtt"
+    ASS = "ass"
+    MD = "md"
+    IPYNB = "ipynb"
+    TEX = "tex"
+    MAN = "man"
 
+
+#: Formats of text files, of which a part is not read. What is damaged, or very long, is plain text.
+TEXTS = frozenset(
+    (Format.SRT, Format.VTT, Format.ASS, Format.MD, Format.IPYNB, Format.TEX, Format.MAN)
+)
 
 _ENDINGS = {f".{each.value}": each for each in Format} | {
     **dict.fromkeys((".htm", ".xhtml", ".xht"), Format.HTML),
@@ -53,6 +69,7 @@ _TYPES = {
     _OPEN_DOCUMENT + b"spreadsheet": Format.ODS,
     _OPEN_DOCUMENT + b"presentation": Format.ODP,
 }
+_ZIPPED = frozenset((*_OFFICE.values(), *_TYPES.values()))
 # The name and the contents of a zip file's first member lie within this many bytes.
 _FIRST_MEMBER = 256
 
@@ -68,6 +85,7 @@ _ANY_TAG = re.compile(r"<!?[a-z]", re.IGNORECASE)
 _HEADERS = re.compile(rb"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)+\r?(?:\n|\Z)")
 _FROM = re.compile(rb"^From:", re.IGNORECASE | re.MULTILINE)
 _MIME = re.compile(rb"^MIME-Version:", re.IGNORECASE | re.MULTILINE)
+_DATE = re.compile(rb"^(?:Date|Message-ID|Received):", re.IGNORECASE | re.MULTILINE)
 _MBOX = re.compile(rb"From [^\n]*\n")
 
 
@@ -91,9 +109,18 @@ def format_of(
         return Format.RTF
     if head.startswith(_PDF_MARK) or (named is Format.PDF and _PDF_MARK in head[:_PDF_HEAD]):
         return Format.PDF
-    if _is_html(head, named):
+    return _of_text(head, name, named)
+
+
+def _of_text(head: bytes, name: str, named: Format | None) -> Format | None:
+    """The kind of a file that is no more than text: a page, a mail, or one of TEXTS."""
+    text = _ascii(head)
+    if _is_html(text, named):
         return Format.HTML
-    return Format.EML if _is_mail(head, named) else None
+    if _is_mail(head, named):
+        return Format.MBOX if SENT.match(head) else Format.EML
+    written = written_as(text, name)
+    return Format(written) if written else None
 
 
 def _zipped(
@@ -106,7 +133,7 @@ def _zipped(
             return found
     if names := members() if members else ():
         return _with_members(names, named)
-    return named if named not in {Format.HTML, Format.PDF, Format.RTF, Format.EML} else None
+    return named if named in _ZIPPED else None
 
 
 def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
@@ -123,9 +150,8 @@ def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
     return None
 
 
-def _is_html(head: bytes, named: Format | None) -> bool:
+def _is_html(text: str, named: Format | None) -> bool:
     """Whether a page's tag comes first, after comments; of a file named as a page, any tag."""
-    text = _ascii(head)
     position = 0
     while found := _SKIPPED.match(text, position):
         position = found.end()
@@ -135,6 +161,8 @@ def _is_html(head: bytes, named: Format | None) -> bool:
 
 def _ascii(head: bytes) -> str:
     """The first bytes as text whose ASCII can be trusted, without a byte order mark."""
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return head.decode("utf-32", "replace")
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return head.decode("utf-16", "replace")
     return head.removeprefix(codecs.BOM_UTF8).decode("latin-1")
@@ -147,4 +175,6 @@ def _is_mail(head: bytes, named: Format | None) -> bool:
     if headers is None:
         return False
     block = headers.group()
-    return bool(_MIME.search(block)) or (named is Format.EML and bool(_FROM.search(block)))
+    is_sent = SENT.match(head) is not None and _DATE.search(block) is not None
+    is_named = named is Format.EML or is_sent
+    return bool(_MIME.search(block)) or (is_named and bool(_FROM.search(block)))

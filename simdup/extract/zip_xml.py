@@ -16,24 +16,21 @@ from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile
 
 from simdup.extract.cleanup import NotReadable
+from simdup.extract.packed import allowance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Bytes that one file may unpack to: real ones have 10 MB of XML.
-LARGEST = 200_000_000
-# Unpacked bytes for each packed one, beyond LITTLE: real files reach 20, deflate can reach 1032.
-RATIO, LITTLE = 250, 1 << 24
 # Real files have up to 2,900 members. Each costs memory before anything is read.
 MOST_MEMBERS = 10_000
 
 _CHUNK = 1 << 16
-_MEMBER_SIGN = b"PK\x01\x02"
-_ENCRYPTED = 1  # a bit in a member's flags
+MEMBER_SIGN = b"PK\x01\x02"
+ENCRYPTED = 1  # a bit in a member's flags
 _OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
 
 # What `zipfile` raises for damaged files, by its documentation and by fuzzing.
-_TROUBLE = (
+TROUBLE = (
     *(BadZipFile, zlib.error, struct.error, EOFError, OSError, MemoryError),
     *(ValueError, LookupError, NotImplementedError, OverflowError),
 )
@@ -54,11 +51,11 @@ class Handler:
 
 def members(data: bytes) -> Sequence[str]:
     """The names in a zip file; none if it is damaged, or if they are too many to list."""
-    if data.count(_MEMBER_SIGN) > MOST_MEMBERS:
+    if data.count(MEMBER_SIGN) > MOST_MEMBERS:
         return ()
     try:
         return ZipFile(BytesIO(data)).namelist()
-    except _TROUBLE:
+    except TROUBLE:
         return ()
 
 
@@ -69,13 +66,13 @@ class Package:
         """Raises NotReadable if it is encrypted, damaged or has too many members."""
         if data.startswith(_OLE):
             raise NotReadable("encrypted" if _OLE_ENCRYPTED in data else "old Office file")
-        if data.count(_MEMBER_SIGN) > MOST_MEMBERS:
+        if data.count(MEMBER_SIGN) > MOST_MEMBERS:
             raise NotReadable(f"more than {MOST_MEMBERS:,} members")
-        self._left = min(LARGEST, max(LITTLE, RATIO * len(data)))
+        self._left = allowance(len(data))
         try:
             self._zip = ZipFile(BytesIO(data))
             self._members = {_plain(info.filename): info for info in self._zip.infolist()}
-        except _TROUBLE:
+        except TROUBLE:
             raise NotReadable("damaged zip file") from None
 
     def __contains__(self, name: str) -> bool:
@@ -115,7 +112,7 @@ class Package:
         info = self._members.get(name)
         if info is None:
             raise NotReadable(f"damaged: {name} is missing")
-        if info.flag_bits & _ENCRYPTED:
+        if info.flag_bits & ENCRYPTED:
             raise NotReadable("encrypted")
         size = _CHUNK
         try:
@@ -123,7 +120,7 @@ class Package:
                 while chunk := member.read(size):
                     yield self._counted(chunk)
                     size += len(chunk)
-        except _TROUBLE:
+        except TROUBLE:
             raise NotReadable(f"damaged: {name}") from None
 
     def _counted(self, chunk: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,10 @@ from simdup.extract.readers import Readers
 from simdup.files.fingerprint import fingerprint_sources, without_degenerate
 from simdup.files.read import SkipError, read_again
 from simdup.files.walk import listed
+from simdup.fingerprint.features import all_features
 from simdup.match.own_share import least_similarity
-from simdup.match.verify import exact_similarities
+from simdup.match.parts import shares_of
+from simdup.match.verify import cosines
 from simdup.records import Comparison, Document, Skipped
 from simdup.search.hamming import hamming_distances
 from simdup.settings import Settings
@@ -37,12 +40,15 @@ def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> 
     settings = settings or Settings()
     (a, row_a), (b, row_b) = (document_at(each, settings) for each in (left, right))
     texts = _text(a, settings), _text(b, settings)
-    similarity = float(exact_similarities(texts, np.array([0]), np.array([1]), settings.recipe)[0])
+    features, both = all_features(texts, settings.recipe), np.arange(2)
+    similarity = float(cosines(features, both[:1], both[1:])[0])
+    of_left, of_right = shares_of(features, both, both[::-1]).tolist()
     distance = int(hamming_distances(row_a, row_b)[0, 0])
     near = a.features_digest == b.features_digest or _is_near(a, b, distance, similarity, settings)
     kind = a.kind_with(b) if near else None
     rows = row_a.tobytes(), row_b.tobytes()
-    return Comparison(settings, a, b, rows, kind, distance, similarity, texts)
+    found = Comparison(settings, a, b, rows, kind, distance, similarity, texts)
+    return replace(found, contained=(of_left, of_right))
 
 
 def _is_near(
@@ -73,7 +79,7 @@ def document_at(path: AnyPath, settings: Settings) -> tuple[Document, Rows]:
 
 def _text(document: Document, settings: Settings) -> str:
     try:
-        with closing(Readers(settings.formats, settings.converters)) as readers:
+        with closing(Readers(*settings.reading)) as readers:
             return read_again(document, readers).text
     except SkipError as skip:
         raise _refusal(skip.at(document.path)) from None

@@ -39,10 +39,11 @@ from simdup.fingerprint.simhash import (
     fingerprint_chunks,
     fingerprint_texts,
 )
-from simdup.fingerprint.sketch import Sketches, of_each
+from simdup.fingerprint.sketch import LEVELS, Sketches, of_each
 from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.text.chunking import chunks_of
+from simdup.text.doubt import DAMAGED, damage, is_damaged
 from simdup.text.encodings import Encoding, count_lost, decode_chunks, encoding_named
 from simdup.text.noise import NUMBERS, is_numbers
 
@@ -52,7 +53,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.recipe import Recipe
-    from simdup.settings import Converter
+    from simdup.settings import Converter, Settings
+
+# Texts are fingerprinted together until they have this many characters, so that files that unpack
+# to much are not all in memory at once.
+CHARACTERS_AT_ONCE = 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,7 @@ class Fingerprinted:
     rows: NDArray[np.uint8]
     """(documents among `found`, bits // 8)"""
     sketches: Sketches | None = None
-    """By document; None where nobody asked for them."""
+    """By document, perhaps dense ones; None where nobody asked for them."""
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -85,6 +90,14 @@ class _Made(NamedTuple):
     sketch: NDArray[np.uint32] | None
 
 
+class _How(NamedTuple):
+    """How texts are fingerprinted; see `fingerprint_chunks`."""
+
+    recipe: Recipe
+    is_sketched: bool = False
+    most_levels: int = LEVELS
+
+
 def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     sources: Sequence[Source],
     recipe: Recipe,
@@ -92,6 +105,7 @@ def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     formats: Collection[str] = (),
     converters: Sequence[Converter] = (),
     is_sketched: bool = False,  # noqa: FBT001, FBT002
+    most_levels: int = LEVELS,
 ) -> Fingerprinted:
     """Read and fingerprint each source.
 
@@ -102,8 +116,9 @@ def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     found: list[Document | Skipped] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
     sketched: list[NDArray[np.uint32]] = []
-    with closing(Readers(formats, converters)) as readers:
-        outcomes = _outcomes(sources, recipe, encoding, readers, is_sketched)
+    how = _How(recipe, is_sketched, most_levels)
+    with closing(Readers(formats, converters, encoding)) as readers:
+        outcomes = _outcomes(sources, how, encoding, readers)
     for outcome in outcomes:
         if isinstance(outcome, Skipped):
             found.append(outcome)
@@ -126,7 +141,8 @@ def _unless_empty(document: Document, recipe: Recipe) -> Document | Skipped:
         detail = "no keyword" if is_keyword else "no letter or digit"
         source, encoding = document.source, document.encoding
         is_text = document.format == "text"
-        file = None if is_text else without_text(source, encoding, document.bytes_digest)
+        about = encoding, document.bytes_digest, document.packing
+        file = None if is_text else without_text(source, *about)
         return Skipped(document.path, Reason.EMPTY, detail, file)
     return document
 
@@ -156,7 +172,7 @@ def rows_of_sources(
     Raises InputError for the first source that cannot be used.
     """
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
-    for outcome in _outcomes(sources, recipe, encoding, None, is_sketched=False):
+    for outcome in _outcomes(sources, _How(recipe), encoding, None):
         if isinstance(outcome, Skipped):
             raise InputError(str(outcome))
         rows.append(outcome.row[None])
@@ -164,28 +180,38 @@ def rows_of_sources(
 
 
 def _outcomes(
-    sources: Sequence[Source],
-    recipe: Recipe,
-    encoding: str | None,
-    readers: Readers | None,
-    is_sketched: bool,  # noqa: FBT001
+    sources: Sequence[Source], how: _How, encoding: str | None, readers: Readers | None
 ) -> list[_Made | Skipped]:
     """What was made of each source, or why nothing was."""
     known = None if encoding is None else encoding_named(encoding)
     waiting: list[tuple[int, Text]] = []
     outcomes: dict[int, _Made | Skipped] = {}
+
+    def fingerprint_waiting() -> None:
+        texts = [text.text for _, text in waiting]
+        prints = fingerprint_texts(
+            texts, how.recipe, is_sketched=how.is_sketched, most_levels=how.most_levels
+        )
+        for row, (index, text) in enumerate(waiting):
+            outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
+        waiting.clear()
+
+    size = 0
     for index, source in enumerate(sources):
         try:
             if is_streamed(source, readers):
-                outcomes[index] = _streamed(source, recipe, known, is_sketched)
-            else:
-                waiting.append((index, read_text(source, known, readers)))
+                outcomes[index] = _streamed(source, how, known)
+                continue
+            text = read_text(source, known, readers)
         except SkipError as skip:
             outcomes[index] = skip.at(source.path)
-    texts = [text.text for _, text in waiting]
-    prints = fingerprint_texts(texts, recipe, is_sketched=is_sketched)
-    for row, (index, text) in enumerate(waiting):
-        outcomes[index] = _made(sources[index], text, count_lost(text.text), prints, row)
+            continue
+        waiting.append((index, text))
+        size += len(text.text)
+        if size > CHARACTERS_AT_ONCE:
+            fingerprint_waiting()
+            size = 0
+    fingerprint_waiting()
     return [outcomes[index] for index in range(len(sources))]
 
 
@@ -194,19 +220,15 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
     encoding, features = text.encoding, int(prints.counts[row])
     digests = text.bytes_digest, text.text_digest, prints.digests[row].tobytes()
     about = encoding.name, encoding.confidence, lost, features
-    document = Document(source, *about, *digests, text.noise)
+    document = Document(source, *about, *digests, text.noise, text.packing, text.doubt)
     sketch = None if prints.sketches is None else prints.sketches[row]
     return _Made(document, prints.rows[row], sketch)
 
 
-def _streamed(
-    source: Source,
-    recipe: Recipe,
-    known: Encoding | None,
-    is_sketched: bool,  # noqa: FBT001
-) -> _Made:
+def _streamed(source: Source, how: _How, known: Encoding | None) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
-    of_bytes, of_text, lost = blake2b(digest_size=16), blake2b(digest_size=16), 0
+    of_bytes, of_text = blake2b(digest_size=16), blake2b(digest_size=16)
+    lost = damaged = length = 0
     has_numbers = True
     encoding = known or encoding_of_large(source)
 
@@ -216,16 +238,21 @@ def _streamed(
             yield chunk
 
     def pieces() -> Iterator[str]:
-        nonlocal lost, has_numbers
+        nonlocal lost, damaged, length, has_numbers
         for text in decode_chunks(chunks(), encoding):
             of_text.update(text.encode("utf-8", "surrogatepass"))
-            lost += count_lost(text)
+            lost, damaged, length = (
+                lost + count_lost(text),
+                damaged + damage(text),
+                length + len(text),
+            )
             has_numbers = has_numbers and is_numbers(text)
             yield from chunks_of(text)
 
-    prints = fingerprint_chunks(pieces(), recipe, is_sketched=is_sketched)
+    prints = fingerprint_chunks(pieces(), *how)
     noise = NUMBERS if has_numbers else None
-    about = Text("", encoding, of_bytes.digest(), of_text.digest(), noise)
+    doubt = DAMAGED if is_damaged(damaged, length) else None
+    about = Text("", encoding, of_bytes.digest(), of_text.digest(), noise, doubt=doubt)
     return _made(source, about, lost, prints, 0)
 
 
@@ -234,20 +261,27 @@ def features_of(
     recipe: Recipe,
     formats: Collection[str] = (),
     converters: Sequence[Converter] = (),
+    encoding: str | None = None,
 ) -> tuple[Features, list[Skipped]]:
     """The features of texts, each read again from the first of its documents that is unchanged.
+
+    `formats`, `converters` and `encoding` are those with which they were fingerprinted.
 
     Also returns the documents that changed. A text has no features if all its documents did.
     """
     parts, waiting, changed = [features([], recipe)], list[str](), list[Skipped]()
-    with closing(Readers(formats, converters)) as readers:
+    size = 0
+    with closing(Readers(formats, converters, encoding)) as readers:
         for copies in texts:
             text = _first_unchanged(copies, recipe, readers, changed)
             if isinstance(text, str):
                 waiting.append(text)
-            else:
-                parts += [all_features(waiting, recipe), text]
-                waiting = []
+                size += len(text)
+            if size > CHARACTERS_AT_ONCE or not isinstance(text, str):
+                parts.append(all_features(waiting, recipe))
+                waiting, size = [], 0
+            if not isinstance(text, str):
+                parts.append(text)
     return concatenated([*parts, all_features(waiting, recipe)]), changed
 
 
@@ -263,12 +297,33 @@ def _first_unchanged(
     return ""
 
 
+def text_again(document: Document, settings: Settings) -> Iterator[str]:
+    """Yield the text of a document in chunks, read again. Raises SkipError if it changed."""
+    with closing(Readers(*settings.reading)) as readers:
+        if _is_large(document):
+            yield from _chunks_again(document)
+            return
+        found = read_again(document, readers)
+    if found.bytes_digest != document.bytes_digest:
+        raise SkipError(Reason.CHANGED, "between reading it and comparing it")
+    yield from chunks_of(found.text)
+
+
+def _is_large(document: Document) -> bool:
+    return document.format == "text" and not document.packing and is_streamed(document.source)
+
+
+def _chunks_again(document: Document) -> Iterator[str]:
+    """Yield the text of a large file in chunks. Raises SkipError if it changed."""
+    encoding = Encoding(document.encoding, document.confidence)
+    for piece in decode_chunks(read_chunks(document.source), encoding):
+        yield from chunks_of(piece)
+
+
 def _read_again(document: Document, recipe: Recipe, readers: Readers) -> str | Features:
     """The text of a document, or its features if it is long. Raises SkipError if it changed."""
-    if document.format == "text" and is_streamed(document.source):
-        encoding = Encoding(document.encoding, document.confidence)
-        pieces = decode_chunks(read_chunks(document.source), encoding)
-        return merged(segments((c for piece in pieces for c in chunks_of(piece)), recipe), recipe)
+    if _is_large(document):
+        return merged(segments(_chunks_again(document), recipe), recipe)
     found = read_again(document, readers)
     if found.bytes_digest != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.files.fingerprint import Fingerprinted, features_of
+from simdup.files.fingerprint import Fingerprinted, features_of, text_again
 from simdup.files.noise import IdentityOnly, without_noise
 from simdup.files.precedence import ranks
+from simdup.files.read import SkipError
 from simdup.files.sets import with_sets
 from simdup.files.versions import with_versions
+from simdup.fingerprint.sketch import thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, members_of
 from simdup.match.match import match, similarities_of
-from simdup.records import Candidates, Document, Group, Kind, Member, Skipped
+from simdup.match.parts import find_parts
+from simdup.records import Candidates, Document, Group, Kind, Member, Part, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
 
@@ -61,6 +64,8 @@ class Matches:
     """Pairs of texts that were similar enough, but set aside as siblings."""
     identity_only: tuple[tuple[str, int], ...] = ()
     """The kinds of files that were compared for identity only, and the number of files of each."""
+    parts: tuple[Part, ...] = ()
+    """Documents that are parts of larger ones; none unless asked for."""
 
 
 def match_documents(  # noqa: PLR0913  (three have an answer)
@@ -93,6 +98,7 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     known = None if cache is None else _StoredSimilarities(cache, reread.changed)
     exclusions = _exclusions(documents, texts, pairs)
     matched = match(texts, settings, reread, progress, cache=known, exclusions=exclusions)
+    parts = _parts(made, texts, matched, settings, reread, progress, exclusions)
     gone = {skipped.path for skipped in reread.changed}
     are_references = any(each.source.is_reference for each in chain(every, without_text))
     row = bytes(settings.recipe.bits // 8)
@@ -117,7 +123,32 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
         patterns,
         len(matched.siblings.pairs),
         identity_only.kinds,
+        parts,
     )
+
+
+def _parts(  # noqa: PLR0913, PLR0917  (what `find_parts` asks for)
+    made: Fingerprinted,
+    texts: Texts,
+    matched: TextGroups,
+    settings: Settings,
+    reread: _RereadDocuments,
+    progress: Progress,
+    exclusions: Exclusions,
+) -> tuple[Part, ...]:
+    """The documents that are parts of larger ones; one document stands for each text."""
+    if settings.parts is None or made.sketches is None:
+        return ()
+    dense = made.sketches.take(texts.first)
+    found = find_parts(texts, dense, matched, settings, reread, progress, exclusions)
+    documents, first = made.documents, texts.first
+    figures = zip(
+        first[found.pairs].tolist(), found.shares.tolist(), found.places.tolist(), strict=True
+    )
+    made_of = (
+        Part(documents[i].path, documents[j].path, share, *at) for (i, j), share, at in figures
+    )
+    return tuple(sorted(made_of, key=lambda part: (part.whole, part.start, part.end)))
 
 
 def own_share_of(
@@ -175,10 +206,19 @@ class _RereadDocuments:
             [self.documents[index] for index in self.texts.items_of(text)]
             for text in texts.tolist()
         )
-        recipe, formats = self.settings.recipe, self.settings.formats
-        found, changed = features_of(copies, recipe, formats, self.settings.converters)
+        found, changed = features_of(copies, self.settings.recipe, *self.settings.reading)
         self.changed += changed
         return found
+
+    def chunks(self, text: int) -> Iterator[str]:
+        """Yield a text in chunks, from the first of its documents that is unchanged."""
+        for index in self.texts.items_of(text).tolist():
+            try:
+                yield from text_again(self.documents[index], self.settings)
+            except SkipError as skip:
+                self.changed.append(skip.at(self.documents[index].path))
+            else:
+                return
 
 
 class _StoredSimilarities:
@@ -203,13 +243,14 @@ def _items(made: Fingerprinted, ignored: Sequence[tuple[bytes, bytes]]) -> Items
     documents = made.documents
     number = {digest: place for place, digest in enumerate(chain(*ignored), 1)}
     joined = b"".join(document.features_digest for document in documents)
+    counts = np.array([document.features for document in documents], np.int64)
     return Items(
         made.rows,
-        np.array([document.features for document in documents], np.int64),
+        counts,
         np.frombuffer(joined, np.uint64).reshape(-1, 2),
         ranks(documents),
         np.array([document.source.is_reference for document in documents], bool),
-        made.sketches,
+        None if made.sketches is None else thinned(made.sketches, counts),
         np.array([number.get(each.text_digest, 0) for each in documents]) if number else None,
     )
 

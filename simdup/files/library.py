@@ -1,7 +1,7 @@
 """The library: fingerprints and similarities with plain arguments.
 
-`options` are the fields of `Recipe`: ngram, top, weights, hash, user_dict and stop_words. An
-impossible value raises ValueError.
+`options` are the fields of `Recipe`: ngram, top, weights, hash, user_dict, stop_words and
+fold_variants. An impossible value raises ValueError.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ def is_name_of_copy(name: str) -> bool:
 def ranks(documents: Sequence[Document]) -> NDArray[np.int64]:
     """The rank of each document, from 0 on: older ones come first, by whole minutes.
 
+    Members of archives come after all files.
     Of equally old ones those whose names do not say that they are copies, then those with
     shorter paths, then by path.
     """
@@ -51,7 +52,8 @@ def ranks(documents: Sequence[Document]) -> NDArray[np.int64]:
     return rank
 
 
-def _key(document: Document) -> tuple[int, bool, int, bytes]:
+def _key(document: Document) -> tuple[bool, int, bool, int, bytes]:
     path = document.path.encode("utf-8", "surrogateescape")
     is_copy = is_name_of_copy(os.path.basename(document.path))
-    return document.source.mtime_ns // NS_OF_A_MINUTE, is_copy, len(path), path
+    minute = document.source.mtime_ns // NS_OF_A_MINUTE
+    return document.is_member, minute, is_copy, len(path), path

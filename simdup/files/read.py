@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import deque
 from contextlib import closing
 from dataclasses import dataclass
 from errno import ENOENT, ENOTDIR
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.errors import SHORTAGES
-from simdup.extract.cleanup import NotReadable
-from simdup.extract.readers import NotInstalled
+from simdup.extract.cleanup import Mangled, NotReadable, check_length
+from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
+from simdup.extract.readers import NotInstalled, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
 from simdup.extract.sandbox import ReaderFailed
+from simdup.extract.sniff import Format
 from simdup.records import Reason, Skipped, Source, without_text
 from simdup.storage.opening import open_to_read, reason_of
+from simdup.text.doubt import DAMAGED, JUNK, MANGLED, damage, is_damaged
 from simdup.text.encodings import Encoding, NotText, decode, detect
 from simdup.text.encodings import edition as edition_of_texts
 from simdup.text.noise import NUMBERS, REDIRECTION, is_numbers, is_redirection
@@ -28,6 +33,7 @@ from simdup.text.noise import NUMBERS, REDIRECTION, is_numbers, is_redirection
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
 
+    from simdup.extract.archives import Archive
     from simdup.extract.readers import Readers
     from simdup.records import Document
     from simdup.settings import Converter
@@ -39,6 +45,9 @@ WHOLE = 1 << 24
 
 # Larger documents (as opposed to plain texts) are skipped.
 LARGEST_DOCUMENT = 1 << 28
+
+# Stands between the path of an archive and the name of a member.
+INSIDE = "!/"
 
 # Bytes read at once; few at first, since most binary files show there what they are.
 HEAD, CHUNK = 1 << 16, 1 << 20
@@ -55,6 +64,39 @@ class Text:
     """The same object as `bytes_digest` for plain UTF-8, where text and bytes are one."""
     noise: str | None = None
     """See `records.Document`."""
+    packing: str | None = None
+    """See `records.Document`."""
+    doubt: str | None = None
+    """See `records.Document`."""
+
+
+class _Content(NamedTuple):
+    """The text in a file, or in what is packed in it."""
+
+    text: str
+    encoding: Encoding
+    data: bytes
+    doubt: str | None
+    is_plain: bool
+    """Whether the text is the decoded data."""
+
+    @property
+    def noise(self) -> str | None:
+        """What the text shows the file to be, as `records.Document` has it."""
+        if self.is_plain and is_numbers(self.text):
+            return NUMBERS
+        return REDIRECTION if is_redirection(self.data) else None
+
+
+class _Inner(NamedTuple):
+    """What a reader is to know of the data that it reads."""
+
+    name: str
+    """The path of the file, without the ending that says how it is packed."""
+    is_file: bool
+    """Whether the data is a whole file on the disk."""
+    size: int
+    """The bytes of that file."""
 
 
 class SkipError(Exception):
@@ -89,7 +131,10 @@ def is_streamed(
     if source.size <= WHOLE or readers is None or readers.are_idle:
         return source.size > WHOLE
     with closing((read or read_chunks)(source, HEAD)) as chunks:
-        return not _takes(readers, next(chunks, b""), source)
+        head = next(chunks, b"")
+        if readers.packing(head, source.path):
+            return False
+        return not _takes(readers, head, _Inner(source.path, source.archive is None, source.size))
 
 
 def read_text(
@@ -98,35 +143,102 @@ def read_text(
     readers: Readers | None = None,
     read: ReadChunks | None = None,
 ) -> Text:
-    """The text of a file, read at once; `readers` extract the text of documents.
+    """The text of a file, read at once; `readers` unpack it and extract the text of documents.
 
     `known` is the encoding of plain text, or None to detect it. Raises SkipError.
     """
     with closing((read or read_chunks)(source, None)) as chunks:
         head = next(chunks, b"")
-        if readers is not None and _takes(readers, head, source):
-            data = b"".join((head, *chunks))
-            extracted = _extracted(data, source, readers)
-            if extracted is not None:
-                return extracted
-        else:
-            data = b"".join(_unless_binary(chain((head,), chunks), known))
+        whole = chain((head,), chunks)
+        if readers is not None and (packing := readers.packing(head, source.path)):
+            return _unpacked_text(whole, packing, source, known, readers)
+        inner = _Inner(source.path, source.archive is None, source.size)
+        try:
+            found = _content(whole, inner, known, readers)
+        except _NoTextError as trouble:
+            raise trouble.skip(source, digest(trouble.data)) from None
+    of_bytes = digest(found.data)
+    encoded = found.text.encode("utf-8", "surrogatepass")
+    of_text = of_bytes if encoded == found.data else digest(encoded)
+    return Text(found.text, found.encoding, of_bytes, of_text, found.noise, doubt=found.doubt)
+
+
+def _unpacked_text(
+    chunks: Iterator[bytes],
+    packing: str,
+    source: Source,
+    known: Encoding | None,
+    readers: Readers,
+) -> Text:
+    """The text of what is packed in a file. Raises SkipError."""
+    if source.size > LARGEST_DOCUMENT:
+        raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
+    of_bytes, junk = blake2b(digest_size=16), list[str]()
+    raw = _hashed(chunks, of_bytes)
+    inner = _Inner(inner_name(source.path), False, source.size)  # noqa: FBT003
+    try:
+        check_unpacks(packing)
+        parts = in_blocks(_until_junk(unpacked(raw, packing, source.size), junk), HEAD)
+        found = _content(parts, inner, known, readers)
+        check_length(len(found.text))
+    except (_NoTextError, NotReadable) as error:
+        trouble = error if isinstance(error, _NoTextError) else _NoTextError(error, packing, b"")
+        deque(raw, maxlen=0)  # for the digest
+        raise trouble.skip(source, of_bytes.digest(), packing) from None
+    except SkipError as skip:
+        if skip.reason is Reason.BINARY:
+            raise SkipError(Reason.BINARY, f"{packing}, {skip.detail}") from None
+        raise
+    deque(raw, maxlen=0)
+    of_text = digest(found.text.encode("utf-8", "surrogatepass"))
+    about = found.noise, packing, JUNK if junk else found.doubt
+    return Text(found.text, found.encoding, of_bytes.digest(), of_text, *about)
+
+
+def _hashed(chunks: Iterator[bytes], of_bytes: blake2b) -> Iterator[bytes]:
+    """Yield the chunks, and add each to a hash."""
+    for chunk in chunks:
+        of_bytes.update(chunk)
+        yield chunk
+
+
+def _until_junk(parts: Iterator[bytes], junk: list[str]) -> Iterator[bytes]:
+    """Yield what is packed; if something else follows, add to `junk` what that is."""
+    try:
+        yield from parts
+    except JunkError as error:
+        junk.append(str(error))
+
+
+def _content(
+    chunks: Iterator[bytes], inner: _Inner, known: Encoding | None, readers: Readers | None
+) -> _Content:
+    """The text of some data. Raises SkipError and _NoTextError."""
+    head = next(chunks, b"")
+    if readers is not None and _takes(readers, head, inner):
+        data = b"".join((head, *chunks))
+        extracted = _extracted(data, inner, readers)
+        if extracted is not None:
+            return extracted
+    else:
+        data = b"".join(_unless_binary(chain((head,), chunks), known))
     encoding = _encoding(data, known, complete=True)
-    text, of_bytes = decode(data, encoding), digest(data)
-    encoded = text.encode("utf-8", "surrogatepass")
-    of_text = of_bytes if encoded == data else digest(encoded)
-    noise = NUMBERS if is_numbers(text) else _redirection(data)
-    return Text(text, encoding, of_bytes, of_text, noise)
+    text = decode(data, encoding)
+    doubt = DAMAGED if is_damaged(damage(text), len(text)) else None
+    return _Content(text, encoding, data, doubt, is_plain=True)
 
 
-def _takes(readers: Readers, head: bytes, source: Source) -> bool:
+def _takes(readers: Readers, head: bytes, inner: _Inner) -> bool:
     """Whether `readers` are asked for the text. Raises SkipError for too large a document.
 
-    A zip file that large is taken for binary, since only its end tells what it holds.
+    A zip file that large is taken for binary, since only its end tells what it holds. Text files
+    longer than WHOLE are plain text, whatever else is in them.
     """
-    if source.size <= LARGEST_DOCUMENT:
-        return readers.take(head, source.path)
-    if readers.know(head, source.path):
+    if inner.size > WHOLE and readers.know_text(head, inner.name, is_file=inner.is_file):
+        return False
+    if inner.size <= LARGEST_DOCUMENT:
+        return readers.take(head, inner.name, is_file=inner.is_file)
+    if readers.know(head, inner.name, is_file=inner.is_file):
         raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
     return False
 
@@ -135,36 +247,46 @@ def read_again(document: Document, readers: Readers | None) -> Text:
     """The text of a document, read in the same way as before. Raises SkipError."""
     if document.format != "text":
         return read_text(document.source, None, readers)
-    return read_text(document.source, Encoding(document.encoding, document.confidence))
+    encoding = Encoding(document.encoding, document.confidence)
+    return read_text(document.source, encoding, readers if document.packing else None)
 
 
-def _extracted(data: bytes, source: Source, readers: Readers) -> Text | None:
-    """The text of a document; None if the file turns out not to be one. Raises SkipError."""
+def _extracted(data: bytes, inner: _Inner, readers: Readers) -> _Content | None:
+    """The text of a document; None if the data turns out not to be one.
+
+    Raises SkipError and _NoTextError.
+    """
     try:
-        found = readers.text(data, source.path)
-    except NotInstalled as missing:
-        file = _without_text(data, source, readers)
-        raise SkipError(Reason.MISSING_EXTRA, missing.reason, file) from None
+        found = readers.text(data, inner.name, is_file=inner.is_file)
     except ReaderFailed as failed:
         raise SkipError(Reason.UNREADABLE, failed.reason) from None
     except NotReadable as trouble:
-        file = _without_text(data, source, readers)
-        raise SkipError(Reason.UNEXTRACTED, trouble.reason, file) from None
+        # The format is always known of what a reader has refused.
+        refused = readers.kind(data, inner.name, is_file=inner.is_file) or ""
+        raise _NoTextError(trouble, refused, data) from None
     if found is None:
         return None
-    text, kind = found
-    of_text = digest(text.encode("utf-8", "surrogatepass"))
-    return Text(text, Encoding(kind, 1.0), digest(data), of_text, _redirection(data))
+    text, form = found
+    doubt = MANGLED if isinstance(text, Mangled) else None
+    if is_damaged(damage(text), len(text)):
+        doubt = DAMAGED
+    return _Content(str(text), Encoding(form, 1.0), data, doubt, is_plain=False)
 
 
-def _redirection(data: bytes) -> str | None:
-    return REDIRECTION if is_redirection(data) else None
+class _NoTextError(Exception):
+    """No text can be had of a document of this kind."""
 
+    def __init__(self, why: NotReadable, form: str, data: bytes) -> None:
+        super().__init__(why.reason)
+        self.form, self.data, self.detail = form, data, why.reason
+        is_missing = isinstance(why, NotInstalled)
+        self.reason = Reason.MISSING_EXTRA if is_missing else Reason.UNEXTRACTED
 
-def _without_text(data: bytes, source: Source, readers: Readers) -> Document:
-    """The record of a document whose text cannot be extracted."""
-    kind = readers.kind(data, source.path) or ""  # always known of what a reader has refused
-    return without_text(source, kind, digest(data))
+    def skip(self, source: Source, of_bytes: bytes, packing: str | None = None) -> SkipError:
+        """The reason why the file at this source is skipped."""
+        outer = None if packing == self.form else packing
+        file = without_text(source, self.form, of_bytes, outer)
+        return SkipError(self.reason, self.detail, file)
 
 
 def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encoding:
@@ -195,6 +317,9 @@ def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
 
     Raises SkipError if the file is not what the walk saw, before or after it is read.
     """
+    if source.archive is not None:
+        yield from _member_chunks(source, source.archive, limit)
+        return
     try:
         descriptor = open_to_read(source.path)  # a FIFO may have taken the file's place
     except (OSError, ValueError) as error:
@@ -203,6 +328,46 @@ def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
         yield from read_open(descriptor, source, limit)
     finally:
         os.close(descriptor)
+
+
+@lru_cache(maxsize=1)
+def archive_in(source: Source) -> Archive | None:
+    """The archive in a file; None if it is a document such as DOCX. Raises SkipError.
+
+    The archive opened last stays in memory until `forget_archive`, since members are read one
+    after another.
+    """
+    from simdup.extract.archives import opened  # noqa: PLC0415  imports zipfile and tarfile
+
+    with closing(read_chunks(source)) as chunks:
+        data = b"".join(chunks)
+    if kind(data, source.path) not in {None, Format.MBOX}:
+        return None
+    try:
+        return opened(data)
+    except NotInstalled as missing:
+        raise SkipError(Reason.MISSING_EXTRA, missing.reason) from None
+    except NotReadable as trouble:
+        raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
+
+
+def forget_archive() -> None:
+    """Free the memory of the archive that was opened last."""
+    archive_in.cache_clear()
+
+
+def _member_chunks(member: Source, source: Source, limit: int | None) -> Iterator[bytes]:
+    """Yield the bytes of a member of the archive at a source. Raises SkipError."""
+    archive = archive_in(source)
+    if archive is None:
+        raise SkipError(Reason.CHANGED)
+    try:
+        data = archive.read(member.path[len(source.path) + len(INSIDE) :])
+    except NotReadable as trouble:
+        raise SkipError(Reason.UNEXTRACTED, trouble.reason) from None
+    if len(data) != member.size:
+        raise SkipError(Reason.UNEXTRACTED, "damaged member of an archive")
+    yield data[:limit]
 
 
 def read_open(descriptor: int, source: Source, limit: int | None = None) -> Generator[bytes]:

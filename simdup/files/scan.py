@@ -16,22 +16,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simdup.arguments import check_jobs, check_type, digest_pairs, path_list
+from simdup.arguments import check_jobs, check_truth, check_type, digest_pairs, path_list
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.folders import folder_pairs
 from simdup.files.group_files import Matches, match_documents
-from simdup.files.read import edition
+from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
+from simdup.fingerprint.sketch import (
+    DENSE_LEVELS,
+    LEVELS,
+    Sketches,
+    SketchPile,
+    is_dense,
+    read_back,
+)
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
-from simdup.fingerprint.sketch import Sketches, SketchPile, read_back
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
 from simdup.progress import silent
-from simdup.records import Document, ScanResult, Skipped, Source, Stats
+from simdup.records import Document, ScanResult, Skipped, Source, Stats, doubtful
 from simdup.settings import Settings
-from simdup.storage.cached import RecipeCache
+from simdup.storage.cached import Recalled, RecipeCache
 from simdup.storage.last_scan import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
 
@@ -61,6 +68,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     jobs: int | None = 1,
     store: Store | None = None,
     ignored: Iterable[tuple[bytes, bytes]] = (),
+    archives: bool = False,
     progress: Progress = silent,
 ) -> ScanResult:
     """The groups of near-duplicate documents under some paths, or under a single path.
@@ -70,7 +78,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     `jobs` processes read and fingerprint; None takes all cores where that pays (for more than 1,
     a script needs the usual `if __name__ == "__main__"`). What `store` knows is not read again,
     and what is found out is kept there. `ignored` are pairs of texts that are no duplicates, each
-    by the `text_digest` of a document: one never represents the other. Raises InputError for a
+    by the `text_digest` of a document: one never represents the other. With `archives` the members
+    of zip and tar files are documents too, such as "a.zip!/b.txt". Raises InputError for a
     path that cannot be used, TooManyPairsError, ValueError for impossible settings, and
     InterruptedScan, a KeyboardInterrupt with what was known by then.
     """
@@ -79,6 +88,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     check_type(settings, "settings", Settings)
     check_type(filters, "filters", Filters)
     check_jobs(jobs)
+    check_truth(archives, "archives")
     roots, references = path_list(paths), path_list(against, "against")
     searched: dict[str, Any] = {
         "base": _working_folder(),
@@ -87,7 +97,12 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     }
     ignored = digest_pairs(ignored, "ignored")
     find = listed if are_files else walk
-    found = progress(find(roots, filters, references=references), "walk", None)
+    files = find(roots, filters, references=references)
+    if archives:
+        from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
+
+        files = with_members(files)
+    found = progress(files, "walk", None)
     cache = None if store is None else _cache(store, settings)
     made = _Fingerprinting(settings, cache)
     skipped: list[Skipped] = []
@@ -113,6 +128,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         seconds = perf_counter() - began
         part = _result(made, skipped, None, seconds)
         raise InterruptedScan(replace(part, **searched)) from None
+    finally:
+        forget_archive()
     return result
 
 
@@ -196,8 +213,12 @@ class _Fingerprinting:
         del unknown  # so that each file's record is freed when its task is done
         places = np.array([i for i, each in enumerate(self.found) if each is None], np.int64)
         settings = self.settings
-        options = self._recipe(), settings.encoding, settings.formats, settings.converters
-        parts = fingerprint_all(waiting, FingerprintOptions(*options, self.is_sketched), jobs)
+        options = FingerprintOptions(
+            *(self._recipe(), settings.encoding, settings.formats, settings.converters),
+            self.is_sketched,
+            LEVELS if settings.parts is None else DENSE_LEVELS,
+        )
+        parts = fingerprint_all(waiting, options, jobs)
         for task, part in progress(parts, "read", count, lambda done: len(done[0])):
             if self.cache is not None and part.sketches is not None:
                 self.cache.keep(task, part.found, part.rows, part.sketches.each())
@@ -218,7 +239,8 @@ class _Fingerprinting:
                 unknown.extend(sources)
                 self.found = [None] * len(unknown)
             else:
-                for source, outcome, row, sketch in self.cache.recall(sources, is_list=is_list):
+                known = map(self._unless_thin, self.cache.recall(sources, is_list=is_list))
+                for source, outcome, row, sketch in known:
                     if row is not None:
                         sketches.append(sketch)
                         rows.append(row)
@@ -228,6 +250,12 @@ class _Fingerprinting:
         finally:
             self._place_known(rows, sketches)
         return unknown
+
+    def _unless_thin(self, known: Recalled) -> Recalled:
+        """Return what is known of a source; nothing if parts need a denser sketch of it."""
+        source, outcome, _, sketch = known
+        is_usable = not isinstance(outcome, Document) or is_dense(sketch, outcome.features)
+        return known if self.settings.parts is None or is_usable else (source, None, None, b"")
 
     def _place_known(self, known: list[bytes], sketches: list[bytes]) -> None:
         """Make room for what is kept of all sources, and put what is known into its places."""
@@ -263,7 +291,9 @@ class _Fingerprinting:
         if not self._is_sieved():
             rows = np.ascontiguousarray(rows[:, : self.settings.recipe.bits // 8])
         sketches = None
-        if is_sketched and self.settings.verified and self.settings.own_share:
+        settings = self.settings
+        is_needed = settings.parts is not None or settings.own_share > 0
+        if is_sketched and settings.verified and is_needed:
             sketches = self.sketches.pooled(*self.sketched[are_documents].T)
         return without_degenerate(Fingerprinted(found, rows, sketches), self.settings.recipe.bits)
 
@@ -299,4 +329,6 @@ def _result(
         ),
         complete=matches is not None,
         patterns=matches.patterns if matches else (),
+        parts=matches.parts if matches else (),
+        doubtful=doubtful(done.documents),
     )

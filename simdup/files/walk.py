@@ -336,9 +336,8 @@ class _Walk:
             return Skipped(path, Reason.SAME_FILE, paths[inode])
         paths[inode] = path
         times, is_reference = (status.st_mtime_ns, status.st_ctime_ns), False
-        return new_source(
-            path, status.st_size, *times, device, inode, is_reference, status.st_nlink
-        )
+        about = device, inode, is_reference, status.st_nlink, None
+        return new_source(path, status.st_size, *times, *about)
 
     def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
         """Why a file is left out, if it is."""

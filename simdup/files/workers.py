@@ -13,7 +13,7 @@ import numpy as np
 
 from simdup.compute.compiled import cores
 from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
-from simdup.fingerprint.sketch import joined
+from simdup.fingerprint.sketch import LEVELS, joined
 from simdup.records import Reason, Skipped
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class FingerprintOptions(NamedTuple):
     formats: tuple[str, ...] = ()
     converters: tuple[Converter, ...] = ()
     is_sketched: bool = False
+    most_levels: int = LEVELS
 
 
 def tasks(sources: Iterable[Source]) -> Iterator[list[Source]]:

@@ -7,7 +7,7 @@ memory does not grow with its length.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.compute.compiled import loaded_kernels
-from simdup.compute.hashing import gram_hashes, span_hashes
+from simdup.compute.hashing import gram_hashes, mix64, span_hashes
 from simdup.fingerprint.tokens import Tokens, token_ids, tokens, voting_hashes
-from simdup.recipe import FeatureKind, Recipe, WeightKind
+from simdup.recipe import MAX_FIELD_WEIGHT, FeatureKind, Recipe, WeightKind
 from simdup.text.chunking import batches, chunks_of, is_long, pieces
+from simdup.text.fields import separated
 from simdup.text.jieba_words import idf, keywords
 from simdup.text.unicode import code_points
 
@@ -68,6 +69,8 @@ def features(texts: Sequence[str], recipe: Recipe) -> Features:
     Raises ValueError for a long text, which is for `segments`, and InputError if a dictionary
     cannot be read.
     """
+    if recipe.fields:
+        return _field_features(texts, recipe)
     if recipe.features is FeatureKind.KEYWORDS:
         return _keyword_features(texts, recipe)
     if any(map(is_long, texts)):
@@ -81,8 +84,8 @@ def segments(chunks: Iterable[str], recipe: Recipe) -> Iterator[Features]:
     Where the chunks are cut makes no difference; they must be no longer than the chunks of
     `chunks_of`. A text without a token yields nothing.
     """
-    if recipe.features is FeatureKind.KEYWORDS:  # they depend on the whole text
-        yield _keyword_features(["".join(chunks)], recipe)
+    if _needs_whole_text(recipe):
+        yield features(["".join(chunks)], recipe)
         return
     kept = tokens([], recipe)
     for piece in pieces(chunks, recipe):
@@ -125,9 +128,32 @@ def merged(parts: Iterable[Features], recipe: Recipe) -> Features:
     return Features(ids, weights, np.array([0, len(ids)]), hashes)
 
 
+def _needs_whole_text(recipe: Recipe) -> bool:
+    """Whether features depend on the whole text, so that it cannot come in parts."""
+    return bool(recipe.fields) or recipe.features is FeatureKind.KEYWORDS
+
+
+def _field_features(texts: Sequence[str], recipe: Recipe) -> Features:
+    """The features of records: those of each field, told apart by its number.
+
+    A feature of a field with weight w is w features, so that all that follows counts it w times.
+    """
+    fields = len(recipe.fields)
+    parts = chain.from_iterable(separated(text, fields) for text in texts)
+    plain = all_features(list(parts), replace(recipe, fields=()))
+    field = np.repeat(np.arange(len(plain.counts)) % max(fields, 1), plain.counts)
+    copies = np.array([weight for _, weight in recipe.fields], np.int64)[field]
+    place = np.repeat(np.arange(len(plain.ids)), copies)
+    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(copies)))
+    copy = np.arange(len(place)) - ends[place]
+    salt = mix64((field[place] * MAX_FIELD_WEIGHT + copy).astype(np.uint64) + np.uint64(1))
+    weights = None if plain.weights is None else plain.weights[place]
+    return Features(mix64(plain.ids[place] + salt), weights, ends[plain.offsets[::fields]])
+
+
 def _of_batch(batch: list[str], recipe: Recipe) -> Features:
     """The features of a batch, or of a long text, which is a batch by itself."""
-    if not is_long(batch[0]) or recipe.features is FeatureKind.KEYWORDS:
+    if not is_long(batch[0]) or _needs_whole_text(recipe):
         return features(batch, recipe)
     return merged(segments(chunks_of(batch[0]), recipe), recipe)
 
@@ -144,7 +170,7 @@ def _counted(tokens: Tokens, recipe: Recipe) -> Features:
     hashes = None if tokens.hashes is None else tokens.hashes[first]
     if recipe.features is FeatureKind.TOKENS:
         return Features(ids, counts, offsets, hashes)
-    weights = np.rint(np.sqrt(counts) * _idf_of(ids) * UNIT).astype(np.int64)
+    weights = np.rint(np.sqrt(counts) * _idf_of(ids, recipe) * UNIT).astype(np.int64)
     return Features(ids, weights, offsets, hashes)
 
 
@@ -234,17 +260,21 @@ def _rounded(weights: NDArray[np.float64], kind: WeightKind) -> Weights:
     return (weights * 10 if kind is WeightKind.INT10 else weights).astype(np.int64)
 
 
-def _idf_of(ids: Hashes) -> NDArray[np.float64]:
+def _idf_of(ids: Hashes, recipe: Recipe) -> NDArray[np.float64]:
     """The IDF of each word by jieba's table; an unknown word has the table's median."""
-    known, values, median = _idf_table()
+    known, values, median = _idf_table(recipe.fold_variants)
     where = np.minimum(np.searchsorted(known, ids), len(known) - 1)
     return np.where(known[where] == ids, values[where], median)
 
 
-@lru_cache(maxsize=1)
-def _idf_table() -> tuple[Hashes, NDArray[np.float64], float]:
-    """Sorted ids of the words that jieba knows, their IDF, and its median (the upper one)."""
+@lru_cache(maxsize=2)
+def _idf_table(variants: bool) -> tuple[Hashes, NDArray[np.float64], float]:  # noqa: FBT001
+    """Sorted ids of the words that jieba knows, their IDF, and its median (the upper one).
+
+    A word that the table has in several forms counts as often as its commonest.
+    """
     names, idfs = idf()
     values = np.array(idfs)
-    ids, first = np.unique(token_ids(names), return_index=True)
-    return ids, values[first], float(np.sort(values)[len(values) // 2])
+    order = np.argsort(values, kind="stable") if variants else np.arange(len(values))
+    ids, first = np.unique(token_ids(names, variants=variants)[order], return_index=True)
+    return ids, values[order[first]], float(np.sort(values)[len(values) // 2])

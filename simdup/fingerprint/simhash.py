@@ -19,7 +19,7 @@ import numpy as np
 from simdup.compute.compiled import loaded_kernels
 from simdup.compute.hashing import mix64, widened
 from simdup.fingerprint.features import Features, features, segments
-from simdup.fingerprint.sketch import Sketches, joined, sampled, sketches
+from simdup.fingerprint.sketch import LEVELS, Sketches, joined, sampled, sketches
 from simdup.recipe import FeatureKind, HashKind, Recipe
 from simdup.text.chunking import batches, chunks_of, is_long
 
@@ -53,12 +53,15 @@ class Fingerprints:
 
 
 def fingerprint_texts(
-    texts: Sequence[str], recipe: Recipe, *, is_sketched: bool = False
+    texts: Sequence[str], recipe: Recipe, *, is_sketched: bool = False, most_levels: int = LEVELS
 ) -> Fingerprints:
-    """The fingerprints of texts of any length, and their sketches if asked, in their order."""
-    made = [_of_batch(batch, recipe, is_sketched) for batch in batches(texts)]
+    """The fingerprints of texts of any length, and their sketches if asked, in their order.
+
+    `most_levels` says how dense sketches are, see `sketch`.
+    """
+    made = [_of_batch(batch, recipe, is_sketched, most_levels) for batch in batches(texts)]
     if not made:
-        return simhash(features([], recipe), recipe, is_sketched=is_sketched)
+        return simhash(features([], recipe), recipe, is_sketched, most_levels)
     return Fingerprints(
         np.concatenate([each.rows for each in made]),
         np.concatenate([each.counts for each in made]),
@@ -70,7 +73,10 @@ def fingerprint_texts(
 
 
 def fingerprint_chunks(
-    chunks: Iterable[str], recipe: Recipe, *, is_sketched: bool = False
+    chunks: Iterable[str],
+    recipe: Recipe,
+    is_sketched: bool = False,  # noqa: FBT001, FBT002
+    most_levels: int = LEVELS,
 ) -> Fingerprints:
     """The fingerprint of one text that comes in chunks, none longer than a chunk of `chunks_of`."""
     sums, count, digest = np.zeros((1, recipe.bits)), 0, np.zeros((1, 2), np.uint64)
@@ -80,17 +86,24 @@ def fingerprint_chunks(
         count += len(segment.ids)
         digest += digests(segment)
         if is_sketched:
-            kept = sampled(np.concatenate((kept, segment.ids)), count)
+            kept = sampled(np.concatenate((kept, segment.ids)), count, most_levels)
     counts = np.array([count])
     sketch = None
     if is_sketched:
-        sketch = sketches(Features(kept, None, np.array([0, len(kept)])), counts)
+        whole = Features(kept, None, np.array([0, len(kept)]))
+        sketch = sketches(whole, counts, most_levels)
     return from_votes(sums, counts, digest, recipe, sketch)
 
 
-def simhash(features: Features, recipe: Recipe, *, is_sketched: bool = False) -> Fingerprints:
+def simhash(
+    features: Features,
+    recipe: Recipe,
+    is_sketched: bool = False,  # noqa: FBT001, FBT002
+    most_levels: int = LEVELS,
+) -> Fingerprints:
     """The fingerprints of documents, from their features."""
-    sums, sketched = votes(features, recipe.bits), sketches(features) if is_sketched else None
+    sums = votes(features, recipe.bits)
+    sketched = sketches(features, most_levels=most_levels) if is_sketched else None
     return from_votes(sums, features.counts, digests(features), recipe, sketched)
 
 
@@ -209,8 +222,13 @@ def digests(features: Features) -> NDArray[np.uint64]:
     return ends
 
 
-def _of_batch(batch: list[str], recipe: Recipe, is_sketched: bool) -> Fingerprints:  # noqa: FBT001
+def _of_batch(
+    batch: list[str],
+    recipe: Recipe,
+    is_sketched: bool,  # noqa: FBT001
+    most_levels: int,
+) -> Fingerprints:
     """The fingerprints of a batch, or of a long text, which is a batch by itself."""
     if is_long(batch[0]):
-        return fingerprint_chunks(chunks_of(batch[0]), recipe, is_sketched=is_sketched)
-    return simhash(features(batch, recipe), recipe, is_sketched=is_sketched)
+        return fingerprint_chunks(chunks_of(batch[0]), recipe, is_sketched, most_levels)
+    return simhash(features(batch, recipe), recipe, is_sketched, most_levels)

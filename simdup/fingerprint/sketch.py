@@ -6,7 +6,9 @@ hashes estimates how alike they are. Source: Irber et al., "Lightweight composit
 of metagenomes with FracMinHash and minimum metagenome covers", 2022, which has one limit for all.
 
 A text with fewer than 2 * LEAST features keeps all of them. From there on each doubling halves
-the limit, down to one feature in 2**LEVELS.
+the limit, down to one feature in 2**LEVELS. Whoever looks for parts of texts wants a dense
+sketch, which halves no more than DENSE_LEVELS times: a short part shares too little with a sketch
+of one feature in 16. A dense sketch begins with the usual one.
 """
 
 from __future__ import annotations
@@ -37,6 +39,10 @@ LEAST = 128
 #: A long text keeps one feature in 16.
 LEVELS = 4
 
+#: A dense sketch of a long text keeps one feature in 4: about eight of an English text of 200
+#: characters, or forty of a Chinese one.
+DENSE_LEVELS = 2
+
 _HALF = np.uint64(32)
 # A value where sketches are kept.
 _STORED = np.dtype("<u4")
@@ -48,14 +54,17 @@ EDITION = 1
 # Sketches beyond so many bytes lie in a temporary file.
 BYTES_IN_MEMORY = 1 << 24
 
+# Values that are looked at together when dense sketches are thinned.
+VALUES_AT_ONCE = 1 << 20
 
-def levels(counts: Indices) -> Indices:
-    """How often each text halves its limit, from how many features it has; (n,).
+
+def levels(counts: Indices, most: int = LEVELS) -> Indices:
+    """How often each text halves its limit, from how many features it has; at most `most`; (n,).
 
     >>> levels(np.array([0, 255, 256, 511, 512, 10**6])).tolist()
     [0, 0, 1, 1, 2, 4]
     """
-    return np.searchsorted(2 * LEAST << np.arange(LEVELS), counts, side="right")
+    return np.searchsorted(2 * LEAST << np.arange(most), counts, side="right")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,14 +123,17 @@ class Sketches:
         return Features(self.joined().astype(np.uint64), None, offsets)
 
 
-def sketches(features: Features, counts: Indices | None = None) -> Sketches:
-    """The sketches of documents, from their features.
+def sketches(
+    features: Features, counts: Indices | None = None, most_levels: int = LEVELS
+) -> Sketches:
+    """The sketches of documents, from their features; dense ones with DENSE_LEVELS.
 
     `counts` (documents,) says how many features each document has, if it has more than these.
     """
     sizes = features.counts
     documents = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
-    kept = features.ids <= _limits(sizes if counts is None else counts)[documents]
+    limits = _limits(sizes if counts is None else counts, most_levels)
+    kept = features.ids <= limits[documents]
     # One sort for all documents: the number of a document stands above its hashes.
     keys = (documents[kept] << _HALF) | (features.ids[kept] >> _HALF)
     keys.sort()
@@ -153,15 +165,42 @@ def joined(parts: Sequence[Sketches]) -> Sketches:
     return Sketches(values, np.cumsum(sizes) - sizes, sizes)
 
 
-def sampled(ids: Hashes, count: int) -> Hashes:
+def thinned(dense: Sketches, counts: Indices) -> Sketches:
+    """The usual sketches of texts with so many features, from sketches that may be dense.
+
+    Nothing is copied.
+    """
+    sizes, limits = dense.sizes.copy(), (_limits(counts) >> _HALF).astype(np.uint32)
+    long = np.flatnonzero(levels(counts) > DENSE_LEVELS)
+    before = np.cumsum(sizes[long]) - sizes[long]
+    for part in np.split(long, np.flatnonzero(np.diff(before // VALUES_AT_ONCE)) + 1):
+        taken = dense.take(part)
+        text = np.repeat(np.arange(len(part)), taken.sizes)
+        is_kept = taken.joined() <= limits[part][text]
+        sizes[part] = np.bincount(text[is_kept], minlength=len(part))
+    return Sketches(dense.values, dense.begins, sizes, dense.mapped)
+
+
+def is_dense(sketch: bytes, count: int) -> bool:
+    """Whether the bytes of a sketch of a text with so many features hold a dense sketch.
+
+    A dense sketch of a long text has a hundred values or more that the usual one has not.
+    """
+    if count < 2 * LEAST << DENSE_LEVELS:
+        return True
+    last = int.from_bytes(sketch[-_STORED.itemsize :], "little")
+    return last > int(_limits(np.array([count]))[0] >> _HALF)
+
+
+def sampled(ids: Hashes, count: int, most_levels: int = LEVELS) -> Hashes:
     """The ids that the sketch of a text with so many features keeps, each once, ascending."""
-    ids = np.sort(ids[ids <= _limits(np.array([count]))])
+    ids = np.sort(ids[ids <= _limits(np.array([count]), most_levels)])
     return ids[np.diff(ids, prepend=ids[:1] + np.uint64(1)) != 0]
 
 
-def _limits(counts: Indices) -> Hashes:
+def _limits(counts: Indices, most_levels: int = LEVELS) -> Hashes:
     """The largest hash that the sketch of each text keeps, by its number of features; (n,)."""
-    return np.uint64((1 << 64) - 1) >> levels(counts).astype(np.uint64)
+    return np.uint64((1 << 64) - 1) >> levels(counts, most_levels).astype(np.uint64)
 
 
 class SketchPile:

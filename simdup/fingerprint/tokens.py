@@ -24,6 +24,7 @@ from simdup.text.unicode import (
     code_points,
     fold,
     fold_exactly,
+    fold_with_places,
     tables,
 )
 
@@ -70,26 +71,45 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
     """The tokens of some texts, cut as the recipe says."""
     kernels = loaded_kernels()
     if kernels is not None and recipe.features is FeatureKind.SHINGLES:
-        return _compiled_tokens(texts, kernels)
+        return _compiled_tokens(texts, recipe, kernels)
     if recipe.features is FeatureKind.TOKENS:
         codes, documents = code_points(texts)
         starts, ends = _runs(~tables(codes).space[codes])
     else:
-        codes, documents = fold(texts)
+        codes, documents = fold(texts, variants=recipe.fold_variants)
         starts, ends, is_han = _token_spans(codes)
         if recipe.features is FeatureKind.WORDS and is_han.any():
             starts, ends = _word_spans(codes, starts, ends, is_han, recipe)
     ids = span_hashes(codes, starts, ends)
     if recipe.features is FeatureKind.WORDS and recipe.stop_words is not None:
-        kept = ~np.isin(ids, token_ids(read_stop_words(recipe.stop_words)))
+        kept = ~np.isin(ids, _stop_words(recipe))
         starts, ends, ids = starts[kept], ends[kept], ids[kept]
     hashes = voting_hashes(codes, starts, ends, ids, recipe)
     return Tokens(ids, np.searchsorted(starts, documents), hashes)
 
 
-def _compiled_tokens(texts: Sequence[str], kernels: Any) -> Tokens:  # noqa: ANN401
+def placed_tokens(text: str, recipe: Recipe) -> tuple[Hashes, Positions, Positions]:
+    """The tokens that shingles are made of, and where each begins and ends in the text.
+
+    Places are in characters; `fold_with_places` says where they are estimates.
+    """
+    codes, places = fold_with_places(text, variants=recipe.fold_variants)
+    starts, ends, _ = _token_spans(codes)
+    return span_hashes(codes, starts, ends), places[starts], places[ends - 1] + 1
+
+
+def _stop_words(recipe: Recipe) -> Hashes:
+    """The ids of the words that do not vote."""
+    return token_ids(read_stop_words(recipe.stop_words), variants=recipe.fold_variants)
+
+
+def _compiled_tokens(
+    texts: Sequence[str],
+    recipe: Recipe,
+    kernels: Any,  # noqa: ANN401
+) -> Tokens:
     """Hash the tokens that shingles are made of by `kernels.token_hashes`."""
-    found, joins = _hashed(texts, np.zeros(len(texts), bool), kernels)
+    found, joins = _hashed(texts, np.zeros(len(texts), bool), recipe, kernels)
     if not joins.any():
         return found
     # Characters that compose or change places: `unicodedata` folds the lines that have any.
@@ -98,21 +118,23 @@ def _compiled_tokens(texts: Sequence[str], kernels: Any) -> Tokens:  # noqa: ANN
         for text, is_joined in zip(texts, joins.tolist(), strict=True)
     ]
     every = list(chain.from_iterable(lines))
-    _, joins = _hashed(every, np.zeros(len(every), bool), kernels)
+    _, joins = _hashed(every, np.zeros(len(every), bool), recipe, kernels)
     for i in np.flatnonzero(joins):
-        every[i] = fold_exactly(every[i])
-    found, _ = _hashed(every, joins, kernels)
+        every[i] = fold_exactly(every[i], variants=recipe.fold_variants)
+    found, _ = _hashed(every, joins, recipe, kernels)
     return Tokens(found.ids, found.offsets[np.cumsum([0, *map(len, lines)])])
 
 
 def _hashed(
     texts: Sequence[str],
     is_folded: NDArray[np.bool_],
+    recipe: Recipe,
     kernels: Any,  # noqa: ANN401
 ) -> tuple[Tokens, NDArray[np.bool_]]:
     """Tokens of texts, some of them folded already, and which texts the tables cannot fold."""
     codes, offsets = code_points(texts)
-    ids, ends, joins = kernels.token_hashes(codes, offsets, is_folded, tables(codes))
+    table = tables(codes, variants=recipe.fold_variants)
+    ids, ends, joins = kernels.token_hashes(codes, offsets, is_folded, table)
     return Tokens(ids, ends), joins
 
 
@@ -158,7 +180,7 @@ def _word_spans(
     # All runs are one text with a newline before each: jieba joins nothing across newlines.
     where = np.insert(where, breaks, -1)
     text = _text(np.where(where < 0, ord("\n"), codes[where]).astype(np.uint32))
-    cut = cutter(recipe.cutter, recipe.user_dict)
+    cut = cutter(recipe.cutter, recipe.user_dict, variants=recipe.fold_variants)
     stops = np.cumsum(np.fromiter(map(len, cut(text)), np.int64))
     begins = np.concatenate((np.zeros(1, np.int64), stops[:-1]))
     is_word = where[begins] >= 0
@@ -199,7 +221,7 @@ def _left_aligned(high: Hashes, low: Hashes, bits: int) -> Hashes:
     return np.column_stack((high << shift | carried, low << shift))
 
 
-def token_ids(texts: Sequence[str]) -> Hashes:
+def token_ids(texts: Sequence[str], *, variants: bool = False) -> Hashes:
     """The id of each text as one folded token."""
-    codes, offsets = fold(texts)
+    codes, offsets = fold(texts, variants=variants)
     return span_hashes(codes, offsets[:-1], offsets[1:] - 1)

@@ -48,7 +48,7 @@ from simdup.index.records import Answer, Changes, IndexInfo
 from simdup.index.roots import Places, remove
 from simdup.index.segments import nearest, within
 from simdup.progress import silent
-from simdup.records import ScanResult, Skipped, Stats
+from simdup.records import ScanResult, Skipped, Stats, doubtful
 from simdup.search.pairs import pairs_within
 from simdup.settings import Settings
 from simdup.storage.sqlite import size_of
@@ -381,6 +381,8 @@ class Index:
         """
         began = perf_counter()
         asked = self.settings if settings is None else self.settings_for(settings)
+        if asked.parts is not None:
+            raise BadValueError("an index does not list parts; scan the files themselves")
         is_sketched = asked.verified and asked.own_share > 0
         known, rows, sketches = self._everything(asked.recipe.bits, is_sketched=is_sketched)
         found = len(known)
@@ -400,6 +402,7 @@ class Index:
             *(asked, tuple(known), rows, matches.groups, every, matches.candidates, stats),
             patterns=matches.patterns,
             folders=folder_pairs(matches.groups, known, every, info.places),
+            doubtful=doubtful(known),
         )
 
     # The file

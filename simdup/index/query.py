@@ -317,8 +317,7 @@ class _Reader:
     def _read(self, files: Sequence[Document | None], changed: list[Skipped]) -> Features:
         settings = self.settings
         copies = ([each] for each in files if each is not None)
-        formats, converters = settings.formats, settings.converters
-        found, now_changed = features_of(copies, settings.recipe, formats, converters)
+        found, now_changed = features_of(copies, settings.recipe, *settings.reading)
         changed += now_changed
         return found
 

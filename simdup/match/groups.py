@@ -424,18 +424,19 @@ def staying(
     group: Indices,
     is_centre: NDArray[np.bool_],
     alike: Callable[[Indices], NDArray[np.bool_]],
-) -> NDArray[np.bool_]:
-    """Which texts of some groups must stay, so that every other one is alike to one that stays.
+) -> Indices:
+    """For each text of some groups the text that stays for it: itself, or one that it is alike to.
 
     `group` (n,) is the group of each text, ascending; within a group the preferred texts come
-    first. A text goes if it is alike to an earlier one that stays. `is_centre` marks texts
-    that are alike to all of their group, as in stars (see MOST_STAYING); `alike` says which of
-    some other pairs (m, 2) are alike.
+    first. A text goes if it is alike to an earlier one that stays, and that one stays for it.
+    `is_centre` marks texts that are alike to all of their group, as in stars (see MOST_STAYING);
+    `alike` says which of some other pairs (m, 2) are alike.
 
     >>> staying(np.zeros(3, int), np.zeros(3, bool), lambda pairs: pairs[:, 1] == 1).tolist()
-    [True, False, True]
+    [0, 0, 2]
     """
     stays, is_open = np.zeros(len(group), bool), np.ones(len(group), bool)
+    stands_for = np.arange(len(group))
     centred = group[is_centre]
     size = 1
     while is_open.any():
@@ -447,10 +448,24 @@ def staying(
         chosen, covered = unlike(first, pairs[are_alike])
         stays[chosen] = True
         is_open[first] = is_open[covered] = False
+        covering = pairs[are_alike & stays[pairs[:, 0]]]
+        earliest = np.lexsort((-covering[:, 0], covering[:, 1]))
+        stands_for[covering[earliest, 1]] = covering[earliest, 0]
         counts = np.bincount(group[stays], minlength=int(group[-1]) + 1)
         is_open &= ~np.isin(group, centred[counts[centred] > MOST_STAYING])
         size *= 2
-    return limited(group, stays, is_centre)
+    return _after_limit(group, is_centre, stands_for, limited(group, stays, is_centre))
+
+
+def _after_limit(
+    group: Indices, is_centre: NDArray[np.bool_], stands_for: Indices, stays: NDArray[np.bool_]
+) -> Indices:
+    """What stands for each text once the limit let some go: the centre, where nothing else does."""
+    stands_for[stays] = np.flatnonzero(stays)
+    lost = np.flatnonzero(~stays[stands_for])
+    centres = np.flatnonzero(is_centre)
+    stands_for[lost] = centres[np.searchsorted(group[centres], group[lost])]
+    return stands_for
 
 
 def _with_later(texts: Indices, group: Indices, size: int) -> tuple[Indices, Indices]:

@@ -111,6 +111,13 @@ class TextGroups:
     excluded: int
     """Pairs on the user's list that were similar enough otherwise."""
 
+    def leaders_of(self, n: int) -> Indices:
+        """The first text of the group of each of n texts, or the text itself; (n,)."""
+        leader = np.arange(n)
+        for members in self.groups:
+            leader[members] = members[0]
+        return leader
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Leaders:

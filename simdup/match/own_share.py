@@ -137,7 +137,7 @@ class OwnShares:
         `counts` (n,) is the number of features of each text, `family` (n,) the number of its
         family. If these are some texts of a collection, `frequencies` are the ones of all.
         """
-        self._sketches, self._levels, self._family = sketches, levels(counts), family
+        self._sketches, self._levels, self.family = sketches, levels(counts), family
         self._frequencies = frequencies or Frequencies(sketches, family)
 
     def of(self, pairs: Indices) -> Similarities:
@@ -147,13 +147,25 @@ class OwnShares:
         """
         made = self._weighed(pairs, self._levels[pairs].max(axis=1))
         count, of_one, of_two = made[:, :3].T
-        is_one = self._family[pairs[:, 0]] == self._family[pairs[:, 1]]
+        is_one = self.family[pairs[:, 0]] == self.family[pairs[:, 1]]
         shared, plain = np.where(is_one, of_one, of_two), _lengths(made[:, 3:5])
         # Here too what both have counts as shared by their two families.
         weighted = _lengths(made[:, 5:] + (shared - of_one)[:, None])
         share = np.divide(
             shared * plain, count * weighted, out=np.ones(len(pairs)), where=count > 0
         )
+        return np.minimum(share, 1)
+
+    def of_parts(self, pairs: Indices) -> Similarities:
+        """The own share of what each left text has in common with a larger one on the right; (m,).
+
+        It is the average weight of that, divided by the average weight of all that the larger
+        text has: of a small text inside a large one the cosine says next to nothing.
+        """
+        made = self._weighed(pairs, self._levels[pairs].max(axis=1))
+        count, of_one, shared, *_ = made.T
+        kept, weighted = made[:, 4], made[:, 6] + shared - of_one
+        share = np.divide(shared * kept, count * weighted, out=np.ones(len(pairs)), where=count > 0)
         return np.minimum(share, 1)
 
     def _weighed(self, pairs: Indices, level: Indices) -> Similarities:
@@ -195,7 +207,11 @@ class CountedValues:
 
     def weights(self, values: Values, families: int = 1) -> Indices:
         """The weight of each value for texts of so many families, which do not count; (m,)."""
-        return self.tables()[families - 1, self.counters[_counter_of(values, self.counters)]]
+        return self.tables()[families - 1, self.families(values)]
+
+    def families(self, values: Values) -> NDArray[np.uint8]:
+        """In how many families each value is, or in more where values share a counter; (m,)."""
+        return self.counters[_counter_of(values, self.counters)]
 
     def tables(self) -> Indices:
         """The weight at each count, from 0 to MOST_COUNTED, for one family and for two; (2, c)."""
@@ -291,12 +307,23 @@ def _compared(
 
     Only values that both sketches would keep at the pair's `level` (m,) count for a length.
     """
+    shared, kept = shared_and_kept(sketches, pairs, level)
+    return shared, _lengths(kept)
+
+
+def shared_and_kept(
+    sketches: Sketches, pairs: Indices, level: Indices
+) -> tuple[Similarities, Similarities]:
+    """How many values the texts of each pair share (m,), and how many each of them keeps (m, 2).
+
+    Only values that both sketches would keep at the pair's `level` (m,) count as kept.
+    """
     load_kernels_if_worth(words=WORDS_OF_A_PAIR * len(pairs))
     if kernels := loaded_kernels():
         found = _compiled(kernels.shared_values, sketches, pairs, level, 3).astype(np.float64)
-        return found[:, 0], _lengths(found[:, 1:])
+        return found[:, 0], found[:, 1:]
     shared = _measured(sketches, pairs, products, 1)[:, 0]
-    return shared, _lengths(_kept(sketches, pairs, level, _ones))
+    return shared, _kept(sketches, pairs, level, _ones)
 
 
 def _lengths(squares: Similarities) -> Similarities:

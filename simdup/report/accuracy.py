@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -144,7 +144,9 @@ def recipe_name(recipe: Recipe) -> str:
         "shingles": f" of {' and '.join(map(str, recipe.ngram))} tokens",
         "keywords": f", top {recipe.top}, weights {recipe.weights.value}",
     }.get(recipe.features.value, "")
-    return f"{recipe.features.value}{detail}, hash {recipe.hash.value}"
+    could_fold = replace(recipe, fold_variants=True).fold_variants
+    apart = ", variants apart" if could_fold and not recipe.fold_variants else ""
+    return f"{recipe.features.value}{detail}, hash {recipe.hash.value}{apart}"
 
 
 def _line(bits: object, head: str, figures: Iterable[str]) -> str:

@@ -30,6 +30,13 @@ _ENDS = {
     Act.DELETE: "be deleted for good",
 }
 
+# How the files of a kind are the same as those that stay for them.
+_KINDS = {
+    Kind.IDENTICAL_BYTES: "with identical bytes",
+    Kind.IDENTICAL_TEXT: "with identical text",
+    Kind.NEAR: "similar",
+}
+
 _WIDEST_ACT = max(len(each.value) for each in Act)
 
 
@@ -143,9 +150,27 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         yield f"undo with: simdup undo {shlex.quote(printable(outcome.journal))}"
 
 
+def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
+    """What came of an undo, or would: every file that is not put back and why, and the balance."""
+    for action, why in outcome.refused:
+        yield f"refused: {printable(action.file.path)}: {printable(why)}"
+    for note in outcome.notes:
+        yield f"note: {printable(note)}"
+    if outcome.trouble is not None:
+        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
+    done = "put back" if is_applied else "can be put back"
+    left = "left" if outcome.is_interrupted else "at their places already"
+    yield (
+        f"{count(outcome.planned, 'file')} = {outcome.done:,} {done} +"
+        f" {len(outcome.refused):,} refused + {outcome.left:,} {left}"
+    )
+    if not is_applied and outcome.done:
+        yield "nothing was changed; --apply puts them back"
+
+
 def _summary(act: Act, actions: Sequence[Action]) -> str:
     kinds = Counter(each.kind for each in actions)
-    said = ", ".join(f"{kinds[kind]:,} {kind.value}" for kind in Kind if kinds[kind])
+    said = ", ".join(f"{kinds[kind]:,} {words}" for kind, words in _KINDS.items() if kinds[kind])
     stays = len({each.keep.path for each in actions})
     files = f"{count(len(actions), 'file')} of {size(sum(each.file.size for each in actions))}"
     stay = f"{count(stays, 'file')} {'stays' if stays == 1 else 'stay'} for them"

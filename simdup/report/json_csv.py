@@ -10,6 +10,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simdup.report.folders import folder_fields
+from simdup.report.parts import containments, part_fields
 from simdup.report.text import skips
 from simdup.report.wording import path_fields, printable
 from simdup.theory import similarity_at, standard_error
@@ -31,6 +32,9 @@ COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance", "size"),
     *("encoding", "path", "set", "set_kind", "byte_digest"),
 )
+#: Further columns of a scan that looked for parts. In the line of a part, the first columns say
+#: that it is one, which share of it stands in the larger file, and its own path.
+PART_COLUMNS = ("of", "start", "end")
 
 
 class Report(NamedTuple):
@@ -100,15 +104,21 @@ def render_jsonl(result: ScanResult, *, siblings: bool = False) -> Iterator[str]
 def render_csv(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
     """A scan as CSV, a line for each file; names are printable.
 
-    With `siblings`, files of families of siblings follow the ones of groups.
+    With `siblings`, files of families of siblings follow the ones of groups. Parts come last.
     """
-    yield csv_line(COLUMNS)
+    has_parts = result.settings.parts is not None
+    more = ("",) * len(PART_COLUMNS) if has_parts else ()
+    yield csv_line(COLUMNS + PART_COLUMNS if has_parts else COLUMNS)
     for group in result.groups + (result.patterns if siblings else ()):
         for position, member in enumerate(group.members):
             about = group.id, group.kind.value, int(position == 0)
             figures = member.similarity, member.own_share, member.distance
             cells = *document_cells(member.document), *set_cells(member)
-            yield csv_line((*about, *figures, *cells))
+            yield csv_line((*about, *figures, *cells, *more))
+    for part in result.parts:
+        said = {"kind": "part", "similarity": part.share, "path": printable(part.path)}
+        place = printable(part.whole), part.start, part.end
+        yield csv_line((*(said.get(name, "") for name in COLUMNS), *place))
 
 
 def document_cells(document: Document) -> tuple[object, ...]:
@@ -133,6 +143,7 @@ def render_comparison(comparison: Comparison) -> Iterator[str]:
         "estimate": estimate,
         "standard_error_bits": standard_error(estimate, bits),
         "similarity": comparison.similarity,
+        "contained": comparison.contained,
         "own_share": comparison.own_share,
         "among": comparison.among,
         "kind": None if comparison.kind is None else comparison.kind.value,
@@ -154,17 +165,24 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
         | {"skipped": skips(result.skipped), "seconds": round(result.stats.seconds, 3)},
         "candidates": result.candidates and asdict(result.candidates),
     }
-    bits = result.settings.recipe.bits
+    settings = result.settings
     lists: dict[str, Iterable[Mapping[str, Any]]] = {}
-    lists["groups"] = (_group(group, bits) for group in result.groups)
+    lists["groups"] = (_group(group, settings) for group in result.groups)
     if siblings:
-        lists["patterns"] = (_group(pattern, bits) for pattern in result.patterns)
+        lists["patterns"] = (_group(pattern, settings) for pattern in result.patterns)
+    if settings.parts is not None:
+        lists["parts"] = map(part_fields, result.parts)
     lists["folders"] = map(folder_fields, result.folders)
+    lists["doubtful"] = (path_fields(each.path) | {"doubt": each.doubt} for each in result.doubtful)
     return Report("scan", fields, lists | {"skipped": map(skipped_fields, result.skipped)})
 
 
-def _group(group: Group, bits: int) -> dict[str, Any]:
-    first, *others = (_member(member, bits) for member in group.members)
+def _group(group: Group, settings: Settings) -> dict[str, Any]:
+    bits = settings.recipe.bits
+    first, *others = (
+        _member(member, bits, _containments(group, place, settings))
+        for place, member in enumerate(group.members)
+    )
     first["representative"] = True
     return {
         "id": group.id,
@@ -176,7 +194,11 @@ def _group(group: Group, bits: int) -> dict[str, Any]:
     }
 
 
-def _member(member: Member, bits: int) -> dict[str, Any]:
+def _containments(group: Group, place: int, settings: Settings) -> dict[str, float | None]:
+    return dict(zip(("contained", "contains"), containments(group, place, settings), strict=True))
+
+
+def _member(member: Member, bits: int, contained: Mapping[str, float | None]) -> dict[str, Any]:
     return document_fields(member.document) | {
         "fingerprint": member.fingerprint.hex(),
         "kind": member.kind.value,
@@ -184,6 +206,7 @@ def _member(member: Member, bits: int) -> dict[str, Any]:
         "similarity": member.similarity,
         "own_share": member.own_share,
         "estimate": similarity_at(member.distance, bits),
+        **contained,
         **set_fields(member),
         "representative": False,
         "reference": member.document.source.is_reference,
@@ -203,6 +226,7 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
         "bits": settings.recipe.bits,
         "similarity": settings.similarity if settings.verified else None,
         "own_share": settings.own_share if settings.verified else None,
+        "parts": settings.parts,
         "k": settings.distance,
         "verified": settings.verified,
         "linkage": settings.linkage,
@@ -214,7 +238,7 @@ def settings_fields(settings: Settings) -> dict[str, Any]:
 
 def document_fields(document: Document) -> dict[str, Any]:
     """All that is known of a document except its fingerprint; null for what is unknown."""
-    source = document.source
+    source, archive = document.source, document.source.archive
     return path_fields(document.path) | {
         "size": source.size,
         "mtime": source.mtime_ns / 1e9,
@@ -223,10 +247,13 @@ def document_fields(document: Document) -> dict[str, Any]:
         "device": source.device if source.links else None,
         "inode": source.inode or None,
         "links": source.links or None,
+        **(path_fields(archive.path, "archive") if archive else {"archive": None}),
         "format": document.format,
         "encoding": document.encoding if document.format == "text" else None,
+        "packing": document.packing,
         "confidence": document.confidence,
         "damaged": document.damaged,
+        "doubt": document.doubt,
         "features": document.features,
         "short": document.is_short,
         "byte_digest": document.bytes_digest.hex() or None,

@@ -20,11 +20,13 @@ from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
     Document,
+    Doubtful,
     FolderPair,
     Group,
     Interval,
     Kind,
     Member,
+    Part,
     Reason,
     ScanResult,
     Skipped,
@@ -33,7 +35,8 @@ from simdup.records import (
     Version,
 )
 from simdup.report.json_csv import SCHEMA_VERSION
-from simdup.settings import FORMATS, Settings
+from simdup.settings import FORMATS, PACKINGS, Settings
+from simdup.text.doubt import DOUBTS
 from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
@@ -89,7 +92,8 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     """The lists of objects, by name, that follow the first line of JSON Lines."""
-    lists: dict[object, list[Any]] = {"group": [], "pattern": [], "folder": [], "skipped": []}
+    kinds = ("group", "pattern", "part", "folder", "doubtful", "skipped")
+    lists: dict[object, list[Any]] = {kind: [] for kind in kinds}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
@@ -98,7 +102,9 @@ def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     return {
         "groups": lists["group"],
         "patterns": lists["pattern"],
+        "parts": lists["part"],
         "folders": lists["folder"],
+        "doubtful": lists["doubtful"],
         "skipped": lists["skipped"],
     }
 
@@ -130,12 +136,16 @@ def _result(fields: Fields) -> ScanResult:
         _stats(stats),
         complete=fields.truth("complete"),
         patterns=patterns,
+        parts=tuple(map(_part, fields.each("parts"))) if fields.has("parts") else (),
         base=fields.path("base") if fields.has("base") else None,
         roots=fields.paths("roots"),
         references=fields.paths("references") or (),
         # Reports older than the field have no pairs of folders.
         folders=tuple(_folder_pair(each) for each in fields.each("folders"))
         if fields.has("folders")
+        else (),
+        doubtful=tuple(Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful"))
+        if fields.has("doubtful")
         else (),
     )
 
@@ -145,6 +155,8 @@ def _settings(fields: Fields) -> Settings:
     recipe = fields.inner("recipe")
     details: dict[str, Any] = {name: recipe.text(name) for name in ("features", "hash")}
     details["bits"] = fields.count("bits")
+    # Reports older than the field did not fold variants.
+    details["fold_variants"] = recipe.has("variants")
     if recipe.has("ngram"):
         details["ngram"] = recipe.numbers("ngram")
     if recipe.has("top"):
@@ -154,6 +166,7 @@ def _settings(fields: Fields) -> Settings:
         options["similarity"] = fields.number("similarity", 0, 1)
         # Reports older than the field did not ask for an own share.
         options["own_share"] = fields.share("own_share") if fields.has("own_share") else 0.0
+        options["parts"] = fields.share("parts") if fields.has("parts") else None
     else:
         options["k"] = fields.count("k")
     if fields.has("formats"):
@@ -231,6 +244,13 @@ def _versions(fields: Fields, paths: set[str]) -> tuple[Version, ...]:
     return versions
 
 
+def _part(fields: Fields) -> Part:
+    start, end = fields.count("start"), fields.count("end")
+    if end < start:
+        raise fields.wrong("end", "must not be before the start")
+    return Part(fields.path(), fields.path("of"), fields.share("share"), start, end)
+
+
 def _folder_pair(fields: Fields) -> FolderPair:
     path, other = fields.path(), fields.path("other")
     newer = fields.text("newer") if fields.has("newer") else None
@@ -280,7 +300,10 @@ def _document(fields: Fields) -> Document:
         # Reports older than the field do not say it.
         is_reference=fields.has("reference") and fields.truth("reference"),
         links=fields.known("links"),
+        # What a report says of a member tells nothing of its archive but where that is.
+        archive=Source(fields.path("archive"), 0, 0, 0, 0, 0) if fields.has("archive") else None,
     )
+    packing = fields.one_of("packing", PACKINGS) if fields.has("packing") else None
     return Document(
         source,
         # A format that simdup does not read itself is the suffix of a file for a converter.
@@ -291,7 +314,13 @@ def _document(fields: Fields) -> Document:
         fields.digest("byte_digest"),
         fields.digest("text_digest"),
         b"",
+        packing=packing,
+        doubt=_doubt(fields) if fields.has("doubt") else None,
     )
+
+
+def _doubt(fields: Fields) -> str:
+    return fields.one_of("doubt", DOUBTS)
 
 
 def _modified(fields: Fields) -> int:

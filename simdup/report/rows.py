@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from simdup.records import Kind
 from simdup.report.json_csv import (
     Report,
     as_jsonl,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from simdup.corpus.flaws import Faulty
     from simdup.corpus.records import Balance, CorpusResult, RowGroup
-    from simdup.records import Kind
+    from simdup.corpus.stay import Dropped
 
 COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance"),
@@ -129,6 +130,27 @@ def csv_rows(named: NamedGroup) -> Iterator[tuple[object, ...]]:
         name, path, row, _, *figures = member
         about = named.group.id, named.group.kind.value, int(position == 0)
         yield (*about, *figures, _id_as_text(name), printable(path), row)
+
+
+def render_dropped(result: CorpusResult, gone: Dropped, ids: Sequence[Any] | None) -> Iterator[str]:
+    """The rows that go as JSON Lines, each with the row that stays for it.
+
+    `ids` has the ids of the rows that go, and then of those that stay for them.
+    """
+    rows = np.concatenate((gone.rows, gone.like))
+    places = result.rows.places(rows)
+    names = [f"{path}:{row}" for path, row in places] if ids is None else ids
+    named = [
+        {"id": id_as_json(name), **path_fields(path), "row": row}
+        for name, (path, row) in zip(names, places, strict=True)
+    ]
+    half = len(gone.rows)
+    alike = [None] * half if gone.similarities is None else gone.similarities.tolist()
+    for one, like, same, similarity in zip(
+        named[:half], named[half:], gone.are_identical.tolist(), alike, strict=True
+    ):
+        kind = Kind.IDENTICAL_TEXT if same else Kind.NEAR
+        yield to_json(one | {"kind": kind.value, "similarity": similarity, "like": like})
 
 
 def id_as_json(value: Any) -> Any:  # noqa: ANN401

@@ -54,9 +54,13 @@ def repeated(groups: Iterable[Group]) -> Repeated:
 
 
 def _in_group(group: Group) -> Repeated:
-    """What repeats in one group; all references stay, or without any the first member."""
+    """What repeats in one group; all references stay, or without any the first member.
+
+    Files that no command may touch do not count, neither as what stays nor as what can go.
+    """
     found, texts, contents = Repeated(), set[object](), set[object]()
-    for member in sorted(group.members, key=lambda each: not each.document.source.is_reference):
+    members = [each for each in group.members if each.document.untouchable is None]
+    for member in sorted(members, key=lambda each: not each.document.source.is_reference):
         text, content = identity_of(member)
         one = Pile(1, member.document.source.size)
         if member.document.source.is_reference or not contents:

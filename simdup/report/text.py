@@ -16,6 +16,7 @@ from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
 from simdup.report.folders import folder_lines
 from simdup.report.order import WHOLE, ranked
+from simdup.report.parts import MOST_PARTS, MOSTLY, contained_lines, containments, part_lines
 from simdup.report.space import repeated
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
 from simdup.report.wording import (
@@ -74,20 +75,22 @@ def render(
 ) -> Iterator[str]:
     """The groups, the most useful last, and how many more there are.
 
-    With `siblings`, the families of siblings come first, in a section of their own.
+    With `siblings`, the families of siblings come first, in a section of their own; then parts.
     """
-    bits = result.settings.recipe.bits
+    settings = result.settings
     families = ranked(result.patterns, view.sort)[: view.limit] if siblings else []
     if families:
         yield look.painted(_SECTION, HEADING)
         yield ""
         for pattern in _last_is_best(families, view):
-            yield from _group(pattern, bits, look, view)
+            yield from _group(pattern, settings, look, view)
             yield ""
+    if parts := _parts(result, look, view):
+        yield from (*parts, "")
     folders = _folders(result, look, view)
     groups = _shown(result, look, view, siblings=siblings)
     for group in _last_is_best(groups, view):
-        yield from _group(group, bits, look, view)
+        yield from _group(group, settings, look, view)
         if not view.is_brief:
             yield ""
     if view.is_brief and groups:
@@ -107,6 +110,11 @@ def _more(result: ScanResult, shown: int, view: View) -> str:
     return f"{more}{of_them}: --all, --html page.html, or --format json"
 
 
+def _parts(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
+    """The files that stand in larger ones."""
+    return list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
+
+
 def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
     """The pairs of folders, the one with the most copies last."""
     lines = folder_lines(result.folders, look)
@@ -122,9 +130,9 @@ def _shown(result: ScanResult, look: TerminalStyle, view: View, *, siblings: boo
     groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
     groups = groups[: view.limit]
     if view.lines is not None:
-        plain, bits = replace(look, is_coloured=False), result.settings.recipe.bits
+        plain, settings = replace(look, is_coloured=False), result.settings
         columns = look.columns or 80
-        blocks = (_rows(_group(group, bits, plain, view), columns) for group in groups)
+        blocks = (_rows(_group(group, settings, plain, view), columns) for group in groups)
         room = _room(result, plain, view, siblings=siblings)
         groups = groups[: max(FEWEST_GROUPS, _fitting(blocks, room))]
     return groups
@@ -153,12 +161,23 @@ def _room(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool
     and the next prompt; and for empty lines.
     """
     folders = _folders(result, look, view)
-    others = ["", *folders, "", _more(result, 0, view), "", *closing(result, siblings=siblings), ""]
-    return (view.lines or 0) - _rows(others, look.columns or 80) - bool(folders)
+    parts = _parts(result, look, view)
+    others = [
+        "",
+        *parts,
+        *folders,
+        "",
+        _more(result, 0, view),
+        "",
+        *closing(result, siblings=siblings),
+        "",
+    ]
+    return (view.lines or 0) - _rows(others, look.columns or 80) - bool(folders) - bool(parts)
 
 
-def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str]:
+def _group(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
     """The heading of a group, and a line for each of its files."""
+    bits = settings.recipe.bits
     lines = [_heading(group, bits, look)]
     if group.kind is Kind.SAME_PATTERN:
         least, most, *middle = family_figures(group)
@@ -170,7 +189,7 @@ def _group(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str
             named = {each.path for each in group.versions}
             copies = sum(each.document.path not in named for each in group.members)
             return [*lines, f"  and {count(copies, 'copy')} of them"] if copies else lines
-    return [*lines, *_member_lines(group, bits, look, view)]
+    return [*lines, *_member_lines(group, settings, look, view)]
 
 
 def chain(versions: Sequence[Version], look: TerminalStyle = PLAIN) -> str:
@@ -246,13 +265,14 @@ def _alike(group: Group, bits: int) -> str:
     return f"{about}{least} % alike" if least == most else f"{about}{least} to {most} % alike"
 
 
-def _member_lines(group: Group, bits: int, look: TerminalStyle, view: View) -> list[str]:
+def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
     """A line for each file of a group, and a heading for each identical set in it.
 
     A set that is the whole group needs none, unless some of its files have the same bytes and
     others have not.
     """
-    lines, number = list[str](), len(group.members)
+    lines, number, bits = list[str](), len(group.members), settings.recipe.bits
+    place_of = {id(member): place for place, member in enumerate(group.members)}
     is_cut = view.is_brief and number > MOST_FILES + 1
     left = MOST_FILES if is_cut else number
     copies = list[int]()
@@ -267,6 +287,7 @@ def _member_lines(group: Group, bits: int, look: TerminalStyle, view: View) -> l
             look,
             heading="the first" if is_headed else None,
             same="same" if place else likeness(first.similarity, 0, bits),
+            remark=_inside(group, place_of[id(first)], settings),
         )
         if left > 0:
             lines += islice(made, left + is_headed)
@@ -286,6 +307,7 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
     heading: str | None,
     same: str,
     noun: str = "file",
+    remark: str = "",
 ) -> Iterator[str]:
     """The lines of an identical set, or the line of a single document.
 
@@ -302,7 +324,8 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
             words += f", {count(first.distance, 'bit')}"
         yield "  " + look.painted(words, KINDS[first.set_kind or first.kind])
         alike = ""
-    yield document_line(first.document, first.kind, alike, first.distance, look, first.own_share)
+    figures = first.distance, look, first.own_share, remark
+    yield document_line(first.document, first.kind, alike, *figures)
     copies = (
         (Kind.IDENTICAL_BYTES if place else Kind.IDENTICAL_TEXT, each)
         for piece in entry
@@ -310,6 +333,19 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
     )
     for kind, each in islice(copies, 1, None):
         yield document_line(each.document, kind, same, 0, look)
+
+
+def _inside(group: Group, place: int, settings: Settings) -> str:
+    """That most of a member stands in the first, or of the first in it, if that explains much."""
+    similarity = group.members[place].similarity
+    if not place or similarity is None or similarity >= MOSTLY:
+        return ""
+    of_member, of_first = (share or 0 for share in containments(group, place, settings))
+    if max(of_member, of_first) < MOSTLY:
+        return ""
+    if of_member >= of_first:
+        return f"{percent(of_member)} of it in the first"
+    return f"{percent(of_first)} of the first in it"
 
 
 def set_in_words(copies: Sequence[int], noun: str) -> str:
@@ -350,9 +386,10 @@ def document_line(  # noqa: PLR0913, PLR0917  (a column each)
     distance: int,
     look: TerminalStyle,
     own_share: float | None = None,
+    remark: str = "",
 ) -> str:
     """The line of a document; `alike` is its similarity, or "" for a representative."""
-    remarks = _remarks(document, own_share)
+    remarks = _remarks(document, own_share, remark)
     close = closeness(kind, distance, is_verbose=look.is_verbose) if alike else ""
     how, close = f"{alike:>7}", f"{close:<{8 if look.is_verbose else 5}}"
     what = f"{document.written_in:<12} {size(document.source.size):>8}"
@@ -378,15 +415,17 @@ def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:
     return kind.value.removeprefix("identical ")
 
 
-def _remarks(document: Document, own_share: float | None = None) -> str:
+def _remarks(document: Document, own_share: float | None = None, first: str = "") -> str:
     """What the reader should know about a file and its likeness, in brackets."""
-    remarks = []
+    remarks = [first] if first else []
     if own_share is not None and own_share < EXPECTED:
         remarks.append(f"{percent(own_share)} theirs alone")
     if document.damaged:
         remarks.append(f"{count(document.damaged, 'character')} damaged")
     if document.is_short:
         remarks.append("short" if document.features else "no text to compare")
+    if document.doubt:
+        remarks.append(f"doubtful: {document.doubt}")
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 
@@ -476,8 +515,12 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
     if stats.siblings:
         advice = " (--siblings shows them)" if result.patterns and not siblings else ""
         lines.append(set_aside(stats.siblings) + advice)
+    lines += doubtful(result)
     if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
-        lines.append(f"{count(unread, 'PDF file')} left out: pip install 'simdup[docs]' reads them")
+        lines.append(f"{count(unread, 'file')} left out: pip install 'simdup[docs]' reads them")
+    if result.settings.parts is not None:
+        found = count(len(result.parts), "part") if result.parts else "no part"
+        lines.append(f"{found} of larger files (at least {percent(result.settings.parts)} in them)")
     if stats.ignored:
         verb = "is" if stats.ignored == 1 else "are"
         lines.append(
@@ -541,6 +584,25 @@ def identity_only(stats: Stats) -> list[str]:
     return [f"compared for identity only: {shown} (--noise compares them in full)"]
 
 
+def doubtful(result: ScanResult) -> list[str]:
+    """A line that counts the doubtful files for each reason, and names some, if there are any."""
+    if not result.doubtful:
+        return []
+    named: dict[str, list[str]] = {}
+    for each in result.doubtful:
+        named.setdefault(each.doubt, []).append(each.path)
+    kinds = sorted(named.items(), key=lambda item: (-len(item[1]), item[0]))
+    shown = "; ".join(f"{doubt} in {_some(paths)}" for doubt, paths in kinds)
+    return [f"{count(len(result.doubtful), 'doubtful text')}: {shown}"]
+
+
+def _some(paths: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(printable(path) for path in paths[:_MOST_NAMES])
+    more = len(paths) - _MOST_NAMES
+    return f"{shown} and {count(more, 'more file')}" if more > 0 else shown
+
+
 def recall(candidates: Candidates | None) -> list[str]:
     """How many of the near-duplicates of some texts were found, if that was measured."""
     if candidates is None or (found := candidates.recall) is None:
@@ -574,6 +636,10 @@ def render_comparison(
     if (own := comparison.own_share) is not None:
         sharing = f"{alike} alike, {whose(comparison.similarity, own)}"
         yield f"own share    {percent(own)} among {count(comparison.among, 'file')}: {sharing}"
+    if comparison.contained is not None:
+        paths = [printable(each.path) for each in (comparison.left, comparison.right)]
+        names = [os.path.basename(path) for path in paths]
+        yield from contained_lines(comparison.contained, paths if names[0] == names[1] else names)
     files = zip((comparison.left, comparison.right), comparison.fingerprints, strict=True)
     for document, fingerprint in files:
         yield (

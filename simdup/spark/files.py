@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from simdup.corpus.formats.open import form_of
+from simdup.corpus.formats.open import TSV, form_of
 from simdup.corpus.formats.table import listed_fields
 from simdup.errors import InputError
 from simdup.spark.fingerprints import TextFrame, column
@@ -206,6 +206,8 @@ def _form_of(paths: Iterable[str]) -> str:
         form, _ = form_of(path.rstrip("/*"))
         if form is None:
             raise InputError(f"{path!r}: its name does not say what it is; give --input-format")
+        if form == TSV:
+            raise InputError(f"{path!r}: Spark reads no TSV here; leave out --engine spark")
         forms[form] = path
     if len(forms) > 1:
         (one, first), (two, second), *_ = forms.items()

@@ -12,7 +12,7 @@ import os
 import time
 from hashlib import blake2b
 from itertools import groupby, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from simdup.storage.store import Store
 
     Digests = NDArray[np.uint64]
+
+#: A source, what is known of it, and of a document its fingerprint and sketch.
+Recalled: TypeAlias = "tuple[Source, Outcome | None, bytes | None, bytes]"
 
 # Pairs looked up at once.
 KEYS_AT_ONCE = 1 << 14
@@ -60,9 +63,7 @@ class RecipeCache:
         self.unasked: dict[bytes, list[bytes]] = {}
         self.asked = self.known = 0
 
-    def recall(
-        self, sources: Iterable[Source], *, is_list: bool = False
-    ) -> Iterator[tuple[Source, Outcome | None, bytes | None, bytes]]:
+    def recall(self, sources: Iterable[Source], *, is_list: bool = False) -> Iterator[Recalled]:
         """Yield each source with what is known of it; of a document also fingerprint and sketch.
 
         Records are read folder by folder; for a list, which may be in any order, one by one.

@@ -2,19 +2,21 @@
 
 An entry begins with the file's inode, size and times. A letter says what follows. For a document,
 whose letter also says what `Document.noise` does: its confidence, damage, features, digests, the
-fingerprint (if it is kept there), the length of its sketch and this, and the encoding's name. For
-a skipped file: the reason and its detail, preceded for a document without text by the digest of
-its bytes and the encoding's name.
+fingerprint (if it is kept there), the length of its sketch and this, and how it is written: the
+encoding's name, after how the file is packed as in "gz, utf-8", and on a line of its own why the
+text is doubtful. For a skipped file: the reason and its detail, preceded for a document without
+text by the digest of its bytes and the encoding's name.
 """
 
 from __future__ import annotations
 
 import os
 import struct
-import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from simdup.records import Document, Reason, Skipped, Source, new_document, without_text
+from simdup.settings import PACKINGS
 from simdup.text.noise import NUMBERS, REDIRECTION
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ def entry(source: Source, outcome: Outcome, row: bytes, sketch: bytes = b"") -> 
         why = f"{outcome.reason.value}\n{outcome.detail}"
         if outcome.file is None:
             return status(source) + _IS_SKIPPED + why.encode()
-        named = f"{outcome.file.encoding}\n{why}".encode()
+        named = f"{_encoding(outcome.file)}\n{why}".encode()
         return status(source) + _IS_WITHOUT_TEXT + outcome.file.bytes_digest + named
     numbers = _DOCUMENT.pack(
         outcome.confidence,
@@ -76,14 +78,24 @@ def entry(source: Source, outcome: Outcome, row: bytes, sketch: bytes = b"") -> 
         outcome.features_digest,
     )
     sketched = _LENGTH.pack(len(sketch)) + sketch
-    return (
-        status(source)
-        + _DOCUMENT_OF[outcome.noise]
-        + numbers
-        + row
-        + sketched
-        + outcome.encoding.encode()
-    )
+    written = _encoding(outcome) + (f"\n{outcome.doubt}" if outcome.doubt else "")
+    letter = _DOCUMENT_OF[outcome.noise]
+    return status(source) + letter + numbers + row + sketched + written.encode()
+
+
+def _encoding(document: Document) -> str:
+    """The encoding of a document, after how it is packed."""
+    return f"{document.packing}, {document.encoding}" if document.packing else document.encoding
+
+
+@lru_cache
+def _read_back(written: bytes) -> tuple[str, str | None, str | None]:
+    """The encoding, the packing and the doubt in an entry, which are the same for many files."""
+    line, _, doubt = written.decode().partition("\n")
+    packing, _, encoding = line.partition(", ")
+    if packing in PACKINGS and encoding:
+        return encoding, packing, doubt or None
+    return line, None, doubt or None
 
 
 def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | None, bytes]:
@@ -98,8 +110,10 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
         reason, _, detail = data[at:].decode().partition("\n")
         return Skipped(source.path, Reason(reason), detail), None, b""
     if letter == _IS_WITHOUT_TEXT:
-        encoding, reason, detail = data[at + _DIGEST :].decode().split("\n", 2)
-        file = without_text(source, encoding, data[at : at + _DIGEST])
+        written, why = data[at + _DIGEST :].split(b"\n", 1)
+        encoding, packing, _ = _read_back(written)
+        file = without_text(source, encoding, data[at : at + _DIGEST], packing)
+        reason, detail = why.decode().split("\n", 1)
         return Skipped(source.path, Reason(reason), detail, file), None, b""
     numbers = _DOCUMENT.unpack_from(data, at)
     confidence, damaged, features, of_bytes, of_text, of_features = numbers
@@ -107,7 +121,8 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
         of_text = of_bytes  # one object for plain UTF-8, as when it is read
     middle = at + _DOCUMENT.size + width
     (length,), begin = _LENGTH.unpack_from(data, middle), middle + _LENGTH.size
-    encoding, noise = sys.intern(data[begin + length :].decode()), _NOISE_OF.get(letter)
+    encoding, packing, doubt = _read_back(data[begin + length :])
     about = encoding, confidence, damaged, features
-    document = new_document(source, *about, of_bytes, of_text, of_features, noise)
+    digests = of_bytes, of_text, of_features
+    document = new_document(source, *about, *digests, _NOISE_OF.get(letter), packing, doubt)
     return document, data[middle - width : middle], data[begin : begin + length]

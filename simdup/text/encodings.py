@@ -139,10 +139,13 @@ _SIGNATURES = (
     (b"PK\x03\x04", "ZIP"),
     (b"\x7fELF", "ELF"),
     (b"\xfd7zXZ\0", "xz"),
+    (b"BZh91AY&SY", "bzip2"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office file"),
     (b"SQLite format 3\0", "SQLite"),
 )
+# Where a tar file has its signature.
+_TAR, _TAR_AT = b"ustar", 257
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +202,9 @@ def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
 
 
 def _by_signature(head: bytes) -> NotText | None:
-    """The binary format whose signature the file begins with."""
+    """The binary format whose signature the file begins with, or a header of tar."""
+    if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        return NotText("tar")
     return next((NotText(name) for sign, name in _SIGNATURES if head.startswith(sign)), None)
 
 

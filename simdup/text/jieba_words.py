@@ -12,24 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simdup.errors import InputError
+from simdup.text.variants import representatives
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
 @lru_cache(maxsize=4)
-def cutter(package: str, user_dict: str | None = None) -> Callable[[str], Iterable[str]]:
+def cutter(
+    package: str, user_dict: str | None = None, *, variants: bool = False
+) -> Callable[[str], Iterable[str]]:
     """A function that cuts a text into its words, in order and without losing a character.
 
-    `package` is "jieba" or "rjieba" (which takes no `user_dict`). Raises
-    InputError when the dictionary cannot be read.
+    `package` is "jieba" or "rjieba" (which takes no `user_dict`). With `variants`, texts come
+    with their variants folded, and so do the words of `user_dict`. Raises InputError when the
+    dictionary cannot be read.
     """
     if package == "rjieba":
         import rjieba  # noqa: PLC0415  (loaded only when words are asked for)
 
         rust_cut: Callable[[str], Iterable[str]] = rjieba.Jieba().cut
         return rust_cut
-    cut: Callable[[str], Iterable[str]] = _tokenizer(user_dict).cut
+    cut: Callable[[str], Iterable[str]] = _tokenizer(user_dict, variants=variants).cut
     return cut
 
 
@@ -83,7 +87,7 @@ def read_stop_words(path: str | None) -> list[str]:
 
 
 @lru_cache(maxsize=4)
-def _tokenizer(user_dict: str | None) -> Any:  # noqa: ANN401  (jieba has no types)
+def _tokenizer(user_dict: str | None, *, variants: bool = False) -> Any:  # noqa: ANN401  (jieba has no types)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba 0.42.1 on new Pythons and with old setuptools
         import jieba  # noqa: PLC0415
@@ -93,15 +97,25 @@ def _tokenizer(user_dict: str | None) -> Any:  # noqa: ANN401  (jieba has no typ
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
     if user_dict is not None:
-        _load_user_dict(tokenizer, user_dict)
+        _load_user_dict(tokenizer, user_dict, variants=variants)
     return tokenizer
 
 
-def _load_user_dict(tokenizer: Any, path: str) -> None:  # noqa: ANN401
+def _load_user_dict(
+    tokenizer: Any,  # noqa: ANN401
+    path: str,
+    *,
+    variants: bool,
+) -> None:
     try:
         with Path(path).open("rb") as file:
-            tokenizer.load_userdict(file)
+            tokenizer.load_userdict(map(_folded, file) if variants else file)
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None
     except ValueError as error:  # jieba raises it for text that is not UTF-8, too
         raise InputError(f"{path!r}: not a dictionary for jieba: {error}") from None
+
+
+def _folded(line: bytes) -> str:
+    """A line of a dictionary, its variants folded. Raises ValueError unless it is UTF-8."""
+    return line.decode("utf-8-sig").translate(representatives())

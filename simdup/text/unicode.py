@@ -1,6 +1,7 @@
 """Unicode as tables over code points: folding and token classes without a Python loop.
 
-Folding is NFKC, then case folding: "ＡＢＣ", "Abc" and "abc" become one text. A text is a
+Folding is NFKC, then case folding: "ＡＢＣ", "Abc" and "abc" become one text; where a recipe
+says so, traditional characters then become simplified ones. A text is a
 uint32 array of code points, so that one gather looks up all its characters in a table. The
 tables come from `unicodedata`, so they are as new as Python's.
 Method: Unicode Standard Annex 15 (normalization forms), sections 9 and 13.
@@ -16,6 +17,8 @@ from operator import ne
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from simdup.text.variants import representatives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +66,8 @@ _PLANES = (0, 1, 2, 3, 14)
 # Tables are for code points below the first of these that suffices: Latin, Greek and Cyrillic
 # letters, what stands before CJK, one plane, two, all. The first take 3 and 17 ms to make, the
 # plane 80 ms, which every start of the program would take.
-_SIZES = (0x530, 0x2E80, 1 << 16, 2 << 16, 17 << 16)
+_CJK = 0x2E80
+_SIZES = (0x530, _CJK, 1 << 16, 2 << 16, 17 << 16)
 
 # Categories of characters that are no separators.
 _KIND_OF = defaultdict(
@@ -101,10 +105,15 @@ class Tables(NamedTuple):
     """The folded character, and from bit KIND_SHIFT on its kind, or SEVERAL, or JOINS."""
 
 
-def tables(codes: CodePoints) -> Tables:
-    """The smallest tables that cover `codes`: most text needs one plane, emoji a second."""
+def tables(codes: CodePoints, *, variants: bool = False) -> Tables:
+    """The smallest tables that cover `codes`: most text needs one plane, emoji a second.
+
+    With `variants` they also fold Chinese characters that are variants of each other.
+    """
     largest = codes.max(initial=0)
-    return _tables(next(size for size in _SIZES if largest < size))
+    size = next(size for size in _SIZES if largest < size)
+    # What stands before CJK folds to none of it.
+    return _variant_tables(size) if variants and size > _CJK else _tables(size)
 
 
 def code_points(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
@@ -119,37 +128,67 @@ def code_points(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
     return codes, _offsets(lengths + 1)
 
 
-def fold(texts: Sequence[str]) -> tuple[CodePoints, NDArray[np.int64]]:
+def fold(texts: Sequence[str], *, variants: bool = False) -> tuple[CodePoints, NDArray[np.int64]]:
     r"""`code_points` of the texts after NFKC and case folding.
 
     Equals `unicodedata.normalize("NFKC", text).casefold()` for every text in
     which no more than LONGEST_MARK_RUN characters in a row compose or reorder;
-    longer runs, which no language has, are folded in parts.
+    longer runs, which no language has, are folded in parts. With `variants`,
+    `variants.representatives` then replaces Chinese characters.
 
     >>> codes, offsets = fold(["ＡＢｃ…", "Straße"])
     >>> "".join(map(chr, codes)), offsets.tolist()
     ('abc...\nstrasse\n', [0, 7, 15])
     """
     codes, offsets = code_points(texts)
-    table = tables(codes)
+    table = tables(codes, variants=variants)
     joins = table.joins[codes]
     if not joins.any():
         return _fold_each(codes, offsets, table.length[codes], table)
     slow = np.add.reduceat(joins, offsets[:-1], dtype=np.int64) > 0
     exact = [
-        _fold_exactly(text, joins[begin:]) if is_slow else text
+        _fold_exactly(text, joins[begin:], variants=variants) if is_slow else text
         for text, begin, is_slow in zip(texts, offsets, slow, strict=False)
     ]
     codes, offsets = code_points(exact)
-    table = tables(codes)
+    table = tables(codes, variants=variants)
     done = np.repeat(slow, np.diff(offsets))
     return _fold_each(codes, offsets, np.where(done, 0, table.length[codes]), table)
 
 
-def fold_exactly(text: str) -> str:
+def fold_with_places(text: str, *, variants: bool = False) -> tuple[CodePoints, NDArray[np.int64]]:
+    r"""The folded text with a newline after it, and for each character the one it comes from.
+
+    In a line in which characters compose or change places, places are estimates.
+
+    >>> codes, places = fold_with_places("Ａ…b")
+    >>> "".join(map(chr, codes)), places.tolist()
+    ('a...b\n', [0, 1, 1, 1, 2, 3])
+    """
+    codes, offsets = code_points([text])
+    table = tables(codes, variants=variants)
+    if table.joins[codes].any():
+        return _lines_with_places(text, variants=variants)
+    lengths = table.length[codes]
+    folded, _ = _fold_each(codes, offsets, lengths, table)
+    return folded, np.repeat(np.arange(len(codes)), lengths)
+
+
+def _lines_with_places(text: str, *, variants: bool) -> tuple[CodePoints, NDArray[np.int64]]:
+    """What `fold_with_places` returns, line by line."""
+    parts, places, begin = [], [], 0
+    for line in text.split("\n"):
+        codes, _ = fold([line], variants=variants)
+        parts.append(codes)
+        places.append(begin + np.arange(len(codes)) * len(line) // max(len(codes) - 1, 1))
+        begin += len(line) + 1
+    return np.concatenate(parts), np.concatenate(places)
+
+
+def fold_exactly(text: str, *, variants: bool = False) -> str:
     """One folded text, even if its characters compose or reorder."""
     codes, _ = code_points([text])
-    return _fold_exactly(text, tables(codes).joins[codes])
+    return _fold_exactly(text, tables(codes).joins[codes], variants=variants)
 
 
 def _fold_each(
@@ -171,7 +210,7 @@ def _fold_each(
     return folded, offsets + before[np.searchsorted(longer, offsets)]
 
 
-def _fold_exactly(text: str, joins: NDArray[np.bool_]) -> str:
+def _fold_exactly(text: str, joins: NDArray[np.bool_], *, variants: bool) -> str:
     """The text folded by `unicodedata`, very long runs of joining characters in parts."""
     runs = np.flatnonzero(np.diff(joins[: len(text)], prepend=False, append=False)).reshape(-1, 2)
     cuts = [
@@ -180,7 +219,8 @@ def _fold_exactly(text: str, joins: NDArray[np.bool_]) -> str:
         for cut in range(begin, end, LONGEST_MARK_RUN)
     ]
     parts = [text[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
-    return "".join(unicodedata.normalize("NFKC", part).casefold() for part in parts)
+    folded = "".join(unicodedata.normalize("NFKC", part).casefold() for part in parts)
+    return folded.translate(representatives()) if variants else folded
 
 
 @lru_cache(maxsize=len(_SIZES))
@@ -197,12 +237,43 @@ def _tables(size: int) -> Tables:
         numbered = zip(count(here.start), forms, strict=False)
         changed.update(compress(numbered, map(ne, characters, forms)))
     length, start, folded = _laid_out(size, changed)
-    folded_kind = kind[np.minimum(folded, size - 1)]
-    folded_kind[folded >= size] = _kinds(list(map(chr, folded[folded >= size].tolist())))
+    folded_kind = _kinds_of(folded, kind)
     breaks = _breaks(folded_kind, length, start, joins)
-    several = np.where(joins, JOINS, np.where(length > 1, SEVERAL, folded_kind[start]))
-    packed = folded[start] | several.astype(np.uint32) << np.uint32(KIND_SHIFT)
+    packed = _packed(folded, folded_kind, length, start, joins)
     return Tables(kind, length, start, folded, joins, breaks, space, folded_kind, packed)
+
+
+@lru_cache(maxsize=len(_SIZES))
+def _variant_tables(size: int) -> Tables:
+    """`_tables` in which the representatives of variants stand in `folded`."""
+    plain = _tables(size)
+    changed = np.array(sorted(representatives().items()), np.uint32)
+    place = np.minimum(np.searchsorted(changed[:, 0], plain.folded), len(changed) - 1)
+    is_variant = changed[place, 0] == plain.folded
+    folded = np.where(is_variant, changed[place, 1], plain.folded)
+    kinds = _kinds_of(folded, plain.kind)
+    packed = _packed(folded, kinds, plain.length, plain.start, plain.joins)
+    return plain._replace(folded=folded, folded_kind=kinds, packed=packed)
+
+
+def _kinds_of(folded: CodePoints, kind: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The kinds of some characters, most of which the array of kinds has."""
+    kinds = kind[np.minimum(folded, len(kind) - 1)]
+    is_beyond = folded >= len(kind)
+    kinds[is_beyond] = _kinds(list(map(chr, folded[is_beyond].tolist())))
+    return kinds
+
+
+def _packed(
+    folded: CodePoints,
+    folded_kind: NDArray[np.uint8],
+    length: NDArray[np.uint8],
+    start: NDArray[np.uint32],
+    joins: NDArray[np.bool_],
+) -> NDArray[np.uint32]:
+    """`packed` of Tables."""
+    several = np.where(joins, JOINS, np.where(length > 1, SEVERAL, folded_kind[start]))
+    return folded[start] | several.astype(np.uint32) << np.uint32(KIND_SHIFT)
 
 
 def _laid_out(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+import simdup
 from simdup.clean.plan import action_line, parsed_plan, plan_lines, read_plan
 from simdup.clean.records import Act, Action, FileId, Header, Left, Plan
 from simdup.errors import InputError
@@ -139,3 +142,16 @@ def test_a_file_that_is_kept_for_one_and_goes_for_another_is_refused():
 
     with pytest.raises(InputError, match="'p', line 2: keeps the file that line 3 takes away"):
         parsed_plan(written(circle), "p")
+
+
+def test_the_plan_in_the_manual_is_one():
+    page = Path(simdup.__file__).with_name("manual") / "clean.md"
+    (example,) = re.findall(
+        r"^```json\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    lines = example.encode().splitlines(keepends=True)
+
+    plan = parsed_plan(lines, "clean.md")
+
+    assert [json.loads(line) for line in plan_lines(plan)] == [json.loads(line) for line in lines]
+    assert (len(plan.actions), len(plan.left)) == (1, 1)

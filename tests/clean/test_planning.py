@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 from dataclasses import replace
 
 import pytest
 
-from simdup.clean.decide import FORMATS_ASKS, NEAR_ASKS, PREFERRED, SHORT, TEXT_ASKS, UNCERTAIN
+from simdup.clean.apply import apply
+from simdup.clean.decide import (
+    FORMATS_ASKS,
+    NEAR_ASKS,
+    NEAR_FORMATS_ASKS,
+    PREFERRED,
+    SAME_FILE,
+    SHORT,
+    TEXT_ASKS,
+    UNCERTAIN,
+)
 from simdup.clean.narrow import narrowed
 from simdup.clean.plan import parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, make_plan
@@ -140,6 +151,30 @@ def test_a_document_with_the_same_text_goes_only_with_consent(tree):
     assert names(plan) == {"a": "b.html", "c": "b.html"}
 
 
+def test_a_packed_copy_goes_only_with_the_consent_for_documents(tree):
+    root = tree({"a.txt": text(1), "b.txt.gz": gzip.compress(text(1).encode())})
+
+    result = saved(root)
+
+    assert names(planned(result, text=True)) == {}
+    assert left(planned(result, text=True)) == {"b.txt.gz": FORMATS_ASKS}
+    assert names(planned(result, text=True, formats=True)) == {"b.txt.gz": "a.txt"}
+
+
+def test_a_doubtful_file_is_neither_kept_nor_acted_on(tree):
+    bad = text(1).replace(" ", " \ufffd")
+    root = tree({"a.txt": bad, "b.txt": bad, "c.txt": text(1)})
+
+    plan = planned(saved(root), text=True, formats=True, near=0.5)
+
+    assert names(plan) == {}
+    doubt = "doubtful: damaged characters"
+    assert {name: why for name, why in left(plan).items() if why == doubt} == {
+        "a.txt": doubt,
+        "b.txt": doubt,
+    }
+
+
 def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_one(tree):
     contents = {"a": text(1), "b": text(1, changed=6), "c": text(1, changed=60)}
     result = saved(tree(contents))
@@ -152,6 +187,31 @@ def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_on
     assert left(plan)["c"].startswith("near: only 0.")
     # Two members are less like each other than like the representative.
     assert names(planned(result, "newest", near=0.9)) == {}
+
+
+def test_a_similar_document_wants_both_consents(tree):
+    html = f"<html><body><p>{text(1, changed=6)}</p></body></html>"
+    result = saved(tree({"a": text(1), "b.html": html}))
+
+    assert left(planned(result, "oldest", formats=True)) == {"b.html": NEAR_ASKS}
+    assert left(planned(result, "oldest", near=0.9)) == {"b.html": NEAR_FORMATS_ASKS}
+    plan = planned(result, "oldest", near=0.9, formats=True)
+    assert names(plan) == {"b.html": "a"}
+
+    refused = apply(plan, Consents(near=0.9)).refused
+    assert [why for _, why in refused] == [
+        "not allowed on the command line (near, a document, without --formats-too)"
+    ]
+
+
+def test_a_similar_file_goes_for_another_copy_of_the_preferred_text_if_consent_is_lacking(tree):
+    html = f"<html><body><p>{text(1)}</p></body></html>"
+    result = saved(tree({"a.html": html, "b": text(1, changed=6), "c": text(1)}))
+
+    plan = planned(result, "oldest", near=0.9)
+
+    assert names(plan) == {"b": "c"}
+    assert left(plan) == {}
 
 
 def test_a_copy_of_a_similar_file_that_goes_goes_with_it(tree):
@@ -431,6 +491,26 @@ def test_a_folder_with_one_protected_file_does_not_go_whole(tree):
     assert str(root / "a" / "0.txt") not in {each.file.path for each in plan.actions}
 
 
+# Hard links
+
+
+def test_another_name_of_the_kept_file_is_left(tree):
+    root = tree({"a": text(1), "b": text(1)})
+    os.link(root / "a", root / "link")
+    result = saved(root)  # has one name of each file
+    (group,) = result.groups
+    first = next(each for each in group.members if each.document.path.endswith("/a"))
+    source = replace(first.document.source, path=str(root / "link"))
+    second = replace(first, document=replace(first.document, source=source))
+    both = replace(result, groups=(replace(group, members=(*group.members, second)),))
+
+    plan = planned(both, "oldest", "shortest-path")
+
+    assert names(plan) == {"b": "a"}
+    assert left(plan) == {"link": SAME_FILE}
+    assert plan.actions[0].keep.links == 2
+
+
 # Results that will not do
 
 
@@ -509,3 +589,31 @@ def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):
 
     for each in (forged, replace(forged, actions=(action,))):
         assert narrowed(each, Consents(), Protection(), None).actions == ()
+
+
+# Archives and compressed files
+
+
+def test_a_compressed_copy_goes_only_with_consent(tree):
+    root = tree({"a": text(1), "b.gz": gzip.compress(text(1).encode(), mtime=0)})
+    result = saved(root)
+
+    assert left(planned(result, "oldest", text=True)) == {"b.gz": FORMATS_ASKS}
+    assert names(planned(result, "oldest", text=True, formats=True)) == {"b.gz": "a"}
+
+
+def test_a_member_of_an_archive_and_a_doubtful_text_are_never_acted_on(tree):
+    result = saved(tree({"a": text(1), "b": text(1), "c": text(1), "d": text(1)}))
+    (group,) = result.groups
+    members = {each.document.path[-1]: each for each in group.members}
+    source = members["a"].document.source
+    packed = replace(members["a"].document, source=replace(source, archive=source))
+    doubtful = replace(members["b"].document, doubt="letters of two scripts")
+    members["a"] = replace(members["a"], document=packed)
+    members["b"] = replace(members["b"], document=doubtful)
+    changed = replace(result, groups=(replace(group, members=tuple(members.values())),))
+
+    plan = planned(changed, "oldest")
+
+    assert names(plan) == {"d": "c"}
+    assert left(plan) == {"a": "member of an archive", "b": "doubtful: letters of two scripts"}

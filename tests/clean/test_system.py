@@ -23,7 +23,7 @@ def place(path):
 def either_way(request, monkeypatch):
     """Renames by the system call, and as on a system that lacks it."""
     if request.param == "link and unlink":
-        monkeypatch.setattr(system, "_renamer", lambda: None)
+        monkeypatch.setattr(system, "renamer", lambda: None)
 
 
 @pytest.mark.usefixtures("either_way")
@@ -53,7 +53,7 @@ def test_a_name_that_is_taken_is_left_alone():
 
 
 def test_a_name_taken_between_link_and_unlink_loses_nothing(monkeypatch):
-    monkeypatch.setattr(system, "_renamer", lambda: None)
+    monkeypatch.setattr(system, "renamer", lambda: None)
     Path("a").write_text("one")
     link = os.link
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from simdup.clean.plan import read_plan
 @pytest.fixture
 def tree(write, english):
     """Five files of one text: two copies, one in UTF-16, one edited, and a web page."""
+    english = " ".join(english.split())
     write("docs/a.txt", english)
     write("docs/b (1).txt", english)
     write("docs/wide.txt", english.encode("utf-16"))
@@ -57,20 +59,20 @@ def test_a_dry_run_shows_what_stays_what_goes_and_why(run, found):
         "Group 1\n"
         "  keep     a.txt\n"
         "  trash    b (1).txt\n"
-        "             830 B, identical bytes; kept: original-name\n"
+        "             829 B, identical bytes; kept: original-name\n"
         "  leave    wide.txt\n"
         "             identical text, other bytes: wants --text\n"
+        "  leave    page.html\n"
+        "             identical text, a document or packed: wants --formats-too\n"
         "  leave    edited.txt\n"
         "             near: wants --near FLOOR, or --review\n"
-        "  leave    page.html\n"
-        "             identical text, a document: wants --formats-too\n"
         "\n"
     )
     assert ended.err.decode().splitlines() == [
-        "1 file of 830 B would go to the trash (1 identical bytes); 1 file stays for them",
+        "1 file of 829 B would go to the trash (1 with identical bytes); 1 file stays for them",
         "left: 1 file: identical text, other bytes: wants --text",
+        "left: 1 file: identical text, a document or packed: wants --formats-too",
         "left: 1 file: near: wants --near FLOOR, or --review",
-        "left: 1 file: identical text, a document: wants --formats-too",
         "nothing was changed; --apply acts, -o plan.jsonl writes a plan",
     ]
     assert ended.code == 0
@@ -138,7 +140,7 @@ def test_a_name_cannot_act_on_the_terminal(run, write, english):
 
 
 def test_rules_are_asked_in_the_order_in_which_they_are_typed(run, found, write, english):
-    write("other/z.txt", english)
+    write("other/z.txt", " ".join(english.split()))
     run("scan", "docs", "other", "--format", "json", "-o", "found.json", "-q")
     orders = {
         ("--prefer", "oldest", "--prefer-under", "other"): "a.txt",
@@ -267,6 +269,19 @@ def test_a_plan_is_carried_out_and_taken_back(run, found, trash):
     assert undo.startswith("undo with: simdup undo ")
 
 
+def test_a_dry_run_of_a_plan_says_what_is_gone_and_apply_refuses_it(run, found, trash):  # noqa: ARG001
+    run("clean", found, "-o", "plan.jsonl", "-q")
+    run("clean", "plan.jsonl", "--apply")
+
+    dry = run("clean", "plan.jsonl", "--check")
+    again = run("clean", "plan.jsonl", "--apply")
+
+    assert dry.code == 0
+    assert b"left: 1 file: gone since the scan" in dry.err
+    assert again.code == 3
+    assert last(again) == ["1 planned = 0 done + 1 refused + 0 left"]
+
+
 def test_a_plan_without_the_consents_does_only_what_needs_none(run, found, trash):  # noqa: ARG001
     run("clean", found, "--near", "0.8", "--text", "--formats-too", "-o", "plan.jsonl", "-q")
 
@@ -361,3 +376,171 @@ def drained(descriptor):
             os.close(descriptor)
             return shown
         shown += part
+
+
+# Review
+
+
+class Terminal:
+    """A review at a pseudo-terminal."""
+
+    def __init__(self, *arguments):
+        self._parent, child = pty.openpty()
+        environment = os.environ | {"TERM": "dumb", "COLUMNS": "200", "PAGER": "cat"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "simdup", "clean", *arguments, "--review"],
+            stdin=child,
+            stdout=child,
+            stderr=child,
+            env=environment,
+            start_new_session=True,
+        )
+        os.close(child)
+        self.shown = ""
+
+    def until(self, words):
+        """All that is printed up to these words. The end of the program is a failure."""
+        begin = len(self.shown)
+        while words not in self.shown[begin:]:
+            part = os.read(self._parent, 4096)
+            assert part, self.shown
+            self.shown += part.decode()
+        return self.shown[begin:]
+
+    def answer(self, *letters):
+        """Answer the next questions."""
+        for letter in letters:
+            self.until("q,?] ")
+            self.type(letter)
+
+    def type(self, letter):
+        """Type a letter, and Enter."""
+        os.write(self._parent, f"{letter}\n".encode())
+
+    def ended(self):
+        """What is printed until the end of the program, and its exit code."""
+        begin = len(self.shown)
+        self.shown += drained(self._parent).decode()
+        return self.shown[begin:], self.process.wait()
+
+
+def going(plan="plan.jsonl"):
+    return {os.path.basename(each.file.path) for each in read_plan(plan).actions}
+
+
+RULES = "--prefer", "format=text", "--prefer", "oldest"
+
+
+def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, found, trash):
+    before = listing("docs")
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    shown = terminal.until("q,?] ")
+    assert "  keep  " in shown
+    assert "identical text" in shown
+    terminal.type("k")  # wide.txt
+    terminal.answer("k")  # page.html
+    shown = terminal.until("q,?] ")
+    assert re.search(r"^-.* grey ", shown, re.MULTILINE)
+    assert re.search(r"^\+.* brown ", shown, re.MULTILINE)
+    assert "% alike" in shown
+    terminal.type("d")  # edited.txt
+    shown, code = terminal.ended()
+
+    assert code == 0
+    assert listing("docs") == before
+    assert going() == {"b (1).txt", "edited.txt"}
+    assert not Path("plan.jsonl.part").exists()
+    (command,) = [line for line in shown.splitlines() if "--apply` acts" in line]
+    arguments = command.partition("`simdup ")[2].partition("`")[0].split()
+    assert run(*arguments).code == 0
+    assert len([*(trash / "files").iterdir()]) == 2
+
+
+def test_a_review_that_is_stopped_goes_on_where_it_was(found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("d", "q")
+    shown, code = terminal.ended()
+    assert code == 0
+    assert "the answers are in plan.jsonl.part" in shown
+    assert not Path("plan.jsonl").exists()
+
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    assert "going on with plan.jsonl.part" in terminal.until("q,?] ")
+    assert "2 files open" in terminal.shown
+    terminal.type("w")
+    terminal.ended()
+    assert going() == {"b (1).txt", "wide.txt"}
+
+    terminal = Terminal("plan.jsonl")
+    terminal.answer("d", "d")
+    terminal.ended()
+    assert going() == {"b (1).txt", "wide.txt", "edited.txt", "page.html"}
+
+
+def test_a_review_that_is_killed_loses_no_answer(found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("d", "d")
+    terminal.until("q,?] ")
+    terminal.process.kill()
+    terminal.ended()
+
+    assert going("plan.jsonl.part") == {"b (1).txt", "wide.txt", "page.html"}
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    assert "1 file open" in terminal.until("q,?] ")
+    terminal.process.kill()
+    terminal.ended()
+
+
+def test_answers_are_explained_taken_back_reversed_and_viewed(found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("x")
+    assert "d!  drop this file and all others" in terminal.until("q,?] ")
+    terminal.type("b")
+    assert "there is no file before" in terminal.until("q,?] ")
+    terminal.type("d")
+    terminal.answer("b")
+    terminal.answer("r")  # wide.txt is kept now
+    shown = terminal.until("q,?] ")
+    assert "/docs/wide.txt" in shown.partition("  this  ")[0]
+    terminal.type("v")
+    terminal.answer("d!")
+    terminal.ended()
+
+    plan = read_plan("plan.jsonl")
+    assert {os.path.basename(each.keep.path) for each in plan.actions} == {"wide.txt"}
+    assert going() == {"a.txt", "b (1).txt", "edited.txt", "page.html"}
+
+
+def test_a_pair_that_is_ignored_in_a_review_is_on_the_list(run, found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("i", "k")
+    assert "cannot be ignored" in terminal.shown
+    terminal.answer("i")
+    shown, code = terminal.ended()
+    assert code == 0
+    assert "ignored: " in shown
+
+    assert b"edited.txt" in run("ignore", "list").out
+    assert b"near: wants" not in run("clean", found, *RULES).err
+
+
+def test_a_review_of_another_result_is_not_gone_on_with(run, found, write, english):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.answer("d", "q")
+    terminal.ended()
+    write("docs/more.txt", english)
+    run("scan", "docs", "--format", "json", "-o", found, "-q")
+
+    shown, code = Terminal(found, "-o", "plan.jsonl").ended()
+
+    assert code == 2
+    assert "'plan.jsonl.part': a review of another result" in shown
+
+
+def test_a_review_wants_a_terminal_and_a_plan_to_write(run, found):
+    assert b"--review asks at a terminal" in run("clean", found, "--review", "-o", "p").err
+    assert b"writes a plan: -o plan.jsonl" in run("clean", found, "--review").err
+    assert (
+        b"--review writes a plan; leave out --apply"
+        in run("clean", found, "--review", "--apply", "-o", "p").err
+    )

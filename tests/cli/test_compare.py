@@ -56,6 +56,8 @@ def test_worked_by_hand(run, write):
     assert ended.out.decode().splitlines() == [
         f"verdict      near-duplicates (similarity of at least {least(30)})",
         "similarity   66.6 %, exact",
+        "contained    66.6 % of a is in b",
+        "             66.6 % of b is in a",
         "a: utf-8 (100 % sure), 113 B, 30 features",
         "b: utf-8 (100 % sure), 123 B, 30 features",
     ]
@@ -69,12 +71,12 @@ def test_verbose_adds_the_fingerprints_and_their_distance(run, write, verbose):
     plain = run("compare", "a", "b", "--bits", "16").out.decode().splitlines()
     lines = run("compare", "a", "b", "--bits", "16", verbose).out.decode().splitlines()
 
-    assert [*lines[:3], lines[4]] == plain
-    assert all(re.fullmatch(r"  fingerprint  [0-9a-f]{4}", lines[n]) for n in (3, 5))
-    first, second = (int(lines[n].split()[1], 16) for n in (3, 5))
-    assert lines[6] == f"distance     {(first ^ second).bit_count()} of 16 bits"
-    assert lines[7].startswith("             stands for ")
-    assert len(lines) == 8
+    assert [*lines[:5], lines[6]] == plain
+    assert all(re.fullmatch(r"  fingerprint  [0-9a-f]{4}", lines[n]) for n in (5, 7))
+    first, second = (int(lines[n].split()[1], 16) for n in (5, 7))
+    assert lines[8] == f"distance     {(first ^ second).bit_count()} of 16 bits"
+    assert lines[9].startswith("             stands for ")
+    assert len(lines) == 10
 
 
 def test_verbose_changes_nothing_in_json(run, write, english):
@@ -191,7 +193,7 @@ def test_a_name_does_not_act_on_a_terminal(run, write, english):
     out = run("compare", name, "b", "--diff").out.decode()
 
     assert [c for c in out if not c.isprintable() and c != "\n"] == []
-    assert out.splitlines()[2].startswith("\\x1b[31m\\u202e\\n: utf-8 ")
+    assert out.splitlines()[4].startswith("\\x1b[31m\\u202e\\n: utf-8 ")
 
 
 # Differences

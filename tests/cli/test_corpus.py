@@ -37,6 +37,106 @@ def rows(write):
     return write("rows.jsonl", ROWS)
 
 
+# Records, standard input, and the list of what goes
+
+
+def test_fields_of_records_are_compared_each_for_itself(run, write):
+    rows = [
+        {"n": 1, "of": {"title": TEXTS["c"]}, "body": TEXTS["a"]},
+        {"n": 2, "of": {"title": TEXTS["c"]}, "body": TEXTS["b"]},
+        {"n": 3, "of": {"title": TEXTS["a"]}, "body": TEXTS["c"]},
+    ]
+    write("rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+    ended = run(
+        "corpus", "scan", "rows.jsonl", "--text-field", "of.title^2,body", "--id-field", "n"
+    )
+    header, group = lines(ended)
+    assert header["settings"]["recipe"]["fields"] == [["of.title", 2], ["body", 1]]
+    assert [each["id"] for each in group["members"]] == [1, 2]
+
+
+def test_tab_separated_rows_are_read_and_written(run, write):
+    write("rows.tsv", "id\ttext\n" + "".join(f"{n}\t{text}\n" for n, text in TEXTS.items()))
+
+    ended = run("corpus", "scan", "rows.tsv", "--keep", "first", "--output", "out.tsv")
+    assert ended.code == 0
+    assert Path("out.tsv").read_text().splitlines() == [
+        "id\ttext",
+        *(f"{n}\t{TEXTS[n]}" for n in ("a", "c", "e")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("packed", "form"), [(bytes, None), (gzip.compress, None), (bytes, "csv"), (bytes, "tsv")]
+)
+def test_rows_are_read_from_standard_input(simdup, packed, form):
+    rows = ROWS
+    if form:
+        tab = "\t" if form == "tsv" else ","
+        rows = f"url{tab}text\n" + "".join(f"{n}{tab}{text}\n" for n, text in TEXTS.items())
+    options = ("--input-format", form) if form else ()
+
+    ended = simdup(
+        "corpus", "scan", "-", "--id-field", "url", *options, input=packed(rows.encode())
+    )
+    assert ended.returncode == 0, ended.err
+    _, group, missing = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert [(each["id"], each["path"]) for each in group["members"]] == [
+        ("a", "-"), ("d", "-"), ("b", "-"),
+    ]  # fmt: skip
+    assert (missing["path"], missing["row"]) == ("-", 6 if form else 5)
+
+
+@pytest.mark.parametrize(
+    ("keep", "gone"),
+    [
+        ("first", {"b": ("a", "near", 21 / 22), "d": ("a", "identical text", 1)}),
+        ("representative", {"b": ("a", "near", 21 / 22), "d": ("a", "identical text", 1)}),
+        ("longest", {"b": ("a", "near", 21 / 22), "d": ("a", "identical text", 1)}),
+    ],
+)
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_rows_that_go_are_listed_with_the_row_that_stays_for_each(
+    run, rows, keep, gone, is_verified
+):
+    ended = run(
+        *("corpus", "scan", rows, "--keep", keep, "-o", "out.jsonl", "--dropped", "gone.jsonl"),
+        *("--id-field", "url"),
+        *(() if is_verified else ("-k", "90")),
+    )
+
+    assert ended.code == 0
+    listed = [json.loads(line) for line in Path("gone.jsonl").read_text().splitlines()]
+    assert [each["row"] for each in listed] == [2, 4]
+    assert {each["id"]: (each["like"]["id"], each["kind"]) for each in listed} == {
+        name: about[:2] for name, about in gone.items()
+    }
+    expected = [gone[each["id"]][2] if is_verified else None for each in listed]
+    assert [each["similarity"] for each in listed] == pytest.approx(expected)
+    assert listed[0]["like"] == {"id": "a", "path": rows, "row": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--dropped", "x"], "--dropped goes with --keep, which drops rows"),
+        (["--input-format", "csv"], "--input-format goes with --engine spark, or with - for FILE"),
+        (["--text-field", "a,b", "--engine", "spark"], "--text-field takes one field with"),
+        (["--dropped", "x", "--keep", "first", "-o", "y", "--engine", "spark"], "--dropped goes"),
+        (["--input-format", "tsv", "--engine", "spark"], "tsv goes with --engine local"),
+        (["--keep", "first", "-o", "y", "--dropped", "rows.jsonl"], "rows.jsonl"),
+    ],
+)
+def test_options_for_records_that_do_not_go_together_are_one_line(run, rows, arguments, problem):
+    ended = run("corpus", "scan", rows, *arguments)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert problem in ended.err.decode()
+    assert ended.err.count(b"\n") == 1
+    assert Path(rows).read_text() == ROWS
+
+
 # Reports
 
 

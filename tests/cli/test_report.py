@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import webbrowser
 import zlib
 from base64 import b64decode
 from pathlib import Path
@@ -11,7 +13,6 @@ from pathlib import Path
 import pytest
 from conftest import filled_form
 
-from simdup.cli.page import language_of
 from tests.report.test_page import Scripts
 
 
@@ -243,24 +244,49 @@ def test_the_page_is_written_even_if_the_output_pipe_closes(simdup):
 
 
 @pytest.mark.usefixtures("files")
-def test_the_page_opens_in_the_language_of_the_locale_or_as_told(simdup):
+def test_the_page_leaves_its_language_to_the_browser_or_opens_as_told(simdup):
     locale = {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "zh_CN.UTF-8"}
     simdup("scan", "docs", "--html", "p.html", environment=locale)
-    assert json.loads(page()["data"])["language"] == "zh"
+    assert json.loads(page()["data"])["language"] is None
 
     simdup("scan", "docs", "--html", "p.html", "--lang", "en", environment=locale)
     assert json.loads(page()["data"])["language"] == "en"
 
 
-@pytest.mark.parametrize(
-    ("locale", "language"),
-    [
-        ({}, "en"),
-        ({"LANG": "C.UTF-8"}, "en"),
-        ({"LANG": "zh_TW.Big5"}, "zh"),
-        ({"LANG": "zh_CN.UTF-8", "LC_MESSAGES": "en_GB.UTF-8"}, "en"),
-        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "de_DE", "LC_ALL": "zh_CN"}, "zh"),
-    ],
-)
-def test_the_language_comes_from_the_locale_of_messages(locale, language):
-    assert language_of(locale) == language
+@pytest.mark.usefixtures("files")
+def test_the_page_opens_in_the_browser_of_the_user(simdup, tmp_path):
+    opened = tmp_path / "opened"
+    browser = f"{sys.executable} -c \"open({str(opened)!r}, 'w').write('%s')\""
+    environment = {"BROWSER": browser, "TMPDIR": str(tmp_path)}
+    ended = simdup("scan", "docs", "--open", "-q", environment=environment)
+
+    address = opened.read_text("utf-8")
+    (page_file,) = tmp_path.glob("simdup-*/page.html")
+    assert address == page_file.as_uri()
+    assert f"the page is open: {page_file}".encode() in ended.stderr
+    assert 'id="data"' in page_file.read_text("utf-8")
+
+    ended = simdup("scan", "docs", "--open", "--html", "p.html", "-q", environment=environment)
+    assert opened.read_text("utf-8").endswith("/p.html")
+    assert b"the page is open: p.html" in ended.stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_without_a_browser_one_line_says_where_the_page_is(run, monkeypatch):
+    monkeypatch.setattr(webbrowser, "open", lambda _: False)
+    ended = run("scan", "docs", "--open", "--html", "p.html", "-q")
+
+    assert ended.code == 0
+    assert b"the page found no browser: p.html\n" in ended.err
+    assert texts()
+
+
+@pytest.mark.usefixtures("files")
+def test_the_page_of_a_saved_result_has_the_day_of_that_file(simdup):
+    simdup("scan", "docs", "--format", "json", "-o", "r.json")
+    os.utime("r.json", (10**9, 10**9))
+    simdup("report", "r.json", "--html", "p.html")
+    assert json.loads(page()["data"])["day"] == 10**9
+
+    simdup("report", "-", "--html", "p.html", input=Path("r.json").read_bytes())
+    assert json.loads(page()["data"])["day"] is None

@@ -118,6 +118,21 @@ def test_a_copy_in_big5_is_identical_text(report, write, traditional):
     assert found["groups"][0]["members"][1]["encoding"] == "big5"
 
 
+@pytest.mark.parametrize("features", ["shingles", "words"])
+def test_a_copy_in_the_other_script_is_near_unless_variants_are_kept_apart(report, write, features):
+    write("a.txt", "发展公司后面的面馆里，头发干了的师傅说：复习历史，才知道台风的征兆。" * 3)
+    write("copy.txt", "發展公司後面的麵館裡，頭髮乾了的師傅說：複習歷史，才知道颱風的徵兆。" * 3)
+    options = (".", "--features", features, "-s", "0.9")
+
+    found = report(*options)
+
+    assert kinds(found) == {"./copy.txt": "near"}
+    assert found["groups"][0]["members"][1]["similarity"] == 1
+    assert found["settings"]["recipe"]["variants"] == "Unihan 15.0.0"
+    apart = report(*options, "--no-fold-variants")
+    assert (apart["groups"], "variants" in apart["settings"]["recipe"]) == ([], False)
+
+
 def test_a_copy_with_other_newlines_is_identical_text(report, write, simplified):
     write("a.txt", simplified)
     write("copy.txt", simplified.replace("\n", "\r\n"))
@@ -847,6 +862,11 @@ def test_a_file_of_mode_000_exits_with_3(run, write, english):
             " (see `simdup scan --help`)",
         ),
         (
+            [".", "--features", "tokens", "--no-fold-variants"],
+            "--no-fold-variants goes with --features shingles or words, not tokens"
+            " (see `simdup scan --help`)",
+        ),
+        (
             [".", "--hash", "string"],
             "shingles take only hash 'mix64', not 'string'",
         ),
@@ -1185,6 +1205,7 @@ def test_fail_on_found_applies_to_an_index(run, built, tree):
         (["--formats", "text"], "leave out --formats"),
         (["--features", "words"], "'x': made with features shingles, not words"),
         (["--ngram", "3"], "'x': made with ngram 2, not 3"),
+        (["--no-fold-variants"], "'x': made with folded variants, not --no-fold-variants"),
         (["--bits", "512"], "'x': made with 256 bits; 512 are more than it has"),
         (["--convert", "doc=cat"], "'x': made with no --convert; give the same"),
     ],

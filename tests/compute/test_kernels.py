@@ -38,6 +38,7 @@ recipes = st.builds(
     Recipe,
     ngram=st.sampled_from([1, 2, 3, 5, (1, 2), (2, 3), (1, 3, 4)]),
     bits=st.sampled_from([8, 16, 64, 72, 128, 256, 1024]),
+    fold_variants=st.booleans(),
 )
 
 

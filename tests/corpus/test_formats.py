@@ -25,6 +25,7 @@ from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import Lines, lines_of
 from simdup.corpus.formats.table import LACKING, left_in
 from simdup.errors import ExtraMissingError, InputError
+from simdup.extract import packed
 
 TEXTS = ["one", "zwei, drei", "", '"vier"\nfünf', "六七", "end\r\nof it"]
 
@@ -34,9 +35,10 @@ def as_json(texts=TEXTS, **more):
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
-def as_csv(texts=TEXTS, end="\r\n"):
+def as_csv(texts=TEXTS, end="\r\n", delimiter=","):
     file = io.StringIO(newline="")
-    csv.writer(file, lineterminator=end).writerows([("id", "text"), *enumerate(texts)])
+    writer = csv.writer(file, lineterminator=end, delimiter=delimiter)
+    writer.writerows([("id", "text"), *enumerate(texts)])
     return file.getvalue().encode()
 
 
@@ -44,7 +46,9 @@ def record(form, index):
     """The bytes of one row."""
     if form == "jsonl":
         return as_json().splitlines(keepends=True)[index]
-    return as_csv(TEXTS[: index + 1]).removeprefix(as_csv(TEXTS[:index]))
+    delimiter = "\t" if form == "tsv" else ","
+    before, after = (as_csv(TEXTS[:end], delimiter=delimiter) for end in (index, index + 1))
+    return after.removeprefix(before)
 
 
 def zstd(data):
@@ -69,6 +73,7 @@ FILES = {
     "a.csv": as_csv,
     "a.csv.gz": lambda *texts: gzip.compress(as_csv(*texts)),
     "a.csv.zst": lambda *texts: zstd(as_csv(*texts)),
+    "a.tsv": lambda *texts: as_csv(*texts, delimiter="\t"),
     "a.parquet": as_parquet,
 }
 
@@ -91,10 +96,80 @@ def read(opened):
 @pytest.fixture
 def small_blocks(monkeypatch):
     monkeypatch.setattr(streams, "BLOCK", 7)
-    monkeypatch.setattr(streams, "PACKED", 5)
+    monkeypatch.setattr(packed, "PIECE", 5)
     monkeypatch.setattr(comma_separated, "BLOCK", 7)
     if find_spec("pyarrow"):
         monkeypatch.setattr("simdup.corpus.formats.parquet.ROWS", 3)
+
+
+# Several fields
+
+RECORDS = [
+    {"id": 1, "title": "A title", "body": "its body", "of": {"name": "Ada"}},
+    {"id": 2, "title": None, "body": "a body", "of": {"name": None}},
+    {"id": 3, "title": "t\x1eu", "body": "", "of": None},
+]
+JOINED = ["A title\x1eits body\x1eAda", "\x1ea body\x1e", "t u\x1e\x1e"]
+FIELDS = ("title", "body", "of.name")
+
+
+def test_several_fields_are_one_text_in_json_lines_and_a_row_may_lack_some(write):
+    rows = [*RECORDS, {"id": 4, "body": "b"}, {"id": 5}, {"title": None}, {"title": 1, "body": "b"}]
+    opened = table(write("a.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows)), field=FIELDS)
+
+    texts, numbers, offsets, flaws = read(opened)
+    assert texts == [*JOINED, "\x1eb\x1e"]
+    assert [(each.row, each.fault, each.detail) for each in flaws] == [
+        (5, Fault.NO_FIELD, "there are: id"),
+        (6, Fault.EMPTY, "null"),
+        (7, Fault.NO_STRING, "title is a number"),
+    ]
+    assert list(opened.values(None, numbers, offsets)) == texts
+    assert list(opened.values("of.name", numbers, offsets)) == ["Ada", None, LACKING, LACKING]
+
+
+def test_a_field_that_no_row_has_is_refused_among_several(write):
+    write("a.jsonl", '{"title": "a", "body": "b"}\n')
+
+    with pytest.raises(InputError) as refused:
+        table("a.jsonl", field=("titel", "body"))
+
+    problem = "no row has a field 'titel'; there are: body, title"
+    assert str(refused.value) == f"'a.jsonl': {problem}"
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+def test_several_columns_are_one_text_in_csv(write, name):
+    tab = name.endswith("tsv")
+    content = 'body,"of.name",title\n"its, body",Ada,A title\n,,x\n'
+    content = content.replace("its, body", "its; body").replace(",", "\t") if tab else content
+    opened = table(write(name, content), field=FIELDS)
+
+    texts, numbers, offsets, _ = read(opened)
+    assert texts == [f"A title\x1eits{';' if tab else ','} body\x1eAda", "x\x1e\x1e"]
+    assert list(opened.values(None, numbers, offsets)) == texts
+
+
+def test_several_columns_and_fields_of_columns_are_one_text_in_parquet(write):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table  # noqa: PLC0415
+
+    sink = io.BytesIO()
+    write_table(pa.Table.from_pylist([*RECORDS, dict.fromkeys(RECORDS[0])]), sink)
+    opened = table(write("a.parquet", sink.getvalue()), field=FIELDS, wanted="of.name")
+
+    texts, numbers, offsets, flaws = read(opened)
+    assert texts == JOINED
+    assert [(each.row, each.fault) for each in flaws] == [(4, Fault.EMPTY)]
+    assert list(opened.values(None, numbers, offsets)) == texts
+    assert list(opened.values("of.name", numbers, offsets)) == ["Ada", None, None]
+    for field, problem in {
+        "of": "column 'of' is struct<name: string>, and no text",
+        "of.age": "no column 'of.age'; there are: body, id, of, title",
+    }.items():
+        with pytest.raises(InputError) as refused:
+            table("a.parquet", field=("title", field))
+        assert str(refused.value) == f"'a.parquet': {problem}"
 
 
 # All formats
@@ -137,7 +212,9 @@ def test_rows_that_are_left_out_are_missing_and_the_others_unchanged(write, name
         ids = [value for batch, _ in parts for value in batch.column("id").to_pylist()]
         assert ids == [0, 2, 3, 5]
         return
-    expected = as_csv() if opened.form == "csv" else as_json()
+    delimiters = {"csv": ",", "tsv": "\t"}
+    delimiter = delimiters.get(opened.form)
+    expected = as_csv(delimiter=delimiter) if delimiter else as_json()
     for index in (1, 4):
         expected = expected.replace(record(opened.form, index), b"")
     assert opened.head() + b"".join(part for part, _ in parts) == expected
@@ -190,7 +267,7 @@ def test_another_name_is_refused(write, name):
     with pytest.raises(InputError) as caught:
         table(write(name, as_json()))
     assert str(caught.value) == (
-        f"{name!r}: by its name no .jsonl, .ndjson, .json, .csv (.gz or .zst may follow)"
+        f"{name!r}: by its name no .jsonl, .ndjson, .json, .csv, .tsv (.gz or .zst may follow)"
         " or .parquet"
     )
 
@@ -345,7 +422,7 @@ def test_a_field_of_ids_that_no_row_has_is_an_error(write, name):
     pack = {"l": bytes, "z": gzip.compress, "t": zstd}[name[-1]]
     write(name, pack(b'{"text": "a"}\n{\n\n{"id": 1, "text": "b"}\n'))
 
-    assert table(name, wanted="id").field == "text"
+    assert table(name, wanted="id").fields == ("text",)
     with pytest.raises(InputError) as caught:
         table(name, wanted="url")
     assert str(caught.value) == f"{name!r}: no row has a field 'url'; there are: text"
@@ -353,7 +430,7 @@ def test_a_field_of_ids_that_no_row_has_is_an_error(write, name):
 
 def test_a_file_without_rows_lacks_no_field(write):
     for content in (b"", b"\n", b"{\n"):
-        assert table(write("a.jsonl", content), wanted="url").field == "text"
+        assert table(write("a.jsonl", content), wanted="url").fields == ("text",)
 
 
 @given(
@@ -364,7 +441,7 @@ def test_lines_do_not_depend_on_how_blocks_cut_them(lines):
     expected = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     for size in (1, 3, 1000):
         blocks = [data[at : at + size] for at in range(0, len(data), size)]
-        parts = [JsonChunk(each, "text").parsed() for each in lines_of(blocks)]
+        parts = [JsonChunk(each, ("text",)).parsed() for each in lines_of(blocks)]
         rows = {n: t for part in parts for n, t in zip(part.numbers, part.texts, strict=True)}
         flaws = {flaw.row for part in parts for flaw in part.flaws}
         assert {number for number, _ in expected} == set(rows) | flaws
@@ -486,13 +563,13 @@ def test_many_small_members_are_read_a_few_at_a_time(write, monkeypatch):
         eof = property(lambda self: self._real.eof)
         unused_data = property(lambda self: self._real.unused_data)
 
-    monkeypatch.setattr(streams, "zlib", SimpleNamespace(**vars(zlib)))
-    monkeypatch.setattr(streams.zlib, "decompressobj", lambda wbits: Unpacker(wbits=wbits))
+    monkeypatch.setattr(packed, "zlib", SimpleNamespace(**vars(zlib)))
+    monkeypatch.setattr(packed.zlib, "decompressobj", lambda wbits: Unpacker(wbits=wbits))
     data = as_json(["a"] * 5000)
     members = b"".join(gzip.compress(line) for line in data.splitlines(keepends=True))
 
     assert len(read(table(write("a.jsonl.gz", members)))[0]) == 5000
-    assert max(sizes) <= streams.PACKED + streams.MARK
+    assert max(sizes) <= packed.PIECE + packed.MARK
 
 
 @pytest.mark.parametrize("zeros", [1, 511, 5000])

@@ -104,6 +104,79 @@ def forms(n=12):
     return [*made, made[0].replace("x30 ", "y30 "), made[1].replace("x20 ", "y20 ")]
 
 
+# Several fields
+
+
+def records(*rows):
+    return "".join(json.dumps({"title": title, "body": body}) + "\n" for title, body in rows)
+
+
+def test_a_feature_counts_in_its_field_and_as_often_as_the_weight_says(write):
+    body, title, other = words(1, length=61), words(2, length=9), words(3, length=9)
+    write("rows.jsonl", records((title, body), (other, body), (body, title)))
+    choice = Settings(similarity=0.3, own_share=0)
+
+    def similarities(text_field):
+        result = scan_rows("rows.jsonl", choice, text_field=text_field)
+        return [(each.rows, each.similarities) for each in result.groups]
+
+    # 60 pairs of tokens in the body, 8 in the title.
+    assert similarities("title,body") == [([0, 1], [1, pytest.approx(60 / 68)])]
+    assert similarities("title^3,body") == [([0, 1], [1, pytest.approx(60 / 84)])]
+    assert similarities("title^16,body^1") == []
+    assert similarities("body^3") == [([0, 1], [1, 1])]
+
+
+def test_the_recipe_names_the_fields_and_their_weights(write):
+    write("rows.jsonl", records(("a b", "c d")))
+
+    result = scan_rows("rows.jsonl", text_field="title^3,body")
+    assert result.settings.recipe == Recipe(fields=(("title", 3), ("body", 1)))
+    assert json.loads(result.settings.recipe.key())["fields"] == [["title", 3], ["body", 1]]
+    assert scan_rows("rows.jsonl", text_field="body^3").settings == Settings()
+
+
+@pytest.mark.parametrize("features", ["shingles", "words", "tokens"])
+def test_equal_records_are_identical_and_fields_that_changed_places_are_not(write, features):
+    one, other = words(1, length=60), words(2, length=60)
+    write("rows.jsonl", records((one, other), (other, one), (one, other)))
+
+    (group,) = scan_rows(
+        "rows.jsonl", Settings(Recipe(features=features)), text_field="title,body"
+    ).groups
+    assert (group.rows, group.kind.value) == ([0, 2], "identical text")
+
+
+def test_a_field_may_be_long(write):
+    long = words(1, length=60_000)
+    write("rows.jsonl", records(("a title here", long), ("a title here", long + " more")))
+
+    (group,) = scan_rows("rows.jsonl", text_field="title^2,body").groups
+    assert group.similarities[1] > 0.999
+
+
+@pytest.mark.parametrize(
+    ("text_field", "problem"),
+    [
+        ("title,", "'title,' is no list of fields such as 'title^3,body'"),
+        ("^3,body", "'^3,body' is no list of fields such as 'title^3,body'"),
+        ("a^0,b", "the weight of field 'a' must be a whole number from 1 to 16, not 0"),
+        ("a^17,b", "the weight of field 'a' must be a whole number from 1 to 16, not 17"),
+        ("a,b,a", "a field stands twice in a, b, a"),
+    ],
+)
+def test_fields_that_cannot_be_are_refused_in_one_line(text_field, problem):
+    with pytest.raises(ValueError, match=r".") as refused:
+        scan_rows("rows.jsonl", text_field=text_field)
+
+    assert str(refused.value) == problem
+
+
+def test_several_fields_take_one_hash_only():
+    with pytest.raises(ValueError, match="several fields take only hash 'mix64', not 'string'"):
+        Recipe(features="tokens", hash="string", bits=64, fields=(("a", 1), ("b", 1)))
+
+
 # The same groups
 
 
@@ -818,7 +891,7 @@ def test_a_text_that_changed_before_it_is_read_again_is_an_error(write, monkeypa
     real = json_lines.row_in
     monkeypatch.setattr(json_lines, "row_in", lambda line: real(line.replace(b"w1", b"w2")))
     opened = tables.tables(["a.jsonl"], "text")
-    monkeypatch.setattr(json_lines, "text_in", lambda line, field: real(line)[field])
+    monkeypatch.setattr(json_lines, "text_in", lambda line, fields: real(line)[fields[0]])
 
     with pytest.raises(InputError, match=r"^'a.jsonl': changed while it was read; run again$"):
         scan.scan_tables(opened)

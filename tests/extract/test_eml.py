@@ -9,7 +9,7 @@ import pytest
 from patience import patient
 
 from simdup.extract.cleanup import NotReadable
-from simdup.extract.eml import text
+from simdup.extract.eml import mailbox, text
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "gb18030", "big5"])
@@ -118,3 +118,36 @@ def test_parts_in_parts(depth):
             text(nested(depth))
 
     assert process_time() - begin < patient(5)
+
+
+SENT = b"From a@b Mon Jan  1 10:00:00 2024\n"
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_mailbox_has_the_texts_of_all_its_mails(end):
+    quoted = b"c\n\n>From here on\n\nFrom now on: d\n"
+    mails = [b"Subject: a\n\nb\n\n", b"Subject: q\n\n" + quoted + b"\n", b"Subject: e\n\nf"]
+    data = b"".join(SENT + mail for mail in mails)
+
+    assert mailbox(data.replace(b"\n", end)) == "a\nb\nq\nc\n>From here on\nFrom now on: d\ne\nf"
+
+
+def test_a_damaged_mail_costs_a_mailbox_that_mail_alone():
+    data = SENT + b"Subject: a\n\nb\n\n" + SENT + nested(1000) + b"\n\n" + SENT + b"Subject: c\n\nd"
+
+    assert mailbox(data) == "a\nb\nc\nd"
+    with pytest.raises(NotReadable, match="^no text in it$"):
+        mailbox(SENT + nested(1000))
+
+
+@pytest.mark.parametrize(
+    "piece", [SENT, SENT + b"\n", b"\n\nFrom ", b"From 1:11", b"\n\nFrom a 1:11 "]
+)
+def test_a_hostile_mailbox(piece):
+    def seconds(n):
+        data = SENT + b"Subject: a\n\nb\n\n" + piece * n
+        begin = process_time()
+        mailbox(data)
+        return process_time() - begin
+
+    assert seconds(8000) < 0.3 + 12 * seconds(2000)

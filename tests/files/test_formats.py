@@ -19,7 +19,7 @@ from simdup.extract import readers as documents
 from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.sniff import Format
-from simdup.settings import FORMATS
+from simdup.settings import FORMATS, PACKINGS
 
 FILES = {
     "a.html": makers.html_page("one thing"),
@@ -33,6 +33,14 @@ FILES = {
     "a.rtf": makers.rtf("one thing"),
     "a.pdf": makers.pdf([["one thing"]]),
     "a.eml": makers.eml("one thing"),
+    "a.mbox": makers.mbox("one thing"),
+    "a.srt": makers.srt("one thing"),
+    "a.vtt": makers.vtt("one thing"),
+    "a.ass": makers.ass("one thing"),
+    "a.md": makers.markdown("one thing"),
+    "a.ipynb": makers.notebook("one thing"),
+    "a.tex": makers.tex("one thing"),
+    "a.man": makers.man("one thing"),
 }
 NO_EXTRA = "simdup.extract.readers.find_spec"
 
@@ -44,9 +52,9 @@ def readers():
 
 
 def test_formats_have_one_list():
-    assert tuple(each.value for each in Format) == FORMATS
+    assert (*(each.value for each in Format), *PACKINGS) == FORMATS
     assert set(documents.READERS) == set(Format)
-    assert {documents.kind(data, "") for data in FILES.values()} == set(Format)
+    assert {documents.kind(data, name) for name, data in FILES.items()} == set(Format)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name != "a.pdf"])
@@ -159,7 +167,7 @@ def test_without_the_extra_pdf_files_are_counted_and_the_extra_is_named(run, wri
 
     assert ended.code == 0
     assert json.loads(ended.out)["stats"]["skipped"] == {"reader not installed": 2}
-    assert b"2 PDF files left out: pip install 'simdup[docs]' reads them\n" in ended.err
+    assert b"2 files left out: pip install 'simdup[docs]' reads them\n" in ended.err
 
 
 def test_a_document_without_text_is_listed_with_its_reason(run, write):
@@ -201,13 +209,22 @@ def test_a_pdf_has_the_text_of_its_source(name, readers):
 # --- what must not get through ---
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if name != "a.pdf"])
+@pytest.mark.parametrize("name", [name for name in FILES if name not in {"a.pdf", "a.mbox"}])
 def test_no_reader_gives_more_text_than_a_text_may_have(name, monkeypatch):
     monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 8)
     reader = documents.READERS[documents.kind(FILES[name], name)]
 
     with pytest.raises(NotReadable, match=r"^more than 8 characters of text$"):
         reader(FILES[name])
+
+
+def test_a_mailbox_has_no_more_text_than_a_text_may_have(monkeypatch):
+    monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 40)
+    reader = documents.READERS[Format.MBOX]
+
+    assert reader(makers.mbox("one thing\n\ntwo")) == "one thing\ntwo"
+    with pytest.raises(NotReadable, match=r"^more than 40 characters of text$"):
+        reader(makers.mbox("one thing\n\nanother thing, and one more thing"))
 
 
 @pytest.mark.parametrize("name", ["a.html", "a.rtf"])
@@ -354,3 +371,94 @@ def test_the_largest_document_is_read(run, write, monkeypatch):
 
     assert [len(group["members"]) for group in found["groups"]] == [2]
     assert [each["path"] for each in found["skipped"]] == ["in/c.html"]
+
+
+def texts_of_one(text):
+    """Text files that hold the same text, and other things around it."""
+    return {
+        "a.txt": text,
+        "a.srt": makers.srt(text, in_chinese),
+        "a.vtt": makers.vtt(text),
+        "a.ass": makers.ass(text),
+        "a.md": makers.markdown(text),
+        "a.ipynb": makers.notebook(text),
+        "a.tex": makers.tex(text),
+        "a.1": makers.man(text),
+        "a.html": makers.site_page(text),
+    }
+
+
+in_chinese = "gb18030"
+
+
+def test_text_files_are_compared_without_what_is_around_their_text(run, write, simplified):
+    for name, data in texts_of_one(simplified).items():
+        write(f"in/{name}", data)
+
+    found = json.loads(run("scan", "in", "--format", "json").out)
+
+    [group] = found["groups"]
+    formats = {os.path.basename(each["path"]): each["format"] for each in group["members"]}
+    kinds = {"a.txt": "text", "a.1": "man"}
+    assert formats == {
+        name: kinds.get(name, name.split(".")[1]) for name in texts_of_one(simplified)
+    }
+    assert all(each["similarity"] > 0.99 for each in group["members"])
+
+
+def test_subtitles_of_other_times_say_the_same(run, write, english):
+    write("in/a.srt", makers.srt(english))
+    write("in/b.srt", makers.srt("unseen\n" + english).replace(b"<i>", b"").split(b"\n\n", 1)[1])
+
+    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
+
+    assert [each["kind"] for each in group["members"][1:]] == ["identical text"]
+
+
+def test_front_matter_makes_no_difference_and_its_file_is_no_plain_text(run, write, english):
+    write("in/a.md", makers.markdown(english))
+    write("in/b.md", makers.markdown(english).replace(b"unseen", b"something"))
+    write("in/c.md", english.encode())
+
+    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
+
+    assert {each["kind"] for each in group["members"][1:]} == {"identical text"}
+    assert [each["format"] for each in group["members"]].count("md") == 2
+
+
+def test_a_text_file_is_read_as_it_is_if_its_format_is_not_wanted(run, write, english):
+    write("in/a.md", makers.markdown(english))
+    write("in/b.md", english)
+
+    found = json.loads(run("scan", "in", "--formats", "text", "--format", "json").out)
+
+    [group] = found["groups"]
+    assert [each["kind"] for each in group["members"]][1:] == ["near"]
+    assert {each["format"] for each in group["members"]} == {"text"}
+
+
+def test_a_long_text_file_is_plain_text_and_is_streamed(run, write, english, monkeypatch):
+    monkeypatch.setattr("simdup.files.read.WHOLE", 100)
+    write("in/a.tex", makers.tex(english))
+    write("in/b.tex", makers.tex(english) + b"\n")
+
+    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
+
+    assert {each["format"] for each in group["members"]} == {"text"}
+
+
+def test_the_named_encoding_holds_for_text_files_again_when_they_are_verified(run, write):
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 400)))
+    write("a.srt", makers.srt(text, "gb18030"))
+    write("b.srt", makers.srt(text[:-20], "gb18030"))
+
+    right, wrong = (
+        json.loads(run("compare", "a.srt", "b.srt", "--encoding", name, "--format", "json").out)
+        for name in ("gb18030", "koi8-r")
+    )
+
+    assert [each["format"] for each in (*right["files"], *wrong["files"])] == ["srt"] * 4
+    assert right["files"][0]["features"] == 399
+    assert wrong["files"][0]["text_digest"] != right["files"][0]["text_digest"]
+    assert right["kind"] == wrong["kind"] == "near"
+    assert abs(right["similarity"] - (379 / 399) ** 0.5) < 0.01

@@ -27,6 +27,7 @@ from simdup.recipe import Recipe
 from simdup.text import chunking as pieces
 from simdup.text.jieba_words import cutter, idf
 from simdup.text.unicode import HAN, MARK, SINGLE, WORD, code_points, tables
+from simdup.text.variants import representatives
 
 TEXT = difficult_texts()
 MIXED = (
@@ -40,10 +41,11 @@ def kind_of(character):
     return int(tables(codes).kind[codes[0]])
 
 
-def tokens_of(text):
+def tokens_of(text, *, variants=True):
     """The tokens by the rule, a character at a time."""
     tokens, under = [], None
-    for c in unicodedata.normalize("NFKC", text).casefold():
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    for c in folded.translate(representatives()) if variants else folded:
         kind = kind_of(c)
         if kind == MARK and under is not None:
             tokens[-1] += c
@@ -66,8 +68,8 @@ def ids(tokens):
     return span_hashes(codes, offsets[:-1], offsets[1:] - 1)
 
 
-def shingles(text, n):
-    tokens = tokens_of(text)
+def shingles(text, n, *, variants=True):
+    tokens = tokens_of(text, variants=variants)
     if not tokens:
         return set()
     size = min(n, len(tokens))
@@ -87,11 +89,12 @@ def test_tokens_worked_by_hand():
     ]  # fmt: skip
 
 
-@given(st.lists(TEXT, max_size=5), st.integers(1, 4))
-def test_shingles_are_the_distinct_runs_of_tokens(texts, n):
-    made = features(texts, Recipe(ngram=n))
+@given(st.lists(TEXT, max_size=5), st.integers(1, 4), st.booleans())
+def test_shingles_are_the_distinct_runs_of_tokens(texts, n, variants):
+    made = features(texts, Recipe(ngram=n, fold_variants=variants))
 
-    assert [set(by_id(made, i)) for i in range(len(texts))] == [shingles(t, n) for t in texts]
+    expected = [shingles(text, n, variants=variants) for text in texts]
+    assert [set(by_id(made, i)) for i in range(len(texts))] == expected
     assert made.counts.sum() == len(made.ids)
 
 
@@ -160,6 +163,47 @@ def test_a_user_dictionary_decides_what_a_word_is(tmp_path):
 
     made = by_id(features(["云原生架构"], recipe))
     assert set(made) == set(ids(["云原生架构"]).tolist())
+
+
+SCRIPTS = ("圖書館後面的麵館發現頭髮乾了", "图书馆后面的面馆发现头发干了")
+
+
+@pytest.mark.parametrize("kind", ["shingles", "words"])
+def test_a_text_has_the_same_features_in_traditional_and_simplified_characters(kind):
+    folded = features(SCRIPTS, Recipe(features=kind))
+    apart = features(SCRIPTS, Recipe(features=kind, fold_variants=False))
+
+    assert by_id(folded, 0) == by_id(folded, 1)
+    assert by_id(apart, 0) != by_id(apart, 1)
+    # jieba's IDF table knows the simplified words, and text in these keeps its weights.
+    assert by_id(folded, 1) == by_id(apart, 1)
+
+
+def test_variants_are_folded_where_marks_compose(monkeypatch):
+    # `unicodedata` folds a line with such a mark.
+    monkeypatch.setattr(tokens, "loaded_kernels", lambda: None)
+    marked = [f"{text} x\u0302\u0316 \uff76\uff9e" for text in SCRIPTS]
+
+    made = features(marked, Recipe())
+    assert by_id(made, 0) == by_id(made, 1) == dict.fromkeys(shingles(marked[1], 2), 1)
+
+
+@pytest.mark.parametrize("kind", ["tokens", "keywords"])
+def test_the_assignments_recipes_fold_no_variants(kind):
+    traditional, simplified = (by_id(features([text], Recipe(features=kind))) for text in SCRIPTS)
+
+    assert not set(traditional) & set(simplified)
+
+
+def test_stop_words_and_a_user_dictionary_hold_in_both_scripts(tmp_path):
+    (tmp_path / "dict").write_text("\ufeff雲原生架構 100 n\n", "utf-8")
+    (tmp_path / "stop").write_text("後來\n", "utf-8")
+    recipe = Recipe(
+        features="words", user_dict=str(tmp_path / "dict"), stop_words=str(tmp_path / "stop")
+    )
+
+    for text in ("后来云原生架构", "後來雲原生架構"):
+        assert set(by_id(features([text], recipe))) == set(ids(["云原生架构"]).tolist())
 
 
 def test_keywords_are_those_of_jieba_with_their_weight():

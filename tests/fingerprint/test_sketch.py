@@ -13,15 +13,18 @@ from simdup.fingerprint import sketch
 from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.fingerprint.sketch import (
+    DENSE_LEVELS,
     LEAST,
     LEVELS,
     Sketches,
     SketchPile,
+    is_dense,
     joined,
     levels,
     of_each,
     read_back,
     sketches,
+    thinned,
 )
 
 
@@ -137,3 +140,43 @@ def test_a_pile_holds_what_was_added_in_memory_or_in_a_file(monkeypatch, limit):
         wanted = list(range(text // 2 + 1)) if text % 2 == 0 else [7]
         assert made[text].tolist() == again[text].tolist() == wanted
     assert made.take(np.array([9, 0])).joined().tolist() == [7, 0]
+
+
+# Dense sketches
+
+SIZES = [0, 1, 255, 600, 2 * LEAST << DENSE_LEVELS, 5000, 100_000]
+
+
+@pytest.mark.parametrize("at_once", [1, 1 << 20])
+def test_the_usual_sketch_is_where_a_dense_one_begins(monkeypatch, at_once):
+    monkeypatch.setattr(sketch, "VALUES_AT_ONCE", at_once)
+    documents = [hashes(size, size) for size in SIZES]
+    offsets = np.cumsum([0, *SIZES])
+    every = Features(np.concatenate(documents), None, offsets)
+    dense, usual = sketches(every, most_levels=DENSE_LEVELS), sketches(every)
+
+    found = thinned(dense, np.array(SIZES))
+    assert [each.tolist() for each in map(found.__getitem__, range(len(SIZES)))] == [
+        each.tolist() for each in map(usual.__getitem__, range(len(SIZES)))
+    ]
+    assert (dense.sizes >= usual.sizes).all()
+    assert dense.sizes[-1] == pytest.approx(SIZES[-1] / 4, rel=0.03)
+
+
+def test_the_bytes_of_a_sketch_tell_whether_it_is_dense():
+    for size in SIZES[1:]:
+        dense, usual = (
+            next(iter(sketches(one(hashes(size)), most_levels=most).each()))
+            for most in (DENSE_LEVELS, LEVELS)
+        )
+
+        assert is_dense(dense, size)
+        assert is_dense(usual, size) == (dense == usual)
+
+
+def test_a_long_text_that_is_counted_in_segments_has_a_dense_sketch_too(monkeypatch):
+    monkeypatch.setattr(features_module, "SEGMENT", 5000)
+    text = " ".join(f"w{number}" for number in range(60_000))
+    made = fingerprint_texts([text], Recipe(), is_sketched=True, most_levels=DENSE_LEVELS)
+
+    assert made.sketches.sizes[0] == pytest.approx(made.counts[0] / 4, rel=0.05)

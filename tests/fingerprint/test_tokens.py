@@ -88,3 +88,21 @@ def test_tokens_that_are_cut_and_joined_keep_their_hashes(hash_kind):
         assert again.hashes is expected.hashes is None
     else:
         assert again.hashes.tolist() == expected.hashes.tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "one, two 三四\nfive",
+        "Ｗｉｄｅ ﬁne … ㈱ 한국어 x\u0302y กิน か\u20dd",
+        "cafe\u0301 and\ncafé, か\u3099 中\u0302b\r\nplain line",
+    ],
+)
+def test_placed_tokens_are_the_tokens_in_their_places(tokens_of, text):
+    found, starts, ends = tokens.placed_tokens(text, Recipe())
+
+    assert [found.tolist()] == tokens_of(text)
+    assert (starts < ends).all()
+    assert (ends[:-1] <= starts[1:] + 1).all()
+    assert all(0 <= end <= len(text) for end in ends.tolist())

@@ -10,8 +10,11 @@ tests/fuzz/corpus, where the tests take it up.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import atheris
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # tests import makers, and each other
 
 with atheris.instrument_imports(include=["simdup"]):
     from targets import TARGETS

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import sqlite3
 from base64 import b64decode
+from binascii import crc32
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import numpy as np
+from plans import plan
 
+from simdup.clean.apply import apply
+from simdup.clean.plan import parsed_plan, plan_lines
+from simdup.clean.records import Consents
+from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
+from simdup.extract.archives import is_archive, opened
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.packed import LARGEST, JunkError, allowance, packing_of, unpacked
 from simdup.fingerprint.features import features
 from simdup.fingerprint.simhash import fingerprint_chunks, fingerprint_texts
 from simdup.index.index import Index
@@ -30,6 +41,8 @@ from simdup.text.chunking import chunks_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from simdup.clean.records import Plan
 
 RECIPES = (Recipe(), Recipe(features="tokens"), Recipe(ngram=(1, 3), bits=64))
 
@@ -116,6 +129,24 @@ def indexing(data: bytes) -> None:
     _refused_or_right(damaged)
 
 
+def unpacking(data: bytes) -> None:
+    """Packed files and archives give bytes or a reason, and no more than they may."""
+    whole = gzip.compress(data)
+    for each in (data, b"PK\x03\x04" + data, whole, whole[:-9] + data):
+        is_archive(each[:4096])
+        if packing := packing_of(each):
+            with suppress(NotReadable, JunkError):
+                size = sum(map(len, unpacked(iter((each,)), packing, len(each))))
+                assert size <= allowance(len(each))
+        with suppress(NotReadable):
+            archive = opened(each)
+            assert sum(one.size for one in archive.members if not one.trouble) <= LARGEST
+            for one in archive.members:
+                assert one.trouble or not {"..", ""} & {*one.name.split("/")}
+                with suppress(NotReadable):
+                    archive.read(one.name)
+
+
 def cataloguing(data: bytes) -> None:
     """An index that says anything at all of itself, its documents or fingerprints: the same."""
     columns = ("about.value", "documents.entry", "documents.name", "folders.path")
@@ -128,6 +159,56 @@ def cataloguing(data: bytes) -> None:
                 connection.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", [data])
             changed = place.read_bytes()
         _refused_or_right(changed)
+
+
+def cleaning(data: bytes) -> None:
+    """A plan or a journal of which some bytes are others loses no text, and touches no other file.
+
+    The CRCs of the journal are right for its new lines.
+    """
+    with TemporaryDirectory() as folder, patch.dict(os.environ, {"XDG_DATA_HOME": folder}):
+        root = Path(os.path.realpath(folder))
+        (root / "docs").mkdir()
+        for name, text in (("docs/a", TEXTS[0]), ("docs/b", TEXTS[0]), ("secret", TEXTS[1])):
+            (root / name).write_text(text)
+        made = plan((str(root / "docs/a"), str(root / "docs/b")), roots=[str(root / "docs")])
+        if data[:1] < b"\x80":
+            _clean_by_plan(_changed("\n".join(plan_lines(made)).encode(), data[1:]), root)
+        else:
+            _undo_by_journal(made, data[1:], root)
+        left = {each.read_bytes() for each in root.rglob("*") if each.is_file()}
+        assert TEXTS[0].encode() in left
+        assert (root / "secret").read_text() == TEXTS[1]
+        assert (root / "docs/a").read_text() == TEXTS[0]
+
+
+def _clean_by_plan(text: bytes, root: Path) -> None:
+    with suppress(InputError):
+        changed = parsed_plan(text.splitlines(keepends=True), "plan")
+        apply(changed, Consents(text=True, near=0.8), journal=root / "j", to=root / "to")
+
+
+def _undo_by_journal(made: Plan, data: bytes, root: Path) -> None:
+    journal = root / "journal"
+    apply(made, Consents(), journal=journal)
+    cut, *lines = _changed(journal.read_bytes(), data).split(b"\n")
+    bodies = (line.partition(b", ")[2] for line in (cut, *lines))
+    whole = (b'{"crc": "%08x", %s\n' % (crc32(body[:-1]), body) for body in bodies)
+    journal.write_bytes(b"".join(whole))
+    for act in (undo, resume):
+        with suppress(InputError):
+            if act is undo:
+                undo(journal, apply=True, journal=root / "back")
+            else:
+                resume(journal, Consents(text=True, near=0.8))
+
+
+def _changed(right: bytes, data: bytes) -> bytes:
+    """Bytes of which some are others; each four bytes of the data say which, and what they are."""
+    changed = bytearray(right)
+    for at in range(0, len(data) - 3, 4):
+        changed[int.from_bytes(data[at : at + 3], "big") % len(changed)] = data[at + 3]
+    return bytes(changed)
 
 
 def _refused_or_right(changed: bytes) -> None:
@@ -176,5 +257,8 @@ def _unheard(_: str) -> None:
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     each.__name__: each
-    for each in (decoding, fingerprinting, naming, storing, opening, indexing, cataloguing)
+    for each in (
+        *(decoding, fingerprinting, naming, storing, opening, indexing, cataloguing),
+        *(cleaning, unpacking),
+    )
 }

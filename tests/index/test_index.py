@@ -1284,6 +1284,39 @@ def test_an_index_of_another_recipe_is_refused_by_name(place, name, there, here)
         assert other.info().about["key"][name] == there
 
 
+def test_an_index_older_than_folding_keeps_variants_apart(index, write, simplified):
+    traditional = simplified.translate(str.maketrans("个时这为们", "個時這為們"))
+    write("in/a", simplified)
+    place = "older"
+    with Index.create(place, Settings(Recipe(fold_variants=False))) as made:
+        made.add(["in"])
+    ((written,),) = by_sql(place, "SELECT value FROM about WHERE name = 'about'")
+    about = json.loads(written)
+    assert "variants" not in about["key"]
+    del about["recipe"]["fold_variants"]
+    by_sql(place, "UPDATE about SET value = ? WHERE name = 'about'", json.dumps(about))
+
+    with Index(place) as old:
+        assert old.settings.recipe == Recipe(fold_variants=False)
+        (apart,) = old.query(traditional)
+        old.update()
+    index.add(["in"])
+    (folded,) = index.query(traditional)
+    assert (apart.distance > 0, folded.distance) == (True, 0)
+
+
+def test_an_index_folded_by_other_data_is_refused(place):
+    with Index.create(place) as index:
+        index.add_texts(["a"], [FIRST])
+    rewritten(place, "key", "variants", "Unihan 99.0.0")
+
+    with (
+        Index(place) as other,
+        pytest.raises(InputError, match=r"made with variants Unihan 99\.0\.0"),
+    ):
+        other.query(FIRST)
+
+
 # Groups
 
 

@@ -147,6 +147,7 @@ def test_a_chain_that_cannot_be_is_refused(result, versions, said):
 def test_a_report_older_than_a_field_is_read(result):
     old = json.loads(saved(result))
     del old["stats"]["ignored"], old["stats"]["siblings"], old["settings"]["own_share"]
+    del old["settings"]["recipe"]["variants"]
     for group in old["groups"]:
         del group["diameter_exact"], group["versions"]
         for each in group["members"]:
@@ -156,6 +157,7 @@ def test_a_report_older_than_a_field_is_read(result):
     again = load(json.dumps(old).encode(), "x")
 
     assert (again.stats.ignored, again.stats.siblings, again.settings.own_share) == (0, 0, 0)
+    assert not again.settings.recipe.fold_variants
     assert {member.own_share for group in again.groups for member in group.members} == {None}
     assert all(group.is_diameter_exact for group in again.groups)
     documents = [member.document for group in again.groups for member in group.members]
@@ -219,6 +221,7 @@ def test_a_path_that_is_not_utf_8_is_loaded_exactly(result):
         Settings(verified=False),
         Settings(Recipe(features="keywords", bits=64), 0.7, linkage="components", encoding="utf-8"),
         Settings(Recipe(ngram=(2, 3))),
+        Settings(Recipe(fold_variants=False)),
         Settings(own_share=0.25),
     ],
 )

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 from shutil import which
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import LONG, patient
 
-from simdup.records import Reason, Skipped, Stats
+from simdup.clean.plan import read_plan
+from simdup.files.precedence import is_name_of_copy
+from simdup.records import Part, Reason, Skipped, Stats
 from simdup.report.page import render
 from simdup.report.wording import percent
-from simdup.settings import SIMILARITY
+from simdup.settings import SIMILARITY, Settings
 from tests.report.test_page import (
     FOLDERS,
     family,
@@ -130,10 +135,10 @@ def opened(browser):
 def rendered(opened, tmp_path):
     """`rendered(result, read)`: the page of a made-up result."""
 
-    def rendering(found, read=None):
+    def rendering(found, read=None, language="en", day=None, **options):
         path = tmp_path / "page.html"
-        path.write_text(page_of(found, read=read), "utf-8")
-        return opened(path.as_uri())
+        path.write_text(page_of(found, language, read, day), "utf-8")
+        return opened(path.as_uri(), **options)
 
     return rendering
 
@@ -145,7 +150,8 @@ def page(opened, report):
 
 def heads(page):
     """The names of the groups that are shown."""
-    return page.eval_on_selector_all(".head .path", "all => all.map(each => each.textContent)")
+    paths = ".group > h3 > .head > :nth-child(4) > .path:first-child"
+    return page.eval_on_selector_all(paths, "all => all.map(each => each.textContent)")
 
 
 def open_group(page, part):
@@ -157,13 +163,14 @@ def open_group(page, part):
 
 def compare(group, part):
     """Compare the representative with the member whose row contains this text."""
-    group.locator(".members tr", has_text=part).get_by_role("button").click()
+    group.locator(".members tr", has_text=part).locator(".compare button:not(.tool)").click()
     group.locator(".diff").wait_for()
     return group.locator(".diff")
 
 
 def test_a_summary_says_what_was_found(page):
-    assert page.title() == "Duplicate documents · simdup"
+    assert page.locator("h1").inner_text().startswith("simdup Duplicates in files, ")
+    assert page.title().endswith("20" + page.locator("#title").inner_text()[-2:] + " · simdup")
     figures = page.locator("#figures").inner_text()
     assert "16" in figures
     assert "groups of duplicates" in figures
@@ -206,11 +213,17 @@ def test_a_filter_shows_only_matching_groups(page, field, value, found):
 
 def test_a_range_of_similarity_is_a_filter(page):
     page.fill("#low", "100")
-    assert all(text == "100 %" for text in page.locator(".head .alike").all_inner_texts())
+    found = ["files/bytes/a.txt", "files/hostile/\\xff\\xfe.txt", "files/钟表/clock.txt"]
+    assert sorted(heads(page)) == found
 
     page.fill("#low", "")
     page.fill("#high", "99.9")
-    assert 0 < len(heads(page)) < 4
+    found = page.locator(".head .match .path").all_inner_texts()
+    assert sorted(found) == [
+        "files/hostile/other.txt",
+        "files/letters/harbour-3.txt",
+        "files/钟表/glasses.txt",
+    ]
 
 
 def test_groups_are_sorted(page):
@@ -227,7 +240,7 @@ def test_an_open_group_shows_its_members_and_their_distance(page):
     rows = group.locator(".members tbody tr").all_inner_texts()
 
     assert len(rows) == 3
-    assert rows[0].startswith("representative")
+    assert rows[0].split("\t")[1] == "representative"
     assert "%" in rows[1]
     assert "bit" in rows[1]
     group.locator(".head").click()
@@ -272,17 +285,36 @@ def test_the_heading_of_a_group_of_versions_is_their_chain(rendered):
     assert heads(page)[0] == "in/lease v1 > v2.txt（从旧到新），依次改动 12 %"
 
 
-def test_pairs_of_folders_stand_above_the_groups(rendered):
-    page = rendered(result(group(1, "a", "b"), folders=FOLDERS))
-    rows = page.locator("#folderPairs li")
+def test_a_pair_of_folders_is_one_row_that_opens_into_its_groups(rendered):
+    groups = group(1, "code/old/a", "code/new/a"), group(2, "b", "c")
+    page = rendered(result(*groups, folders=FOLDERS))
+    rows = page.locator(".pair .head")
 
-    assert rows.all_inner_texts() == [
+    assert heads(page) == ["b"]
+    assert page.locator("#count").inner_text() == "2 groups"
+    assert rows.nth(0).inner_text().split("\n")[0] == "97.6 %"
+    assert (
         "code/old ~ code/new\\x1b: 500 of 512 files, 471 identical, 9 not compared;"
-        " newer: new\\x1b",
-        "a/docs ~ b/docs: 4 of 4 files, 4 identical",
-    ]
+        " newer: new\\x1b" in rows.nth(0).inner_text()
+    )
+    assert "a/docs ~ b/docs: 4 of 4 files, 4 identical" in rows.nth(1).inner_text()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert heads(page) == ["code/old/a", "b"]
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.locator("#group-1 .members").is_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Escape")
+    assert heads(page) == ["b"]
+    page.fill("#search", "new/a")
+    assert page.locator(".pair").count() == 1
+    assert page.locator("#count").inner_text() == "1 of 2 groups"
+    page.fill("#search", "docs")
+    assert "a/docs" in page.locator("#list").inner_text()
     page.click("#language")
-    assert rows.nth(1).inner_text().endswith("：4 个文件中有 4 个的副本，其中 4 个文字相同")
+    assert "：4 个文件中有 4 个的副本，其中 4 个文字相同" in rows.nth(0).inner_text()
 
 
 def test_files_that_were_compared_for_identity_only_are_counted(rendered):
@@ -324,10 +356,10 @@ def test_equal_passages_are_folded_and_can_be_unfolded(page):
 def test_any_two_members_are_put_side_by_side(page):
     group = open_group(page, "harbour")
     compare(group, "harbour-2.txt")
-    group.get_by_label("Left").select_option(label="files/letters/harbour-3.txt")
+    group.get_by_label("Left").select_option(label="harbour-3.txt")
     group.locator("th .name", has_text="harbour-3.txt").wait_for()
     gone = group.locator("del").all_inner_texts()
-    group.get_by_label("Right").select_option(label="files/letters/harbour-3.txt")
+    group.get_by_label("Right").select_option(label="harbour-3.txt")
 
     assert "library" in gone
     group.get_by_text("Both texts are the same.").wait_for()
@@ -407,6 +439,139 @@ def test_the_keyboard_switches_files_of_one_pattern_on(siblings):
     assert siblings.locator(".members").count() == 0
 
 
+def test_parts_of_larger_files_are_a_filter_too(rendered):
+    parts = (Part("in/chapter.md", "in/book.txt", 0.98, 5, 90),)
+    page = rendered(replace(result(group(1, "a", "b")), parts=parts))
+    button = page.locator("#facets button", has_text="1 part of a larger file")
+    assert page.locator(".group").is_visible()
+
+    button.click()
+    assert not page.locator(".group").is_visible()
+    assert page.locator("#parts").is_visible()
+    button.click()
+    assert page.locator(".group").is_visible()
+
+
+def test_what_can_go_and_what_wants_a_look_are_filters(rendered):
+    found = replace(
+        result(with_copies(), *with_versions()[:1], group(3, "x", "y")),
+        patterns=(family(4, (0.62, 0.12)),),
+    )
+    page = rendered(found)
+    names = ["safe", "look"]
+    texts = [page.locator(f".{name}").inner_text().split("\n") for name in names]
+
+    assert texts == [
+        ["Can go safely", "2 identical copies 200 B"],
+        [
+            "Wants a look",
+            "1 copy of the same text 100 B",
+            "1 group of versions",
+            "4 near-duplicates 400 B",
+            "1 group of one pattern",
+        ],
+    ]
+    shown = {"identical copies": ["in/first.txt"], "group of one pattern": ["form-0"]}
+    shown["of versions"] = ["in/lease v1 > v2.txt, newest last; 12 % changed"]
+    for text, expected in shown.items():
+        button = page.locator("#facets button", has_text=text)
+        button.click()
+        assert heads(page) == expected
+        assert button.get_attribute("aria-pressed") == "true"
+        assert page.locator('#facets [aria-pressed="true"]').count() == 1
+        button.click()
+        assert page.locator('#facets [aria-pressed="true"]').count() == 0
+        assert len(heads(page)) == 3
+
+
+def test_the_language_is_that_of_the_browser_unless_told(rendered):
+    found = result(group(1, "a", "b"))
+    cases = {("zh-CN", None): "zh-Hans", ("fr-FR", None): "en", ("en-GB", "zh"): "zh-Hans"}
+
+    for (locale, language), opened in cases.items():
+        page = rendered(found, language=language, locale=locale, day=1_790_000_000)
+        assert page.get_attribute("html", "lang") == opened
+    assert page.locator("#title").inner_text() == "8 个文件中的重复文档，2026年9月21日"
+
+
+def test_a_search_shows_and_marks_the_member_that_it_found(rendered):
+    members = [f"in/{number}.txt" for number in range(300)]
+    page = rendered(result(group(1, *members), group(2, "x", "y")))
+    page.fill("#search", "n/287")
+
+    assert page.locator(".head .match").inner_text() == "found: in/287.txt"
+    assert page.locator(".head mark").all_inner_texts() == ["n/", "287"]
+    open_group(page, "287")
+    assert page.locator(".members .sought").inner_text().split("\t")[2] == "in/287.txt"
+    page.fill("#search", "")
+    assert page.locator("mark, .match, .sought").count() == 0
+
+
+def test_a_bar_of_the_histogram_shows_its_groups(rendered):
+    page = rendered(result(with_copies(), group(2, "x", "y")))
+    bar = page.get_by_role("button", name="1 file from 69 %")
+    bar.focus()
+    page.keyboard.press("Enter")
+
+    assert heads(page) == ["in/first.txt"]
+    assert page.locator(".match").inner_text() == "found: in/near.txt"
+    assert page.evaluate("document.activeElement.id") == "list"
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.className") == "head"
+
+
+def test_the_filters_are_in_the_address(rendered):
+    page = rendered(result(with_copies(), group(2, "x", "y")))
+    page.fill("#search", "near & <b>")
+    page.select_option("#kind", "identical bytes")
+    page.wait_for_url(re.compile("kind"))
+    page.reload()
+    page.wait_for_selector("#list > li")
+    assert page.locator("#search").input_value() == "near & <b>"
+    assert page.locator("#kind").input_value() == "identical bytes"
+
+    page.click("#reset")
+    page.wait_for_url(re.compile("#all$"))
+    page.evaluate("location.hash = '#low=75&high=85&kind=no'")
+    page.locator(".head", has_text="found: y").wait_for()
+    assert heads(page) == ["x"]
+    assert page.locator("#kind").input_value() == ""
+
+
+def test_pairs_are_compared_one_after_the_other(rendered):
+    read = {"in/a 1": "one two", "in/a 2": "one three", "in/a 3": "six", "x/b": "b", "y/b": "b c"}
+    page = rendered(
+        result(group(1, *list(read)[:3]), group(2, "x/b", "y/b")), lambda each: read[each.path]
+    )
+    compare(open_group(page, "a 1"), "a 2")
+    about = page.locator(".pairs .note")
+    assert about.inner_text() == "Pair 1 of 2 in group 1: 80.0 % alike"
+    assert page.evaluate("document.activeElement.className") == "comparison"
+    assert page.locator(".diff th").all_inner_texts() == ["a 1", "a 2"]
+    page.get_by_label("Left").select_option(label="a 3")
+    assert about.inner_text() == "Pair 2 of 2 in group 1: ~100 % alike"
+
+    page.get_by_role("button", name="Next pair").click()
+    assert about.inner_text() == "Pair 1 of 1 in group 2: 80.0 % alike"
+    page.locator(".diff th", has_text="x/b").wait_for()
+    box = page.locator(".comparison").bounding_box()
+    assert 0 <= box["y"] < 400
+    page.get_by_role("button", name="Previous pair").click()
+    assert about.inner_text() == "Pair 2 of 2 in group 1: 80.0 % alike"
+    page.keyboard.press("Escape")
+    assert page.locator(".comparison").count() == 0
+    assert page.locator("#group-1 .members").is_visible()
+
+
+def test_the_first_group_is_on_the_first_screen_of_a_phone(opened, report):
+    page = opened(report, viewport={"width": 390, "height": 844})
+
+    assert page.locator(".group").first.bounding_box()["y"] < 500
+    assert not page.locator("#kind").is_visible()
+    page.get_by_role("button", name="More filters").click()
+    assert page.locator("#kind").is_visible()
+
+
 def test_a_page_without_families_has_no_switch(rendered):
     page = rendered(result(group(1, "a", "b")))
 
@@ -418,7 +583,7 @@ def test_the_language_switches(page):
     page.click("#language")
 
     assert page.get_attribute("html", "lang") == "zh-Hans"
-    assert page.title() == "重复文档报告 · simdup"
+    assert page.title().startswith("files 中的重复文档，20")
     assert "重复分组" in page.locator("#figures").inner_text()
     page.get_by_text("处段落有差异").wait_for()
     page.click("#language")
@@ -452,8 +617,11 @@ def test_the_keyboard_alone_is_enough(page):
     assert len(heads(page)) == 4
 
     ids = page.eval_on_selector_all(".group", "all => all.map(each => each.id)")
-    while page.evaluate(focused) != ids[0]:
-        page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate(focused) == ids[0]
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate(focused) == "search"
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     assert page.evaluate(focused) == ids[1]
     page.keyboard.press("End")
@@ -461,10 +629,12 @@ def test_the_keyboard_alone_is_enough(page):
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
     assert page.locator(f"#{ids[0]} .members").is_visible()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("c")
     page.locator(".diff").wait_for()
-    assert page.evaluate("document.activeElement.tagName") == "SELECT"
+    assert page.evaluate("document.activeElement.className") == "comparison"
+    page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     assert page.locator(".members").count() == 0
     assert page.evaluate("document.activeElement.className") == "head"
@@ -488,7 +658,7 @@ def test_hostile_names_are_text(page):
     assert r"line\nbreak.txt" in names
     assert r"\xff\xfe.txt" in names
     assert "script><script>window.hacked=1<.txt" in names
-    page.click("summary")
+    page.click("#settings summary")
     page.locator(".names li").first.wait_for()
     assert "</script><script>window.hacked=1<.png" in page.locator(".names").inner_text()
     assert page.evaluate("window.hacked") is None
@@ -710,6 +880,8 @@ def test_axe_finds_no_fault(opened, report, scheme, language):
     if language == "zh":
         page.click("#language")
     compare(open_group(page, "harbour"), "harbour-2.txt")
+    page.locator(".members .drop").first.click()
+    page.click("#ruling summary")
     page.evaluate(Path(AXE).read_text("utf-8"))
     found = page.evaluate("axe.run()")
 
@@ -717,3 +889,296 @@ def test_axe_finds_no_fault(opened, report, scheme, language):
         (each["id"], each["impact"], [node["html"] for node in each["nodes"]])
         for each in found["violations"]
     ] == []
+
+
+VECTORS = json.loads((Path(__file__).parents[1] / "clean/rules.json").read_text("utf-8"))
+
+
+def test_the_page_has_the_rules_of_clean(page):
+    """Every example of `simdup clean --prefer`, asked of the scripts of the page."""
+    cases = [
+        {
+            "rules": case["rules"],
+            "files": [
+                {key: str(value) if key == "mtime_ns" else value for key, value in each.items()}
+                for each in (VECTORS["defaults"] | each for each in case["files"])
+            ],
+        }
+        for case in VECTORS["cases"]
+    ]
+    found = page.evaluate(
+        """cases => cases.map(({rules: texts, files}) => {
+            const rules = rulesOf(texts);
+            const ranked = files.map((each) => ({
+                ...each, mtime: BigInt(each.mtime_ns), isFirst: each.representative,
+            })).reverse().sort((a, b) => preference(a, b, rules).order);
+            const why = ranked.slice(1).map((each) => preference(ranked[0], each, rules).why);
+            return [ranked.map((each) => each.path), why];
+        })""",
+        cases,
+    )
+
+    assert found == [[case["order"], case["why"]] for case in VECTORS["cases"]]
+    assert len(found) > 20
+
+
+def test_the_page_knows_names_of_copies_as_the_program_does(page):
+    names = ["a (1).txt", "信-副本.txt", "copyright.txt", "Kopie von a", "a_old.md", "gold.md"]
+    names += ["x.BAK", "a~", "a(2)b", "old2", "2old", "éold", "復複製", "½copy", "COPIA-1", "((3)"]
+
+    lowered = [is_name_of_copy(name) for name in names]
+    found = page.evaluate(
+        "names => names.map((name) => PLAIN_RULES['original-name']({path: `/d/${name}`}))", names
+    )
+    assert found == [int(each) for each in lowered]
+
+
+def scanned(folder, number=20):
+    """The address of a page of so many groups of two files: identical, with the same text, or near.
+
+    The result as JSON is beside it.
+    """
+    draw = random.Random(6)
+    docs = folder / "docs"
+    docs.mkdir()
+    for place in range(number):
+        words = ["".join(draw.choices("abcdefghij", k=6)) for _ in range(200)]
+        text = " ".join(words)
+        other = "\ufeff" * (place % 5 == 1) + text
+        if place % 3 == 0:
+            other = " ".join([*words[:-3], "other", "words", "here"])
+        names = f"{place:02}-one.txt", f"{place:02}-two.txt"
+        if place == 1:
+            names = "01 it's $(touch hacked); one.txt", "01 `x`\n\x1b \\ two.txt"
+        for age, (name, content) in enumerate(zip(names, (text, other), strict=True)):
+            (docs / name).write_text(content, "utf-8")
+            os.utime(docs / name, (10**9 + 1000 * age, 10**9 + 1000 * age))
+    if number > 2:
+        os.rename(docs / "02-two.txt", os.path.join(os.fsencode(docs), b"02-\xff.txt"))
+    run(folder, "scan docs --html page.html --no-cache -q --lang en --format json -o result.json")
+    return (folder / "page.html").as_uri()
+
+
+def run(folder, command, *more, code=0):
+    """Run simdup there, and return what it printed on both streams."""
+    words = [sys.executable, "-m", "simdup", *command.split(), *more]
+    ended = subprocess.run(words, cwd=folder, capture_output=True, check=False)
+    assert ended.returncode == code, ended.stderr
+    return (ended.stdout + ended.stderr).decode()
+
+
+def saved(page, name):
+    """The content of a file that the open dialog of the export offers."""
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"Save {name}").click()
+    return Path(waiting.value.path()).read_bytes()
+
+
+def drop_all(page, number):
+    """Let the second file of each group go, by keyboard alone."""
+    for _ in range(number):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("d")
+
+
+def test_decisions_by_keyboard_become_a_plan_that_clean_carries_out_and_undo_takes_back(
+    opened, tmp_path
+):
+    page = opened(scanned(tmp_path))
+    before = {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()}
+    drop_all(page, 20)
+    assert page.locator("#going").inner_text().startswith("20 files go, ")
+    page.reload()
+    page.wait_for_selector("#list > li")
+    assert page.locator("#going").inner_text().startswith("20 files go, ")
+
+    page.focus("#export")
+    page.keyboard.press("Enter")
+    command = page.locator("dialog code").inner_text()
+    (tmp_path / "plan.jsonl").write_bytes(saved(page, "plan.jsonl"))
+    listed = saved(page, "files.txt")
+    plan = read_plan(os.fspath(tmp_path / "plan.jsonl"))
+    goes = [each.file.path for each in plan.actions]
+    assert len(goes) == 20
+    assert listed.count(b"\n") == 21  # a name has one
+    assert all(os.fsencode(path) + b"\n" in listed for path in goes)
+    assert command.startswith("simdup clean plan.jsonl --text --near 0.9")
+
+    dry = run(tmp_path, command.removeprefix("simdup "), "--color", "never")
+    assert "20 files of" in dry
+    assert "would go to the trash" in dry
+    assert {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()} == before
+    gone, journal = tmp_path / "gone", tmp_path / "journal"
+    gone.mkdir()
+    acts = command.removeprefix("simdup ") + " --apply --to gone --journal journal"
+    run(tmp_path, acts)
+    assert sorted(goes) == sorted(
+        os.path.join(tmp_path, "docs", name)
+        for name in before
+        if not os.path.lexists(tmp_path / "docs" / name)
+    )
+    run(tmp_path, "undo --apply", os.fspath(journal))
+    assert {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("rule", "scope", "options"),
+    [
+        ("newest", "identical bytes", ""),
+        ("oldest", "identical text", "--text"),
+        ("original-name", "near", "--text --near 0.8"),
+    ],
+)
+def test_a_rule_decides_as_clean_does(opened, tmp_path, rule, scope, options):
+    page = opened(scanned(tmp_path))
+    page.click("#ruling summary")
+    page.select_option("#rule", rule)
+    page.select_option("#scope", scope)
+    page.get_by_role("button", name="Apply").click()
+    page.click("#export")
+    (tmp_path / "page.jsonl").write_bytes(saved(page, "plan.jsonl"))
+    run(tmp_path, f"clean result.json --prefer {rule} {options} -o clean.jsonl")
+
+    ours, theirs = (read_plan(os.fspath(tmp_path / f"{name}.jsonl")) for name in ("page", "clean"))
+    assert len(ours.actions) > 5
+    wanted = [replace(each, line=0, similarity=None) for each in theirs.actions]
+    found = [replace(each, line=0, similarity=None) for each in ours.actions]
+    assert sorted(found, key=str) == sorted(wanted, key=str)
+    alike = {each.file.path: each.similarity for each in theirs.actions}
+    for each in ours.actions:
+        assert each.similarity == pytest.approx(alike[each.file.path], abs=1e-5)
+    assert ours.header.rules == theirs.header.rules == ("--prefer", rule)
+    assert ours.header.roots == theirs.header.roots
+    assert ours.header.settings == theirs.header.settings
+
+
+def test_groups_that_are_no_duplicates_become_commands_of_ignore(opened, tmp_path):
+    page = opened(scanned(tmp_path, 4))
+    # Of four groups, two are near; files with the very same text cannot be ignored.
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("x")
+    assert page.locator("#going").inner_text() == "0 files go, 0 B · 2 groups are no duplicates"
+    assert "the very same text" in page.locator("#said").inner_text()
+    page.click("#export")
+    (tmp_path / "ignore.sh").write_bytes(saved(page, "ignore.sh"))
+    script = f'simdup() {{ "{sys.executable}" -m simdup "$@"; }}\n. ./ignore.sh\n'
+    environment = os.environ | {"SIMDUP_IGNORED": os.fspath(tmp_path / "ignored.jsonl")}
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=environment, check=True)
+
+    assert len((tmp_path / "ignored.jsonl").read_text("utf-8").splitlines()) == 2
+    assert not (tmp_path / "hacked").exists()
+
+
+def test_any_name_is_one_word_of_a_shell(page):
+    names = [b"it's", b"$(touch x) `y` \\ !", b"\xff\xfe", "信 \u202e\n\x1b".encode(), b"-n"]
+    words = page.evaluate(
+        """names => names.map((bytes) => {
+            const raw = Uint8Array.from(bytes);
+            const text = new TextDecoder().decode(raw);
+            return quoted({raw: /[^ -~]/.test(text) ? raw : null, shown: text});
+        })""",
+        [[*name] for name in names],
+    )
+
+    printed = subprocess.run(
+        ["bash", "-c", "printf '%s\\0' " + " ".join(words)], check=True, capture_output=True
+    ).stdout
+    assert printed.split(b"\0")[:-1] == names
+
+
+def test_the_last_file_of_a_group_stays_and_decisions_are_taken_back(opened, tmp_path):
+    page = opened(scanned(tmp_path, 1))
+    drop_all(page, 1)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("d")
+    assert page.locator("#said").inner_text() == "The last file of a group stays."
+    assert page.locator(".goes").count() == 1
+
+    page.keyboard.press("o")
+    assert page.locator('.decide [aria-pressed="true"]').all_inner_texts() == ["Keep", "Drop"]
+    page.keyboard.press("z")
+    page.keyboard.press("z")
+    assert page.locator("#going").inner_text() == "Nothing is decided yet."
+    page.locator(".members .drop").first.click()
+    assert page.locator(".goes .name").inner_text() == "00-one.txt"
+    page.get_by_role("button", name="Clear").click()
+    page.keyboard.press("Escape")
+    assert page.locator("#going").inner_text() == "Nothing is decided yet."
+
+
+def test_a_rule_leaves_alone_what_was_decided_by_hand(opened, tmp_path):
+    page = opened(scanned(tmp_path, 6))
+    drop_all(page, 1)
+    by_hand = page.locator(".goes .name").inner_text()
+    page.click("#ruling summary")
+    page.select_option("#rule", "under")
+    page.select_option("#scope", "near")
+    page.get_by_role("button", name="Apply").click()
+
+    assert page.locator("#going").inner_text().startswith("6 files go, ")
+    assert page.locator(".goes .name").inner_text() == by_hand
+
+
+def test_a_browser_that_keeps_nothing_is_said_openly(opened, rendered, tmp_path):
+    address = scanned(tmp_path, 1)
+    page = opened(address)
+    drop_all(page, 1)
+    assert "kept in this browser, for this page only" in page.locator("#kept").inner_text()
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('no'); }; }")
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    assert "decisions are lost when it is closed" in page.locator("#kept").inner_text()
+
+    page = rendered(result(group(1, "a", "b")))  # does not say which files it saw
+    assert not page.locator("#decisions, #ruling").first.is_visible()
+    assert open_group(page, "a").locator(".decide").count() == 0
+
+
+def test_files_that_nobody_acts_on_cannot_be_dropped(opened, tmp_path):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "old").mkdir()
+    for name in ("new/a.txt", "old/a.txt"):
+        (tmp_path / name).write_text(ENGLISH, "utf-8")
+    run(tmp_path, "scan new --against old --html page.html --no-cache -q --lang en")
+    page = opened((tmp_path / "page.html").as_uri())
+    open_group(page, "a.txt")
+
+    assert page.locator(".decide").all_inner_texts().count("stays") == 1
+    page.locator(".member", has_text="old/").focus()
+    page.keyboard.press("d")
+    assert page.locator("#said").inner_text() == "It stays: protected: --against."
+    page.click("#ruling summary")
+    page.get_by_role("button", name="Apply").click()
+    assert page.locator(".goes .path").inner_text() == "new/a.txt"
+
+
+def test_a_file_opens_and_its_path_is_copied(opened, tmp_path):
+    page = opened(scanned(tmp_path, 3))
+    for head in page.locator(".head").all():
+        head.click()
+    links = page.eval_on_selector_all("a.tool", "all => all.map((each) => each.href)")
+
+    paths = [os.fsencode(unquote_to_bytes(each.removeprefix("file://"))) for each in links]
+    assert sorted(paths) == sorted(
+        os.path.join(os.fsencode(tmp_path), b"docs", name)
+        for name in os.listdir(os.fsencode(tmp_path / "docs"))
+    )
+    page.get_by_role("button", name="Copy the path", exact=False).first.click()
+    page.locator("#said", has_text="opied").wait_for()
+
+
+def test_parts_of_larger_files_stand_above_the_groups(rendered):
+    parts = tuple(Part(f"in/{name}\x1b", "in/book.txt", 0.982, 1200, 3400) for name in "ab")
+    page = rendered(replace(result(group(1, "a", "b")), parts=parts, settings=Settings(parts=0.8)))
+    rows = page.locator("#parts li")
+
+    assert rows.all_inner_texts() == [
+        f"98.2 % in/{name}\\x1b is in in/book.txt, characters 1,200 to 3,400" for name in "ab"
+    ]
+    assert "at least 80.0 % stands in a larger one" in page.locator("#settings").inner_text()
+    page.click("#language")
+    assert rows.nth(0).inner_text().endswith("见于 in/book.txt，第 1,200 至 3,400 字")

@@ -124,7 +124,8 @@ def test_text_worked_by_hand():
         "                 gb18030        1.2 kB  in/d\n"
         "    100 %        gb18030        1.2 kB  in/e\n"
         "   99.9 %        gb18030        1.2 kB  in/f\n"
-        "   50.0 %        gb18030        1.2 kB  in/g  (1 character damaged, short)\n"
+        "   50.0 %        gb18030        1.2 kB  in/g"
+        "  (100 % of it in the first, 1 character damaged, short)\n"
         "\n"
         "Group 1: identical text, 3 files, 2.5 kB can go\n"
         "                 gb18030        1.2 kB  in/a\n"
@@ -138,7 +139,8 @@ def test_text_worked_by_hand():
         "                    gb18030        1.2 kB  in/d\n"
         "    100 %  0 bits   gb18030        1.2 kB  in/e\n"
         "   99.9 %  1 bit    gb18030        1.2 kB  in/f\n"
-        "   50.0 %  3 bits   gb18030        1.2 kB  in/g  (1 character damaged, short)\n"
+        "   50.0 %  3 bits   gb18030        1.2 kB  in/g"
+        "  (100 % of it in the first, 1 character damaged, short)\n"
         "\n"
     )
 
@@ -374,10 +376,13 @@ def test_json_worked_by_hand():
         "device": None,
         "inode": 2,
         "links": None,
+        "archive": None,
         "format": "text",
         "encoding": "gb18030",
+        "packing": None,
         "confidence": 0.875,
         "damaged": 0,
+        "doubt": None,
         "features": 100,
         "short": False,
         "byte_digest": "62" * 16,
@@ -387,6 +392,8 @@ def test_json_worked_by_hand():
         "distance": 3,
         "similarity": 0.75,
         "own_share": 0.625,
+        "contained": 0.75,
+        "contains": 0.75,
         "set": None,
         "set_kind": None,
         "representative": False,
@@ -453,7 +460,7 @@ def test_jsonl_has_the_same_fields_as_json():
     header, group, skipped = map(json.loads, data.render_jsonl(found))
     whole = json.loads(rendered(data.render_json(found)))
 
-    lists = {"groups", "folders", "skipped"}
+    lists = {"groups", "folders", "doubtful", "skipped"}
     assert header == {"type": "scan"} | {k: whole[k] for k in whole.keys() - lists}
     assert group == {"type": "group"} | whole["groups"][0]
     assert skipped == {"type": "skipped"} | whole["skipped"][0]

@@ -1,4 +1,6 @@
-"""CSV as in RFC 4180, in UTF-8, with a header: each record is a row, one column is the text.
+"""CSV as in RFC 4180, in UTF-8, with a header: each record is a row, some columns are the text.
+
+TSV is the same with tabs in place of commas.
 
 Records may span several lines; empty lines are not rows. Where quotes are wrong only the first
 line is refused, so that a stray quote does not take other rows with it.
@@ -9,15 +11,16 @@ from __future__ import annotations
 import csv
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 from simdup.corpus.flaws import Fault, Flaw, RowError
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, Lines, changed, lines_of
 from simdup.corpus.formats.table import Parsed, Table, check_columns
 from simdup.errors import InputError
+from simdup.text.fields import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -99,10 +102,10 @@ def _single(lines: Iterable[Lines | Flaw]) -> Iterator[tuple[bytes | Flaw, int, 
             yield line, number, begin
 
 
-def records(lines: Iterable[Lines | Flaw]) -> Iterator[Record]:
+def records(lines: Iterable[Lines | Flaw], delimiter: str = ",") -> Iterator[Record]:
     """Yield the records of a file, the header first; empty lines are passed over."""
     feed = _Feed(lines)
-    reader = csv.reader(feed, strict=True)
+    reader = csv.reader(feed, strict=True, delimiter=delimiter)
     columns = 0
     while (found := _next_record(reader, feed)) is not None:
         if isinstance(found, list) and found:
@@ -161,15 +164,16 @@ class CommaSeparated(Table):
     header: bytes
 
     form: ClassVar[str] = "csv"
+    delimiter: ClassVar[str] = ","
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, parsed, since only parsing tells where a record ends."""
-        column, parsed, size = self.columns.index(self.field), Parsed(), 0
+        text_of, parsed, size = self._chooser(None), Parsed(), 0
         for number, offset, fields, raw in self._rows():
             if isinstance(fields, RowError):
                 parsed.flaws.append(fields.at(number))
             else:
-                parsed.add(fields[column], number, offset)
+                parsed.add(text_of(fields), number, offset)
             size += len(raw)
             if size > BLOCK or len(parsed.texts) + len(parsed.flaws) == ROWS:
                 yield parsed
@@ -177,25 +181,33 @@ class CommaSeparated(Table):
         yield parsed
 
     def _rows(self) -> Iterator[Record]:
-        every = records(lines_of(self.file.blocks()))
+        every = records(lines_of(self.file.blocks()), self.delimiter)
         next(every)  # the header
         return every
 
-    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[str]:
-        """Yield a column of these rows; a packed file is read up to the last of them."""
-        column = self.columns.index(field)
+    def _chooser(self, field: str | None) -> Callable[[list[str]], str]:
+        """Return a function from a record to its value of a field, or its text."""
+        places = [self.columns.index(each) for each in (self.fields if field is None else [field])]
+        return lambda record: joined([record[place] for place in places])
+
+    def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[str]:
+        """Yield a column of these rows, or their texts.
+
+        A packed file is read up to the last of them.
+        """
+        chosen = self._chooser(field)
         found = self._at(offsets) if self.is_seekable else self._numbered(numbers)
         for fields in found:
             if isinstance(fields, RowError) or len(fields) != len(self.columns):
                 raise changed(self.path)
-            yield fields[column]
+            yield chosen(fields)
 
     def _at(self, offsets: Indices) -> Iterator[list[str] | RowError]:
         with self.file.open() as file:
             for offset in offsets.tolist():
                 file.seek(offset)
                 lines = (Lines(line, 0, 0) for line in iter(file.readline, b""))
-                yield next(records(lines)).fields
+                yield next(records(lines, self.delimiter)).fields
 
     def _numbered(self, numbers: Indices) -> Iterator[list[str] | RowError]:
         left = deque(numbers.tolist())
@@ -228,6 +240,17 @@ class CommaSeparated(Table):
             yield b"".join(parts), len(parts)
 
 
+@dataclass(frozen=True, slots=True)
+class TabSeparated(CommaSeparated):
+    """A file like CSV, with tabs in place of commas."""
+
+    form: ClassVar[str] = "tsv"
+    delimiter: ClassVar[str] = "\t"
+
+
+_Kind = TypeVar("_Kind", bound=CommaSeparated)
+
+
 def with_line_end(raw: bytes, header: bytes) -> bytes:
     """A record with its own line end, or with the header's where it lacks one."""
     if raw.endswith(b"\n"):
@@ -235,18 +258,29 @@ def with_line_end(raw: bytes, header: bytes) -> bytes:
     return raw + (b"\r\n" if header.endswith(b"\r\n") else b"\n")
 
 
-def comma_separated(file: Packed, field: str, wanted: str | None) -> CommaSeparated:
+def comma_separated(file: Packed, fields: tuple[str, ...], wanted: str | None) -> CommaSeparated:
     """The table of a file. Raises InputError as `header_of`."""
-    columns, header = header_of(file.path, records(lines_of(file.blocks())), field, wanted)
-    return CommaSeparated(file, field, columns, header)
+    return _opened(CommaSeparated, file, fields, wanted)
+
+
+def tab_separated(file: Packed, fields: tuple[str, ...], wanted: str | None) -> TabSeparated:
+    """The table of a file with tabs in place of commas. Raises InputError as `header_of`."""
+    return _opened(TabSeparated, file, fields, wanted)
+
+
+def _opened(kind: type[_Kind], file: Packed, fields: tuple[str, ...], wanted: str | None) -> _Kind:
+    every = records(lines_of(file.blocks()), kind.delimiter)
+    named = fields if wanted is None else (*fields, wanted)
+    columns, header = header_of(file.path, every, named)
+    return kind(file, fields, columns, header)
 
 
 def header_of(
-    path: str, every: Iterator[Record], field: str, wanted: str | None
+    path: str, every: Iterator[Record], wanted: Sequence[str]
 ) -> tuple[tuple[str, ...], bytes]:
     """The columns of a file, and the bytes of the record that names them, the first.
 
-    Raises InputError if the column of the texts or a wanted column is not among them.
+    Raises InputError if a wanted column is not among them.
     """
     first = next(every, None)
     if first is None:
@@ -254,5 +288,5 @@ def header_of(
     if isinstance(first.fields, RowError):
         why = first.fields.detail or first.fields.fault.value
         raise InputError(f"{path!r}: no header of columns ({why})")
-    check_columns(path, first.fields, field, wanted)
+    check_columns(path, first.fields, wanted)
     return tuple(first.fields), with_line_end(first.raw, b"")

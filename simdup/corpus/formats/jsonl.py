@@ -1,4 +1,4 @@
-"""JSON Lines: each line is an object, and one of its fields is the text.
+"""JSON Lines: each line is an object, and some of its fields are the text.
 
 Lines with nothing but white space are not rows.
 """
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from simdup.corpus.flaws import Fault, RowError
-from simdup.corpus.formats.streams import CutShortError, Lines, changed, lines_of
+from simdup.corpus.formats.streams import Lines, changed, lines_of
 from simdup.corpus.formats.table import LACKING, Parsed, Table, left_in, listed_fields
 from simdup.errors import InputError
+from simdup.extract.packed import CutShortError
+from simdup.text.fields import joined
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -40,7 +42,7 @@ class JsonChunk(NamedTuple):
     """Some lines, still to be parsed."""
 
     lines: Lines
-    field: str
+    fields: tuple[str, ...]
 
     def parsed(self) -> Parsed:
         """Return the texts on these lines."""
@@ -49,7 +51,7 @@ class JsonChunk(NamedTuple):
             begin, end = end, end + len(line) + 1
             try:
                 if not _is_blank(line):
-                    parsed.add(text_in(line, self.field), number, begin)
+                    parsed.add(text_in(line, self.fields), number, begin)
             except RowError as error:
                 parsed.flaws.append(error.at(number))
         return parsed
@@ -59,21 +61,40 @@ def _is_blank(line: bytes) -> bool:
     return not line or line.isspace()
 
 
-def text_in(line: bytes, field: str) -> str:
+def text_in(line: bytes, fields: tuple[str, ...]) -> str:
     """The text of the row on a line. Raises RowError."""
-    return text_of(row_in(line), field)
+    return text_of(row_in(line), fields)
 
 
-def text_of(row: dict[str, Any], field: str) -> str:
-    """The text of a parsed row. Raises RowError."""
-    if field not in row:
+def text_of(row: dict[str, Any], fields: tuple[str, ...]) -> str:
+    """The text of a parsed row: the fields that it has. Raises RowError if it has none."""
+    found = [value_of(row, field) for field in fields]
+    if all(each is LACKING for each in found):
         raise RowError(Fault.NO_FIELD, listed_fields(list(row)))
-    text = row[field]
-    if isinstance(text, str):
-        return text
-    if text is None:
+    for name, value in zip(fields, found, strict=True):
+        if not (value is LACKING or value is None or isinstance(value, str)):
+            kind = _KINDS[type(value)]
+            raise RowError(Fault.NO_STRING, kind if len(fields) == 1 else f"{name} is {kind}")
+    texts = [each if isinstance(each, str) else None for each in found]
+    if not any(each is not None for each in texts):
         raise RowError(Fault.EMPTY, "null")
-    raise RowError(Fault.NO_STRING, _KINDS[type(text)])
+    return joined([each or "" for each in texts])
+
+
+def value_of(row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
+    """A field of a row, or LACKING; "a.b" is also the field "b" of the object "a".
+
+    >>> value_of({"a": {"b": 1}}, "a.b"), value_of({"a.b": 2, "a": {"b": 1}}, "a.b")
+    (1, 2)
+    """
+    if field in row:
+        return row[field]
+    value: Any = row
+    for name in field.split("."):
+        if not isinstance(value, dict) or name not in value:
+            return LACKING
+        value = value[name]
+    return value
 
 
 def row_in(line: bytes) -> dict[str, Any]:
@@ -103,14 +124,18 @@ class JsonLines(Table):
     def chunks(self) -> Iterator[Chunk]:
         """Yield all lines, still to be parsed."""
         for each in lines_of(self.file.blocks()):
-            yield JsonChunk(each, self.field) if isinstance(each, Lines) else Parsed(flaws=[each])
+            yield JsonChunk(each, self.fields) if isinstance(each, Lines) else Parsed(flaws=[each])
 
-    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
-        """Yield the field of these rows; a packed file is unpacked up to the last of them."""
+    def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[Any]:
+        """Yield a field of these rows, or their texts.
+
+        A packed file is unpacked up to the last of them.
+        """
         lines = self._at(offsets) if self.is_seekable else self._numbered(numbers)
         for line in lines:
             try:
-                yield row_in(line).get(field, LACKING)
+                row = row_in(line)
+                yield text_of(row, self.fields) if field is None else value_of(row, field)
             except RowError:
                 raise changed(self.path) from None
 
@@ -145,16 +170,19 @@ class JsonLines(Table):
                     yield b"\n".join([*kept, b""]), len(kept)
 
 
-def json_lines(file: Packed, field: str, wanted: str | None) -> JsonLines:
+def json_lines(file: Packed, fields: tuple[str, ...], wanted: str | None) -> JsonLines:
     """The table of a file.
 
-    Raises InputError for a JSON array, and if there are rows but none has the field `wanted`.
+    Raises InputError for a JSON array, and if there are rows but none has the field `wanted`, or
+    one of several fields.
     """
     if _is_array(file):
         raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
-    if wanted is not None:
-        _check_that_some_row_has(wanted, file)
-    return JsonLines(file, field, None)
+    # A row may lack some of several fields, and a field that all lack is a slip.
+    for name in (*(fields if len(fields) > 1 else ()), wanted):
+        if name is not None:
+            _check_that_some_row_has(name, file)
+    return JsonLines(file, fields, None)
 
 
 def _is_array(file: Packed) -> bool:
@@ -183,7 +211,7 @@ def _check_that_some_row_has(wanted: str, file: Packed) -> None:
         for line in lines:
             with suppress(RowError):
                 row = row_in(line)
-                if wanted in row:
+                if value_of(row, wanted) is not LACKING:
                     return
                 first = list(row) if first is None else first
     if first is not None:

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from simdup.arguments import path_list
-from simdup.corpus.formats.csv import comma_separated
+from simdup.corpus.formats.csv import comma_separated, tab_separated
 from simdup.corpus.formats.jsonl import json_lines
-from simdup.corpus.formats.streams import PACKINGS, packed
+from simdup.corpus.formats.streams import PACKINGS, packed, packed_stream
 from simdup.errors import ExtraMissingError, InputError
 from simdup.settings import ROW_FORMATS
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simdup.corpus.formats.streams import Packed
     from simdup.corpus.formats.table import Table
 
-JSONL, CSV, PARQUET = ROW_FORMATS
+JSONL, CSV, TSV, PARQUET = ROW_FORMATS
 
 #: Formats by the end of a name; each but Parquet may be followed by one of PACKINGS.
 FORMS = {
@@ -27,6 +27,7 @@ FORMS = {
     ".ndjson": JSONL,
     ".json": JSONL,
     ".csv": CSV,
+    ".tsv": TSV,
     ".parquet": PARQUET,
 }
 
@@ -47,35 +48,44 @@ def form_of(path: str) -> tuple[str | None, str]:
 
 def tables(
     paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-    field: str,
+    fields: str | tuple[str, ...],
     wanted: str | None = None,
+    stdin: tuple[str, str] | None = None,
 ) -> tuple[Table, ...]:
     """The tables of some files, each opened once to see that it can be read.
 
-    `field` has the texts. A field `wanted` must be there too: as a column, or in some row of JSON
-    Lines. Raises InputError for a file that cannot be read or is named twice, ExtraMissingError
+    `fields` have the texts. A field `wanted` must be there too: as a column, or in some row of JSON
+    Lines. `stdin` has a copy of standard input, which the path "-" stands for, and the format of
+    its rows. Raises InputError for a file that cannot be read or is named twice, ExtraMissingError
     for one that needs the extra `corpus`.
     """
+    names = (fields,) if isinstance(fields, str) else fields
     made: dict[tuple[int, int], Table] = {}
     for path in path_list(paths, "files"):
-        form, file = _looked_at(path)
+        if path == "-" and stdin is not None:
+            place, form = stdin
+            file = packed_stream(path, place)
+        else:
+            form, file = _looked_at(path)
         identity = file.status[:2]
         if identity in made:
             raise InputError(f"{path!r}: the same file as {made[identity].path!r}")
-        made[identity] = _opened(form, file, field, wanted)
+        made[identity] = _opened(form, file, names, wanted)
     return tuple(made.values())
 
 
-def _opened(form: str, file: Packed, field: str, wanted: str | None) -> Table:
+def _opened(form: str, file: Packed, fields: tuple[str, ...], wanted: str | None) -> Table:
     if form == JSONL:
-        return json_lines(file, field, wanted)
+        return json_lines(file, fields, wanted)
     if form == CSV:
-        return comma_separated(file, field, wanted)
+        return comma_separated(file, fields, wanted)
+    if form == TSV:
+        return tab_separated(file, fields, wanted)
     if find_spec("pyarrow") is None:
         raise ExtraMissingError(f"{file.path!r}: Parquet", "corpus")
     from simdup.corpus.formats.parquet import parquet  # noqa: PLC0415  (an extra)
 
-    return parquet(file, field, wanted)
+    return parquet(file, fields, wanted)
 
 
 def _looked_at(path: str) -> tuple[str, Packed]:

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from pyarrow.compute import struct_field
 from pyarrow.parquet import ParquetFile, ParquetWriter
 
 from simdup.corpus.flaws import Fault, Flaw
 from simdup.corpus.formats.streams import UNPACKED, changed, status_of
 from simdup.corpus.formats.table import Parsed, Table, check_columns, left_in
 from simdup.errors import InputError
+from simdup.text.fields import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,25 +69,32 @@ class Parquet(Table):
         with _opened(self.file) as file:
             for group, number, end in _row_groups(file):
                 try:
-                    for batch in _batches(file, group, [self.field]):
-                        yield _parsed(_column(batch, self.field), number)
+                    for batch in _batches(file, group, list(self.fields)):
+                        columns = [_column(batch, field) for field in self.fields]
+                        yield _parsed(columns, number)
                         number += len(batch)  # noqa: PLW2901
                 except _ERRORS as error:
                     detail = f"row group {group}: {_line(error)}"
                     yield Parsed(flaws=[Flaw(number, end - number, Fault.UNREADABLE, detail)])
 
-    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:  # noqa: ARG002
-        """Yield a column of these rows; only row groups that have some of them are read.
+    def values(
+        self,
+        field: str | None,
+        numbers: Indices,
+        offsets: Indices,  # noqa: ARG002
+    ) -> Iterator[Any]:
+        """Yield a column of these rows, or their texts, from row groups that have some of them.
 
         Raises InputError also where the column is damaged, or has values that nothing can show.
         """
+        fields = self.fields if field is None else (field,)
         with _opened(self.file) as file:
             for group, begin, end in _row_groups(file):
                 first, last = np.searchsorted(numbers, (begin, end))
                 try:
-                    yield from _values_at(file, group, field, numbers[first:last] - begin)
+                    yield from _values_at(file, group, fields, numbers[first:last] - begin)
                 except _ERRORS as error:
-                    what = f"column {field!r} of row group {group}: {_line(error)}"
+                    what = f"column {', '.join(fields)!r} of row group {group}: {_line(error)}"
                     raise InputError(f"{self.path!r}: {what}") from None
 
     def kept(self, left_out: Indices) -> Iterator[tuple[pa.RecordBatch, int]]:
@@ -236,21 +245,30 @@ def _nested(kind: pa.DataType) -> pa.DataType:
 
 
 def _column(batch: pa.RecordBatch, field: str) -> pa.Array:
-    """The column of this very name: asked for "a.b", Arrow also reads the field "b" of "a"."""
-    return batch.column(batch.schema.get_field_index(field))
+    """The column of this very name, or else the field "b" of the column "a" for "a.b"."""
+    place = batch.schema.get_field_index(field)
+    if place >= 0:
+        return batch.column(place)
+    head, *names = field.split(".")
+    return struct_field(batch.column(batch.schema.get_field_index(head)), names)
 
 
-def _parsed(column: pa.Array, number: int) -> Parsed:
-    """The texts of a column, whose first row has this number."""
+def _parsed(columns: list[pa.Array], number: int) -> Parsed:
+    """The texts of some columns, whose first row has this number."""
     parsed = Parsed()
-    for row, text in enumerate(_texts(column), number):
-        if isinstance(text, str):
-            parsed.add(text, row, 0)
-        elif text is None:
+    for row, texts in enumerate(zip(*map(_texts, columns), strict=True), number):
+        if any(isinstance(text, bytes) for text in texts):
+            parsed.flaws.append(Flaw(row, 1, Fault.NOT_UTF8))
+        elif all(text is None for text in texts):
             parsed.flaws.append(Flaw(row, 1, Fault.EMPTY, "null"))
         else:
-            parsed.flaws.append(Flaw(row, 1, Fault.NOT_UTF8))
+            parsed.add(_joined(texts), row, 0)
     return parsed
+
+
+def _joined(values: Iterable[Any]) -> str:
+    """The text that the values of some columns make."""
+    return joined([value if isinstance(value, str) else "" for value in values])
 
 
 def _texts(column: pa.Array) -> list[str | bytes | None]:
@@ -270,13 +288,17 @@ def _decoded(value: bytes | None) -> str | bytes | None:
         return value
 
 
-def _values_at(file: ParquetFile, group: int, field: str, places: Indices) -> Iterator[Any]:
-    """Yield the values at these places of a row group (ascending)."""
+def _values_at(
+    file: ParquetFile, group: int, fields: tuple[str, ...], places: Indices
+) -> Iterator[Any]:
+    """Yield the values at these places of a row group (ascending); of several fields, the text."""
     begin = first = 0
-    for batch in _batches(file, group, [field]) if len(places) else ():
+    for batch in _batches(file, group, list(fields)) if len(places) else ():
         last = int(np.searchsorted(places, begin + len(batch)))
         if last > first:
-            yield from _values(_column(batch, field).take(places[first:last] - begin))
+            chosen = places[first:last] - begin
+            found = [_values(_column(batch, field).take(chosen)) for field in fields]
+            yield from map(_joined, zip(*found, strict=True)) if found[1:] else found[0]
         begin, first = begin + len(batch), last
         if first == len(places):
             return
@@ -294,18 +316,34 @@ def _line(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def parquet(file: Packed, field: str, wanted: str | None) -> Parquet:
+def parquet(file: Packed, fields: tuple[str, ...], wanted: str | None) -> Parquet:
     """The table of a file.
 
     Raises InputError if its footer cannot be read or a column is missing.
     """
     with _opened(file) as content:
         schema = content.schema_arrow
-    check_columns(file.path, schema.names, field, wanted)
-    kind = schema.field(field).type
-    if not _is_string(kind):
-        raise InputError(f"{file.path!r}: column {field!r} is {kind}, and no text")
-    return Parquet(file, field, _without_views(schema))
+    named = fields if wanted is None else (*fields, wanted)
+    check_columns(file.path, schema.names, [each for each in named if _inner(schema, each) is None])
+    for field in fields:
+        kind = (_inner(schema, field) or schema.field(field)).type
+        if not _is_string(kind):
+            raise InputError(f"{file.path!r}: column {field!r} is {kind}, and no text")
+    return Parquet(file, fields, _without_views(schema))
+
+
+def _inner(schema: pa.Schema, field: str) -> pa.Field | None:
+    """The field "b" of a column "a" for "a.b", if there is one and no column of that very name."""
+    head, *names = field.split(".")
+    if field in schema.names or schema.names.count(head) != 1:
+        return None
+    found = schema.field(head)
+    for name in names:
+        place = found.type.get_field_index(name) if pa.types.is_struct(found.type) else -1
+        if place < 0:
+            return None
+        found = found.type.field(place)
+    return found
 
 
 def _is_string(kind: pa.DataType) -> bool:

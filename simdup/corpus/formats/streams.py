@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import zlib
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from shutil import copyfileobj
+from tempfile import NamedTemporaryFile
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from simdup.corpus.flaws import Fault, Flaw
-from simdup.errors import ExtraMissingError, InputError
+from simdup.errors import ExtraMissingError, InputError, SimdupError
+from simdup.extract.packed import (
+    MARK,
+    PIECE,
+    CutShortError,
+    JunkError,
+    in_blocks,
+    members,
+    packing_of,
+)
 from simdup.storage.opening import open_to_read, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
 # Bytes handed on together, as one task for a worker: enough to outweigh sending them.
 BLOCK = 1 << 20
-
-# Packed bytes unpacked at a time. zstandard may make 30,000 times as many of them.
-PACKED = 1 << 12
 
 # A guess: unpacked, a packed file is so many times its size.
 UNPACKED = 4
@@ -38,31 +46,7 @@ _BOM = b"\xef\xbb\xbf"
 #: How a file may be packed, by the end of its name.
 PACKINGS = (".gz", ".zst")
 
-# Bytes that tell how a file is packed; no more than PACKED.
-MARK = 4
-
 _TOOLS = {".gz": "gzip", ".zst": "zstandard"}
-
-# How packed data begins; zstandard frames that begin in the second way have no content.
-_HEADS = {
-    ".gz": re.compile(rb"\x1f\x8b"),
-    ".zst": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
-}
-
-# Raised by a packed file that is cut short, and by a disk that fails.
-_BROKEN = (EOFError, OSError)
-
-
-class CutShortError(Exception):
-    """The rest of a file cannot be unpacked; the message says why."""
-
-    fault = Fault.CUT_SHORT
-
-
-class JunkError(CutShortError):
-    """All packed data was whole, and something else follows it."""
-
-    fault = Fault.JUNK
 
 
 class Status(NamedTuple):
@@ -82,6 +66,8 @@ class Packed:
     packing: str
     """One of PACKINGS, or empty."""
     status: Status
+    place: str = ""
+    """Where the file is, if that is not `path`: a copy of a stream that can be read only once."""
 
     @property
     def content_size(self) -> int:
@@ -90,7 +76,7 @@ class Packed:
 
     def open(self) -> IO[bytes]:
         """Open the file as it lies on the disk. Raises InputError if it changed."""
-        file = _opened(self.path)
+        file = _opened(self.place or self.path)
         if status_of(file) != self.status:
             file.close()
             raise changed(self.path)
@@ -117,9 +103,31 @@ def packed(path: str, packing: str) -> Packed:
     check_packing(path, packing)
     with _opened(path) as file:
         head = file.read(MARK)
-        if packing and head and not _HEADS[packing].match(head):
+        if packing and head and packing_of(head) != packing[1:]:
             raise InputError(f"{path!r}: not a {_TOOLS[packing]} file; name it without {packing}")
         return Packed(path, packing, status_of(file))
+
+
+def packed_stream(path: str, place: str) -> Packed:
+    """Look at the copy of a stream, which reports call `path`; its first bytes say how packed."""
+    with _opened(place) as file:
+        found = packing_of(file.read(MARK))
+        packing = f".{found}" if found and f".{found}" in PACKINGS else ""
+        check_packing(path, packing)
+        return Packed(path, packing, status_of(file), place)
+
+
+@contextmanager
+def copy_of(stream: BinaryIO) -> Iterator[str]:
+    """The path of a temporary copy of what a stream has left. Raises SimdupError without room."""
+    with NamedTemporaryFile(prefix="simdup-") as file:
+        try:
+            copyfileobj(stream, file, BLOCK)
+            file.flush()
+        except OSError as error:
+            where = "in the folder of temporary files (TMPDIR names another)"
+            raise SimdupError(f"rows cannot be put aside {where}: {error.strerror}") from None
+        yield file.name
 
 
 def check_packing(path: str, packing: str) -> None:
@@ -157,74 +165,13 @@ def changed(path: str) -> InputError:
 def unpacked(file: IO[bytes], packing: str) -> Iterator[bytes]:
     """Yield the content of an open file. Raises CutShortError where it cannot be unpacked."""
     try:
-        yield from _UNPACKED[packing](file)
-    except _BROKEN as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise CutShortError(reason or str(error)) from None
-
-
-def _plain(file: IO[bytes]) -> Iterator[bytes]:
-    while block := file.read(BLOCK):
-        yield block
-
-
-def _gunzipped(file: IO[bytes]) -> Iterator[bytes]:
-    # Not the module gzip, which reports junk and damage alike.
-    begin = partial(zlib.decompressobj, 16 + zlib.MAX_WBITS)  # 16: with the header of gzip
-    yield from _in_blocks(_members(file, ".gz", begin, zlib.error))
-
-
-def _unzstd(file: IO[bytes]) -> Iterator[bytes]:
-    from zstandard import ZstdDecompressor, ZstdError  # noqa: PLC0415  (an extra)
-
-    tool = ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-    yield from _in_blocks(_members(file, ".zst", tool.decompressobj, ZstdError))
-
-
-def _in_blocks(parts: Iterator[bytes]) -> Iterator[bytes]:
-    """Join small parts into blocks; where the next part cannot be had, yield what there is."""
-    block = bytearray()
-    try:
-        for part in parts:
-            block += part
-            if len(block) >= BLOCK:
-                yield bytes(block)
-                block.clear()
-    except (*_BROKEN, JunkError):
-        yield bytes(block)
-        raise
-    yield bytes(block)
-
-
-def _members(
-    file: IO[bytes], packing: str, begin: Callable[[], Any], broken: type[Exception]
-) -> Iterator[bytes]:
-    """Yield the content of all gzip members, or zstandard frames, in small parts.
-
-    `begin` makes an object that unpacks one member and raises `broken` where it is damaged.
-    Zeros after a member are skipped. Raises JunkError where something else follows, EOFError
-    where a member is damaged or lacks its end.
-    """
-    member, is_first = None, True
-    while data := file.read(PACKED):
-        while data := data if member else data.lstrip(b"\0"):
-            if member is None:
-                if len(data) < MARK:
-                    data += file.read(PACKED)
-                if not _HEADS[packing].match(data):
-                    what = f"not a {_TOOLS[packing]} file"
-                    raise EOFError(what) if is_first else JunkError(f"{what} from here on")
-                member, is_first = begin(), False
-            try:
-                yield member.decompress(data)
-            except broken as error:
-                raise EOFError(str(error)) from None
-            data, member = (member.unused_data, None) if member.eof else (b"", member)
-    if member is not None:
-        raise EOFError("it ends inside what is packed")
-
-
-_UNPACKED = {"": _plain, ".gz": _gunzipped, ".zst": _unzstd}
+        if packing:
+            pieces = iter(partial(file.read, PIECE), b"")
+            yield from in_blocks(members(pieces, packing[1:], ZSTD_WINDOW), BLOCK)
+        else:
+            yield from iter(partial(file.read, BLOCK), b"")
+    except OSError as error:
+        raise CutShortError(error.strerror or str(error)) from None
 
 
 def pack(content: Iterable[bytes], packing: str) -> Iterator[bytes]:
@@ -269,9 +216,10 @@ def lines_of(blocks: Iterable[bytes]) -> Generator[Lines | Flaw]:
         for block in blocks:
             yield from cutter.whole_lines(block)
     except CutShortError as error:
-        if error.fault is Fault.JUNK:  # then the line under way is whole
+        fault = Fault.JUNK if isinstance(error, JunkError) else Fault.CUT_SHORT
+        if fault is Fault.JUNK:  # then the line under way is whole
             yield from cutter.last_line()
-        yield Flaw(cutter.number, 1, error.fault, f"{error}; what comes after is lost")
+        yield Flaw(cutter.number, 1, fault, f"{error}; what comes after is lost")
     else:
         yield from cutter.last_line()
 

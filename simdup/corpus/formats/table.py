@@ -65,8 +65,8 @@ class Table(ABC):
     """
 
     file: Packed
-    field: str
-    """The field that has the texts."""
+    fields: tuple[str, ...]
+    """The fields that have the texts; of several the text is what `text.fields.joined` makes."""
     columns: Any
     """Rows of two tables go into one file only if these are equal: None for JSON Lines, the names
     of columns for CSV, an Arrow schema for Parquet."""
@@ -94,8 +94,11 @@ class Table(ABC):
         """Yield all rows, in order."""
 
     @abstractmethod
-    def values(self, field: str, numbers: Indices, offsets: Indices) -> Iterator[Any]:
-        """Yield the field of these rows (ascending); LACKING where a row does not have it."""
+    def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[Any]:
+        """Yield a field of these rows (ascending), LACKING where a row does not have it.
+
+        None: yield their texts.
+        """
 
     @abstractmethod
     def kept(self, left_out: Indices) -> Iterator[tuple[Any, int]]:
@@ -113,10 +116,10 @@ class Table(ABC):
         return pack(filter(None, chain((self.head(),), parts)), packing)
 
 
-def check_columns(path: str, columns: Sequence[str], *wanted: str | None) -> None:
+def check_columns(path: str, columns: Sequence[str], wanted: Iterable[str]) -> None:
     """Raise InputError unless each name that is wanted belongs to exactly one column."""
     for name in wanted:
-        if name is not None and columns.count(name) != 1:
+        if columns.count(name) != 1:
             what = "no" if name not in columns else "more than one"
             raise InputError(f"{path!r}: {what} column {name!r}; {listed_fields(columns)}")
 

@@ -23,7 +23,7 @@ from simdup.versions import version
 # written there may be anything.
 JSON_CHARACTERS, JSON_DEPTH = 1 << 20, 16
 
-_RECIPE = ("features", "ngram", "top", "weights", "hash", "bits")
+_RECIPE = ("features", "ngram", "top", "weights", "hash", "bits", "fold_variants")
 
 # The types of what decides how fingerprints and texts are made.
 _MADE: dict[str, tuple[type, ...]] = {
@@ -109,7 +109,8 @@ def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings
 
 def _recipe_of(path: str, written: dict[str, Any]) -> Recipe:
     """Return the recipe that an index notes, which names no file."""
-    named = written["recipe"]
+    # Indexes older than the field did not fold variants.
+    named = {"fold_variants": False} | written["recipe"]
     lengths = named.get("ngram")
     is_known = named.keys() == {*_RECIPE} and isinstance(lengths, list)
     if not is_known or not all(type(each) is int for each in lengths):

@@ -6,32 +6,74 @@ const CONTEXT = 1;
 // Passages laid out before the reader asks for more.
 const AT_ONCE = 200;
 
+/** Open the comparison of two members, whose places these are, and go there. */
+function compareWith(group, chosen) {
+  page.open.set(group.id, chosen);
+  redraw(group);
+  goToComparison(group);
+}
+
+function goToComparison(group) {
+  const box = byId(`group-${group.id}`).querySelector('.comparison');
+  box.focus({ preventScroll: true });
+  box.scrollIntoView({ block: 'start' });
+}
+
 /** The comparison of two members of an open group; `chosen` are their places. */
 function comparisonOf(group, chosen) {
-  const places = { verdict: make('p', { class: 'verdict', role: 'status' }), table: make('div') };
-  const box = make('section', { class: 'comparison', 'aria-label': t('columns').compare },
+  const places = { verdict: make('p', { class: 'verdict', role: 'status' }), table: make('div'), pair: make('p', { class: 'note' }) };
+  const box = make('section', { class: 'comparison', tabindex: -1, 'aria-label': t('columns').compare },
+    make('div', { class: 'pairs' }, places.pair,
+      make('button', { type: 'button', onclick: () => stepPair(group, -1) }, t('previousPair')),
+      make('button', { type: 'button', onclick: () => stepPair(group, 1) }, t('nextPair'))),
     make('div', { class: 'sides' }, [0, 1].map((side) => sideOf(group, chosen, side, places))),
     places.verdict, places.table);
   showComparison(group, chosen, places);
   return box;
 }
 
-/** The choice of the member on one side. */
+/**
+ * Go to the next pair, or with -1 to the one before: each member beside the representative, and
+ * then the pairs of the next group that is shown.
+ */
+function stepPair(group, step) {
+  const place = Math.max(...page.open.get(group.id)) + step;
+  if (place >= 1 && place < group.members.length) return compareWith(group, [0, place]);
+  const inOrder = page.shown.flatMap((row) => (row.pair ? row.groups : [row]));
+  const other = inOrder[inOrder.indexOf(group) + step];
+  if (!other) return undefined;
+  page.open.set(group.id, null);
+  redraw(group);
+  show(other);
+  return compareWith(other, [0, step > 0 ? 1 : other.members.length - 1]);
+}
+
+/** Lay out a group that is in the list, wherever that is. */
+function show(group) {
+  const row = page.shown.find((each) => each === group || each.groups?.includes(group));
+  while (!byId((row.pair ?? { id: `group-${group.id}` }).id)) drawMore();
+  if (row.pair && !page.open.has(row.pair.id)) togglePair(row);
+}
+
+/** The choice of the member on one side, without the folder that all members share. */
 function sideOf(group, chosen, side, places) {
   const label = t(side ? 'right' : 'left');
+  const shared = sharedFolder(group.members.map((member) => member.path));
   const choice = make('select', {
     'aria-label': label,
     onchange: (event) => {
       chosen[side] = Number(event.target.value);
       showComparison(group, chosen, places);
     },
-  }, group.members.map((member, place) => make('option', { value: place }, member.path)));
+  }, group.members.map((member, place) => make('option', { value: place }, member.path.slice(shared.length))));
   choice.value = String(chosen[side]);
   return make('label', {}, make('span', { class: 'note' }, label), choice);
 }
 
-async function showComparison(group, chosen, { verdict, table }) {
+async function showComparison(group, chosen, { verdict, table, pair: about }) {
   const pair = [...chosen];
+  const { alike, exact } = alikeOf(group, ...pair);
+  about.replaceChildren(t('pair', Math.max(...pair), group.members.length - 1, group.id, likeness(alike, exact)));
   verdict.replaceChildren(t('loading'));
   table.replaceChildren();
   const texts = await textsOf(group);
@@ -59,10 +101,11 @@ function verdictOf([left, right], passages) {
 }
 
 function tableOf(passages, members) {
+  const shared = sharedFolder(members.map((member) => member.path));
   const body = make('tbody');
   addRows(body, rowsOf(passages));
   return make('table', { class: 'diff' },
-    make('thead', {}, make('tr', {}, members.map((member) => make('th', { scope: 'col' }, pathOf(member))))), body);
+    make('thead', {}, make('tr', {}, members.map((member) => make('th', { scope: 'col' }, pathOf(member, { shared }))))), body);
 }
 
 /** Passages, and runs of unchanged ones that are folded, in their order. */

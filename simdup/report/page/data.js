@@ -9,10 +9,17 @@ const SAME_PATTERN = 'same pattern';
 // An own share from here on says nothing that the reader would not expect.
 const EXPECTED = 0.95;
 
-function memberOf([folder, name, bytes, mtime, coding, features, short, damaged, kind, distance, alike, exact, own]) {
+// Groups whose texts look like versions of one document.
+const VERSIONS = 'versions';
+
+function memberOf([place, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own, fingerprint]) {
+  const folder = data.folders[place];
+  const path = folder ? `${folder.replace(/\/$/, '')}/${name}` : name;
   return {
-    folder: data.folders[folder],
+    folder,
     name,
+    path,
+    searched: path.toLowerCase(),
     bytes,
     mtime,
     coding: data.codings[coding],
@@ -24,20 +31,22 @@ function memberOf([folder, name, bytes, mtime, coding, features, short, damaged,
     alike,
     exact: Boolean(exact),
     own,
+    fingerprint,
+    doubt,
   };
 }
 
 /** Tell each member its set, if its text has copies here, and how it is the same as the one before. */
 function placeInSets(members, sets) {
   let place = 0;
-  for (const contents of sets) {
+  for (const [number, contents] of sets.entries()) {
     const size = contents.reduce((sum, count) => sum + count, 0);
     const isHeaded = size > 1 && (size < members.length || (contents.length > 1 && contents.length < size));
     if (isHeaded) members[place].heads = contents;
-    for (const member of members.slice(place, place + size)) member.inSet = isHeaded;
-    contents.forEach((count, number) => {
+    for (const member of members.slice(place, place + size)) Object.assign(member, { text: number, inSet: isHeaded });
+    contents.forEach((count, content) => {
       for (let copy = 0; copy < count; copy += 1, place += 1) {
-        if (copy || number) members[place].same = copy ? 'identical bytes' : 'identical text';
+        if (copy || content) members[place].same = copy ? 'identical bytes' : 'identical text';
       }
     });
   }
@@ -53,13 +62,13 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing]) {
   placeInSets(members, sets);
   const identical = identicalOf(sets);
   const [first, ...others] = members;
-  for (const member of members) member.path = member.folder ? `${member.folder.replace(/\/$/, '')}/${member.name}` : member.name;
+  first.isFirst = true;
   const least = others.reduce((low, each) => (each.alike < low.alike ? each : low));
   return {
     id,
     kind,
     // The kinds of sameness that there are in it.
-    kinds: [kind, identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
+    kinds: [kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
     identical,
     diameter,
     // Names of versions from the oldest to the newest, and what changed; null for other groups.
@@ -71,7 +80,6 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing]) {
     exact: least.exact,
     // What could be had back: all but the representative, where these are duplicates.
     copies: kind === SAME_PATTERN ? 0 : others.reduce((sum, each) => sum + each.bytes, 0),
-    searched: members.map((each) => each.path.toLowerCase()),
   };
 }
 
@@ -79,6 +87,25 @@ const groups = data.groups.map(groupOf);
 
 // Files of one pattern, which are no duplicates and shown only when asked for.
 const patterns = data.patterns.map(groupOf);
+
+/** How alike two members of a group are: {alike, exact}; by their fingerprints if not known better. */
+function alikeOf({ members }, one, two) {
+  const [a, b] = [members[one], members[two]];
+  if (a.text === b.text) return { alike: 1, exact: true };
+  const other = a.text === members[0].text ? b : b.text === members[0].text ? a : null;
+  if (other) return { alike: other.alike, exact: other.exact };
+  const bits = distanceOf(atob(a.fingerprint), atob(b.fingerprint));
+  return { alike: Math.max(0, Math.cos((Math.PI * bits) / data.settings.bits)), exact: false };
+}
+
+/** The bits that differ in two fingerprints, strings of a byte a character. */
+function distanceOf(a, b) {
+  let bits = 0;
+  for (let i = 0; i < a.length; i++) {
+    for (let left = a.charCodeAt(i) ^ b.charCodeAt(i); left; left &= left - 1) bits += 1;
+  }
+  return bits;
+}
 
 /** How alike in words: exact, or with a tilde what the distance stands for. */
 function likeness(alike, exact) {

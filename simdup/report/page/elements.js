@@ -48,17 +48,71 @@ function escaped(character) {
   return sign + code.toString(16).padStart(digits, '0');
 }
 
-/** A name with its folder in the background; cut off from the direction of what surrounds it. */
-function pathOf(member) {
-  const folder = member.folder ? member.folder.replace(/\/?$/, '/') : '';
+/**
+ * A name with its folder in the background; cut off from the direction of what surrounds it.
+ * `shared` is the beginning that is left out, and `words` are marked.
+ */
+function pathOf(member, { shared = '', words = [] } = {}) {
+  const folder = member.path.slice(shared.length, member.path.length - member.name.length);
+  const found = placesOf(folder + member.name, words);
   return make('bdi', { class: 'path' },
-    folder ? make('span', { class: 'folder' }, ...breakable(folder)) : null,
-    make('span', { class: 'name' }, member.name));
+    folder ? make('span', { class: 'folder' }, ...breakable(folder, found)) : null,
+    make('span', { class: 'name' }, ...lit(member.name, folder.length, found)));
 }
 
 /** A folder that a line may break after each slash. */
-function breakable(folder) {
-  return folder.split(/(?<=\/)/).flatMap((part) => [part, make('wbr')]);
+function breakable(folder, found) {
+  let at = 0;
+  return folder.split(/(?<=\/)/).flatMap((part) => {
+    at += part.length;
+    return [...lit(part, at - part.length, found), make('wbr')];
+  });
+}
+
+/** Where a text has any of these words, in small letters: [from, to] of each, in order, none overlapping. */
+function placesOf(text, words) {
+  const small = text.toLowerCase();
+  if (small.length !== text.length) return [];
+  const found = [];
+  for (const word of words) {
+    for (let at = small.indexOf(word); at >= 0; at = small.indexOf(word, at + 1)) found.push([at, at + word.length]);
+  }
+  const places = [];
+  for (const [from, to] of found.sort((a, b) => a[0] - b[0])) {
+    const last = places.at(-1);
+    if (last && from <= last[1]) last[1] = Math.max(last[1], to);
+    else places.push([from, to]);
+  }
+  return places;
+}
+
+/** A piece of a text that begins at a place, as nodes in which the found places are marked. */
+function lit(piece, begin, found) {
+  const nodes = [];
+  let end = 0;
+  for (const place of found) {
+    const [from, to] = place.map((each) => Math.min(Math.max(each - begin, 0), piece.length));
+    if (from >= to) continue;
+    nodes.push(piece.slice(end, from), make('mark', {}, piece.slice(from, to)));
+    end = to;
+  }
+  return [...nodes, piece.slice(end)].filter((node) => node !== '');
+}
+
+/** The folder, with its slash, in which all of these paths lie; '' for none. */
+function sharedFolder(paths) {
+  let [shared] = paths;
+  for (const path of paths) {
+    while (!path.startsWith(shared)) shared = shared.slice(0, shared.lastIndexOf('/', shared.length - 2) + 1);
+    shared = shared.slice(0, shared.lastIndexOf('/') + 1);
+  }
+  return shared;
+}
+
+/** A day of the reader's place in words of the present language. */
+function dayOf(seconds) {
+  const [place, month] = page.language === 'zh' ? ['zh-CN', 'long'] : ['en-GB', 'short'];
+  return new Date(seconds * 1000).toLocaleDateString(place, { day: 'numeric', month, year: 'numeric' });
 }
 
 /** Bytes in at most four digits and a unit. */

@@ -15,7 +15,7 @@ const CHOICES = ['kind', 'folder', 'coding', 'order'];
 /** Fill the choices, in the present language, and keep what was chosen. */
 function drawFilters() {
   const all = ['', t('all')];
-  const present = [...KINDS, SAME_PATTERN].filter((kind) => listed().some((group) => group.kinds.includes(kind)));
+  const present = [...KINDS, VERSIONS, SAME_PATTERN].filter((kind) => listed().some((group) => group.kinds.includes(kind)));
   byId('siblings').hidden = !patterns.length;
   byId('siblings').querySelector('span').textContent = t('patterns', patterns.length);
   setOptions('kind', [all, ...present.map((kind) => [kind, t('kinds')[kind]])]);
@@ -60,10 +60,19 @@ function foldersOf() {
 function applyFilters() {
   const wanted = wish();
   const all = listed();
-  page.shown = all.filter((group) => fits(group, wanted)).sort(ORDERS[byId('order').value]);
-  byId('count').textContent = t('counted', page.shown.length, all.length);
-  byId('reset').disabled = !Object.values(wanted).some((value) => value.length !== 0 && value !== 0 && value !== 100);
+  const found = all.filter((group) => fits(group, wanted)).sort(ORDERS[byId('order').value]);
+  page.wanted = wanted;
+  page.shown = folded(found, wanted);
+  byId('count').textContent = t('counted', found.length, all.length);
+  byId('reset').disabled = !isNarrow(wanted) && !wanted.kind;
+  pressFacets();
+  writeAddress();
   drawGroups();
+}
+
+/** Whether something is wanted of a single file: words, a folder, an encoding or a similarity. */
+function isNarrow({ words, folder, coding, low, high }) {
+  return Boolean(words.length || folder || coding || low > 0 || high < 100);
 }
 
 /** What is typed and chosen. */
@@ -79,14 +88,28 @@ function wish() {
   };
 }
 
-/** Whether the group has one member that fits in all: its words, folder and encoding. */
-function fits(group, { words, kind, folder, coding, low, high }) {
-  const alike = group.least * 100;
-  if ((kind && !group.kinds.includes(kind)) || alike < low - 1e-9 || alike > high + 1e-9) return false;
-  return group.members.some((member, place) =>
-    (!folder || member.folder === folder || member.folder.startsWith(folder === '/' ? '/' : `${folder}/`))
+/** Whether the group is of the kind and has a member that fits in all else; which one is remembered. */
+function fits(group, wanted) {
+  if (wanted.kind && !group.kinds.includes(wanted.kind)) return false;
+  const place = group.members.findIndex((member) => isWanted(member, wanted));
+  page.found.set(group.id, place);
+  return place >= 0;
+}
+
+/** Whether this file has all words in its path, and the folder, encoding and similarity, as shown. */
+function isWanted(member, { words, folder, coding, low, high }) {
+  if (low > 0 || high < 100) {
+    const shown = Math.floor(member.alike * 1000 + 1e-9) / 10;
+    if (member.isFirst || shown < low || shown > high) return false;
+  }
+  return (!folder || member.folder === folder || member.folder.startsWith(folder === '/' ? '/' : `${folder}/`))
     && (!coding || member.coding === coding)
-    && words.every((word) => group.searched[place].includes(word)));
+    && words.every((word) => member.searched.includes(word));
+}
+
+/** Whether something is wanted of a single file, and this is one. */
+function isFound(member) {
+  return isNarrow(page.wanted) && isWanted(member, page.wanted);
 }
 
 function resetFilters() {
@@ -99,4 +122,8 @@ function listenToFilters() {
   for (const id of CHOICES) byId(id).addEventListener('change', applyFilters);
   byId('reset').addEventListener('click', resetFilters);
   byId('patterns').addEventListener('change', switchPatterns);
+  byId('unfold').addEventListener('click', () => {
+    const isOpen = byId('finer').classList.toggle('unfolded');
+    byId('unfold').setAttribute('aria-expanded', String(isOpen));
+  });
 }

@@ -25,7 +25,7 @@ function drawHistogram() {
   const x = (share) => PLOT.left + ((share * 100 - from) / step) * width;
   byId('caption').textContent = t('histogram', `${from} %`);
   byId('histogram').replaceChildren(
-    ...bins.flatMap((bin, place) => barOf(bin, place, { most, width, label: `${from + place * step} %` })),
+    ...bins.flatMap((bin, place) => barOf(bin, place, { most, width, from: from + place * step, step })),
     ...axis(from, x),
     ...thresholdAt(data.settings.least, x),
   );
@@ -33,10 +33,16 @@ function drawHistogram() {
     make('span', { class: `kind ${classOf(kind)}` }, t('kinds')[kind])));
 }
 
-/** One bar: its kinds on top of each other; a single file can still be seen. */
-function barOf(bin, place, { most, width, label }) {
+/** One bar: its kinds on top of each other; a single file can still be seen. A click shows its groups. */
+function barOf(bin, place, { most, width, from, step }) {
   let top = PLOT.bottom;
-  const bar = draw('g', {}, draw('title', {}, t('bar', bin.all, label)));
+  const label = t('bar', bin.all, `${from} %`);
+  const show = () => showSimilarity(from, step);
+  const bar = draw('g', {
+    class: 'bar', role: 'button', tabindex: 0, 'aria-label': label, onclick: show, onkeydown: (event) => event.key === 'Enter' && show(),
+  }, draw('title', {}, label), draw('rect', {
+    class: 'space', x: PLOT.left + place * width, y: PLOT.top, width, height: PLOT.bottom - PLOT.top,
+  }));
   for (const kind of KINDS.toReversed()) {
     if (!bin[kind]) continue;
     const height = Math.max(1.5, (bin[kind] / most) * (PLOT.bottom - PLOT.top));
@@ -46,6 +52,15 @@ function barOf(bin, place, { most, width, label }) {
     }));
   }
   return bin.all ? [bar] : [];
+}
+
+/** Show the groups with files of this similarity in per cent, and go to them. */
+function showSimilarity(from, step) {
+  byId('low').value = from;
+  byId('high').value = from >= 100 ? 100 : Math.min(99.9, from + step - 0.1);
+  applyFilters();
+  byId('filters').scrollIntoView();
+  byId('list').focus({ preventScroll: true });
 }
 
 function axis(from, x) {

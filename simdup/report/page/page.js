@@ -2,18 +2,31 @@
 
 const THEMES = ['auto', 'light', 'dark'];
 
+const GOING = ['ArrowDown', 'ArrowUp', 'Home', 'End'];
+
 const page = {
-  language: data.language,
+  language: data.language ?? ofBrowser(),
   theme: 'auto',
+  // The rows of the list: groups, and pairs of folders with their groups.
   shown: groups,
-  // By the id of an open group: the places of the two members that are compared, or null.
+  // What is typed and chosen, and by the id of a group the place of its first member that fits.
+  wanted: null,
+  found: new Map(),
+  // By the id of an open row: the places of the two members that are compared, or null.
   open: new Map(),
 };
+
+/** The first language of the reader's browser that the page speaks. */
+function ofBrowser() {
+  const spoken = navigator.languages.map((each) => each.slice(0, 2));
+  return spoken.find((each) => each in WORDS) ?? 'en';
+}
 
 /** Say everything in the present language. */
 function drawPage() {
   document.documentElement.lang = page.language === 'zh' ? 'zh-Hans' : 'en';
-  document.title = `${t('title')} · simdup`;
+  byId('title').textContent = titleInWords();
+  document.title = `${titleInWords()} · simdup`;
   for (const element of document.querySelectorAll('[data-w]')) element.textContent = t(element.dataset.w);
   for (const element of document.querySelectorAll('[data-label]')) element.setAttribute('aria-label', t(element.dataset.label));
   for (const element of document.querySelectorAll('[data-hint]')) element.placeholder = t(element.dataset.hint);
@@ -26,7 +39,9 @@ function drawPage() {
   drawSummary();
   drawHistogram();
   drawFilters();
-  drawFolderPairs();
+  drawParts();
+  drawFacets();
+  drawRuling();
   applyFilters();
 }
 
@@ -48,47 +63,74 @@ function onKey(event) {
     event.preventDefault();
     byId('search').focus();
   } else if (key === 'Escape') leave(target);
-  else if (target.matches('.head')) goFrom(target, key, event);
+  else if (GOING.includes(key)) goFrom(target, key, event);
+  else if (target.matches('input, select, dialog *')) return;
+  else if (data.plan && key === 'z') undoStep();
+  else if ((key === 'n' || key === 'p') && target.closest('.comparison')) stepFrom(target, key === 'n' ? 1 : -1);
+  else onDecidingKey(target, key);
 }
 
-/** Escape: empty the search, or close the group that one is in. */
-function leave(target) {
+/** Go from the comparison that one is in to the next pair, or to the one before. */
+function stepFrom(target, step) {
   const item = target.closest('.group');
+  stepPair(listed().find(({ id }) => `group-${id}` === item.id), step);
+}
+
+/** Escape: empty the search, or close the comparison that one is in, or the row of the list. */
+function leave(target) {
+  const item = target.closest('.group, .pair');
   if (target.id === 'search' && target.value) {
     target.value = '';
     applyFilters();
   }
   const group = item && listed().find((each) => `group-${each.id}` === item.id);
-  if (group && page.open.has(group.id)) toggle(group);
+  if (group && target.closest('.comparison')) {
+    page.open.set(group.id, null);
+    redraw(group);
+    headOf(group).focus();
+  } else if (group && page.open.has(group.id)) toggle(group);
+  else if (item && !group && page.open.has(item.id)) item.querySelector('.head').click();
 }
 
-/** Up, down, home and end among the groups. */
-function goFrom(head, key, event) {
-  const item = head.closest('.group');
-  if (key === 'ArrowDown' && !item.nextElementSibling) drawMore();
+/** Up, down, home and end in the list and open groups; down also from the top and the search. */
+function goFrom(target, key, event) {
+  const isAbove = target === document.body || target.id === 'search' || target.id === 'list';
+  const from = target.closest('.head, .member');
+  if (!(from || (isAbove && key === 'ArrowDown')) || target.matches('select, .comparison *')) return;
   if (key === 'End') drawMore(Infinity);
-  const next = {
-    ArrowDown: item.nextElementSibling,
-    ArrowUp: item.previousElementSibling,
-    Home: item.parentElement.firstElementChild,
-    End: item.parentElement.lastElementChild,
-  }[key];
-  if (!next) return;
+  const stops = () => [...byId('list').querySelectorAll('.head:not(.still), .member')];
+  const at = stops().indexOf(from);
+  if (key === 'ArrowDown' && at === stops().length - 1) drawMore();
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: stops().length - 1 }[key];
+  const place = next < 0 ? byId('search') : stops()[next];
+  if (!place) return;
   event.preventDefault();
-  next.querySelector('.head').focus();
+  place.focus();
 }
 
 function start() {
   listenToFilters();
   byId('language').addEventListener('click', switchLanguage);
   byId('theme').addEventListener('click', switchTheme);
-  byId('more').addEventListener('click', () => drawMore());
+  byId('more').querySelector('button').addEventListener('click', () => drawMore());
+  document.querySelector('.skip').addEventListener('click', (event) => {
+    // The address has the filters, so the link does not change it.
+    event.preventDefault();
+    byId('list').focus();
+  });
   document.addEventListener('keydown', onKey);
   new IntersectionObserver((seen) => {
     if (seen.some((each) => each.isIntersecting)) drawMore();
   }, { rootMargin: '600px' }).observe(byId('more'));
   // On paper there is nothing to scroll.
   window.addEventListener('beforeprint', () => drawMore(Infinity));
+  listenToAddress();
+  if (data.plan) {
+    listenToDecisions();
+    readDecisions();
+  }
+  page.wanted = wish();
+  readAddress();
   drawPage();
 }
 

@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from simdup.files.read import digest
 from simdup.files.sets import entries
 from simdup.records import Document, Kind, Skipped
 from simdup.report.folders import newer_name
-from simdup.report.page import LARGEST_PAGE
+from simdup.report.page import LANGUAGES, LARGEST_PAGE
+from simdup.report.page.deciding import plan_fields
+from simdup.report.space import repeated
 from simdup.report.text import chain_parts, family_figures, skips
 from simdup.report.wording import printable, sharing
 from simdup.theory import similarity_at
@@ -26,7 +29,7 @@ from simdup.versions import version
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simdup.records import FolderPair, Group, Member, ScanResult
+    from simdup.records import FolderPair, Group, Member, Part, ScanResult
     from simdup.settings import Settings
 
 #: Reads the text of a document for the page, or says why it cannot be read.
@@ -37,8 +40,9 @@ FRAME = 500_000
 
 #: The scripts, in the order in which they run: what each needs at once stands before it.
 SCRIPTS = (
-    *("words", "elements", "diff", "texts", "data", "histogram", "summary", "comparison"),
-    *("groups", "filters", "page"),
+    *("words", "elements", "diff", "texts", "data", "histogram", "summary", "facets"),
+    *("comparison", "rules", "files", "decisions", "deciding", "export"),
+    *("members", "groups", "folders", "filters", "address", "page"),
 )
 
 #: Characters of a text that the page has; a longer one is cut, and the page says so.
@@ -54,23 +58,31 @@ AROUND = 70
 # With fewer bytes left, no further group is tried.
 TOO_LITTLE = 1_000
 
-#: So many skipped files are listed by name, unreadable ones first; all are counted.
+#: So many parts of larger files are listed; all are counted.
+MOST_PARTS = 1000
+
+#: So many skipped files are listed by name, unreadable ones first, and so many doubtful ones; all
+#: are counted.
 MOST_SKIPPED = 1000
 
 
 def render(
     result: ScanResult,
-    language: str,
+    language: str | None,
     read: ReadText | None = None,
     groups: Iterable[Group] | None = None,
+    day: float | None = None,
 ) -> Iterator[str]:
-    """The lines of the page, in one of LANGUAGES.
+    """The lines of the page, in one of LANGUAGES, or for None in the one of the reader's browser.
 
     `read` reads the texts for the page; None makes a page without texts. `groups` may be the
     groups and patterns of the result wrapped in a progress bar, which advances while texts are
-    read.
+    read. `day` is when the scan was, in seconds since 1970; None if that is unknown.
     """
     data = _data(result)
+    data["plan"] = plan_fields(
+        result, digest(_json(data).encode("utf-8", "backslashreplace")).hex()
+    )
     blocks, left_out = dict[int, str](), 0
     if read is not None:
         room = LARGEST_PAGE - FRAME - len(_json(data).encode("utf-8", "backslashreplace"))
@@ -79,13 +91,14 @@ def render(
         )
     data |= {
         "language": language,
+        "day": day,
         "texts": read is not None,
         "leftOut": left_out,
         "longestText": LONGEST_TEXT,
         "largestPage": LARGEST_PAGE,
     }
     # Line by line and not joined: the texts may have many megabytes.
-    before, after = _frame(language).split("<!-- texts -->\n")
+    before, after = _frame(language or LANGUAGES[0]).split("<!-- texts -->\n")
     yield before.rstrip("\n")
     for number, block in blocks.items():
         yield f'<script type="text/plain" id="texts-{number}">{block}</script>'
@@ -141,6 +154,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
     return {
         "version": version("simdup"),
         "complete": result.complete,
+        "places": _places(result),
+        "repeated": _repeated(result),
         "settings": _settings(result.settings),
         "found": stats.found,
         "read": stats.fingerprinted,
@@ -151,6 +166,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "recall": recall and [recall.value, recall.low, recall.high],
         "skips": skips(result.skipped),
         "skipped": _skipped(result.skipped),
+        "parts": [_part_of_file(part) for part in result.parts[:MOST_PARTS]],
+        "allParts": len(result.parts),
         "folderPairs": [_folder_pair(pair) for pair in result.folders],
         "folders": list(folders),
         "codings": list(encodings),
@@ -158,6 +175,8 @@ def _data(result: ScanResult) -> dict[str, Any]:
         "patterns": patterns,
         "siblings": stats.siblings,
         "identityOnly": stats.identity_only,
+        "doubtful": [[printable(each.path), each.doubt] for each in result.doubtful[:MOST_SKIPPED]],
+        "doubts": len(result.doubtful),
     }
 
 
@@ -171,6 +190,7 @@ def _settings(settings: Settings) -> dict[str, Any]:
         "verified": verified,
         "similarity": settings.similarity if verified else None,
         "ownShare": settings.own_share if verified else None,
+        "parts": settings.parts,
         "k": settings.distance,
         "least": settings.similarity if verified else _estimate(settings.distance, recipe.bits),
         "linkage": settings.linkage,
@@ -214,18 +234,47 @@ def _member(
         document.features,
         int(document.is_short),
         document.damaged,
+        document.doubt,
         member.kind.value,
         member.distance,
         round(_estimate(member.distance, bits) if alike is None else alike, 6),
         int(alike is not None),
         None if member.own_share is None else round(member.own_share, 6),
+        b64encode(member.fingerprint).decode(),
     ]
 
 
+def _part_of_file(part: Part) -> list[Any]:
+    """A part of a larger file as the page reads it in groups.js."""
+    return [printable(part.path), printable(part.whole), part.share, part.start, part.end]
+
+
 def _folder_pair(pair: FolderPair) -> list[Any]:
-    """A pair of folders as the page reads it in groups.js."""
+    """A pair of folders as the page reads it in folders.js."""
     names = printable(pair.path), printable(pair.other)
-    return [*names, pair.copies, pair.files, pair.identical, pair.unread, newer_name(pair)]
+    figures = pair.copies, pair.files, pair.identical, pair.unread
+    return [*names, list(pair.groups), *figures, newer_name(pair)]
+
+
+def _places(result: ScanResult) -> list[str]:
+    """What was searched, as it was named; the home folder and what is in it with a tilde.
+
+    Nothing if the files were named one by one.
+    """
+    home, places = os.path.expanduser("~"), list[str]()
+    for root in result.roots or ():
+        path = os.path.normpath(root)
+        if path == os.curdir:
+            path = result.base or path
+        inside = path == home or path.startswith(os.path.join(home, ""))
+        places.append(printable("~" + path[len(home) :] if inside and home != os.sep else path))
+    return places
+
+
+def _repeated(result: ScanResult) -> list[list[int]]:
+    """The files and bytes that repeat another file's bytes, its text, or nearly its text."""
+    found = repeated(result.groups)
+    return [[each.files, each.bytes] for each in (found.identical, found.text, found.near)]
 
 
 def _skipped(skipped: tuple[Skipped, ...]) -> list[list[str]]:

@@ -1,11 +1,18 @@
 // What was found, how, and what was left out.
 
+/** Where and when the scan was, in words. */
+function titleInWords() {
+  const places = data.places.length > 2 ? [data.places[0], t('morePlaces', data.places.length - 1)] : data.places;
+  return t('title', places, data.read, data.day === null ? '' : dayOf(data.day));
+}
+
 function drawSummary() {
   byId('warnings').replaceChildren(...warnings().map((text) => make('p', { class: 'warning' }, text)));
   byId('figures').replaceChildren(...figures());
   byId('settings').replaceChildren(
     make('h2', {}, t('settings')),
     make('p', {}, settingsInWords().join(page.language === 'zh' ? '' : ' ')),
+    ...doubts(),
     make('h2', {}, t('skippedTitle')),
     ...skips(),
   );
@@ -36,10 +43,11 @@ function figures() {
 }
 
 function settingsInWords() {
-  const { features, ngram, top, bits, verified, similarity, ownShare, k, least, linkage, encoding } = data.settings;
+  const { features, ngram, top, bits, verified, similarity, ownShare, parts, k, least, linkage, encoding } = data.settings;
   return [
     verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(least)),
     ownShare ? t('ownShare', percent(ownShare)) : '',
+    parts ? t('partsAsked', percent(parts)) : '',
     data.siblings ? t('siblings', data.siblings) : '',
     data.identityOnly.length ? t('identityOnly', data.identityOnly.map(([kind, count]) => [t('noise')[kind] ?? kind, count])) : '',
     data.recall ? t('recall', ...data.recall.map(percent)) : '',
@@ -65,8 +73,23 @@ function skips() {
 }
 
 function skippedNames() {
-  return data.skipped.map(([path, reason, detail]) => make('li', {}, make('bdi', { class: 'path' }, path),
-    make('span', { class: 'note' }, ` ${inWords(reason)}${detail ? ` (${detail})` : ''}`)));
+  return data.skipped.map(([path, reason, detail]) => nameOf(path, `${inWords(reason)}${detail ? ` (${detail})` : ''}`));
+}
+
+function nameOf(path, note) {
+  return make('li', {}, make('bdi', { class: 'path' }, path), make('span', { class: 'note' }, ` ${note}`));
+}
+
+/** The files whose texts are doubtful, each with the reason; nothing if there are none. */
+function doubts() {
+  if (!data.doubts) return [];
+  return [
+    make('h2', {}, t('doubtfulTitle')),
+    make('p', {}, t('doubtfulMeaning')),
+    make('details', {},
+      make('summary', {}, t('skippedShown', data.doubtful.length, data.doubts)),
+      make('ul', { class: 'names' }, data.doubtful.map(([path, doubt]) => nameOf(path, inWords(doubt))))),
+  ];
 }
 
 function inWords(reason) {

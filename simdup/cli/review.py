@@ -1,0 +1,235 @@
+"""`simdup clean --review`: a question for each file that is no identical copy, at the terminal.
+
+It only writes a plan. After every answer the plan so far is in a file beside it, so nothing that
+was answered is lost, and the next review goes on from there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from simdup.clean.review import Answer, Review
+from simdup.cli.output import writer
+from simdup.cli.terminal import tell
+from simdup.errors import InputError
+from simdup.records import Kind
+from simdup.report.wording import count, percent, printable, size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simdup.clean.records import Act, FileId, Plan
+    from simdup.clean.review import Question
+    from simdup.records import Comparison
+    from simdup.report.terminal import TerminalStyle
+    from simdup.settings import Settings
+
+# So many lines of a difference are shown with a question; all of them in the pager.
+_MOST_LINES = 24
+
+_LETTERS = "k,d,d!,r,i,s,b,v,o,w,q,?"
+
+_HELP = """\
+k   keep this file too
+d   drop this file: it goes for the kept one
+d!  drop this file and all others of the group that are still open
+r   reverse: keep this file, and ask about the others of the group again
+i   no duplicates: keep this file, and remember that, as `simdup ignore add` does
+s   skip this group: nothing is decided about it
+b   back to the file before
+v   view the whole difference in the pager
+o   open both files in their programs
+w   write the plan with the answers so far, and stop
+q   stop without a plan; the answers are kept for the next review
+?   this help"""
+
+
+class _Pairs:
+    """The comparisons that were made, so that no pair is read twice."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._similarity: dict[tuple[str, str], float | None] = {}
+        self._last: tuple[tuple[str, str], Comparison | InputError] | None = None
+
+    def comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
+        """Both files as they are now side by side, or why they cannot be compared."""
+        from simdup.clean.protection import changed_since
+        from simdup.files.compare import compare
+
+        pair = keep.path, file.path
+        if self._last is None or self._last[0] != pair:
+            changed = [
+                f"{each.path!r}: {why}" for each in (keep, file) if (why := changed_since(each))
+            ]
+            made: Comparison | InputError
+            try:
+                made = InputError(changed[0]) if changed else compare(*pair, self._settings)
+            except InputError as trouble:
+                made = trouble
+            self._last = pair, made
+            self._similarity[pair] = None if isinstance(made, InputError) else made.similarity
+        return self._last[1]
+
+    def alike(self, keep: FileId, file: FileId) -> float | None:
+        """The similarity of two files; None if they cannot be compared now."""
+        if (keep.path, file.path) not in self._similarity:
+            self.comparison(keep, file)
+        return self._similarity[keep.path, file.path]
+
+
+def review(
+    plan: Plan,
+    target: str,
+    *,
+    stays: Callable[[str], str],
+    act: Act,
+    ignore: Callable[[FileId, FileId], None],
+    look: TerminalStyle,
+) -> Plan | None:
+    """Ask about the files of a plan, and write the plan to `target`; None if it was not written.
+
+    `stays` says why a file must stay. `ignore` notes that two files are no duplicates. Raises
+    UsageError without a terminal.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("--review asks at a terminal, and this is none")
+    part = f"{target}.part"
+    pairs = _Pairs(plan.header.settings)
+    answers = Review(_begun(plan, part), pairs.alike, stays, act)
+    save = writer(part, as_utf8=True)
+    session = _Session(answers, pairs, ignore, look, lambda made: save(_lines(made)))
+    if not session.run():
+        tell(f"no plan written; the answers are in {printable(part)}, and the same command goes on")
+        return None
+    made = answers.plan()
+    writer(target, as_utf8=True)(_lines(made))
+    with suppress(FileNotFoundError):
+        os.unlink(part)
+    return made
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    from simdup.clean.plan import plan_lines
+
+    return plan_lines(plan)
+
+
+def _begun(plan: Plan, part: str) -> Plan:
+    """Return the plan, or that of a review that was not finished. Raises InputError."""
+    if not os.path.exists(part):
+        return plan
+    from simdup.clean.plan import read_plan
+
+    found = read_plan(part)
+    if found.header.of_digest != plan.header.of_digest:
+        raise InputError(f"{part!r}: a review of another result; remove it, or name another plan")
+    click.echo(f"going on with {printable(part)}")
+    return found
+
+
+@dataclass
+class _Session:
+    """The questions at the terminal."""
+
+    answers: Review
+    pairs: _Pairs
+    ignore: Callable[[FileId, FileId], None]
+    look: TerminalStyle
+    save: Callable[[Plan], None]
+
+    def run(self) -> bool:
+        """Ask until nothing is open or the user stops; whether the plan is to be written."""
+        shown = None
+        while question := self.answers.question():
+            if question != shown:
+                for line in _shown(question, self.answers.waiting, self.pairs, self.look):
+                    click.echo(line)
+                shown = question
+            letter = _letter(question)
+            if letter in {"w", "q", ""}:
+                return letter == "w"
+            if letter in {each.value for each in Answer}:
+                self._take(Answer(letter), question)
+            elif letter == "b":
+                if not self.answers.back():
+                    click.echo("there is no file before")
+            else:
+                self._help(letter, question)
+        return True
+
+    def _take(self, answer: Answer, question: Question) -> None:
+        """Take an answer, and save the plan so far."""
+        if trouble := self.answers.answer(answer):
+            click.echo(trouble)
+            return
+        if answer is Answer.IGNORE:
+            self.ignore(question.keep, question.file)
+        self.save(self.answers.plan())
+
+    def _help(self, letter: str, question: Question) -> None:
+        """Show what a letter asks for that is no answer."""
+        if letter == "v":
+            lines = _difference(question, self.pairs, self.look)
+            click.echo_via_pager("\n".join(lines) + "\n")
+        elif letter == "o":
+            for each in (question.keep, question.file):
+                click.launch(each.path)
+        else:
+            click.echo(_HELP)
+
+
+def _letter(question: Question) -> str:
+    """Return what the user types; "" at the end of the input."""
+    proposed = " (the rules: drop)" if question.is_proposed else ""
+    name = printable(os.path.basename(question.file.path))
+    click.echo(f"Drop {name}?{proposed} [{_LETTERS}] ", nl=False)
+    line = sys.stdin.readline()
+    if not line:
+        click.echo("")
+        return ""
+    return line.strip().lower() or "?"
+
+
+def _shown(question: Question, waiting: int, pairs: _Pairs, look: TerminalStyle) -> Iterator[str]:
+    """Yield the lines that a question begins with: both files, and how they differ."""
+    found = pairs.comparison(question.keep, question.file)
+    yield ""
+    yield look.painted(f"Group {question.group}; {count(waiting, 'file')} open", "1")
+    yield f"  keep  {_about(question.keep)}"
+    yield f"  this  {_about(question.file)}"
+    if question.copies:
+        yield f"        and {count(question.copies, 'identical copy')} of it"
+    if isinstance(found, InputError):
+        yield f"  these cannot be compared: {printable(str(found))}"
+        return
+    kind = found.left.kind_with(found.right)
+    alike = f"{percent(found.similarity)} alike" if kind is Kind.NEAR else kind.value
+    yield f"        {alike}"
+    lines = _difference(question, pairs, look)
+    yield from lines[:_MOST_LINES]
+    if len(lines) > _MOST_LINES:
+        yield f"... {count(len(lines) - _MOST_LINES, 'more line')}; v shows them"
+
+
+def _about(file: FileId) -> str:
+    written = datetime.fromtimestamp(file.mtime_ns // 10**9)  # noqa: DTZ006
+    return f"{printable(file.path)}  {size(file.size)}, {written:%Y-%m-%d %H:%M}"
+
+
+def _difference(question: Question, pairs: _Pairs, look: TerminalStyle) -> list[str]:
+    """Return the difference between two files, by sentence."""
+    from simdup.report.diff import render
+
+    found = pairs.comparison(question.keep, question.file)
+    if isinstance(found, InputError):
+        return []
+    names = question.keep.path, question.file.path
+    return list(render(*found.texts, names, look))

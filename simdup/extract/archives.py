@@ -1,0 +1,257 @@
+"""The bytes of an archive in, its members out, within bounds. Nothing is written to disk.
+
+Archives are zip and tar files, and mailboxes, whose members are mails.
+
+A member has the name under which an unpacking program would write it. Names that would lead out
+of the archive are refused, links and devices are passed over, and of several members with one
+name the last counts. An archive that has too many members, or would unpack to too much, is
+refused as a whole.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import stat
+import tarfile
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from lzma import LZMAError
+from typing import TYPE_CHECKING, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+
+from simdup.extract.cleanup import NotReadable
+from simdup.extract.mailbox import SENT, mails
+from simdup.extract.packed import PIECE, JunkError, allowance, packing_of, unpacked
+from simdup.extract.readers import check_unpacks
+from simdup.extract.sniff import Format, format_of
+from simdup.extract.zip_xml import ENCRYPTED, MEMBER_SIGN, MOST_MEMBERS, TROUBLE
+from simdup.text.encodings import Encoding, NotText, decode, detect
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from zipfile import ZipInfo
+
+ZIP = b"PK\x03\x04"
+
+# The bytes of a header in a tar file.
+_BLOCK = 512
+
+# Headers in a tar file that say more of the member that follows are longer than this in no real
+# one. Parsing them takes time by their square, and a call within a call for each of a row of them.
+_LONGEST_HEADER, _MOST_HEADERS = 1 << 16, 8
+_HEADERS = {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE} | {
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+}
+
+# A bit in the flags of a zip file's member: its name is UTF-8.
+_IS_UTF8 = 0x800
+# Other names in a zip file are in code page 437 or, against the standard, in one of these.
+_OF_NAMES = {"utf-8", "gb18030", "big5", "big5hkscs", "shift_jis", "euc-kr", "euc-jp"}
+
+# Bytes that a member of a zip file is read in. Only deflate unpacks to no more at once.
+_DEFLATED_PIECE = 1 << 16
+
+
+class Member(NamedTuple):
+    """A file in an archive."""
+
+    name: str
+    """With slashes, relative, and without "..", unless there is trouble."""
+    size: int
+    """Its bytes when unpacked, as the archive says."""
+    trouble: str = ""
+    """Why it cannot be read; "" if it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The members of an archive, and what reads them."""
+
+    members: tuple[Member, ...]
+    _read: Callable[[str], bytes]
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a member without trouble. Raises NotReadable."""
+        try:
+            return self._read(name)
+        except KeyError:
+            raise NotReadable("no such member") from None
+        except (LZMAError, RuntimeError, *TROUBLE):
+            raise NotReadable("damaged member of an archive") from None
+
+
+def is_archive(head: bytes) -> bool:
+    """Whether a file with this beginning may be an archive; documents may begin like zip files."""
+    if head.startswith(b"From "):
+        return format_of(head, "") is Format.MBOX
+    return head.startswith(ZIP) or _is_tar(head) or _is_tar(_unpacked_head(head))
+
+
+def opened(data: bytes) -> Archive:
+    """The archive that is the whole content of a file. Raises NotReadable."""
+    if data.startswith(ZIP):
+        return _zip(data)
+    if SENT.match(data):
+        return _mailbox(data)
+    if packing := packing_of(data):
+        check_unpacks(packing)
+        try:
+            return _tar(b"".join(unpacked(iter((data,)), packing, len(data))))
+        except JunkError:
+            raise NotReadable("data after its end") from None
+    return _tar(data)
+
+
+def _is_tar(head: bytes) -> bool:
+    """Whether the data begins with the header of a member of a tar file."""
+    try:
+        tarfile.TarInfo.frombuf(head[:_BLOCK], "utf-8", "surrogateescape")
+    except (tarfile.HeaderError, ValueError):
+        return False
+    return True
+
+
+def _unpacked_head(head: bytes) -> bytes:
+    """The first bytes of what is packed; empty if nothing is, or if it cannot be unpacked."""
+    packing, found = packing_of(head), bytearray()
+    if packing is not None:
+        try:
+            for part in unpacked(iter((head,)), packing, len(head)):
+                found += part
+                if len(found) >= _BLOCK:
+                    break
+        except (NotReadable, JunkError, ImportError):
+            pass
+    return bytes(found)
+
+
+def _zip(data: bytes) -> Archive:
+    if data.count(MEMBER_SIGN) > MOST_MEMBERS:
+        raise NotReadable(f"more than {MOST_MEMBERS:,} members")
+    try:
+        file = ZipFile(BytesIO(data))
+    except TROUBLE:
+        raise NotReadable("damaged zip file") from None
+    every = file.infolist()
+    infos = dict(zip(_zip_names(every), every, strict=True))
+    infos = {name: info for name, info in infos.items() if not name.endswith("/")}
+    members = (Member(name, info.file_size, _trouble_of_zip(info)) for name, info in infos.items())
+    return Archive(_checked(members, data), lambda name: _read_zipped(file, infos[name]))
+
+
+def _read_zipped(file: ZipFile, info: ZipInfo) -> bytes:
+    """The bytes of a member, read in pieces so that little more is unpacked than it should have."""
+    is_simple = info.compress_type in {ZIP_STORED, ZIP_DEFLATED}
+    with file.open(info) as member:
+        pieces = iter(partial(member.read, _DEFLATED_PIECE if is_simple else PIECE), b"")
+        return b"".join(pieces)
+
+
+def _trouble_of_zip(info: ZipInfo) -> str:
+    if info.flag_bits & ENCRYPTED:
+        return "encrypted"
+    mode = info.external_attr >> 16
+    return "" if stat.S_IFMT(mode) in {0, stat.S_IFREG} else "no regular file"
+
+
+def _zip_names(infos: list[ZipInfo]) -> Iterator[str]:
+    """The names of members, in normal form.
+
+    Programs on Chinese Windows write names in GBK without saying so, which `zipfile` reads as the
+    code page 437 of DOS.
+    """
+    raw = [None if each.flag_bits & _IS_UTF8 else _as_written(each.filename) for each in infos]
+    encoding = _encoding_of_names(b"\n".join(filter(None, raw)))
+    for info, name in zip(infos, raw, strict=True):
+        read = info.filename if name is None or encoding is None else decode(name, encoding)
+        yield _plain(read.replace("\\", "/"))
+
+
+def _as_written(name: str) -> bytes | None:
+    """The bytes of a name that was read as code page 437; None if it was not."""
+    try:
+        return name.encode("cp437")
+    except UnicodeEncodeError:
+        return None
+
+
+def _encoding_of_names(names: bytes) -> Encoding | None:
+    """UTF-8 or an East Asian encoding, if the names are in it; else None."""
+    found = detect(names)
+    return None if isinstance(found, NotText) or found.name not in _OF_NAMES else found
+
+
+def _mailbox(data: bytes) -> Archive:
+    places = {f"{number:05}.eml": place for number, place in enumerate(mails(data), 1)}
+    if len(places) > MOST_MEMBERS:
+        raise NotReadable(f"more than {MOST_MEMBERS:,} members")
+    members = (Member(name, place.stop - place.start) for name, place in places.items())
+    return Archive(tuple(members), lambda name: data[places[name]])
+
+
+def _tar(data: bytes) -> Archive:
+    _check_headers(data)
+    places: dict[str, tuple[int, int]] = {}
+    found: dict[str, Member] = {}
+    try:
+        with tarfile.open(fileobj=BytesIO(data), mode="r:") as file:
+            for number, info in enumerate(file):
+                if number >= MOST_MEMBERS:
+                    raise NotReadable(f"more than {MOST_MEMBERS:,} members")
+                if info.isdir():
+                    continue
+                name = _plain(info.name)
+                found[name] = Member(name, info.size, _trouble_of_tar(info))
+                places[name] = info.offset_data, info.offset_data + info.size
+    except (tarfile.TarError, RecursionError, *TROUBLE):
+        raise NotReadable("damaged tar file") from None
+    return Archive(_checked(found.values(), data), lambda name: data[slice(*places[name])])
+
+
+def _check_headers(data: bytes) -> None:
+    """Raise NotReadable for headers of a tar file that would keep `tarfile` busy."""
+    at = in_row = 0
+    while at < len(data):
+        try:
+            header = tarfile.TarInfo.frombuf(data[at : at + _BLOCK], "utf-8", "surrogateescape")
+        except (tarfile.HeaderError, ValueError):
+            return  # where `tarfile` ends too
+        in_row = in_row + 1 if header.type in _HEADERS else 0
+        is_long = header.type in _HEADERS and header.size > _LONGEST_HEADER
+        if is_long or in_row > _MOST_HEADERS or header.type == tarfile.GNUTYPE_SPARSE:
+            raise NotReadable("unusual headers in a tar file")
+        if header.size < 0:
+            return
+        has_data = header.isreg() or header.type in _HEADERS
+        at += _BLOCK + (-(-header.size // _BLOCK) * _BLOCK if has_data else 0)
+
+
+def _trouble_of_tar(info: tarfile.TarInfo) -> str:
+    if info.issparse():
+        return "sparse file"
+    return "" if info.isreg() else "no regular file"
+
+
+def _plain(name: str) -> str:
+    """A member's name in normal form, relative to where it is unpacked; a folder keeps its end."""
+    end = "/" if name.endswith("/") else ""
+    return posixpath.normpath(name.lstrip("/")) + end
+
+
+def _checked(members: Iterable[Member], data: bytes) -> tuple[Member, ...]:
+    """The members; a name that leads elsewhere is trouble. Raises NotReadable for too much."""
+    found = tuple(
+        each._replace(trouble="its name leads out of the archive")
+        if _is_hostile(each.name)
+        else each
+        for each in members
+    )
+    if sum(each.size for each in found if not each.trouble) > allowance(len(data)):
+        raise NotReadable("unpacks to too much")
+    return found
+
+
+def _is_hostile(name: str) -> bool:
+    return name in {"", ".", ".."} or name.startswith(("../", "/")) or "\0" in name

@@ -1,0 +1,39 @@
+r"""Markdown without the front matter that says things about it: YAML or TOML between two rulers."""
+
+from __future__ import annotations
+
+import re
+
+from simdup.extract.cleanup import NotReadable, check_length
+from simdup.extract.text_formats import characters
+
+# The ruler at the end stands within so many characters.
+_LONGEST = 1 << 16
+
+_END = {"---": re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)} | {
+    "+++": re.compile(r"^\+\+\+[ \t]*$\n?", re.MULTILINE)
+}
+# What stands on a line of it: a key with its value, a part of a value, a comment, or nothing.
+_LINE = {
+    "---": re.compile(r"[^\s:#-][^:]{0,100}:(?:\s|$)|[ \t#\]}]|-(?:\s|$)|$"),
+    "+++": re.compile(r"[\w\"'.-]{1,100}[ \t]*=|[ \t#\[\]}\"']|$"),
+}
+
+
+def text(data: bytes) -> str:
+    r"""What follows the front matter. Raises NotReadable for a file without front matter.
+
+    >>> text(b"---\ntitle: Tea\ntags: [a, b]\n---\n\nWarm the pot.\n")
+    'Warm the pot.\n'
+    """
+    source = characters(data).lstrip()
+    ruler = source[:3]
+    begin = source.find("\n") + 1
+    end = _END[ruler].search(source, begin, begin + _LONGEST) if ruler in _END else None
+    if end is None or not all(map(_LINE[ruler].match, source[begin : end.start()].split("\n"))):
+        raise NotReadable("no front matter")
+    found = source[end.end() :].lstrip("\n")
+    if not found.strip():
+        raise NotReadable("nothing but front matter")
+    check_length(len(found))
+    return found

@@ -1,0 +1,49 @@
+"""The cells of a Jupyter notebook: prose and code, without output, pictures and metadata.
+
+Both versions in use are read, 3 and 4 (`nbformat`); version 3 has its cells in worksheets.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from simdup.extract.cleanup import NotReadable, TextBuilder, unless_empty
+from simdup.extract.text_formats import characters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def text(data: bytes) -> str:
+    """The source of all cells. Raises NotReadable for a file that is no notebook."""
+    try:
+        found = json.loads(characters(data))
+    except (ValueError, RecursionError):
+        raise NotReadable("no notebook") from None
+    if not isinstance(found, dict) or not isinstance(found.get("nbformat"), int):
+        raise NotReadable("no notebook")
+    cells = TextBuilder()
+    for cell in _cells(found):
+        cells.add(_source(cell) + "\n\n")
+    return unless_empty(str(cells))
+
+
+def _cells(notebook: dict[str, object]) -> Iterator[dict[str, object]]:
+    """The cells of a notebook, or of its worksheets."""
+    yield from _objects(notebook.get("cells"))
+    for sheet in _objects(notebook.get("worksheets")):
+        yield from _objects(sheet.get("cells"))
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    """The JSON objects in a list; none if it is none."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _source(cell: dict[str, object]) -> str:
+    """What was typed into a cell: a string, or a list of lines."""
+    source = cell.get("source", cell.get("input"))
+    if isinstance(source, list):
+        return "".join(line for line in source if isinstance(line, str))
+    return source if isinstance(source, str) else ""

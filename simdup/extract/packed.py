@@ -1,0 +1,193 @@
+"""Packed bytes in, the bytes that were packed out: gzip, xz, bzip2 and zstandard.
+
+Data is unpacked piece by piece in the process that reads the file: these decoders are small, and
+a process of their own would take longer than they do. What comes out is counted and limited.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zlib
+from functools import cache, partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simdup.extract.cleanup import NotReadable
+from simdup.settings import PACKINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+# Bytes that one file may unpack to: the XML of real documents has 10 MB.
+LARGEST = 200_000_000
+# Unpacked bytes for each packed one, beyond LITTLE: real documents reach 20, deflate can reach
+# 1032 and the others far more.
+RATIO, LITTLE = 250, 1 << 24
+
+# Packed bytes unpacked at a time, which may become 120 MB.
+PIECE = 1 << 12
+
+#: Bytes that tell how a file is packed; no more than PIECE.
+MARK = 10
+
+# Memory that a decoder may take for its window. `xz -9` and `zstd --ultra` need half of it.
+WINDOW = 1 << 27
+
+# How packed data begins; zstandard frames that begin in the second way have no content.
+_HEADS = {
+    "gz": re.compile(rb"\x1f\x8b\x08"),
+    "xz": re.compile(rb"\xfd7zXZ\0"),
+    "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    "zst": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
+}
+_TOOLS = dict(zip(PACKINGS, ("gzip", "xz", "bzip2", "zstandard"), strict=True))
+
+# Endings that stand for two.
+_SHORT = {".tgz": ".tar", ".taz": ".tar", ".txz": ".tar", ".tbz": ".tar", ".tbz2": ".tar"} | {
+    ".tzst": ".tar",
+    ".svgz": ".svg",
+}
+
+
+class CutShortError(Exception):
+    """The rest of the data cannot be unpacked; the message says why."""
+
+
+class JunkError(CutShortError):
+    """All packed data was whole, and something else follows it."""
+
+
+class _Decoder(NamedTuple):
+    """A way to unpack."""
+
+    begin: Callable[[], Any]
+    """Makes an object that unpacks one member or frame."""
+    broken: type[Exception]
+    """What that raises where its data is damaged."""
+
+
+def packing_of(head: bytes) -> str | None:
+    """How the data that begins with `head` is packed: one of PACKINGS; None if it is not.
+
+    >>> packing_of(bytes.fromhex("1f8b0800")), packing_of(b"BZh9 is no bzip2")
+    ('gz', None)
+    """
+    return next((name for name, sign in _HEADS.items() if sign.match(head)), None)
+
+
+def inner_name(path: str) -> str:
+    """The name of what is packed in a file of this name.
+
+    >>> inner_name("man/ls.1.gz"), inner_name("src.tgz"), inner_name("notes")
+    ('man/ls.1', 'src.tar', 'notes')
+    """
+    stem, ending = os.path.splitext(path)
+    ending = ending.lower()
+    return stem + _SHORT.get(ending, "") if ending[1:] in PACKINGS or ending in _SHORT else path
+
+
+def can_unpack(packing: str) -> bool:
+    """Whether there is a decoder: only zstandard may need a package."""
+    return packing != "zst" or _has_zstd_module() or _has_zstandard()
+
+
+def allowance(size: int) -> int:
+    """The bytes that a file of this size may unpack to."""
+    return min(LARGEST, max(LITTLE, RATIO * size))
+
+
+def unpacked(chunks: Iterable[bytes], packing: str, size: int) -> Iterator[bytes]:
+    """Yield what is packed in a file of this size, which is read in chunks.
+
+    Raises NotReadable for damage and for too much, and JunkError at the end of the packed data
+    if something else follows it.
+    """
+    left = allowance(size)
+    pieces = (chunk[at : at + PIECE] for chunk in chunks for at in range(0, len(chunk), PIECE))
+    try:
+        for part in members(pieces, packing):
+            left -= len(part)
+            if left < 0:
+                raise NotReadable("unpacks to too much")
+            yield part
+    except JunkError:
+        raise
+    except (CutShortError, MemoryError) as error:
+        raise NotReadable(f"damaged {_TOOLS[packing]} file: {error}") from None
+
+
+def members(pieces: Iterator[bytes], packing: str, window: int = WINDOW) -> Iterator[bytes]:
+    """Yield the content of all gzip members, xz streams or zstandard frames, in small parts.
+
+    Pieces have up to PIECE packed bytes; `window` is the memory that a decoder may take. Zeros
+    after a member are skipped. Raises JunkError where something else follows, CutShortError where
+    a member is damaged or lacks its end.
+    """
+    decoder, member, is_first = _decoder(packing, window), None, True
+    for piece in pieces:
+        data = piece
+        while data := data if member else data.lstrip(b"\0"):
+            if member is None:
+                while len(data) < MARK and (more := next(pieces, b"")):
+                    data += more
+                if not _HEADS[packing].match(data):
+                    what = f"not a {_TOOLS[packing]} file"
+                    raise CutShortError(what) if is_first else JunkError(f"{what} from here on")
+                member, is_first = decoder.begin(), False
+            try:
+                yield member.decompress(data)
+            except decoder.broken as error:
+                raise CutShortError(str(error)) from None
+            data, member = (member.unused_data, None) if member.eof else (b"", member)
+    if member is not None:
+        raise CutShortError("it ends inside what is packed")
+
+
+def in_blocks(parts: Iterator[bytes], least: int) -> Iterator[bytes]:
+    """Join parts into blocks of at least so many bytes; the last one is what is left.
+
+    Where the next part cannot be had, what there is comes first, and then the error.
+    """
+    block = bytearray()
+    try:
+        for part in parts:
+            block += part
+            if len(block) >= least:
+                yield bytes(block)
+                block.clear()
+    except (CutShortError, OSError):
+        yield bytes(block)
+        raise
+    yield bytes(block)
+
+
+def _decoder(packing: str, window: int) -> _Decoder:
+    if packing == "gz":  # not the module gzip, which reports junk and damage alike
+        return _Decoder(partial(zlib.decompressobj, 16 + zlib.MAX_WBITS), zlib.error)
+    if packing == "bz2":
+        bz2 = import_module("bz2")
+        return _Decoder(bz2.BZ2Decompressor, OSError)
+    if packing == "xz":
+        lzma = import_module("lzma")
+        form = {"format": lzma.FORMAT_XZ, "memlimit": window}
+        return _Decoder(partial(lzma.LZMADecompressor, **form), lzma.LZMAError)
+    if _has_zstd_module():
+        zstd = import_module("compression.zstd")
+        most = {zstd.DecompressionParameter.window_log_max: window.bit_length() - 1}
+        return _Decoder(partial(zstd.ZstdDecompressor, options=most), zstd.ZstdError)
+    zstandard = import_module("zstandard")
+    tool = zstandard.ZstdDecompressor(max_window_size=window)
+    return _Decoder(tool.decompressobj, zstandard.ZstdError)
+
+
+@cache
+def _has_zstandard() -> bool:
+    return find_spec("zstandard") is not None
+
+
+@cache
+def _has_zstd_module() -> bool:
+    """Whether Python itself unpacks zstandard, as it does from 3.14 on."""
+    return find_spec("compression") is not None and find_spec("compression.zstd") is not None

@@ -1,0 +1,237 @@
+r"""What a man page reads like: roff with the macros `man` or `mdoc`, as a terminal shows it.
+
+Requests, fonts, definitions and comments are left out; text, headings and the arguments of macros
+stay, in their order. Of conditions those hold that ask for a terminal. Strings and registers that
+a page defines for itself are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped
+from simdup.extract.text_formats import characters, table
+
+_COMMENT = re.compile(r"\\[\"#].*")
+_REQUEST = re.compile(r"[.'][ \t]*(\\?[^\s\\\"]{0,20})[ \t]*(.*)", re.DOTALL)
+_ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:[^\s\\]|\\.?)+)', re.DOTALL)
+# A letter, two strings that may be equal, or else; what follows if it holds, perhaps many lines.
+_CONDITION = re.compile(
+    r"(?P<not>!?)(?:(?P<letter>[nt])(?![A-Za-z])|'(?P<one>[^']*)'(?P<other>[^']*)'|\S+)"
+    r"[ \t]*(?:(?P<block>\\\{)\\?)?[ \t]*(?P<then>.*)",
+    re.DOTALL,
+)
+
+# An escape: one with an argument in quotes, one with a name, one that gives a character.
+_ESCAPE = re.compile(
+    r"""
+    \\(?:
+      [hvwbDlLoXZNSHAB](?:'[^'\n]{0,200}')
+    | s(?:[-+]?\(?\d{1,2}|[-+]?\[[^\]\n]{0,9}\]|'[^'\n]{0,9}')
+    | [fFgkmMnVYO](?:\((?:..)|\[[^\]\n]{0,40}\]|[-+]?.)
+    | \*?\((?P<two>..)
+    | \*?\[(?P<long>[^\]\n]{0,40})\]
+    | C'(?P<quoted>[^'\n]{0,40})'
+    | \*(?P<string>.)
+    | (?P<one>.|$)
+    )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ONE = dict.fromkeys("&)%:/,c{}|^durapz!", "") | {"e": "\\", "~": " ", "0": " ", "t": "\t"}
+# Named characters, each before what it prints.
+_GLYPHS = table(
+    "aq ' dq \" oq ‘ cq ’ lq “ rq ” em — en – hy - mi − bu • co © rg ® tm ™ rs \\ ti ~ ha ^ ga `"
+    " aa ´ ba | or | br | sh # Do $ at @ lB [ rB ] lC { rC } <= ≤ >= ≥ != ≠ -> → <- ← mu × +- ±"
+    " de ° sc § ss ß Po £ Eu € ct ¢ << ≪ >> ≫ Fo « Fc » fo ‹ fc › ae æ AE Æ oe œ OE Œ /o ø /O Ø"
+    ' oa å oA Å sl / pl + eq = ** * la ⟨ ra ⟩ R ® Tm ™ L" “ R" ” -- — C+ C++ PI π'
+)
+_MARKS = table("' \u0301 : \u0308 ` \u0300 ^ \u0302 ~ \u0303 , \u0327")
+_CODE_POINT = re.compile(r"u([0-9A-F]{4,6})|char(\d{1,7})")
+# So many conditions may stand on one line.
+_MOST_CONDITIONS = 20
+
+# What stands between the cells of a table, and around a cell of several lines.
+_TABLE_MARK = re.compile(r"\btab[ ]?\((.)\)")
+_TABLE_CELL = re.compile(r"(?<!\S)T\{|T\}(?!\S)")
+
+# Requests that print nothing; their arguments are no text.
+_SILENT = frozenset(
+    (  # noqa: SIM905 (a hundred quotes)
+        "ad af aln als am as bp brp c2 cc ce cf ch color cs cu da ds dt ec el em eo ev evc fam fc"
+        " fi fl fp ft fz hc hcode hla hlm hpf hw hy hym hys in it itc kern lc lf lg linetabs ll"
+        " ls lt mc mk mso na ne nf nh nm nn nop nr ns nx os pc pi pl pm po ps psbb rd rm rn rr rs"
+        " rt schar sizes so sp ss sty sv sy ta tc ti tkf tl tm tr trf uf ul vs warn wh writec"
+        " PD DT TH IX Dd Dt Os Bl El Bd Ed Bk Ek Rs Re Sm Ns Pp LP PP P RS RE HP TS TE EQ EN EX EE"
+        " Sp Vb Ve fam INDENT UNINDENT UC AT Xo Xc YS br rchar hylang cflags fchar shc"
+    ).split()
+)
+# Text follows until a line of two dots, or of the name that is given.
+_DEFINITIONS = frozenset(("de", "de1", "dei", "am1", "ig", "di", "da"))
+# Macros of man whose arguments are set without blanks between them.
+_TIGHT = frozenset(("BR", "RB", "BI", "IB", "IR", "RI"))
+
+# What macros of mdoc put before what follows them, and around.
+_BEFORE = {"Fl": "-", "Pa": "", "Ev": ""}
+_MDOC = frozenset(
+    (  # noqa: SIM905 (a hundred quotes)
+        "Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Brc Bro Brq Bx Cd Cm Dc Dl Do Dq Dv Dx Ec Em En Eo Er Ev"
+        " Fa Fc Fl Fn Fo Fr Fx Ic In It Lb Li Lk Ms Mt Nd Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq"
+        " Qc Ql Qo Qq Sc Sh Sm So Sq Ss St Sx Sy Ta Tn Ux Va Vt Xr"
+    ).split()
+)
+
+
+def text(data: bytes) -> str:
+    r"""The text of a man page. Raises NotReadable.
+
+    >>> text(b'.TH TEA 1\n.SH NAME\ntea \\- makes tea\n.SH OPTIONS\n.BR \\-m , \\-\\-milk\n')
+    'NAME\ntea - makes tea\nOPTIONS\n-m,--milk'
+    """
+    reader = _Reader()
+    for line in characters(data).replace("\\\n", "").split("\n"):
+        reader.read(line)
+    return unless_empty(unwrapped(str(reader.found)))
+
+
+class _Reader:
+    """Collects the text of a page, line by line."""
+
+    def __init__(self) -> None:
+        self.found = TextBuilder()
+        self._definition_end: str | None = None
+        self._hidden_depth = 0
+        self._has_held = True
+        self._is_table_head = False
+        self._table_mark: str | None = None
+        self._name = ""
+
+    def read(self, line: str) -> None:
+        """Add the text of a line, and of what follows the conditions that it begins with."""
+        left: str | None = line
+        for _ in range(_MOST_CONDITIONS):
+            if left is not None:
+                left = self._after(left)
+
+    def _after(self, line: str) -> str | None:
+        """Add the text of a line; return what follows a condition that holds."""
+        if self._definition_end is not None:
+            if line.rstrip() == self._definition_end:
+                self._definition_end = None
+        elif self._hidden_depth:
+            self._hidden_depth += line.count("\\{") - line.count("\\}")
+        elif self._is_table_head:
+            option = _TABLE_MARK.search(line)
+            self._table_mark = option[1] if option else self._table_mark
+            self._is_table_head = not line.rstrip().endswith((".", ".TE"))
+        elif line.startswith((".", "'")):
+            return self._carry_out(line)
+        elif not line.startswith('\\"'):
+            self._add(line)
+        return None
+
+    def _add(self, text: str) -> None:
+        if self._table_mark:
+            text = _TABLE_CELL.sub(" ", text.replace(self._table_mark, " "))
+        self.found.add(_plain(text) + "\n")
+
+    def _carry_out(self, line: str) -> str | None:
+        """Add the text of a line that begins with a dot; return what follows a condition."""
+        request = _REQUEST.match(line)
+        name, rest = (request[1], request[2]) if request else ("", "")
+        if name in {"if", "ie", "el"}:
+            return self._decide(name, rest)
+        if name in _DEFINITIONS:
+            words = rest.split()
+            ends = words[:1] if name == "ig" else words[1:2]
+            self._definition_end = f".{ends[0] if ends else '.'}"
+        elif name in {"TS", "TE"}:
+            self._is_table_head = name == "TS"
+            self._table_mark = "\t" if name == "TS" else None
+        elif name and name not in _SILENT and not name.startswith("\\"):
+            self._add(self._macro(name, _arguments(_COMMENT.sub("", rest))))
+        return None
+
+    def _decide(self, name: str, rest: str) -> str | None:
+        """What follows a condition, if that asks for a terminal; else hide what it rules."""
+        if name == "el":
+            rest = f"{'!n' if self._has_held else 'n'} {rest}"
+        found = _CONDITION.match(rest)
+        if found is None:
+            return None
+        holds = _holds(found)
+        if name == "ie":
+            self._has_held = holds
+        if holds:
+            return str(found["then"])
+        if found["block"]:
+            inner = found["then"].count("\\{") - found["then"].count("\\}")
+            self._hidden_depth = max(1 + inner, 0)
+        return None
+
+    def _macro(self, name: str, arguments: list[str]) -> str:
+        """The text of a macro."""
+        if name in _TIGHT:
+            return "".join(arguments)
+        if name in {"IP", "TP"}:  # the last one may be an indentation
+            return arguments[0] if name == "IP" and arguments else ""
+        if name == "Nm" and not (arguments and arguments[0] not in _MDOC):
+            arguments = [self._name, *arguments]
+        elif name == "Nm":
+            self._name = self._name or arguments[0]
+        return _mdoc(name, arguments) if name in _MDOC else " ".join(arguments)
+
+
+def _holds(condition: re.Match[str]) -> bool:
+    """Whether a condition holds on a terminal; one that cannot be told does not."""
+    if condition["letter"]:
+        return (condition["letter"] == "n") != bool(condition["not"])
+    if condition["one"] is None:
+        return False
+    return (condition["one"] == condition["other"]) != bool(condition["not"])
+
+
+def _arguments(rest: str) -> list[str]:
+    """The arguments of a macro; quotes hold blanks together."""
+    return [
+        quoted.replace('""', '"') or bare
+        for quoted, bare in _ARGUMENT.findall(rest)
+        if quoted or bare
+    ]
+
+
+def _mdoc(name: str, arguments: list[str]) -> str:
+    """What a macro of mdoc prints: its arguments, of which some are macros themselves."""
+    if name in {"Sh", "Ss", "Nd", "Dl", "Em"} and not _MDOC.intersection(arguments):
+        return " ".join(arguments)
+    words, before = list[str](), _BEFORE.get(name, "")
+    if name == "Fl" and not arguments:
+        return "-"
+    reference = name == "Xr"
+    for word in arguments:
+        if word in _MDOC:
+            before, reference = _BEFORE.get(word, ""), word == "Xr"
+        elif reference and len(word) < 4 and word[0].isdigit() and words:
+            words[-1] += f"({word})"
+        else:
+            words.append(before + word if word not in ".,:;()[]?!|" else word)
+    return " ".join(words)
+
+
+def _plain(text: str) -> str:
+    """The text of a line without escapes."""
+    return _ESCAPE.sub(_escaped, _COMMENT.sub("", text)) if "\\" in text else text
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """What an escape prints."""
+    if (one := found["one"]) is not None:
+        return _ONE.get(one, one)
+    name = found["two"] or found["long"] or found["quoted"] or found["string"] or ""
+    if point := _CODE_POINT.fullmatch(name):
+        code = int(point[1], 16) if point[1] else int(point[2])
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else ""
+    if len(name) == 2 and name[0] in _MARKS and name[1].isalpha():
+        return unicodedata.normalize("NFC", name[1] + _MARKS[name[0]])
+    return _GLYPHS.get(name, "")

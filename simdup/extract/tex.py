@@ -1,0 +1,206 @@
+r"""What a TeX or LaTeX file reads like, as far as that can be told without running TeX.
+
+Commands are left out and the text in their braces stays, but for those whose arguments are no
+text (`\label`, `\usepackage`, definitions). Comments, drawings and what comes before
+`\begin{document}` are left out, all but the title. Formulas stay, with the signs that commands
+such as `\alpha` stand for. `\input` is not followed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from simdup.extract.cleanup import unless_empty, unwrapped
+from simdup.extract.text_formats import characters, table
+
+_TOKEN = re.compile(
+    r"""
+    \\(?P<edge>begin|end)[ \t]*\{(?P<name>[^{}\n]{1,40})\}
+  | \\(?P<accent>['"`^~=.]|[cvHukr](?![A-Za-z]))[ ]?
+      (?:\{(?:\\?([ij]|[A-Za-z]))\}|\\([ij])(?![A-Za-z])[ ]?|([A-Za-z]))
+  | \\(?P<word>[A-Za-z@]{1,40})\*?[ \t]*
+  | \\(?P<symbol>[\s\S])
+  | %.*(?:\n[ \t]*)?
+  | (?P<sign>``|''|---?|[{}$~&])
+    """,
+    re.VERBOSE,
+)
+_BRACE = re.compile(r"\\[\s\S]|%.*|[{}]")
+# What may stand between the arguments of a command.
+_GAP = re.compile(r"[ \t]*(?:%.*)?\n?[ \t]*")
+_OPTION = re.compile(r"\s*\[[^\[\]]{0,300}\]")
+_VERB = re.compile(r"([^A-Za-z\s*])(.{0,1000}?)\1")
+
+# How many arguments of a command are no text; all others are.
+_ARGUMENTS = {
+    **dict.fromkeys(
+        (  # noqa: SIM905 (a hundred quotes)
+            "label ref eqref pageref autoref cref Cref nameref vref usepackage RequirePackage"
+            " documentclass documentstyle bibliographystyle bibliography addbibresource nocite"
+            " includegraphics input include includeonly pagestyle thispagestyle pagenumbering"
+            " hypersetup graphicspath geometry lstset color textcolor colorbox vspace hspace"
+            " hyphenation index glossary gls phantom hphantom vphantom href bibitem raisebox"
+            " setlist usetikzlibrary theoremstyle DeclareMathOperator selectlanguage fontsize"
+            " tikzset pgfplotsset captionsetup definecolor multicolumn multirow hyperlink"
+            " hypertarget foreignlanguage setmainfont setsansfont setmonofont setCJKmainfont"
+            " setCJKsansfont setCJKmonofont ProvidesPackage ProvidesFile ProvidesClass"
+        ).split(),
+        1,
+    ),
+    **dict.fromkeys("setlength addtolength setcounter addtocounter fontsize rule".split(), 2),  # noqa: SIM905
+    **dict.fromkeys(("newtheorem", "multicolumn", "multirow"), 2),
+    "definecolor": 3,
+    **dict.fromkeys("newcommand renewcommand providecommand DeclareRobustCommand".split(), 2),  # noqa: SIM905
+    **dict.fromkeys(("newenvironment", "renewenvironment"), 3),
+}
+_DEFINITIONS = ("def", "edef", "gdef", "xdef")
+_DEFINED = re.compile(r"\\[A-Za-z@]{1,40}[^{}\n]{0,40}(?=\{)")
+_ENVIRONMENTS = {
+    **dict.fromkeys(("tabular", "array", "minipage", "thebibliography", "multicols"), 1),
+    **dict.fromkeys(("tabular*", "tabularx", "longtable", "wrapfigure"), 1),
+    "tabularx": 2,
+    "tabular*": 2,
+    "wrapfigure": 2,
+}
+_VERBATIM = ("verbatim", "verbatim*", "Verbatim", "lstlisting", "minted", "alltt")
+_HIDDEN = ("comment", "tikzpicture", "pgfpicture", "picture", "filecontents", "filecontents*")
+
+_ACCENTS = table(
+    "' \u0301 \" \u0308 ` \u0300 ^ \u0302 ~ \u0303 = \u0304 . \u0307 c \u0327 v \u030c"
+    " H \u030b u \u0306 k \u0328 r \u030a"
+)
+# Commands, each before the sign that it stands for.
+_SIGNS = table(
+    "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ"
+    " nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ chi χ psi ψ omega ω Gamma Γ Delta Δ"
+    " Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω ss ß ae æ AE Æ oe œ OE Œ o ø O Ø l ł"
+    " L Ł aa å AA Å i ı j ȷ dots … ldots … cdots … S § P ¶ copyright © pounds £ euro €"
+    " textendash – textemdash — LaTeX LaTeX TeX TeX textbackslash \\ textasciitilde ~"
+    " textunderscore _ times × cdot · pm ± le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ approx ≈ infty ∞ to →"
+    " rightarrow → in ∈ sum ∑ int ∫ prod ∏ partial ∂ nabla ∇"
+) | {
+    **dict.fromkeys(("par", "item", "newline", "linebreak", "cr", "newpage"), "\n"),
+    **dict.fromkeys(("quad", "qquad", "hfill", "space", "enspace"), " "),
+}
+_SYMBOLS = {"\\": "\n", " ": " ", "\n": " ", ",": " ", ";": " ", ":": " ", "-": "", "/": ""}
+_SYMBOLS |= dict.fromkeys("!()[]@", "")
+_CHARACTERS = {"``": "“", "''": "”", "---": "—", "--": "–", "~": " ", "&": " "}
+
+_DOCUMENT = re.compile(r"\\begin[ \t]*\{document\}")
+_END = re.compile(r"\\end[ \t]*\{document\}")
+_ABOUT = re.compile(r"\\(?:title|subtitle|author)[ \t]*(?=\{)")
+
+
+def text(data: bytes) -> str:
+    r"""The text of a TeX file. Raises NotReadable.
+
+    >>> text(rb"\documentclass{article}\begin{document}\section{Tea}\label{t} 50\,\% M\"uller")
+    'Tea 50 % Müller'
+    """
+    source = characters(data)
+    reader = _Reader(source)
+    if begin := _DOCUMENT.search(source):
+        place = 0
+        while about := _ABOUT.search(source, place, begin.start()):
+            place = max(reader.after_group(about.end()), about.end())
+            reader.read(about.end(), min(place, begin.start()))
+            reader.found.append("\n")
+    end = _END.search(source, begin.end() if begin else 0)
+    reader.read(begin.end() if begin else 0, end.start() if end else len(source))
+    return unless_empty(unwrapped("".join(reader.found)))
+
+
+def _partners(source: str) -> dict[int, int]:
+    """The place after the brace that closes each one, by the place of that."""
+    opened, closed = list[int](), dict[int, int]()
+    for brace in _BRACE.finditer(source):
+        if brace.group() == "{":
+            opened.append(brace.start())
+        elif brace.group() == "}" and opened:
+            closed[opened.pop()] = brace.end()
+    return closed
+
+
+class _Reader:
+    """Collects the text of a source."""
+
+    def __init__(self, source: str) -> None:
+        self.found = list[str]()
+        self._source, self._partners = source, _partners(source)
+        self._endless: set[str] = set()
+
+    def read(self, begin: int, end: int) -> None:
+        """Add the text from `begin` to `end`."""
+        source, found = self._source, self.found
+        while token := _TOKEN.search(source, begin, end):
+            found.append(source[begin : token.start()])
+            begin = self._after(token)
+        found.append(source[begin:end])
+
+    def after_group(self, place: int) -> int:
+        """The place after the group in braces that begins here, if one does."""
+        return self._partners.get(place, place)
+
+    def _after(self, token: re.Match[str]) -> int:
+        """Add the text of a token; return where to go on."""
+        if token["word"]:
+            return self._after_command(token["word"], token.end())
+        if token["edge"]:
+            return self._after_edge(token)
+        if token["accent"]:
+            letter = next(filter(None, token.groups()[3:6]))
+            self.found.append(unicodedata.normalize("NFC", letter + _ACCENTS[token["accent"]]))
+        elif symbol := token["symbol"]:
+            self.found.append(_SYMBOLS.get(symbol, symbol))
+            return self._after_options(token.end()) if symbol == "\\" else token.end()
+        else:
+            self.found.append(_CHARACTERS.get(token["sign"], ""))
+        return token.end()
+
+    def _after_command(self, word: str, place: int) -> int:
+        """Add what a command stands for, and skip its arguments that are no text."""
+        if word in {"verb", "lstinline"} and (verb := _VERB.match(self._source, place)):
+            self.found.append(verb[2])
+            return verb.end()
+        if word in _DEFINITIONS:
+            defined = _DEFINED.match(self._source, place)
+            return self.after_group(defined.end()) if defined else place
+        self.found.append(_SIGNS.get(word, ""))
+        if word == "item" or word in _SIGNS:
+            return place
+        return self._after_arguments(place, 1 if "cite" in word else _ARGUMENTS.get(word, 0))
+
+    def _after_arguments(self, place: int, count: int) -> int:
+        """The place after options and so many arguments; a command may be one of these."""
+        place = self._after_options(place)
+        for _ in range(count):
+            gap = _GAP.match(self._source, place)
+            start = gap.end() if gap else place
+            after = self.after_group(start)
+            if after == start and (command := _DEFINED.match(self._source, start)):
+                after = command.end()
+            place = self._after_options(after) if after != start else place
+        return place
+
+    def _after_options(self, place: int) -> int:
+        """The place after what stands in square brackets, if anything does."""
+        while option := _OPTION.match(self._source, place):
+            place = option.end()
+        return place
+
+    def _after_edge(self, token: re.Match[str]) -> int:
+        """Add a line end where an environment begins or ends; skip what holds no text."""
+        self.found.append("\n")
+        name, place = token["name"], token.end()
+        if token["edge"] == "end":
+            return place
+        if name in _VERBATIM or name in _HIDDEN:
+            end = self._source.find(f"\\end{{{name}}}", place) if name not in self._endless else -1
+            if end < 0:
+                self._endless.add(name)
+                return place
+            if name in _VERBATIM:
+                self.found.append(self._source[self._after_options(place) : end])
+            return end
+        return self._after_arguments(place, _ENVIRONMENTS.get(name, 0))

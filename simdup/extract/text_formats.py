@@ -1,0 +1,102 @@
+r"""Text files that hold more than what people read: subtitles, TeX, man pages and the like.
+
+`written_as` tells them by their first characters, and where these are not certain by the name
+too. Their readers find out the rest: a file that only begins like one of them is `NotReadable`,
+and then it stays plain text.
+
+Nothing here is slower than the file is long: no pattern can match the same characters in two ways.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from simdup.extract.cleanup import NotReadable
+from simdup.text.encodings import NotText, decode, detect
+
+
+class _Sign(NamedTuple):
+    """How a format shows."""
+
+    format: str
+    """The value of its `sniff.Format`."""
+    begin: re.Pattern[str]
+    """Matches the first characters of a file."""
+    endings: tuple[str, ...] = ("",)
+    """The endings of the name that such a file may have; one that is empty stands for any."""
+
+
+_MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".rmd", ".qmd")
+_TEX = (".tex", ".latex", ".ltx")
+
+# The first cue of a file, and what is within it.
+_TIME = r"\d{1,4}:\d\d:\d\d[,.]\d{1,3}"
+_SRT = rf"(?:\d{{1,9}}[ \t]*(?:\r\n?|\n))?{_TIME}[ \t]*-->[ \t]*{_TIME}"
+# A mapping whose first line is a key, between two rulers.
+_YAML = r"---[ \t]*\r?\n[^\s:#-][^:\r\n]{0,100}:(?=\s)"
+_TOML = r"\+\+\+[ \t]*\r?\n[ \t]*(?:[\w\"'.-]{1,100}[ \t]*=|\[)"
+# `.TH` begins a man page and `.Dd` one in mdoc, after comments and definitions.
+_MAN_TITLE = re.compile(r"^\.[ \t]*(?:TH|Dd)[ \t\"]", re.MULTILINE)
+_MAN_SECTION = re.compile(r"^\.[ \t]*S[Hh]\b", re.MULTILINE)
+
+# By the first character of a file that is no blank.
+_SIGNS: dict[str, tuple[_Sign, ...]] = {
+    "W": (_Sign("vtt", re.compile(r"WEBVTT(?=\s)")),),
+    "[": (_Sign("ass", re.compile(r"\[Script Info\]")),),
+    "{": (
+        _Sign("ipynb", re.compile(r"\{\s*\"cells\"\s*:\s*\[")),
+        _Sign("ipynb", re.compile(r"\{"), (".ipynb",)),
+    ),
+    "-": (_Sign("md", re.compile(_YAML), _MARKDOWN),),
+    "+": (_Sign("md", re.compile(_TOML), _MARKDOWN),),
+    "\\": (_Sign("tex", re.compile(r"\\document(?:class|style)\b")),),
+    "%": (_Sign("tex", re.compile(r"(?:%.*\n|\s)*\\document(?:class|style)\b")),),
+    **dict.fromkeys("0123456789", (_Sign("srt", re.compile(_SRT)),)),
+    **dict.fromkeys(".'", (_Sign("man", re.compile(r"[.'][ \t]*(?:\\|\w{2}\b|\r?\n)")),)),
+}
+_FIRST = re.compile(r"\s*(?=(\S))")
+# What a file named as TeX has, though it may be a chapter of another.
+_TEX_COMMAND = re.compile(r"\\(?:documentclass|begin|chapter|(?:sub)*section)\b")
+
+
+def written_as(head: str, name: str) -> str | None:
+    r"""The format of the text that begins with `head`, by its usual ending; None if it is plain.
+
+    Of `head` only ASCII is looked at.
+
+    >>> written_as("1\n00:00:01,000 --> 00:00:02,500\nTea?\n", "a.txt")
+    'srt'
+    """
+    first = _FIRST.match(head)
+    if first is None:
+        return None
+    lower = name.lower()
+    for sign in _SIGNS.get(first.group(1), ()):
+        if lower.endswith(sign.endings) and sign.begin.match(head, first.end()):
+            return sign.format if sign.format != "man" or _is_manual(head) else None
+    return "tex" if lower.endswith(_TEX) and _TEX_COMMAND.search(head) else None
+
+
+def _is_manual(head: str) -> bool:
+    """Whether a text has the title of a man page, and after it a section."""
+    title = _MAN_TITLE.search(head)
+    return title is not None and _MAN_SECTION.search(head, title.end()) is not None
+
+
+def characters(data: bytes) -> str:
+    """The characters of a text file, whatever its encoding. Raises NotReadable."""
+    found = detect(data)
+    if isinstance(found, NotText):
+        raise NotReadable(f"not text: {found.detail}")
+    return decode(data, found)
+
+
+def table(pairs: str) -> dict[str, str]:
+    """Words, every second one of which is the value of the one before.
+
+    >>> table("alpha α beta β")
+    {'alpha': 'α', 'beta': 'β'}
+    """
+    words = pairs.split()
+    return dict(zip(words[::2], words[1::2], strict=True))

@@ -1,0 +1,71 @@
+"""Archives among some sources, replaced by their members.
+
+A member is a source of its own: its path is the archive's, "!/" and its name, and it has the
+times and the inode of the archive. So a store remembers members as long as their archive stays as
+it is; only the archive itself is opened anew by every scan.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from simdup.extract.archives import is_archive
+from simdup.files.read import (
+    HEAD,
+    INSIDE,
+    LARGEST_DOCUMENT,
+    SkipError,
+    archive_in,
+    read_chunks,
+)
+from simdup.records import Reason, Skipped, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Found = Source | Skipped
+
+
+def with_members(found: Iterable[Found]) -> Iterator[Found]:
+    """Yield what a walk found, and in place of each archive its members.
+
+    The archive itself becomes a Skipped, and so does a member that cannot be read.
+    """
+    for each in found:
+        if isinstance(each, Source) and _may_be_archive(each):
+            yield from _members(each)
+        else:
+            yield each
+
+
+def _may_be_archive(source: Source) -> bool:
+    try:
+        with closing(read_chunks(source, HEAD)) as chunks:
+            return is_archive(next(chunks, b""))
+    except SkipError:
+        return False  # the reader of documents says why
+
+
+def _members(source: Source) -> Iterator[Found]:
+    if source.size > LARGEST_DOCUMENT:
+        yield Skipped(source.path, Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
+        return
+    try:
+        archive = archive_in(source)
+    except SkipError as skip:
+        yield skip.at(source.path)
+        return
+    if archive is None:
+        yield source
+        return
+    yield Skipped(source.path, Reason.ARCHIVE, f"{len(archive.members):,} members")
+    # Folder by folder, as a walk does and a store expects.
+    for member in sorted(archive.members, key=lambda each: os.path.split(each.name)):
+        path = source.path + INSIDE + member.name
+        if member.trouble:
+            yield Skipped(path, Reason.UNEXTRACTED, member.trouble)
+        else:
+            yield replace(source, path=path, size=member.size, archive=source)

@@ -1,0 +1,419 @@
+"""Distinct texts and their groups in, out comes which text is a part of which larger one.
+
+A text is a part of a larger one if enough of its distinct shingles stand there, and together.
+
+    dense sketches -> values that prove little left out -> pairs that share enough of the others
+    -> own share -> exact shares -> the place in the larger text
+
+1. A part of `s` sampled values lacks at most (1 - share) * s of them in the larger text, but for
+   the error of sampling. A text of which more values stand in no other text is a part of none.
+2. Of the other values, each text is looked up by its rarest ones, which few texts hold. A larger
+   text that holds enough of these is a candidate.
+3. Sketches estimate the share of each candidate. What too many other texts hold as well, such as
+   a licence, is no part: `own_share` tells.
+4. The features of the texts that are left give exact shares. `place_of` finds where the shared
+   shingles stand, and what is scattered all over a long text is no part of it.
+
+Sources: Irber et al., "Lightweight compositional analysis of metagenomes with FracMinHash and
+minimum metagenome covers", 2022, for containment by sampled values; Chaudhuri, Ganti, Kaushik,
+"A primitive operator for similarity joins in data cleaning", 2006, for looking up rare ones only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from simdup.compute.hashing import gram_hashes
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, levels
+from simdup.fingerprint.tokens import placed_tokens
+from simdup.match.exclusions import NO_EXCLUSIONS
+from simdup.match.own_share import Frequencies, OwnShares, parts_of_texts, shared_and_kept
+from simdup.match.postings import key_of
+from simdup.match.verify import decide, products
+from simdup.search.distinct import distinct_numbers
+from simdup.text.chunking import pieces
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from simdup.fingerprint.features import Features
+    from simdup.fingerprint.sketch import Sketches
+    from simdup.match.distinct_texts import Texts
+    from simdup.match.exclusions import Exclusions
+    from simdup.match.match import FeatureSource, TextGroups
+    from simdup.progress import Progress
+    from simdup.recipe import Recipe
+    from simdup.settings import Settings
+
+    Indices = NDArray[np.int64]
+    Shares = NDArray[np.float64]
+    Values = NDArray[np.uint32]
+
+#: A text with fewer features is a part of nothing: a line or two stand somewhere by chance. An
+#: English text of 200 characters has about 35, a Chinese one more than a hundred.
+LEAST_FEATURES = 20
+
+#: Texts are looked up by some of their lowest values: by so many, or up to twice as many.
+LOOKED_UP = 24
+
+#: A value that more texts hold is looked up for none. It is boilerplate, or there would be more
+#: pairs than anybody reads.
+MOST_HOLDERS = 256
+
+#: A text is looked up by so many values more than it may lack.
+SPARE = 8
+
+# A share that is estimated may be so many standard errors too low.
+ERRORS = 3
+
+#: At least this share of what is asked for must stand in one place of the larger text.
+IN_PLACE = 0.5
+
+#: What every token of a place costs, where a shared shingle that is rare in the larger text counts
+#: 1, and one that occurs twice as often a quarter. So a place goes on beyond an answer between two
+#: quoted paragraphs, and ends where only everyday words are shared.
+PER_TOKEN = 0.05
+
+# Of a value, so many low bits tell most often that no text is looked up by it.
+_MASK_BITS = 24
+
+# Every dense sketch holds all values of its text up to this one.
+_HIGHEST = np.uint32(((1 << 32) - 1) >> DENSE_LEVELS)
+
+# The most features of a text whose sketch is halved no more often than dense ones are.
+_MOST_FEATURES = (2 * LEAST << DENSE_LEVELS) - 1
+
+# Pairs of a looked-up value and a text that holds it, which are in memory together.
+PAIRS_AT_ONCE = 1 << 22
+
+
+class PlacedSource(Protocol):
+    """Texts that are read again, because a place is one in the text itself."""
+
+    def expect(self, texts: Indices) -> None:
+        """Announce the texts (ascending) that will be asked for next."""
+
+    def features(self, texts: Indices) -> Features:
+        """Return the features of these texts, whose numbers ascend."""
+
+    def chunks(self, text: int) -> Iterator[str]:
+        """Yield a text in chunks of `text.chunking.chunks_of`; nothing if it has changed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextParts:
+    """Pairs of texts of which one is a part of the other; arrays by pair, by whole and place."""
+
+    pairs: Indices
+    """(m, 2): the part, and the larger text in which it stands."""
+    shares: Shares
+    """(m,): the share of the distinct shingles of the part that the larger text has."""
+    places: Indices
+    """(m, 2): where it begins and ends in the larger text, in characters."""
+
+
+class Place(NamedTuple):
+    """Where a part stands in a larger text, in characters."""
+
+    start: int
+    end: int
+    features: int
+    """How many distinct shingles of the part stand there."""
+
+
+def find_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
+    texts: Texts,
+    dense: Sketches,
+    matched: TextGroups,
+    settings: Settings,
+    source: PlacedSource,
+    progress: Progress,
+    exclusions: Exclusions = NO_EXCLUSIONS,
+) -> TextParts:
+    """Which texts are parts of which others, if at least `settings.parts` of them is.
+
+    `dense` has the dense sketches of all texts. Two texts of one group are not listed, nor is a
+    pair that is excluded. A text that changed meanwhile is a part of nothing.
+    """
+    share, search = settings.parts or 1.0, _Search(texts, dense, matched, settings)
+    pairs = np.concatenate([_no_pairs(), *search.candidates(progress)])
+    pairs = pairs[exclusions.allows(pairs)]
+    pairs = pairs[search.shares.of_parts(pairs) >= settings.own_share]
+    source.expect(distinct_numbers(pairs))
+    shares, sizes = _exact_shares(pairs, texts.counts, source, progress)
+    is_part = shares >= share
+    pairs, shares, sizes = pairs[is_part], shares[is_part], sizes[is_part]
+    order = np.lexsort((pairs[:, 0], pairs[:, 1]))
+    pairs, shares, sizes = pairs[order], shares[order], sizes[order]
+    places = _places(pairs, settings.recipe, source, progress)
+    stands = places[:, 2] >= IN_PLACE * share * sizes
+    pairs, shares, places = pairs[stands], shares[stands], places[stands]
+    order = np.lexsort((places[:, 0], pairs[:, 1]))
+    return TextParts(pairs[order], shares[order], places[order, :2])
+
+
+def contained(similarity: float, count: int, other: int) -> float:
+    """The share of the `count` features of a text that another, of `other` features, has.
+
+    Their cosine is known, and every feature weighs 1.
+
+    >>> contained(0.5, 100, 400)
+    1.0
+    """
+    return min(1.0, similarity * (other / count) ** 0.5)
+
+
+def shares_of(features: Features, i: Indices, j: Indices) -> Shares:
+    """The shares of the distinct features of documents i that documents j have; (m,)."""
+    counts = features.counts[i]
+    shared = products(replace(features, weights=None), i, j)
+    return np.divide(shared, counts, out=np.zeros(len(i)), where=counts > 0)
+
+
+class _Search:
+    """Finds candidates, and tells what too many others share."""
+
+    def __init__(
+        self, texts: Texts, dense: Sketches, matched: TextGroups, settings: Settings
+    ) -> None:
+        self.texts, self.dense, self.share = texts, dense, settings.parts or 1.0
+        n = len(texts)
+        self.group = matched.leaders_of(n)
+        self.family = np.arange(n) if matched.shares is None else matched.shares.family
+        self.frequencies = Frequencies(dense, self.family)
+        self.is_two_sided = bool(texts.is_reference.any())
+        # Dense sketches are those of texts with no more features than these.
+        self.counts = np.minimum(texts.counts, _MOST_FEATURES)
+        self.shares = OwnShares(dense, self.counts, self.family, self.frequencies)
+        self.lacking = np.zeros(n, np.int64)
+        """How many of the values that a text is looked up by may be missing in a larger text."""
+
+    def candidates(self, progress: Progress) -> Iterator[Indices]:
+        """Yield pairs of a text and a larger one of which it may be a part; (m, 2) each."""
+        texts, values = self._looked_up()
+        asked = distinct_numbers(values.astype(np.uint64)).astype(np.uint32)
+        holders, sizes = self._holders(asked, progress)
+        place = np.searchsorted(asked, values)
+        is_rare = sizes[place] <= MOST_HOLDERS
+        texts, place = texts[is_rare], place[is_rare]
+        looked_up = np.bincount(texts, minlength=len(self.texts))
+        needed = np.maximum(looked_up - self.lacking, 1)
+        begins = np.cumsum(sizes) - sizes
+        before = np.cumsum(sizes[place]) - sizes[place]
+        # All lookups of a text are in one chunk.
+        first = np.searchsorted(texts, texts)
+        cuts = np.flatnonzero(np.diff(before[first] // PAIRS_AT_ONCE)) + 1
+        for part in np.split(np.arange(len(texts)), cuts):
+            counts = sizes[place[part]]
+            left = np.repeat(texts[part], counts)
+            at = np.repeat(begins[place[part]] - (np.cumsum(counts) - counts), counts)
+            right = holders[at + np.arange(len(at))].astype(np.int64)
+            pairs = self._counted(left, right, needed)
+            yield pairs[self._may_be_parts(pairs)]
+
+    def _looked_up(self) -> tuple[Indices, Values]:
+        """The texts that may be parts, ascending, and the values that each is looked up by."""
+        found = [(np.empty(0, np.int64), np.empty(0, np.uint32))]
+        is_long = np.flatnonzero(self.texts.counts >= LEAST_FEATURES)
+        for part in parts_of_texts(self.dense.sizes, is_long):
+            taken = self.dense.take(part)
+            values, owner = taken.joined(), np.repeat(np.arange(len(part)), taken.sizes)
+            kept = np.bincount(owner[values <= _HIGHEST], minlength=len(part))
+            depths = np.searchsorted(2 * LOOKED_UP << np.arange(32), kept, side="right")
+            is_low = values <= (_HIGHEST >> depths.astype(np.uint32))[owner]
+            values, owner = values[is_low], owner[is_low]
+            families = self.frequencies.families(values)
+            is_alone = families <= 1
+            sizes, alone = (
+                np.bincount(each, minlength=len(part)) for each in (owner, owner[is_alone])
+            )
+            error = ERRORS * np.sqrt(sizes * self.share * (1 - self.share))
+            lacking = np.floor((1 - self.share) * sizes + error).astype(np.int64) - alone
+            self.lacking[part] = lacking
+            is_asked = ~is_alone & (lacking >= 0)[owner]
+            values, owner, families = values[is_asked], owner[is_asked], families[is_asked]
+            order = np.lexsort((families, owner))
+            values, owner = values[order], owner[order]
+            rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+            is_rare = rank < (lacking + SPARE)[owner]
+            found.append((part[owner[is_rare]], values[is_rare]))
+        texts, looked_up = zip(*found, strict=True)
+        return np.concatenate(texts), np.concatenate(looked_up)
+
+    def _holders(self, asked: Values, progress: Progress) -> tuple[NDArray[np.uint32], Indices]:
+        """The texts that hold each of these values (ascending), value by value, and their numbers.
+
+        Of a value with more than MOST_HOLDERS texts some may be left out.
+        """
+        # Most values are asked for by nobody, which their low bits tell.
+        mask = np.uint32((1 << _MASK_BITS) - 1)
+        is_asked = np.zeros(1 << _MASK_BITS, bool)
+        is_asked[asked & mask] = True
+        counts = np.zeros(len(asked), np.int64)
+        found = [np.empty(0, np.uint64)]
+        parts = parts_of_texts(self.dense.sizes, np.arange(len(self.texts)))
+        for part in progress(parts, "parts", len(self.texts), len):
+            taken = self.dense.take(part)
+            values, holders = taken.joined(), np.repeat(part, taken.sizes)
+            may_be = np.flatnonzero(is_asked[values & mask])
+            values, holders = values[may_be], holders[may_be]
+            place = np.searchsorted(asked, values)
+            is_held = np.append(asked, np.uint32(0))[place] == values
+            is_held &= np.append(counts, 0)[place] <= MOST_HOLDERS
+            place, holders = place[is_held], holders[is_held]
+            counts += np.bincount(place, minlength=len(asked))
+            found.append(key_of(place, holders))
+        keys = np.sort(np.concatenate(found))
+        return (keys & np.uint64(0xFFFFFFFF)).astype(np.uint32), counts
+
+    def _counted(self, left: Indices, right: Indices, needed: Indices) -> Indices:
+        """The pairs that share as many values as `needed` (n,) of the left one, and may be parts.
+
+        Each pair comes as often as the two texts share a value.
+        """
+        counts, group, family = self.texts.counts, self.group, self.family
+        is_larger = (counts[right] > counts[left]) | (
+            (counts[right] == counts[left]) & (right > left)
+        )
+        is_apart = (group[left] != group[right]) & (family[left] != family[right])
+        is_wanted = is_larger & is_apart
+        if self.is_two_sided:
+            is_reference = self.texts.is_reference
+            is_wanted &= is_reference[left] != is_reference[right]
+        keys = (left[is_wanted] << 32) | right[is_wanted]
+        keys.sort()
+        begins = np.flatnonzero(np.diff(keys, prepend=-1))
+        shared = np.diff(begins, append=len(keys))
+        pairs = np.column_stack((keys[begins] >> 32, keys[begins] & 0xFFFFFFFF))
+        return pairs[shared >= needed[pairs[:, 0]]]
+
+    def _may_be_parts(self, pairs: Indices) -> NDArray[np.bool_]:
+        """Whether the sketches of each pair share enough for the left text to be a part; (m,)."""
+        share, level = self.share, levels(self.counts[pairs[:, 1]])
+        shared, kept = shared_and_kept(self.dense, pairs, level)
+        sizes = kept[:, 0]
+        # A sketch of all features makes no error.
+        error = np.where(level > 0, np.sqrt(share * (1 - share) * sizes), 0)
+        return shared >= share * sizes - ERRORS * error - 1e-9
+
+
+def _exact_shares(
+    pairs: Indices, counts: Indices, source: FeatureSource, progress: Progress
+) -> tuple[Shares, Indices]:
+    """The exact share of each part, and how many distinct features it has; (m,) each."""
+    shares, sizes = np.zeros(len(pairs)), np.zeros(len(pairs), np.int64)
+
+    def measured(features: Features, i: Indices, j: Indices) -> Shares:
+        return np.column_stack((shares_of(features, i, j), features.counts[i]))
+
+    decided = decide(pairs, counts, source.features, measure=measured)
+    for part, values in progress(decided, "verify parts", len(pairs), lambda done: len(done[0])):
+        shares[part], sizes[part] = values.T
+    return shares, sizes
+
+
+def _places(pairs: Indices, recipe: Recipe, source: PlacedSource, progress: Progress) -> Indices:
+    """Where each part stands: start, end, and how many of its features are there; (m, 3).
+
+    The pairs ascend by whole, then by part.
+    """
+    found = np.zeros((len(pairs), 3), np.int64)
+    begins = np.flatnonzero(np.diff(pairs[:, 1], prepend=-1))
+    wholes = np.split(np.arange(len(pairs)), begins[1:]) if len(pairs) else []
+    for of_whole in progress(wholes, "place", len(pairs), len):
+        features = source.features(pairs[of_whole, 0])
+        hits = _Hits(source.chunks(int(pairs[of_whole[0], 1])), features.ids, recipe)
+        for place, pair in enumerate(of_whole.tolist()):
+            found[pair] = hits.place_of(features.ids[slice(*features.offsets[place : place + 2])])
+    return found
+
+
+def place_of(part: Features, whole: Iterable[str], recipe: Recipe) -> Place:
+    """Where a part stands in a larger text, of which the chunks are given.
+
+    Shingles of the recipe's shortest length tell. See PER_TOKEN.
+    """
+    return _Hits(whole, part.ids, recipe).place_of(part.ids)
+
+
+class _Hits:
+    """Where some shingles occur in a text; arrays by occurrence, by shingle and then place."""
+
+    def __init__(self, chunks: Iterable[str], wanted: NDArray[np.uint64], recipe: Recipe) -> None:
+        wanted, n = distinct_numbers(wanted), recipe.ngram[0]
+        found = [(np.empty(0, np.uint64), *(np.empty(0, np.int64),) * 3)]
+        tokens = characters = 0
+        for piece in pieces(chunks, recipe):
+            ids, starts, ends = placed_tokens(piece, recipe)
+            first = np.arange(max(len(ids) - n + 1, 0))
+            grams = gram_hashes(ids, first, n)
+            at = np.searchsorted(wanted, grams)
+            first = first[np.append(wanted, ~grams[:1])[at] == grams]
+            place = characters + starts[first], characters + ends[first + n - 1]
+            found.append((grams[first], tokens + first, *place))
+            tokens, characters = tokens + len(ids), characters + len(piece)
+        columns = [np.concatenate(column) for column in zip(*found, strict=True)]
+        order = np.argsort(columns[0], kind="stable")
+        self.ids, self.tokens, self.starts, self.ends = (column[order] for column in columns)
+
+    def place_of(self, part: NDArray[np.uint64]) -> Place:
+        """Where the text with these shingles stands; an empty place if none of them occurs."""
+        begins, ends = (np.searchsorted(self.ids, part, side) for side in ("left", "right"))
+        often = ends - begins
+        if not often.any():
+            return Place(0, 0, 0)
+        at = np.repeat(begins - (np.cumsum(often) - often), often) + np.arange(often.sum())
+        shingle = np.repeat(np.arange(len(part)), often)
+        # As often as the rarest quarter occurs, should the whole part be repeated.
+        rare = np.quantile(often[often > 0], 0.25)
+        weight = np.repeat(np.minimum(rare / np.maximum(often, 1), 1) ** 2, often)
+        order = np.argsort(self.tokens[at])
+        at, shingle, weight = at[order], shingle[order], weight[order]
+        wide = _heaviest_run(self.tokens[at], weight)
+        at, shingle = at[wide], shingle[wide]
+        here = _shortest_run(self.tokens[at], shingle)
+        at, features = at[here], len(distinct_numbers(shingle[here]))
+        return Place(int(self.starts[at].min()), int(self.ends[at].max()), features)
+
+
+def _heaviest_run(tokens: Indices, weight: Shares) -> slice:
+    """The run of occurrences with the most weight, less what its tokens cost."""
+    so_far, paid = np.cumsum(weight), PER_TOKEN * tokens
+    before = so_far - weight - paid
+    last = int(np.argmax(so_far - paid - np.minimum.accumulate(before)))
+    return slice(int(np.argmin(before[: last + 1])), last + 1)
+
+
+def _shortest_run(tokens: Indices, shingle: Indices) -> slice:
+    """The run that is left if both ends are cut off which only repeat shingles of the rest.
+
+    The end is cut first, or the beginning if less is left then.
+    """
+    end_first = _cut(tokens, shingle)
+    mirrored = _cut(-tokens[::-1], shingle[::-1])
+    begin_first = slice(len(tokens) - mirrored.stop, len(tokens) - mirrored.start)
+    return max(end_first, begin_first, key=lambda run: _gain(tokens[run], shingle[run]))
+
+
+def _cut(tokens: Indices, shingle: Indices) -> slice:
+    """The run that is left if the end is cut off, and then the beginning."""
+    kept = np.zeros(len(tokens))
+    kept[np.unique(shingle, return_index=True)[1]] = 1
+    stop = 1 + int(np.argmax(np.cumsum(kept) - PER_TOKEN * tokens))
+    lost = np.zeros(stop)
+    lost[stop - 1 - np.unique(shingle[stop - 1 :: -1], return_index=True)[1]] = 1
+    return slice(int(np.argmax(PER_TOKEN * tokens[:stop] - np.cumsum(lost) + lost)), stop)
+
+
+def _gain(tokens: Indices, shingle: Indices) -> float:
+    """How many shingles a run has, less what its tokens cost."""
+    return len(np.unique(shingle)) - PER_TOKEN * float(tokens[-1] - tokens[0])
+
+
+def _no_pairs() -> Indices:
+    return np.empty((0, 2), np.int64)

@@ -1,0 +1,32 @@
+"""Why the text of a file may not be what its author wrote.
+
+Such a text is compared like any other, but no command acts on its file.
+"""
+
+from __future__ import annotations
+
+from simdup.text.encodings import LOST
+
+#: Why a text is doubtful, as `records.Document.doubt`; it decides what a store keeps.
+DOUBTS = DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"
+
+#: A text of which one in so many characters is damaged is doubtful.
+ONE_IN = 20
+
+# U+FFFD twice in UTF-8, read as GBK, and once, read as windows-1252: what was lost before the file
+# was converted.
+_TRACES = ("锟斤拷", "ï¿½")
+
+
+def damage(text: str) -> int:
+    r"""The number of characters that could not be read, now or at any time before.
+
+    >>> damage("tea at f\ufffdur, 锟斤拷")
+    4
+    """
+    return text.count(LOST) + sum(len(trace) * text.count(trace) for trace in _TRACES)
+
+
+def is_damaged(damaged: int, length: int) -> bool:
+    """Whether a text of this length has so much `damage` that it is doubtful."""
+    return damaged * ONE_IN >= length > 0

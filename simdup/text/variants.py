@@ -1,0 +1,31 @@
+"""Traditional, simplified and other forms of Chinese characters as one character.
+
+`variants.txt` has the classes, one a line, its first character standing for the others. It comes
+from Unihan (`fixtures/variants.py`); `variants.LICENSE` is the licence of these data.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from unicodedata import category
+
+
+@lru_cache(maxsize=1)
+def representatives() -> dict[int, int]:
+    """The code points that are folded, and what each becomes; for `str.translate`.
+
+    Characters that Python's Unicode does not have yet stay as they are.
+
+    >>> "後漢書，發髮，干乾幹".translate(representatives())
+    '后汉书，发发，干干干'
+    """
+    lines = Path(__file__).with_name("variants.txt").read_text("utf-8").splitlines()
+    classes = [line for line in lines if not line.startswith("#")]
+    known = ["".join(each for each in one if category(each) == "Lo") for one in classes]
+    return {
+        ord(each): ord(one[0])
+        for one, whole in zip(known, classes, strict=True)
+        if one[:1] == whole[0]
+        for each in one[1:]
+    }

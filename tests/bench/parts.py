@@ -1,0 +1,117 @@
+"""How many labelled parts of larger texts are found, where, and what looking for them takes.
+
+    python tests/bench/parts.py [--share S] [--time FOLDER]
+
+The labelled parts are those of fixtures/parts.py, one folder for each language. A part counts as
+found if it is listed, or in one group with the larger text. A place is right if it begins and ends
+within 5 % of the length: of the larger text, and of the part itself. A pair that is listed and has
+no label counts as wrong, unless it is another version of a labelled section.
+
+With --time, the files of a folder, such as one that corpus.py makes, are scanned in turn without
+and with parts; the figures are the least of three rounds, in seconds of the processor.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import TYPE_CHECKING
+
+from simdup.files.scan import scan
+from simdup.settings import PARTS, Settings
+
+if TYPE_CHECKING:
+    from simdup.records import ScanResult
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures"))
+from parts import LANGUAGES, Collection, write
+
+ROUNDS = 3
+CLOSE = 0.05
+WIDTH = 24
+
+
+def measured(collection: Collection, root: Path, result: ScanResult) -> Counter[str]:
+    """How many labelled pairs of a collection were found, placed and taken for parts wrongly."""
+
+    def name(path: str) -> str:
+        return Path(path).relative_to(root).as_posix()
+
+    listed = {(name(part.path), name(part.whole)): part for part in result.parts}
+    groups = [{name(each.document.path) for each in group.members} for group in result.groups]
+    counts = Counter[str]()
+    labels = set()
+    for part, whole, is_part, _, start, end in collection.rows():
+        pair = part, whole
+        labels.add(pair)
+        is_found = pair in listed or any({*pair} <= group for group in groups)
+        counts["parts" if is_part else "others"] += 1
+        counts["found" if is_part else "wrong"] += is_found if is_part else pair in listed
+        if is_part and pair in listed:
+            error = max(abs(listed[pair].start - start), abs(listed[pair].end - end))
+            counts["listed"] += 1
+            counts["in whole"] += error <= CLOSE * len(collection.files[whole])
+            counts["in part"] += error <= CLOSE * (end - start)
+    counts["wrong"] += sum(pair not in labels and ".v" not in pair[0] for pair in listed)
+    return counts
+
+
+def accuracy(share: float) -> list[str]:
+    """A table with a row for each language."""
+    heads = ("parts", "recall", "others", "precision", "listed", "in whole", "in part")
+    lines = ["".ljust(WIDTH) + "".join(f"{head:>11}" for head in heads)]
+    with TemporaryDirectory() as folder:
+        write(Path(folder))
+        for language in LANGUAGES:
+            root = Path(folder, language)
+            counts = measured(Collection(language), root, scan(root, Settings(parts=share)))
+            recall = counts["found"] / counts["parts"]
+            precision = counts["found"] / max(counts["found"] + counts["wrong"], 1)
+            placed = [counts[each] / max(counts["listed"], 1) for each in ("in whole", "in part")]
+            cells = (
+                f"{counts['parts']:,}",
+                f"{recall:.3f}",
+                f"{counts['others']:,}",
+                f"{precision:.3f}",
+                f"{counts['listed']:,}",
+                *(f"{each:.3f}" for each in placed),
+            )
+            lines.append(language.ljust(WIDTH) + "".join(f"{cell:>11}" for cell in cells))
+    return lines
+
+
+def times(folder: str) -> list[str]:
+    """The seconds of a scan without and with parts, with one process and without a store."""
+    least = dict.fromkeys((None, PARTS), float("inf"))
+    for _ in range(ROUNDS):
+        for share in least:
+            began = process_time()
+            scan(folder, Settings(parts=share))
+            least[share] = min(least[share], process_time() - began)
+    without, with_parts = least.values()
+    return [
+        f"{'without parts':{WIDTH}}{without:11.1f}",
+        f"{'with parts':{WIDTH}}{with_parts:11.1f}{with_parts / without:11.2f} times",
+    ]
+
+
+def main() -> None:
+    """Print the table, and the times if asked."""
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--share", type=float, default=PARTS)
+    parser.add_argument("--time", metavar="FOLDER")
+    options = parser.parse_args()
+    for line in accuracy(options.share):
+        print(line)
+    if options.time:
+        print()
+        for line in times(options.time):
+            print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""Another program changes the files between any two system calls of a run: no text is lost."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+from plans import plan
+
+from simdup.clean import system
+from simdup.clean.apply import apply
+from simdup.clean.records import Act, Consents
+from simdup.clean.undo import undo
+
+TEXT, NEW, OTHER = "the text of both\n", "a newer version\n", "somebody else's text\n"
+TARGETS = ("home/Trash/files/b", "home/Trash/info/b.trashinfo", "to/b")
+TAKEN = set()
+CALLS = (
+    *("open", "read", "write", "fsync", "stat", "lstat", "fstat", "link", "unlink", "mkdir"),
+    *("rename", "replace", "utime", "close", "fchmod", "dup"),
+)
+
+
+def edit():
+    with open("in/b", "r+") as file:
+        file.truncate()
+        file.write(NEW)
+
+
+def replace():
+    Path("new").write_text(NEW)
+    os.replace("new", "in/b")
+
+
+def replace_by_as_old_and_long():
+    status = os.stat("in/b")
+    Path("new").write_text(NEW.ljust(len(TEXT)))
+    os.utime("new", ns=(0, status.st_mtime_ns))
+    os.replace("new", "in/b")
+
+
+def save_under_another_name():
+    os.rename("in/b", "in/c")
+
+
+def remove():
+    os.unlink("in/b")
+
+
+def swap_folder():
+    os.rename("in", "was-in")
+    os.symlink("elsewhere", "in")
+
+
+def swap_for_link():
+    os.rename("in/b", "in/c")
+    os.symlink("../elsewhere/b", "in/b")
+
+
+def take_targets():
+    for path in TARGETS:
+        with suppress(OSError), open(path, "x") as file:
+            file.write(OTHER)
+            TAKEN.add(os.path.abspath(path))
+
+
+def replace_kept():
+    Path("new").write_text(NEW)
+    os.replace("new", "a")
+
+
+def swap_kept_for_link():
+    os.rename("a", "was-a")
+    os.symlink("elsewhere/b", "a")
+
+
+def remove_kept():
+    os.unlink("a")
+
+
+MISCHIEF = (
+    *(edit, replace, replace_by_as_old_and_long, save_under_another_name, remove, swap_folder),
+    *(swap_for_link, take_targets, replace_kept, swap_kept_for_link, remove_kept),
+)
+
+# After a file is deleted or made a link the kept one is the only copy: who removes it then, or
+# edits it, has seen that.
+OF_KEPT = {replace_kept, remove_kept, edit}
+
+
+def mischief_at(number, mischief, monkeypatch):
+    """Let it happen once, before the system call of this number; says whether it came to that."""
+    calls, happened = count(1), []
+
+    def watched(call):
+        def wrapped(*given, **named):
+            if not happened and next(calls) == number:
+                happened.append(number)
+                with suppress(OSError):
+                    mischief()
+                    happened.append(mischief)
+            return call(*given, **named)
+
+        return wrapped
+
+    for name in CALLS:
+        monkeypatch.setattr(os, name, watched(getattr(os, name)))
+    renamed = watched(system.renamer())
+    monkeypatch.setattr(system, "renamer", lambda: renamed)
+    return happened
+
+
+def everything():
+    """All that can be read below the current folder without following a link."""
+    found = []
+    for folder, _, files in os.walk("."):
+        found += [
+            Path(folder, name).read_text() for name in files if not Path(folder, name).is_symlink()
+        ]
+    return [each.strip() for each in found]
+
+
+@pytest.mark.parametrize("act", [*Act, "far"])
+@pytest.mark.parametrize("mischief", MISCHIEF, ids=lambda each: each.__name__)
+def test_nothing_is_lost_whatever_another_program_does_meanwhile(
+    tmp_path, monkeypatch, mischief, act
+):
+    if act == "far":
+        act = Act.MOVE
+        monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+    for number in count(1, 1 if act is Act.TRASH else 2):
+        place = tmp_path / str(number)
+        (place / "elsewhere").mkdir(parents=True)
+        (place / "in").mkdir()
+        with monkeypatch.context() as patched:
+            patched.chdir(place)
+            patched.setenv("XDG_DATA_HOME", str(place / "home"))
+            for name, text in (("a", TEXT), ("in/b", TEXT), ("elsewhere/b", OTHER)):
+                Path(name).write_text(text)
+            made = plan(("a", "in/b"), act=act)
+            with patched.context() as watching:
+                happened = mischief_at(number, mischief, watching)
+                outcome = apply(made, Consents(permanently=True), journal="journal", to="to")
+            if not happened:
+                break
+            check(number, happened, act, outcome)
+    assert number > 30
+
+
+def check(number, happened, act, outcome):
+    mischief = happened[-1]
+    assert outcome.planned == outcome.done + len(outcome.refused), number
+    assert outcome.trouble is None, number
+    # What is new is not acted on; an edit through a link that was just made is in the kept file.
+    new = {replace, replace_by_as_old_and_long} | ({edit} if act is not Act.LINK else set())
+    if mischief in new:
+        assert Path("in/b").read_text().strip() == NEW.strip(), number
+    for back in ("back", "back-again"):
+        left = everything()
+        assert Path("elsewhere/b").read_text() == OTHER, number
+        if act in {Act.TRASH, Act.MOVE} or mischief not in OF_KEPT:
+            assert TEXT.strip() in left, number
+        if mischief in {edit, replace, replace_by_as_old_and_long, replace_kept}:
+            assert NEW.strip() in left, number
+        for path in filter(os.path.exists, map(os.path.abspath, TARGETS)):
+            assert path not in TAKEN or Path(path).read_text() == OTHER, number
+        assert TAKEN & {*map(os.path.abspath, TARGETS)} <= {*filter(os.path.exists, TAKEN)}
+        assert not [name for name in os.listdir("in") if name.startswith(".simdup")], number
+        undo("journal", apply=True, journal=back)

@@ -1,0 +1,211 @@
+"""Plans and journals of somebody else: at worst a file goes to the trash whose text stays."""
+
+from __future__ import annotations
+
+import json
+import os
+from binascii import crc32
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from plans import action, plan, seen, tree
+
+from simdup.clean.apply import apply
+from simdup.clean.journal import machine
+from simdup.clean.plan import action_line, plan_lines
+from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.undo import resume, undo
+from simdup.errors import InputError
+
+TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
+
+
+@pytest.fixture(autouse=True)
+def home(folder, monkeypatch, tmp_path_factory):
+    place = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_DATA_HOME", str(place))
+    assert os.path.samefile(folder, ".")
+    for name in ("docs/a", "docs/b", "docs/in/c", "secret"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(TEXT)
+    return place
+
+
+def forged(*paths, act=Act.TRASH):
+    """A plan whose file has another path than the one that was looked at."""
+    header = plan(roots=["docs"]).header
+    actions = [
+        action("docs/a", replace(seen("docs/b"), path=path), act, line)
+        for line, path in enumerate(paths, 2)
+    ]
+    return Plan(tuple(actions), (), header)
+
+
+HERE = "{here}"
+PATHS = (
+    *("docs/b", "", "..", "/", "{here}/docs/../secret", "{here}/docs/in/../../secret"),
+    *("{here}/secret", "{here}/docs//b", "{here}/docs/b/", "{here}/docs/./b", "{here}/docs/b\0"),
+    *("{here}/docs", "{here}/docs/link/b", "/dev/null", "/proc/self/mem", "/etc/passwd"),
+    "{here}/docs/in\nrm -rf",
+)
+
+
+@pytest.mark.parametrize("act", list(Act))
+@pytest.mark.parametrize("path", PATHS)
+def test_no_path_of_a_plan_leads_anywhere_else(home, path, act):
+    os.symlink("../docs", "docs/link")
+    before = tree(".")
+
+    made = forged(path.replace(HERE, os.path.realpath(".")), act=act)
+    everything = Consents(text=True, formats=True, near=0.8, permanently=True)
+    outcome = apply(made, everything, to=home / "to", journal=home / "journal")
+
+    assert len(outcome.refused) == 1
+    assert tree(".") == before
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("act",), "exec"),
+        (("act",), "rm -rf /"),
+        (("command",), "rm"),
+        (("file", "path"), "docs/b"),
+        (("file", "path"), "/docs/../secret"),
+        (("file", "id"), [1, 2, 3]),
+        (("file", "id"), [1, 2, 3, 4, 5.5]),
+        (("file", "bytes"), "xyz"),
+        (("keep",), None),
+        (("similarity",), 7),
+        (("kind",), "same pattern"),
+    ],
+)
+def test_a_plan_with_anything_unknown_is_refused_as_a_whole(run, place, value):
+    lines = [json.loads(line) for line in plan_lines(plan(("docs/a", "docs/b"), roots=["docs"]))]
+    *above, last = place
+    inner = lines[1]
+    for key in above:
+        inner = inner[key]
+    inner[last] = value
+    Path("plan.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    before = tree("docs")
+
+    assert run("clean", "plan.jsonl", "--apply").code == 2
+
+    assert tree("docs") == before
+
+
+def written(events, name="journal"):
+    """A journal with these lines, each with its right CRC."""
+    lines = []
+    for event in events:
+        rest = json.dumps(event)[1:]
+        lines.append(f'{{"crc": "{crc32(rest[:-1].encode()):08x}", {rest}\n')
+    Path(name).write_text("".join(lines))
+    return name
+
+
+def begin(to=None):
+    header = json.loads(next(iter(plan_lines(Plan((), (), plan(roots=["docs"]).header)))))
+    given = {"machine": machine(), "user": os.getuid(), "actions": 1, "plan": header}
+    start = {"event": "begin", "simdup": "journal", "version": 1, "made": "now", **given}
+    return start | ({"to": to} if to else {})
+
+
+def planned(file, act):
+    line = json.loads(action_line(action("docs/a", file, act)))
+    return {"event": "planned", "line": 2, "plan": line}
+
+
+def intent(**fields):
+    return {"event": "intent", "line": 2, "folder_ns": 0, **fields}
+
+
+def a_journal(act, to=None, **fields):
+    """A journal by which `secret` would come to lie at docs/new."""
+    file = replace(seen("secret"), path=os.path.realpath("docs") + "/new")
+    return written([begin(to), planned(file, act), intent(**fields)])
+
+
+def test_a_journal_moves_no_file_that_simdup_could_not_have_put_there(home):
+    here = os.path.realpath(".")
+    secret = f"{here}/secret"
+    aside = ".simdup-0123"
+    journals = [
+        lambda: a_journal(Act.TRASH, target=secret, trash=here),
+        lambda: a_journal(Act.TRASH, target=secret),
+        lambda: a_journal(Act.TRASH, target=secret, trash=f"{home}/Trash"),
+        lambda: a_journal(Act.MOVE, target=secret, aside=aside),
+        lambda: a_journal(Act.MOVE, to=f"{here}/docs", target=secret, aside=aside),
+        lambda: a_journal(Act.DELETE, target=secret, aside="secret"),
+        lambda: a_journal(Act.DELETE, target=f"{here}/docs/x", aside="../secret"),
+        lambda: a_journal(Act.LINK, target=secret, aside=aside),
+        lambda: a_journal(Act.MOVE, to=here, target=secret, aside="../../x"),
+    ]
+    for make in journals:
+        journal = make()
+        before = tree(".")
+        outcome = undo(journal, apply=True)
+        assert (outcome.done, len(outcome.refused)) == (0, 1)
+        assert tree(".") == before
+
+
+def test_a_journal_puts_nothing_outside_the_roots():
+    here = os.path.realpath(".")
+    file = replace(seen("secret"), path=f"{here}/elsewhere")
+    given = {"target": f"{here}/secret", "aside": ".simdup-1"}
+    journal = written([begin(here), planned(file, Act.MOVE), intent(**given)])
+
+    assert len(undo(journal, apply=True).refused) == 1
+    assert Path("secret").exists()
+
+
+def test_a_journal_that_goes_on_acts_only_on_what_passes_every_check():
+    file = replace(seen("secret"), path=os.path.realpath("secret"))
+    journal = written([begin(), planned(file, Act.DELETE)])
+    before = tree("docs")
+
+    outcome = resume(journal, Consents())
+
+    assert len(outcome.refused) == 1
+    assert Path("secret").exists()
+    assert tree("docs") == before
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("machine", "0" * 16, "another machine"),
+        ("user", os.getuid() + 1, "another user"),
+        ("version", 2, "only 1 is known"),
+        ("simdup", "plan", "must be 'journal'"),
+        ("plan", {}, "no plan"),
+    ],
+)
+def test_a_journal_of_another_is_refused(field, value, why):
+    journal = written([begin() | {field: value}])
+
+    for run in (lambda: undo(journal, apply=True), lambda: resume(journal, Consents())):
+        with pytest.raises(InputError, match=why):
+            run()
+
+
+def test_a_journal_that_another_user_owns_is_refused(monkeypatch):
+    journal = written([begin()])
+    uid = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: uid + 1)
+
+    with pytest.raises(InputError, match="another user"):
+        undo(journal, apply=False)
+
+
+def test_a_link_in_place_of_a_journal_is_not_written_through():
+    Path("precious").write_text("mine")
+    os.symlink("precious", "journal")
+
+    with pytest.raises(InputError):
+        apply(plan(("docs/a", "docs/b"), roots=["docs"]), Consents(), journal="journal")
+
+    assert Path("precious").read_text() == "mine"
+    assert Path("docs/b").exists()

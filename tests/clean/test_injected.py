@@ -1,0 +1,278 @@
+"""Disks that are full, broken, read-only or elsewhere; journals that end; locks and signals."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+
+import pytest
+from plans import plan, seen, tree
+
+from simdup.clean import system
+from simdup.clean.apply import apply
+from simdup.clean.journal import begun, locked, read_journal
+from simdup.clean.records import Act, Consents
+from simdup.clean.undo import resume, undo
+from simdup.errors import InputError
+
+TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
+FAILING = (
+    *("open", "write", "fsync", "link", "unlink", "mkdir", "read", "stat", "fstat", "lstat"),
+    *("fchmod", "utime", "replace"),
+)
+
+
+@pytest.fixture(autouse=True)
+def data(folder, monkeypatch, tmp_path_factory):
+    place = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_DATA_HOME", str(place))
+    monkeypatch.chdir(folder)
+    return place
+
+
+def write(**texts):
+    for name, text in texts.items():
+        path = Path(name.replace("__", "/"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def fail_at(number, code, monkeypatch):
+    """Let the system call of this number fail, once; says whether it came to that."""
+    calls, failed = count(1), []
+
+    def failing(call):
+        def wrapped(*given, **named):
+            if not failed and next(calls) == number:
+                failed.append(call)
+                raise OSError(code, os.strerror(code))
+            return call(*given, **named)
+
+        return wrapped
+
+    for name in FAILING:
+        monkeypatch.setattr(os, name, failing(getattr(os, name)))
+    renamed = system.renamer()
+
+    def rename(*given):
+        if not failed and next(calls) == number:
+            failed.append(rename)
+            system.ctypes.set_errno(code)
+            return -1
+        return renamed(*given)
+
+    monkeypatch.setattr(system, "renamer", lambda: rename)
+    return failed
+
+
+@pytest.mark.parametrize("code", ["ENOSPC", "EIO", "EACCES", "EROFS", "EXDEV", "EMFILE"])
+@pytest.mark.parametrize("act", [*Act, "far"])
+def test_whatever_call_fails_nothing_is_lost_and_it_is_said(tmp_path, monkeypatch, act, code):
+    if act == "far":
+        act = Act.MOVE
+        monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+    for number in count(1, 2):
+        place = tmp_path / f"run{number}"
+        place.mkdir()
+        with monkeypatch.context() as patched:
+            patched.chdir(place)
+            patched.setenv("XDG_DATA_HOME", str(place / "home"))
+            write(a=TEXT, in__b=TEXT, in__c=TEXT)
+            made, before = plan(("a", "in/b"), ("a", "in/c"), act=act), tree("in")
+            with patched.context() as failing:
+                failed = fail_at(number, getattr(errno, code), failing)
+                outcome = attempted(made)
+            if not failed:
+                break
+            check(number, outcome, act, before)
+    assert number > 20
+
+
+def attempted(made):
+    """Return what came of a plan; None if the run did not begin."""
+    try:
+        return apply(made, Consents(permanently=True), journal="journal", to="to")
+    except InputError:
+        return None
+
+
+def check(number, outcome, act, before):
+    assert Path("a").read_text() == TEXT
+    if outcome is None or (outcome.done == 0 and act is not Act.REFLINK):
+        assert names(tree("in")) == names(before), number
+    if outcome is None:
+        return
+    if act is not Act.REFLINK:
+        assert outcome.code or outcome.done == 2, number
+        gone = 2 - len(os.listdir("in"))
+        assert act is Act.LINK or gone == outcome.done, number
+    undone = undo("journal", apply=True, journal="back")
+    if act is not Act.DELETE:
+        assert undone.refused == [], number
+        assert names(tree("in")) == names(before), number
+    assert not [each for each in os.listdir("in") if each.startswith(".simdup")], number
+
+
+def names(found):
+    return {path: what for path, (_, what, _) in found.items() if path != "in/"}
+
+
+def test_a_journal_that_cannot_be_written_midway_stops_the_run(monkeypatch):
+    write(**{f"in__{number}": TEXT for number in range(200)})
+    made = plan(*(("in/0", f"in/{number}") for number in range(1, 200)))
+    sync, syncs = os.fsync, count(1)
+    journal = os.path.abspath("journal")
+
+    def fsync(descriptor):
+        if os.readlink(f"/proc/self/fd/{descriptor}") == journal and next(syncs) == 4:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        sync(descriptor)
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", fsync)
+        outcome = apply(made, Consents(), journal=journal)
+
+    assert outcome.code == 4
+    assert outcome.trouble == f"{journal!r}: No space left on device"
+    assert (outcome.planned, outcome.done, outcome.left) == (199, 64, 135)
+    assert len(os.listdir("in")) == 200 - 64
+
+
+def test_folders_that_cannot_be_synced_stop_the_run(monkeypatch):
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"))
+
+    def sync(_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr("simdup.clean.acting.sync_folder", sync)
+
+    outcome = apply(made, Consents())
+
+    assert outcome.code == 4
+    assert outcome.trouble == "folders cannot be synced: Input/output error"
+
+
+def test_one_run_at_a_time(folder):
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"))
+    (folder / "journals").mkdir()
+
+    (folder / "elsewhere").mkdir()
+    for journal, roots in (("journals/other", []), ("elsewhere/other", made.header.roots)):
+        with locked(journal, roots), pytest.raises(InputError, match="another `simdup clean`"):
+            apply(made, Consents(), journal="journals/mine")
+
+    assert Path("b").exists()
+    assert not Path("journals/mine").exists()
+    assert apply(made, Consents(), journal="journals/mine").done == 1
+    assert os.listdir("journals") == ["mine"]
+
+
+def test_a_journal_may_lie_in_the_scanned_folder_and_its_folder_must_be_there(folder):
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"))
+
+    with pytest.raises(InputError, match="No such file or directory"):
+        apply(made, Consents(), journal="missing/journal")
+
+    assert not (folder / "missing").exists()
+    assert apply(made, Consents(), journal="journal").done == 1
+    assert sorted(os.listdir()) == ["a", "journal"]
+
+
+def test_a_kept_file_that_another_program_has_locked_is_not_relied_on():
+    write(a=TEXT, b=TEXT)
+    script = "from fcntl import *; f = open('a', 'r+'); lockf(f, LOCK_EX); print(); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        other.stdout.readline()
+        outcome = apply(plan(("a", "b")), Consents())
+        other.communicate(b"\n")
+
+    assert [why for _, why in outcome.refused] == ["another program has locked the kept file"]
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_ends_the_run_after_the_file_under_way_and_resume_goes_on(monkeypatch, name):
+    write(**{f"in__{number}": TEXT for number in range(20)})
+    made = plan(*(("in/0", f"in/{number}") for number in range(1, 20)))
+    before, link, notes = signal.getsignal(signal.SIGINT), system.rename_new, count(1)
+
+    def rename_new(source, target):
+        link(source, target)
+        if next(notes) == 5:
+            os.kill(os.getpid(), getattr(signal, name))
+
+    monkeypatch.setattr("simdup.clean.acting.rename_new", rename_new)
+    outcome = apply(made, Consents(), journal="journal")
+
+    assert (outcome.done, outcome.left, outcome.code) == (5, 14, 130)
+    assert signal.getsignal(signal.SIGINT) is before
+    rest = resume("journal", Consents())
+    assert (rest.planned, rest.done, rest.code) == (14, 14, 0)
+    assert undo("journal", apply=True).done == 19
+
+
+def test_a_journal_cut_off_before_any_intent_says_that_nothing_was_done():
+    write(a=TEXT, b=TEXT, c=TEXT)
+    made = plan(("a", "b"), ("a", "c"))
+    begun("journal", made.header, made.actions).close()
+    whole = Path("journal").read_bytes()
+    Path("journal").write_bytes(whole[:-20])
+
+    assert len(read_journal("journal").stories) == 1
+    assert undo("journal", apply=True).planned == 0
+
+
+def test_a_damaged_line_is_named_and_the_others_are_undone():
+    write(a=TEXT, b=TEXT, c=TEXT)
+    outcome = apply(plan(("a", "b"), ("a", "c")), Consents(), journal="journal")
+    lines = Path("journal").read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b"trash", b"trush")
+    Path("journal").write_bytes(b"".join(lines))
+
+    back = undo("journal", apply=True)
+
+    assert outcome.done == 2
+    assert (back.done, back.code) == (1, 3)
+    assert back.notes == ["a damaged line of the journal: 2, 4, 6"]
+    assert Path("c").exists()
+
+
+def test_the_trash_of_another_file_system_is_used_there(tmp_path):
+    """A real one, where this system lets us mount it."""
+    place = tmp_path / "mounted"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("only root can mount a file system")
+    try:
+        os.chdir(place)
+        write(a=TEXT, in__b=TEXT, in__c=TEXT)
+        made = plan(("a", "in/b"))
+        outcome = apply(made, Consents(), journal=tmp_path / "journal")
+        assert Path(f".Trash-{os.getuid()}/files/b").read_text() == TEXT
+        assert undo(outcome.journal, apply=True).done == 1
+        assert Path("in/b").read_text() == TEXT
+        before = tree("in")
+        far = plan(("a", "in/b"), ("a", "in/c"), act=Act.MOVE)
+        outcome = apply(far, Consents(), journal=tmp_path / "far", to=tmp_path / "to")
+        assert outcome.done == 2
+        assert os.listdir("in") == []
+        assert seen(tmp_path / "to/b").mtime_ns == made.actions[0].file.mtime_ns
+        assert undo(outcome.journal, apply=True).done == 2
+        assert names(tree("in")) == names(before)
+        assert tree("in")["in/b"] == before["in/b"]
+        assert os.listdir(tmp_path / "to") == []
+    finally:
+        os.chdir(tmp_path)
+        subprocess.run(["umount", place], check=True)

@@ -1,0 +1,191 @@
+"""A run that is killed before any system call that changes something.
+
+Every file is whole under one of its two names, and the run can go on or be undone.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+from plans import plan, tree
+
+from simdup.clean import system
+from simdup.clean.apply import apply
+from simdup.clean.journal import read_journal
+from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.undo import resume, undo
+
+KILLED = 86
+
+# A file into the trash takes four calls: every third one is each of them in turn.
+EVERY = 3
+CHANGING = (
+    *("write", "fsync", "link", "unlink", "mkdir", "rmdir", "rename", "replace", "utime"),
+    *("ftruncate", "fchmod", "fchown"),
+)
+
+
+def killed_at(number, work):
+    """Do some work in a child that dies before the system call of this number; whether it died."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of forks, where threads are
+        child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            _die_at(number)
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in {0, KILLED}
+    return code == KILLED
+
+
+def _die_at(number):
+    calls = count(1)
+
+    def dying(call):
+        def wrapped(*given, **named):
+            if next(calls) == number:
+                os._exit(KILLED)
+            return call(*given, **named)
+
+        return wrapped
+
+    for name in CHANGING:
+        setattr(os, name, dying(getattr(os, name)))
+    opened = os.open
+    created = dying(opened)
+
+    def open_(path, flags, *given, **named):
+        return (created if flags & os.O_CREAT else opened)(path, flags, *given, **named)
+
+    os.open = open_
+    renamed = dying(system.renamer())
+    system.renamer = lambda: renamed
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """Some targets are taken for another file system."""
+    monkeypatch.setattr("simdup.clean.acting._is_near", is_near)
+    return tmp_path
+
+
+def is_near(_, target):
+    return "far" not in target.path
+
+
+def made(place, number):
+    """A tree of kept files and copies, and a plan of 30 actions on them."""
+    root = place / str(number)
+    os.environ["XDG_DATA_HOME"] = str(place / f"home{number}")
+    pairs = []
+    for each in range(30):
+        kept, copy = root / f"keep/{each % 5}", root / f"{('in', 'far')[each % 2]}/copy{each}"
+        for path in (kept, copy):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"The text of number {each % 5}, which has several copies.\n" * 20)
+        pairs.append((str(kept), str(copy)))
+    for first, second in ((26, 27), (28, 29)):  # two names of one file each
+        one, two = (Path(pairs[each][1]) for each in (first, second))
+        two.unlink()
+        two.hardlink_to(one)
+        pairs[second] = pairs[first][0], pairs[second][1]
+    for each in (root, *root.rglob("*")):
+        os.utime(each, ns=(0, 1_700_000_000_123_456_789 + each.stat().st_ino))
+    whole = plan(*pairs, roots=[str(root)])
+    acts = [Act.TRASH] * 12 + [Act.MOVE] * 10 + [Act.LINK] * 8
+    actions = (replace(each, act=act) for each, act in zip(whole.actions, acts, strict=True))
+    return root, Plan(tuple(actions), (), whole.header)
+
+
+def run(place, number, whole):
+    to = place / f"to{number}"
+    outcome = apply(whole, Consents(), journal=place / f"journal{number}", to=to)
+    assert (outcome.done, outcome.refused) == (30, [])
+
+
+@pytest.fixture(autouse=True)
+def _home(monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", "")
+
+
+def test_a_run_killed_anywhere_can_be_undone(place):
+    for number in count(1):
+        root, whole = made(place, number)
+        before = tree(root)
+        if not killed_at(number, partial(run, place, number, whole)):
+            break
+        journal = place / f"journal{number}"
+        if journal.exists() and journal.stat().st_size:
+            check_whole(number, journal)
+            outcome = undo(journal, apply=True)
+            assert outcome.refused == []
+        assert tree(root) == before, number
+        assert_nothing_else(place, number)
+    assert number > 150
+
+
+def check_whole(number, journal):
+    """Every file of the plan is whole under its name or the one that the journal gives."""
+    for story in stories(journal).values():
+        file, intent = story.action.file, story.intent
+        names = [file.path]
+        if intent is not None:
+            names += [intent.target]
+            if intent.aside:
+                names += [os.path.join(os.path.dirname(file.path), intent.aside)]
+        kept = Path(story.action.keep.path).read_bytes()
+        there = [Path(each).read_bytes() for each in names if os.path.exists(each)]
+        assert kept in there, (number, story)
+
+
+def assert_nothing_else(place, number):
+    """Neither the trash nor the folder of moved files has anything left."""
+    assert not [p for p in (place / f"home{number}").rglob("*") if p.is_file()], number
+    assert not [p for p in (place / f"to{number}").rglob("*") if p.is_file()], number
+
+
+def test_a_run_killed_anywhere_can_go_on(place):
+    for number in count(1, EVERY):
+        root, whole = made(place, number)
+        before = tree(root)
+        if not killed_at(number, partial(run, place, number, whole)):
+            break
+        journal = place / f"journal{number}"
+        if not journal.exists() or len(stories(journal)) < 30:
+            assert tree(root) == before
+            continue
+        outcome = resume(journal, Consents())
+        assert (outcome.refused, outcome.left) == ([], 0), number
+        assert all(each.done for each in stories(journal).values())
+        assert len(list(root.rglob("copy*"))) == 8
+        assert undo(journal, apply=True).refused == []
+        assert tree(root) == before, number
+        assert_nothing_else(place, number)
+
+
+def test_an_undo_killed_anywhere_can_be_done_again(place):
+    for number in count(1, EVERY):
+        root, whole = made(place, number)
+        before = tree(root, times=False)
+        run(place, number, whole)
+        journal = place / f"journal{number}"
+        if not killed_at(number, partial(undo, journal, apply=True, journal=f"{journal}-2")):
+            break
+        assert undo(journal, apply=True).refused == [], number
+        assert tree(root, times=False) == before, number
+        assert_nothing_else(place, number)
+
+
+def stories(journal):
+    return read_journal(str(journal)).stories if journal.stat().st_size else {}

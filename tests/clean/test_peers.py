@@ -1,0 +1,393 @@
+"""What users of other programs lost or wished, by issue, and what happens here."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from plans import action, plan, seen, tree
+
+from simdup.clean.apply import apply
+from simdup.clean.copying import _RANGE, _TARGET
+from simdup.clean.plan import plan_lines
+from simdup.clean.records import Act, Consents, Plan
+from simdup.clean.undo import undo
+
+TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture(autouse=True)
+def data(monkeypatch, tmp_path_factory):
+    place = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("XDG_DATA_HOME", str(place))
+    return place
+
+
+def write(**texts):
+    for name, text in texts.items():
+        path = Path(name.replace("__", "/"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def reasons(outcome):
+    return [why for _, why in outcome.refused]
+
+
+def scanned(run, *arguments):
+    assert run("scan", ".", *arguments, "--format", "json", "-o", "found.json").code == 0
+
+
+@pytest.mark.parametrize("act", list(Act))
+def test_fclones_84_the_same_size_and_time_are_not_the_same_bytes(act):
+    write(a=TEXT, b=TEXT.swapcase())
+    os.utime("a", ns=(5, 5))
+    os.utime("b", ns=(5, 5))
+    made = Plan(
+        (action(seen("a"), replace(seen("b"), byte_digest=seen("a").byte_digest), act),),
+        (),
+        plan().header,
+    )
+
+    outcome = apply(made, Consents(permanently=True), to="to")
+
+    assert reasons(outcome) == [
+        "not what the plan says of it and the kept file (their bytes differ)"
+    ]
+    assert Path("b").read_text() == TEXT.swapcase()
+
+
+def kernel(monkeypatch, answer):
+    """Let the kernel answer requests to share blocks: by a status, and the bytes it shared."""
+    asked = []
+
+    def ioctl(_, request, argument):
+        at, length, *_ = _RANGE.unpack_from(argument)
+        target, *_ = _TARGET.unpack_from(argument, _RANGE.size)
+        asked.append((request, at, length))
+        status = answer(at)
+        shared = length if status == 0 else 0
+        argument[_RANGE.size :] = _TARGET.pack(target, at, shared, status, 0)
+
+    monkeypatch.setattr(fcntl, "ioctl", ioctl)
+    return asked
+
+
+def test_fclones_293_the_kernel_compares_before_blocks_are_shared(monkeypatch):
+    write(a=TEXT, b=TEXT)
+    asked = kernel(monkeypatch, lambda _: 1)
+    before = tree(".")
+
+    outcome = apply(plan(("a", "b"), act=Act.REFLINK), Consents())
+
+    assert reasons(outcome) == [
+        "not what the plan says of it and the kept file (the kernel finds other bytes)"
+    ]
+    assert asked == [(0xC0189436, 0, len(TEXT))]
+    assert tree(".") == before
+
+
+def test_blocks_are_shared_in_pieces_to_the_end_of_the_file(monkeypatch):
+    write(a=TEXT * 100, b=TEXT * 100)
+    monkeypatch.setattr("simdup.clean.copying._SHARED_AT_ONCE", 3000)
+    asked = kernel(monkeypatch, lambda _: 0)
+    before = tree(".")
+
+    outcome = apply(plan(("a", "b"), act=Act.REFLINK), Consents())
+
+    assert outcome.done == 1
+    assert [at for _, at, _ in asked] == list(range(0, len(TEXT) * 100, 3000))
+    assert sum(length for *_, length in asked) == len(TEXT) * 100
+    assert tree(".") == before
+    assert undo(outcome.journal, apply=True).left == 1
+
+
+def test_a_file_system_that_cannot_share_blocks_says_so():
+    write(a=TEXT, b=TEXT)
+
+    (why,) = reasons(apply(plan(("a", "b"), act=Act.REFLINK), Consents()))
+
+    assert why.startswith("the file system cannot share blocks")
+
+
+def test_fclones_203_no_symbolic_link_is_made_where_no_hard_link_can_be(monkeypatch):
+    write(a=TEXT, b=TEXT)
+
+    def link(*_, **__):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    monkeypatch.setattr(os, "link", link)
+    before = tree(".")
+
+    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+
+    assert reasons(outcome) == ["the system refused it (Invalid cross-device link)"]
+    assert tree(".") == before
+
+
+def test_fclones_231_a_preferred_folder_is_a_folder_and_no_glob(run):
+    write(docs__a=TEXT, old__a=TEXT)
+    scanned(run)
+
+    assert b"no such folder" in run("clean", "found.json", "--prefer-under", "do*").err
+    assert run("clean", "found.json", "--prefer-under", "docs", "--apply").code == 0
+    assert os.path.exists("docs/a")
+    assert not os.path.exists("old/a")
+
+
+def test_rmlint_672_files_without_a_digest_are_not_the_same(run):
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"))
+    lines = [json.loads(line) for line in plan_lines(made)]
+    lines[1]["file"]["bytes"] = lines[1]["keep"]["bytes"] = ""
+    Path("plan.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    done = run("clean", "plan.jsonl", "--apply")
+
+    assert done.code == 2
+    assert os.path.exists("b")
+
+
+def test_rmlint_598_a_script_is_not_written_to_while_it_runs(run):
+    write(docs__a=TEXT, docs__b=TEXT)
+    assert run("scan", "docs", "--format", "json", "-o", "found.json").code == 0
+    assert run("clean", "found.json", "--script", "clean.sh").code == 0
+    script = Path("clean.sh").read_bytes()
+
+    simdup = f"{sys.executable} -m simdup"
+    Path("simdup").write_text(f'#!/bin/sh\nexec {simdup} "$@"\n')
+    Path("simdup").chmod(0o755)
+    subprocess.run(["sh", "clean.sh"], check=True, env=os.environ | {"SIMDUP": "./simdup"})
+
+    assert Path("clean.sh").read_bytes() == script
+    assert os.listdir("docs") == ["a"]
+
+
+def test_rmlint_757_a_file_is_not_its_own_duplicate(run):
+    write(a=TEXT)
+    made = plan(("a", "a"))
+    Path("plan.jsonl").write_text("".join(line + "\n" for line in plan_lines(made)))
+
+    assert reasons(apply(made, Consents())) == ["the kept file itself, under another name"]
+    assert run("clean", "plan.jsonl", "--apply").code == 2
+    assert os.path.exists("a")
+
+
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK])
+def test_rmlint_162_dupeguru_987_all_of_it_can_be_undone(act):
+    write(a=TEXT, x__b=TEXT, x__c=TEXT)
+    Path("x/c").chmod(0o600)
+    Path("x/b").chmod(0o644)
+    before = tree(".")
+
+    outcome = apply(plan(("a", "x/b"), ("a", "x/c"), act=act), Consents(), to="../to")
+    assert outcome.done >= 1
+    assert undo(outcome.journal, apply=True).code == 0
+
+    assert tree(".") == before
+
+
+def test_dupeguru_690_czkawka_1042_a_copy_in_the_trash_is_not_the_one_to_keep(run):
+    write(docs__a=TEXT)
+    write(**{".Trash-1000__files__a": TEXT})
+    scanned(run, "--hidden", "--noise")
+
+    done = run("clean", "found.json", "--apply")
+
+    assert done.code == 0
+    assert os.path.exists("docs/a")
+    assert os.path.exists(".Trash-1000/files/a")
+
+
+def test_dupeguru_550_what_was_not_done_is_not_said_to_be_done(run, monkeypatch, data):
+    write(docs__a=TEXT, docs__b=TEXT, docs__c=TEXT)
+    assert run("scan", "docs", "--format", "json", "-o", "found.json").code == 0
+    monkeypatch.setattr("simdup.clean.trash.top_folder", lambda *_: str(data / "missing"))
+    (data / "Trash").write_text("no folder")
+
+    done = run("clean", "found.json", "--apply")
+
+    assert done.code == 3
+    said = done.err.decode().splitlines()
+    assert sum("no trash on its file system" in line for line in said) == 2
+    assert said[-1] == "2 planned = 0 done + 2 refused + 0 left"
+    assert sorted(os.listdir("docs")) == ["a", "b", "c"]
+
+
+def test_dupeguru_247_a_linked_file_is_still_there():
+    write(a=TEXT, b=TEXT)
+
+    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+
+    assert outcome.done == 1
+    assert Path("b").read_text() == TEXT
+    assert os.stat("a").st_ino == os.stat("b").st_ino
+    assert sorted(os.listdir()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("number", [errno.EMLINK, errno.EPERM, errno.ENOSPC])
+def test_dupeguru_where_no_link_can_be_made_the_name_stays(monkeypatch, number):
+    write(a=TEXT, b=TEXT)
+
+    def link(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "link", link)
+    before = tree(".")
+
+    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+
+    assert len(outcome.refused) == 1
+    assert tree(".") == before
+
+
+def test_czkawka_46_nothing_is_deleted_unless_that_is_asked_for(run, data):
+    write(docs__a=TEXT, docs__b=TEXT)
+    assert run("scan", "docs", "--format", "json", "-o", "found.json").code == 0
+
+    assert run("clean", "found.json").code == 0
+    assert sorted(os.listdir("docs")) == ["a", "b"]
+    assert run("clean", "found.json", "--permanently", "--apply").code == 2
+    assert sorted(os.listdir("docs")) == ["a", "b"]
+    assert run("clean", "found.json", "--apply").code == 0
+    assert (data / "Trash/files/b").read_text() == TEXT
+
+
+def test_czkawka_417_names_that_differ_in_case_are_one_file_where_the_inode_says_so():
+    write(Letter=TEXT)
+    os.link("Letter", "letter")  # as a folder shows it that takes both for one name
+
+    for pair in (("Letter", "letter"), ("letter", "Letter")):
+        (why,) = reasons(apply(plan(pair), Consents()))
+        assert why == "the kept file itself, under another name"
+
+
+def test_czkawka_417_both_names_in_a_plan_lose_nothing():
+    write(Letter=TEXT, letter=TEXT)
+
+    outcome = apply(plan(("Letter", "letter"), ("letter", "Letter")), Consents())
+
+    assert len(outcome.refused) == 2
+    assert sorted(os.listdir()) == ["Letter", "letter"]
+
+
+def test_czkawka_1830_a_saved_plan_is_carried_out_later(run):
+    write(docs__a=TEXT, docs__b=TEXT)
+    assert run("scan", "docs", "--format", "json", "-o", "found.json").code == 0
+    assert run("clean", "found.json", "-o", "plan.jsonl").code == 0
+
+    assert run("clean", "plan.jsonl", "--apply").code == 0
+
+    assert os.listdir("docs") == ["a"]
+
+
+def test_czkawka_1463_all_go_but_what_is_in_the_reference(run):
+    write(docs__a=TEXT, docs__b=TEXT, mine__c=TEXT, mine__d=TEXT)
+    given = ("docs", "--against", "mine", "--format", "json", "-o", "found.json")
+    assert run("scan", *given).code == 0
+
+    assert run("clean", "found.json", "--apply").code == 0
+
+    assert os.listdir("docs") == []
+    assert sorted(os.listdir("mine")) == ["c", "d"]
+
+
+@pytest.mark.parametrize("prefer", [[], ["--prefer-under", "b"]])
+def test_fdupes_132_jdupes_8_rdfind_105_a_protected_folder_is_never_touched(run, prefer):
+    write(a__x=TEXT, a__y=TEXT, b__x=TEXT)
+    scanned(run)
+
+    assert run("clean", "found.json", "--protect", "a", *prefer, "--apply").code == 0
+
+    assert sorted(os.listdir("a")) == ["x", "y"]
+    assert os.listdir("b") == []
+
+
+def test_fdupes_28_one_of_a_group_always_stays(run):
+    write(docs__a=TEXT, docs__b=TEXT, docs__c=TEXT)
+    assert run("scan", "docs", "--format", "json", "-o", "found.json").code == 0
+
+    assert run("clean", "found.json", "--apply").code == 0
+
+    assert len(os.listdir("docs")) == 1
+
+
+def test_geeqie_782_a_symbolic_link_is_not_the_copy_that_stays():
+    write(real=TEXT)
+    os.symlink("real", "link")
+    keep = replace(seen("real"), path=os.path.realpath(".") + "/link")
+
+    made = Plan((action(keep, seen("real")),), (), plan().header)
+
+    assert len(apply(made, Consents()).refused) == 1
+    assert Path("real").read_text() == TEXT
+
+
+def test_rdfind_109_97_75_hard_links_are_not_torn_apart():
+    write(a=TEXT, b=TEXT)
+    os.link("b", "b2")
+    before = tree(".")
+
+    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+    assert reasons(outcome) == ["it has other hard links (which are not in the plan)"]
+    assert tree(".") == before
+
+    outcome = apply(plan(("a", "b"), ("a", "b2"), act=Act.LINK), Consents())
+    assert outcome.done == 2
+    assert os.stat("a").st_nlink == 3
+    assert undo(outcome.journal, apply=True).done == 2
+    assert tree(".") == before
+
+
+@pytest.mark.parametrize("differ", ["mode", "attribute"])
+def test_a_link_takes_no_mode_and_no_attribute_from_a_file(differ):
+    write(a=TEXT, b=TEXT)
+    if differ == "mode":
+        Path("b").chmod(0o600)
+    else:
+        try:
+            os.setxattr("b", "user.from", b"ann")
+        except OSError:
+            pytest.skip("no attributes on this file system")
+
+    outcome = apply(plan(("a", "b"), act=Act.LINK), Consents())
+
+    assert reasons(outcome) == ["owner, mode or attributes differ from the kept file's"]
+
+
+def test_send2trash_files_of_one_name_thrown_away_at_once_are_all_there(data):
+    """Four processes with 50 files each; of 600 files Send2Trash lost two."""
+    pids = []
+    for process in range(4):
+        root = Path(f"p{process}")
+        write(**{f"p{process}__keep": "kept"})
+        for number in range(50):
+            write(**{f"p{process}__{number}__same.txt": f"text {process} {number}"})
+            write(**{f"p{process}__{number}__kept.txt": f"text {process} {number}"})
+        pairs = [(f"{root}/{n}/kept.txt", f"{root}/{n}/same.txt") for n in range(50)]
+        made = plan(*pairs, roots=[str(root)])
+        Path(f"journals{process}").mkdir()
+        if (pid := os.fork()) == 0:
+            code = 1
+            try:
+                outcome = apply(made, Consents(), journal=f"journals{process}/j")
+                code = 0 if outcome.done == 50 else 2
+            finally:
+                os._exit(code)
+        pids.append(pid)
+
+    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids]
+
+    assert codes == [0] * 4
+    texts = {path.read_text() for path in (data / "Trash/files").iterdir()}
+    assert texts == {f"text {process} {number}" for process in range(4) for number in range(50)}
+    assert len(list((data / "Trash/info").iterdir())) == 200

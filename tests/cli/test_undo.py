@@ -1,0 +1,137 @@
+"""`simdup undo`, and `simdup clean --resume`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from plans import tree
+
+from simdup.clean.journal import default_folder
+
+TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
+
+
+@pytest.fixture
+def cleaned(run, tmp_path_factory, monkeypatch):
+    """A folder of which two copies went, the tree before, and the journal."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("home")))
+    Path("docs").mkdir()
+    for name in ("a.txt", "b.txt", "c.txt"):
+        Path("docs", name).write_text(TEXT)
+    before = tree("docs")
+    assert run("scan", "docs", "--format", "json", "-o", "found.json").code == 0
+    done = run("clean", "found.json", "--apply")
+    assert done.code == 0
+    (journal,) = default_folder().glob("*.jsonl")
+    return before, str(journal), done.err.decode()
+
+
+def lines(ended):
+    return ended.err.decode().splitlines()
+
+
+def test_the_last_line_of_a_run_undoes_it(run, cleaned):
+    before, journal, said = cleaned
+    balance, last = said.splitlines()[-2:]
+
+    assert balance == "2 planned = 2 done + 0 refused + 0 left"
+    assert last == f"undo with: simdup undo {journal}"
+    assert os.listdir("docs") == ["a.txt"]
+    shown = run("undo", journal)
+    assert shown.code == 0
+    assert lines(shown) == [
+        "2 files = 2 can be put back + 0 refused + 0 at their places already",
+        "nothing was changed; --apply puts them back",
+    ]
+    assert os.listdir("docs") == ["a.txt"]
+    done = run("undo", journal, "--apply")
+    assert lines(done) == ["2 files = 2 put back + 0 refused + 0 at their places already"]
+    assert tree("docs") == before
+    again = run("undo", journal, "--apply")
+    assert (again.code, lines(again)) == (
+        0,
+        ["2 files = 0 put back + 0 refused + 2 at their places already"],
+    )
+
+
+def test_a_name_that_has_been_taken_is_named_and_the_exit_code_is_3(run, cleaned):
+    _, journal, _ = cleaned
+    Path("docs/b.txt").write_text("mine")
+
+    done = run("undo", journal, "--apply")
+
+    assert done.code == 3
+    assert lines(done) == [
+        f"refused: {os.path.realpath('docs/b.txt')}: its name has been taken",
+        "2 files = 1 put back + 1 refused + 0 at their places already",
+    ]
+    assert Path("docs/b.txt").read_text() == "mine"
+
+
+def test_what_is_no_journal_is_refused(run, cleaned):
+    _, journal, _ = cleaned
+    Path("other").write_text("{}\n")
+    Path("far").write_text(Path(journal).read_text().replace('"machine": "', '"machine": "0'))
+
+    assert lines(run("undo", "other")) == ["simdup: 'other', line 1: no journal: it is damaged"]
+    assert run("undo", "far").code == 2
+    assert run("undo", "missing").code == 2
+    assert lines(run("undo", "missing")) == ["simdup: 'missing': No such file or directory"]
+    assert run("undo", "found.json", "--journal", "x").code == 2
+
+
+def test_several_journals_are_undone_the_last_one_first(run, cleaned):
+    before, journal, _ = cleaned
+    run("scan", "docs", "--format", "json", "-o", "found.json")
+    Path("docs/d.txt").write_text(TEXT)
+    run("scan", "docs", "--format", "json", "-o", "found.json")
+    assert run("clean", "found.json", "--apply", "--journal", "second").code == 0
+
+    done = run("undo", journal, "second", "--apply")
+
+    assert [line.partition(" =")[0] for line in lines(done)] == ["1 file", "2 files"]
+    os.unlink("docs/d.txt")
+    assert tree("docs", times=False) == {
+        path: (mode, what, 0) for path, (mode, what, _) in before.items()
+    }
+
+
+def test_a_run_that_is_over_has_nothing_to_go_on_with(run, cleaned):
+    _, journal, _ = cleaned
+
+    done = run("clean", "--resume", journal, "--apply")
+
+    assert (done.code, lines(done)) == (0, ["0 planned = 0 done + 0 refused + 0 left"])
+
+
+def test_resume_goes_on_where_the_journal_ends(run, cleaned):
+    _, journal, _ = cleaned
+    whole = Path(journal).read_bytes().splitlines(keepends=True)
+    run("undo", journal, "--apply", "--journal", "back")
+    Path(journal).write_bytes(b"".join(whole[:3]) + b'{"crc": "torn')
+
+    done = run("clean", "--resume", journal, "--apply")
+
+    assert (done.code, lines(done)[0]) == (
+        3,
+        f"refused: {os.path.realpath('docs/b.txt')}: changed since the scan",
+    )
+    assert b"torn" not in Path(journal).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--resume", "j"], "--resume goes with --apply; `simdup undo` shows what was done"),
+        (["found.json", "--resume", "j", "--apply"], "give either --resume or RESULT|PLAN"),
+        (["--resume", "j", "--apply", "--to", "x"], "give either --resume or --to"),
+        ([], "Missing argument 'RESULT|PLAN'."),
+    ],
+)
+def test_resume_takes_no_plan(run, given, said):
+    done = run("clean", *given)
+
+    assert done.code == 2
+    assert said in done.err.decode()

@@ -1,0 +1,469 @@
+"""Members of archives are documents of their own, and no archive does any harm."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import stat
+import tarfile
+import warnings
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from time import process_time
+
+import makers
+import pytest
+from patience import patient
+
+from simdup.extract import archives, packed
+from simdup.extract.archives import is_archive, opened
+from simdup.extract.cleanup import NotReadable
+from simdup.files import read
+from simdup.files import scan as scanning
+from simdup.files.scan import scan
+from simdup.report.load import load
+
+
+def zipped(members, method=zipfile.ZIP_DEFLATED):
+    """A zip file of members with these names; several may have one name."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as file, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, content in members:
+            file.writestr(name, content)
+    return out.getvalue()
+
+
+def joined_tar(members):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as file:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            file.addfile(info, io.BytesIO(content.encode()))
+    return out.getvalue()
+
+
+@pytest.fixture
+def scanned(run):
+    def of(*options):
+        return json.loads(run("scan", "in", "--archives", "--format", "json", *options).out)
+
+    return of
+
+
+def skips(found):
+    return {each["path"].removeprefix("in/"): each["detail"] for each in found["skipped"]}
+
+
+def names(found):
+    return [{m["path"].removeprefix("in/") for m in group["members"]} for group in found["groups"]]
+
+
+PACK = {
+    "a.tar": bytes,
+    "a.tar.gz": gzip.compress,
+    "a.tgz": gzip.compress,
+    "a.tar.bz2": bz2.compress,
+    "a.tar.xz": lzma.compress,
+    "named otherwise": gzip.compress,
+}
+
+
+@pytest.mark.parametrize("name", PACK)
+def test_members_of_a_tar_file_are_documents(scanned, write, english, simplified, name):
+    tar = makers.tar({"b.txt": english, "d/c.txt": simplified.encode("gb18030")})
+    write(f"in/{name}", PACK[name](tar))
+    write("in/b.txt", english)
+    write("in/c.txt", simplified)
+
+    found = scanned()
+
+    assert {*map(frozenset, names(found))} == {
+        frozenset({"b.txt", f"{name}!/b.txt"}),
+        frozenset({"c.txt", f"{name}!/d/c.txt"}),
+    }
+    assert {group["kind"] for group in found["groups"]} == {"identical bytes", "identical text"}
+    assert skips(found) == {name: "2 members"}
+
+
+def test_members_of_a_zip_file_are_documents_packed_or_not(scanned, write, english):
+    members = [
+        ("d/", ""),
+        ("d/b.txt", english),
+        ("e.html", makers.html_page(english)),
+        ("f.txt.gz", gzip.compress(english.encode())),
+    ]
+    write("in/a.zip", zipped(members))
+
+    found = scanned()
+
+    (group,) = found["groups"]
+    assert {(m["path"], m["archive"], m["format"], m["packing"]) for m in group["members"]} == {
+        ("in/a.zip!/d/b.txt", "in/a.zip", "text", None),
+        ("in/a.zip!/e.html", "in/a.zip", "html", None),
+        ("in/a.zip!/f.txt.gz", "in/a.zip", "text", "gz"),
+    }
+    assert skips(found) == {"a.zip": "3 members"}
+    assert found["stats"]["skipped"] == {"unpacked archive": 1}
+
+
+def test_without_the_option_an_archive_is_binary(run, write, english):
+    write("in/a.zip", zipped([("b.txt", english)]))
+    write("in/b.txt", english)
+
+    found = json.loads(run("scan", "in", "--format", "json").out)
+
+    assert found["groups"] == []
+    assert found["stats"]["skipped"] == {"binary": 1}
+
+
+def test_a_document_is_no_archive(scanned, write, english):
+    write("in/a.docx", makers.docx(english))
+    write("in/b.epub", makers.ebooklib_epub(english))
+    write("in/c.odt.gz", gzip.compress(makers.odt(english)))
+
+    found = scanned()
+
+    assert names(found) == [{"a.docx", "b.epub", "c.odt.gz"}]
+    assert found["skipped"] == []
+
+
+def test_a_member_is_never_acted_on_and_stands_for_no_file(write, english):
+    path = write("in/a.zip", zipped([("b.txt", english)]))
+    os.utime(path, (1, 1))
+    write("in/b.txt", english)
+
+    (group,) = scan("in", archives=True).groups
+
+    first, second = (member.document for member in group.members)
+    assert (first.path, first.is_member, first.untouchable) == ("in/b.txt", False, None)
+    assert (second.is_member, second.untouchable) == (True, "member of an archive")
+    assert second.source.archive.path == "in/a.zip"
+
+
+def test_a_member_is_no_space_to_be_freed(run, write, english):
+    write("in/a.zip", zipped([("b.txt", english)]))
+    write("in/b.txt", english)
+
+    assert b"can go" not in run("scan", "in", "--archives").err
+
+
+def test_a_saved_result_knows_members(run, write, english):
+    write("in/a.zip", zipped([("b.txt", english)]))
+    write("in/b.txt", english)
+    saved = run("scan", "in", "--archives", "--format", "json", "-o", "r.json")
+    assert saved.code == 0
+
+    assert b"in/a.zip!/b.txt" in run("report", "r.json").out
+    (group,) = load(Path("r.json").read_bytes(), "r.json").groups
+    assert {each.document.untouchable for each in group.members} == {None, "member of an archive"}
+
+
+def test_near_members_are_verified_and_shown_on_the_page(run, write, english):
+    other = english.replace("grey seal", "brown bear")
+    write("in/a.tar.gz", gzip.compress(makers.tar({"b.txt": english, "c.txt": other})))
+
+    ended = run("scan", "in", "--archives", "--html", "page.html")
+
+    assert b" near" in run("scan", "in", "--archives", "--format", "csv").out.replace(b",", b" ")
+    assert ended.code == 0
+    assert b"% alike" in ended.out
+
+
+def test_members_are_remembered_as_long_as_the_archive_is_as_it_was(scanned, write, english):
+    members = [("c.txt", "tea at four"), ("d/b.txt", english), ("a.txt", "cake at five")]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("simdup.storage.codec.SETTLED_NS", -(10**18))
+        write("in/a.zip", zipped(members))
+        first = scanned()
+        for _ in range(2):
+            again = scanned()
+            assert again["stats"]["from_store"] == 3
+            assert again["skipped"] == first["skipped"]
+        write("in/a.zip", zipped([*members, ("e.txt", english)]))
+        changed = scanned()
+
+    assert changed["stats"]["from_store"] == 0
+    assert names(changed) == [{"a.zip!/d/b.txt", "a.zip!/e.txt"}]
+
+
+def test_workers_read_members_too(write, english):
+    write("in/a.zip", zipped([(f"{n}.txt", f"{english} {n}") for n in range(20)]))
+
+    assert scan("in", archives=True, jobs=2).stats.fingerprinted == 20
+
+
+def test_the_memory_of_an_archive_is_freed(write, english):
+    write("in/a.zip", zipped([("b.txt", english)]))
+
+    scan("in", archives=True)
+
+    assert read.archive_in.cache_info().currsize == 0
+
+
+def test_an_index_has_no_archives(run, write):
+    write("in/a.txt", "tea")
+
+    ended = run("scan", "--index", "i.db", "--archives")
+
+    assert ended.code == 2
+    assert b"leave out --archives" in ended.err
+
+
+# --- names ---
+
+
+def test_names_in_gbk_are_read_as_such(english):
+    name, letter = "说明书.txt", "读者来信.txt"
+    data = zipped([("X" * 10, english), ("Y" * 12, english)])
+    for ascii_, chinese in (("X" * 10, name), ("Y" * 12, letter)):
+        data = data.replace(ascii_.encode(), chinese.encode("gbk"))
+
+    assert [each.name for each in opened(data).members] == [name, letter]
+    assert opened(data).read(name) == english.encode()
+
+
+@pytest.mark.parametrize("name", ["naïve.txt", "茶/茶.txt", "Straße.txt"])
+def test_other_names_stay_as_they_are(name):
+    assert [each.name for each in opened(zipped([(name, "tea")])).members] == [name]
+    assert [each.name for each in opened(makers.tar({name: "tea"})).members] == [name]
+
+
+def test_names_of_no_encoding_are_read_as_by_an_unpacking_program(scanned, write):
+    info = tarfile.TarInfo(os.fsdecode(b"caf\xe9.txt"))
+    info.size = 3
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as file:
+        file.addfile(info, io.BytesIO(b"tea"))
+    write("in/a.tar", out.getvalue())
+
+    (name,) = [each.name for each in opened(out.getvalue()).members]
+    assert os.fsencode(name) == b"caf\xe9.txt"
+    assert scanned()["stats"]["fingerprinted"] == 1
+
+
+HOSTILE = ["../b.txt", "d/../../b.txt", "..", "/../b.txt", "..\\b.txt"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_that_leads_out_of_the_archive_is_refused(scanned, write, english, name):
+    write("in/a.zip", zipped([(name, english), ("good.txt", english)]))
+    write("in/a.tar", makers.tar({name.replace("\\", "/"): english, "good.txt": english}))
+
+    found = scanned()
+
+    assert names(found) == [{"a.zip!/good.txt", "a.tar!/good.txt"}]
+    assert list(skips(found).values()).count("its name leads out of the archive") == 2
+
+
+def test_an_absolute_name_is_read_as_relative():
+    data = makers.tar({"/etc/passwd": "tea"})
+
+    assert [each.name for each in opened(data).members] == ["etc/passwd"]
+
+
+@pytest.mark.parametrize("make", [zipped, joined_tar])
+def test_of_several_members_with_one_name_the_last_counts(make):
+    archive = opened(make([("a.txt", "old"), ("b.txt", "tea"), ("./a.txt", "newest")]))
+
+    assert sorted((each.name, each.size) for each in archive.members) == [
+        ("a.txt", 6),
+        ("b.txt", 3),
+    ]
+    assert archive.read("a.txt") == b"newest"
+
+
+# --- what must not get through ---
+
+
+def special(kind, name="x"):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, "/etc/passwd"
+    return info
+
+
+def test_links_and_devices_are_passed_over(scanned, write, english):
+    kinds = (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE)
+    members = {f"x{number}": special(kind, f"x{number}") for number, kind in enumerate(kinds)}
+    write("in/a.tar", makers.tar({**members, "b.txt": english}))
+    link = zipfile.ZipInfo("link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    write("in/a.zip", zipped([(link, "/etc/passwd"), ("b.txt", english)]))
+
+    found = scanned()
+
+    assert names(found) == [{"a.tar!/b.txt", "a.zip!/b.txt"}]
+    assert list(skips(found).values()).count("no regular file") == 5
+
+
+def test_an_encrypted_member_is_listed(scanned, write, english):
+    data = bytearray(zipped([("b.txt", english), ("c.txt", "tea")], zipfile.ZIP_STORED))
+    for sign, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.find(sign) + flags] |= 1
+    write("in/a.zip", bytes(data))
+
+    assert skips(scanned()) == {"a.zip": "2 members", "a.zip!/b.txt": "encrypted"}
+
+
+def test_an_archive_within_an_archive_is_not_opened(scanned, write, english):
+    inner = zipped([("b.txt", english)])
+    tar = gzip.compress(makers.tar({"b.txt": english}))
+    write("in/a.zip", zipped([("inner.zip", inner), ("inner.tar.gz", tar)]))
+
+    assert skips(scanned()) == {
+        "a.zip": "2 members",
+        "a.zip!/inner.zip": "ZIP",
+        "a.zip!/inner.tar.gz": "gz, tar",
+    }
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_bomb_is_refused_before_it_is_unpacked(scanned, write, monkeypatch, method):
+    monkeypatch.setattr(packed, "LITTLE", 1 << 20)
+    monkeypatch.setattr(packed, "RATIO", 5)
+    write("in/a.zip", zipped([(f"{n}.txt", b"a" * 600_000) for n in range(2)], method))
+    write("in/b.tar.gz", gzip.compress(makers.tar({"a.txt": "a" * 2_000_000})))
+
+    assert skips(scanned()) == {"a.zip": "unpacks to too much", "b.tar.gz": "unpacks to too much"}
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_member_that_lies_about_its_size_is_damaged(method):
+    data = zipped([("a.txt", b"a" * 50_000_000)], method)
+    lie = data.replace((50_000_000).to_bytes(4, "little"), (99).to_bytes(4, "little"))
+    began = process_time()
+
+    (member,) = opened(lie).members
+    assert (member.name, member.size) == ("a.txt", 99)
+    with pytest.raises(NotReadable, match="damaged member"):
+        opened(lie).read("a.txt")
+    assert process_time() - began < patient(3)
+
+
+def test_too_many_members_are_too_many(monkeypatch):
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 10)
+    members = [(f"{n}.txt", "tea") for n in range(11)]
+
+    for data in (zipped(members), joined_tar(members)):
+        with pytest.raises(NotReadable, match=r"^more than 10 members$"):
+            opened(data)
+    assert len(opened(zipped(members[:10])).members) == 10
+    assert len(opened(joined_tar(members[:10])).members) == 10
+
+
+def test_an_archive_larger_than_a_document_may_be_is_not_opened(scanned, write, monkeypatch):
+    monkeypatch.setattr("simdup.files.archives.LARGEST_DOCUMENT", 99)
+    write("in/a.zip", zipped([("b.txt", "tea at four" * 50)]))
+
+    assert skips(scanned()) == {"a.zip": "larger than 99 bytes"}
+
+
+def pax(size, body=b"", kind=tarfile.XHDTYPE):
+    info = tarfile.TarInfo("pax")
+    info.type, info.size = kind, size
+    return info.tobuf(tarfile.USTAR_FORMAT) + body + bytes(-len(body) % 512)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pax(0) * 5000 + makers.tar({"a.txt": "tea"}),
+        pax(1 << 17, b" " * (1 << 17)) + makers.tar({"a.txt": "tea"}),
+        pax(9, kind=tarfile.GNUTYPE_SPARSE) + makers.tar({"a.txt": "tea"}),
+    ],
+    ids=["a row of headers", "a long header", "sparse"],
+)
+def test_unusual_headers_of_a_tar_file_are_refused(data):
+    with pytest.raises(NotReadable, match=r"^unusual headers in a tar file$"):
+        opened(data)
+
+
+def test_any_damage_to_an_archive_is_no_error(english):
+    for data in (zipped([("a.txt", english[:99]), ("b.txt", "tea")]), makers.tar({"a": "tea"})):
+        for place in range(min(len(data), 1200)):
+            for hurt in (data[:place], data[:place] + b"\xff" + data[place + 1 :]):
+                is_archive(hurt)
+                with suppress(NotReadable):
+                    archive = opened(hurt)
+                    for member in archive.members:
+                        with suppress(NotReadable):
+                            archive.read(member.name)
+
+
+def test_an_archive_that_changes_meanwhile_is_skipped(write, english, monkeypatch):
+    path = write("in/a.zip", zipped([("b.txt", english)]))
+    real = scanning.fingerprint_all
+
+    def after_a_change(*args):
+        read.forget_archive()
+        Path(path).write_bytes(zipped([("b.txt", "other")]))
+        return real(*args)
+
+    monkeypatch.setattr(scanning, "fingerprint_all", after_a_change)
+
+    assert [each.reason.value for each in scan("in", archives=True).skipped] == [
+        "unpacked archive",
+        "changed while read",
+    ]
+
+
+def test_damaged_archives_say_so(scanned, write, english):
+    write("in/a.zip", zipped([("b.txt", english)])[:-30])
+    write("in/b.tar", makers.tar({"b.txt": english})[:900])
+    write("in/c.tar.gz", gzip.compress(makers.tar({"b.txt": english}))[:-9])
+    write("in/d.tar.gz", gzip.compress(makers.tar({"b.txt": english})) + b"junk")
+
+    assert skips(scanned()) == {
+        "a.zip": "damaged zip file",
+        "b.tar": "damaged tar file",
+        "c.tar.gz": "damaged gzip file: it ends inside what is packed",
+        "d.tar.gz": "data after its end",
+    }
+
+
+# --- mailboxes ---
+
+
+def test_each_mail_in_a_mailbox_is_a_document_that_nobody_acts_on(scanned, write, english):
+    story, other = english.replace("\n\n", "\n"), "Something else. " * 40
+    write("in/a.mbox", makers.mbox(f"{other}\n\n{story}"))
+    write("in/b.txt", story)
+    write("in/c.txt", "From Paris, 12:30\n\nDear Ann,\n")
+
+    found = scanned()
+
+    [group] = found["groups"]
+    names = {each["path"]: each["format"] for each in group["members"]}
+    assert names == {"in/b.txt": "text", "in/a.mbox!/00002.eml": "eml"}
+    assert found["stats"]["skipped"] == {"unpacked archive": 1}
+    assert found["stats"]["fingerprinted"] == 4
+
+
+def test_without_archives_a_mailbox_is_one_text(run, write, english):
+    write("in/a.mbox", makers.mbox(english))
+    write("in/b.txt", english)
+
+    [group] = json.loads(run("scan", "in", "--format", "json").out)["groups"]
+
+    assert {each["format"] for each in group["members"]} == {"text", "mbox"}
+    assert group["members"][1]["similarity"] > 0.99
+
+
+def test_a_mailbox_of_too_many_mails_is_not_opened(monkeypatch):
+    monkeypatch.setattr(archives, "MOST_MEMBERS", 2)
+    data = makers.mbox("a\n\nb\n\nc")
+
+    assert is_archive(data)
+    with pytest.raises(NotReadable, match=r"^more than 2 members$"):
+        opened(data)
+
+
+@pytest.mark.parametrize("data", [b"From here on: a\n", b"From a@b 1 Jan 10:00\nwords\n", b"From"])
+def test_a_text_that_begins_like_a_mailbox_is_no_archive(data):
+    assert not is_archive(data)
