@@ -2229,6 +2229,9 @@ READING = [
     ("evaluate", "--all-pairs", "in/pairs.csv", "--format", "json"),
     ("cache", "info"),
     ("cache", "clear"),
+    ("clean", "in/found.json"),
+    ("clean", "in/found.json", "--text", "--near", "0.8", "--prefer-under", "in/deep", "-v"),
+    ("clean", "in/found.json", "--permanently", "--check"),
     ("scan", "in", "--ignored", "in/none.jsonl"),
     ("ignore", "list", "--ignored", "in/none.jsonl"),
     ("ignore", "add", "in/a.txt", "in/a.txt"),
@@ -2268,6 +2271,7 @@ def test_no_command_that_reads_changes_anything(run, write, english, place):
     Path("in/deep/b.txt").chmod(0o755)
     os.utime("in/deep/c.txt", ns=(1, 1_000_000_001))
     run("index", "build", "in/x", "in")
+    run("scan", "in", "--format", "json", "-o", "in/found.json", "--no-cache")
     before, outside = snapshot("."), sorted(os.listdir(place.parent))
 
     elsewhere = {"ELSEWHERE": place.parent / "index"}
@@ -2279,6 +2283,8 @@ def test_no_command_that_reads_changes_anything(run, write, english, place):
     assert set(codes.values()) <= {0, 1, 2, 3}
     assert codes["scan in --format json"] == codes["cache info"] == codes["index info in/x"] == 0
     assert codes["scan --index in/x"] == codes["index update ELSEWHERE"] == 0
+    assert codes["clean in/found.json"] == 0
+    assert codes["clean in/found.json --permanently --check"] == 1
     assert snapshot(".") == before
     assert set(os.listdir(place.parent)) - {*outside} == {place.name, "index"}
 

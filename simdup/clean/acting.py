@@ -52,9 +52,10 @@ class Acting:
         """Return where the file of an action will be. Raises RefusedError and OSError."""
         path = action.file.path
         folder, name = os.path.split(path)
-        folder_ns = os.lstat(folder).st_mtime_ns
+        above = os.lstat(folder)
+        folder_ns = above.st_mtime_ns
         if action.act is Act.TRASH and not system_bin.IS_USED:
-            trash = self._trashes.trash_for(path, action.file.device)
+            trash = self._trashes.trash_for(path, above.st_dev)
             target = trash.place(trash.free_name(name)).path
             return Intent(action.line, target, folder_ns, trash.path, trash.top)
         aside = f".simdup-{secrets.token_hex(6)}"
@@ -122,7 +123,7 @@ class Acting:
             make_folder(each)
         with closing(Place.of(intent.target)) as target:
             found = file.identity
-            if _device_of(target) == file.status.st_dev:
+            if _is_near(file, target):
                 _rename(file, kept, target)
             else:
                 found = self._copy_and_remove(intent, file, kept, target)
@@ -306,8 +307,11 @@ def _missing(target: str) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-def _device_of(target: Place) -> int:
-    """Return the device of the folder of a place."""
-    if target.folder is None:
-        return os.stat(os.path.dirname(target.path)).st_dev
-    return os.fstat(target.folder).st_dev
+def _is_near(file: Held, target: Place) -> bool:
+    """Whether a file and a place are on one file system, by their folders.
+
+    On an overlay file system, as in a container, files have other devices than their folders.
+    """
+    folders = file.place.folder, target.folder
+    devices = {os.fstat(each).st_dev for each in folders if each is not None}
+    return len(devices) == 1

@@ -281,6 +281,10 @@ def _sync_path(folder: str) -> None:
             os.close(descriptor)
 
 
+# Why a root is not locked: files in it will be refused one by one.
+_NO_LOCK = (FileNotFoundError, NotADirectoryError, PermissionError)
+
+
 @contextmanager
 def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
     """Keep other runs out of the folder of journals and these roots. Raises InputError at once."""
@@ -290,27 +294,38 @@ def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
         yield
         return
     folder = os.path.dirname(os.path.abspath(journal)) if journal else str(default_folder())
-    held: list[int] = []
+    held: dict[tuple[int, int], int] = {}
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        lock = os.path.join(folder, "clean.lock")
-        held.append(os.open(lock, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600))
-        for root in sorted({*roots}):
-            with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-                held.append(os.open(root, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK))
-        for descriptor in held:
+        if journal is None:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        for path in (folder, *roots):
+            with suppress(*_NO_LOCK if path != folder else ()):
+                descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+                status = os.fstat(descriptor)
+                if held.setdefault((status.st_dev, status.st_ino), descriptor) != descriptor:
+                    os.close(descriptor)
+        for descriptor in held.values():
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise InputError("another `simdup clean` or `undo` is under way here") from None
             except OSError:
                 continue  # of a file system that has no locks
-        yield
     except OSError as error:
+        _close(held.values())
         raise InputError(f"{error.filename or folder!r}: {reason_of(error)}") from None
+    except InputError:
+        _close(held.values())
+        raise
+    try:
+        yield
     finally:
-        for descriptor in held:
-            os.close(descriptor)
+        _close(held.values())
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
 
 
 def machine() -> str:

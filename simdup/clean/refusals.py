@@ -32,6 +32,7 @@ class Refusal(Enum):
     REPLACED = "another program replaced it at the last moment"
     CANNOT_SHARE = "the file system cannot share blocks"
     NAME_TAKEN = "its name has been taken"
+    LOST = "neither under its name nor where it was put; was the trash emptied?"
     NOT_AS_LEFT = "not as simdup left it"
     FOLDER_GONE = "its folder is gone"
     NO_WAY_BACK = "deleted for good"

@@ -180,7 +180,7 @@ class Settler:
                 return
             raise RefusedError(Refusal.NAME_TAKEN)
         is_deleted = story.action.act is Act.DELETE
-        raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.GONE)
+        raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.LOST)
 
     def _clean_up(self, story: Story, intent: Intent, place: Place) -> None:
         """Remove what a run left that was killed before it moved the file."""

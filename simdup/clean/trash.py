@@ -126,7 +126,10 @@ class Trashes:
         self._of_path: dict[str, Trash] = {}
 
     def trash_for(self, path: str, device: int) -> Trash:
-        """Return the trash for a file on this device, made if missing. Raises RefusedError."""
+        """Return the trash for a file in a folder on this device, made if missing.
+
+        Raises RefusedError.
+        """
         if device not in self._of_device:
             self._of_device[device] = self._keep(_found(path, device))
         return self._of_device[device]

@@ -130,7 +130,7 @@ def test_nothing_is_lost_whatever_another_program_does_meanwhile(
 ):
     if act == "far":
         act = Act.MOVE
-        monkeypatch.setattr("simdup.clean.acting._device_of", lambda _: -1)
+        monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
     for number in count(1, 1 if act is Act.TRASH else 2):
         place = tmp_path / str(number)
         (place / "elsewhere").mkdir(parents=True)

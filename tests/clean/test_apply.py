@@ -306,6 +306,32 @@ def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):
     assert (outcome.done, outcome.refused) == (2, [])
 
 
+def test_in_a_container_files_have_other_devices_than_their_folders(data, monkeypatch):
+    """An overlay file system, of which folders have one device and files those of its layers."""
+    write(docs__a=TEXT, docs__b=TEXT, docs__c=TEXT)
+    layer, status, of_open = 12345, os.stat, os.fstat
+
+    def moved(found):
+        if found.st_mode & 0o040000:
+            return found
+        times = (found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns)
+        named = {f"st_{name}time_ns": value for name, value in zip("amc", times, strict=True)}
+        return os.stat_result((*found[:2], layer, *found[3:10]), named)
+
+    monkeypatch.setattr(os, "stat", lambda *given, **named: moved(status(*given, **named)))
+    monkeypatch.setattr(os, "lstat", lambda path: moved(status(path, follow_symlinks=False)))
+    monkeypatch.setattr(os, "fstat", lambda descriptor: moved(of_open(descriptor)))
+
+    outcome = apply(plan(("docs/a", "docs/b"), roots=["docs"]), Consents())
+    moved_ = apply(plan(("docs/a", "docs/c"), act=Act.MOVE, roots=["docs"]), Consents(), to="to")
+
+    assert (outcome.done, moved_.done) == (1, 1)
+    assert (data / "Trash/files/b").exists()
+    assert os.listdir("docs") == ["a"]
+    assert undo(moved_.journal, apply=True).done == 1
+    assert undo(outcome.journal, apply=True).done == 1
+
+
 def test_deleting_needs_its_consent_and_leads_to_no_undo():
     write(a=TEXT, b=TEXT)
     made = plan(("a", "b"), act=Act.DELETE)
@@ -403,6 +429,16 @@ def test_undo_leaves_what_was_changed_in_the_trash(data):
 
     assert why == f"not as simdup left it ({data}/Trash/files/b)"
     assert not Path("b").exists()
+
+
+def test_undo_says_that_the_trash_was_emptied(data):
+    write(a=TEXT, b=TEXT)
+    outcome = apply(plan(("a", "b")), Consents())
+    (data / "Trash/files/b").unlink()
+
+    (why,) = reasons(undo(outcome.journal, apply=True))
+
+    assert why == "neither under its name nor where it was put; was the trash emptied?"
 
 
 def test_undo_of_an_undo_is_refused():

@@ -75,7 +75,7 @@ def fail_at(number, code, monkeypatch):
 def test_whatever_call_fails_nothing_is_lost_and_it_is_said(tmp_path, monkeypatch, act, code):
     if act == "far":
         act = Act.MOVE
-        monkeypatch.setattr("simdup.clean.acting._device_of", lambda _: -1)
+        monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
     for number in count(1, 2):
         place = tmp_path / f"run{number}"
         place.mkdir()
@@ -163,13 +163,27 @@ def test_one_run_at_a_time(folder):
     made = plan(("a", "b"))
     (folder / "journals").mkdir()
 
-    for journal, roots in (("journals/other", []), ("elsewhere", made.header.roots)):
+    (folder / "elsewhere").mkdir()
+    for journal, roots in (("journals/other", []), ("elsewhere/other", made.header.roots)):
         with locked(journal, roots), pytest.raises(InputError, match="another `simdup clean`"):
             apply(made, Consents(), journal="journals/mine")
 
     assert Path("b").exists()
     assert not Path("journals/mine").exists()
     assert apply(made, Consents(), journal="journals/mine").done == 1
+    assert os.listdir("journals") == ["mine"]
+
+
+def test_a_journal_may_lie_in_the_scanned_folder_and_its_folder_must_be_there(folder):
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"))
+
+    with pytest.raises(InputError, match="No such file or directory"):
+        apply(made, Consents(), journal="missing/journal")
+
+    assert not (folder / "missing").exists()
+    assert apply(made, Consents(), journal="journal").done == 1
+    assert sorted(os.listdir()) == ["a", "journal"]
 
 
 def test_a_kept_file_that_another_program_has_locked_is_not_relied_on():
