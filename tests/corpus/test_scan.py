@@ -1010,7 +1010,7 @@ def test_memory_does_not_grow_with_the_texts(folder, name):
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
-def test_parts_of_larger_rows_are_found_with_their_places(run, write, ending):
+def test_parts_of_larger_rows_are_found_with_their_places(run, ending):
     chapters = [" ".join(f"c{n}w{word}" for word in range(400)) for n in range(12)]
     texts = ["\n".join(chapters), words(1), chapters[7], chapters[7]]
     data = as_json(texts)
