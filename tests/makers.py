@@ -443,22 +443,22 @@ def ass(text):
 
 
 def markdown(text):
-    front = 'title: "unseen: a title"\ndate: 2024-05-06\ntags:\n  - unseen\n- also'
+    front = 'title: "unseen: a title"\ndate: 2024-05-06\ntags:\n  - unseen\nothers:\n- also'
     return f"---\n{front}\n---\n\n{text}".encode()
 
 
 def notebook(text):
     """A notebook with a cell for each block of text."""
+    code = {"cell_type": "code", "metadata": {}, "execution_count": None}
     output = {"output_type": "stream", "name": "stdout", "text": ["unseen\n"]}
     cells = [
-        {"cell_type": "markdown", "source": block.splitlines(keepends=True)}
+        {"cell_type": "markdown", "metadata": {}, "source": block.splitlines(keepends=True)}
         for block in text.split("\n\n")
     ]
     cells[::2] = [
-        {"cell_type": "code", "source": "".join(each["source"]), "outputs": [output]}
-        for each in cells[::2]
+        {**code, "source": "".join(each["source"]), "outputs": [output]} for each in cells[::2]
     ]
-    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}).encode()
 
 
 _IN_TEX = {c: f"\\{c}" for c in "&%$#_{}"} | {

@@ -1,15 +1,18 @@
 """How alike a text stays in every format of document, and what reading it costs.
 
-    python tests/bench/formats.py [--runs 5] [--copies 10] [--json FILE]
+    python tests/bench/formats.py [--runs 5] [--copies 10] [--only srt,tex] [--json FILE]
 
 Our 48 originals (fixtures/pairs), written as files of each format by other programs' libraries
-(RTF and PDF as tests/makers.py does, PDF with a running header and page numbers), and all of them,
+(text files, RTF and PDF as tests/makers.py does, PDF with a running header and page numbers), and all of them,
 --copies times, as one large file. Each case is read in a fresh process: by simdup's reader, and by
 the bare library for the format, as its manual has it; PDF by `pdftotext` too, where it is
 installed. "Guarded" is simdup's reader in the process of its own that a scan keeps for it.
 
 Similarity is exact, to the source, over pairs of tokens. Memory is the most that the process had;
 an empty row shows what it has with nothing read. What is read lies in the page cache.
+
+"site" is the originals as pages of one site, and a second table shows how alike these unrelated
+pages are to each other: as texts, as simdup reads them, and as others do.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from contextlib import closing
 from functools import partial
 from html.parser import HTMLParser
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -57,6 +61,7 @@ COLUMNS = {
     "large, s": ".2f",
     "large, MB": ",.0f",
 }
+PAIR_COLUMNS = {"pairs": ",", "most alike": ".3f", "median": ".3f", "near": ","}
 NAME_WIDTH = 24
 ARCHIVES = ("zip", "tar")
 PEERS = (
@@ -70,7 +75,7 @@ PEERS = (
         "python-pptx",
         "openpyxl",
     ),
-    "reportlab",
+    *("reportlab", "trafilatura", "pysrt", "webvtt-py", "ass", "pyyaml", "nbformat", "pylatexenc"),
 )
 
 # The packings hold plain text: what it takes to unpack that is seen beside the plain library.
@@ -84,6 +89,15 @@ WRITERS: dict[str, Callable[[str], bytes]] = {
     "pptx": makers.pptx,
     "xlsx": makers.xlsx,
     "pdf": makers.printed,
+    "site": makers.site_page,
+    "mbox": makers.mbox,
+    "srt": makers.srt,
+    "vtt": makers.vtt,
+    "ass": makers.ass,
+    "md": makers.markdown,
+    "ipynb": makers.notebook,
+    "tex": makers.tex,
+    "man": makers.man,
     "gz": lambda text: gzip.compress(text.encode()),
     "xz": lambda text: lzma.compress(text.encode()),
     "bz2": lambda text: bz2.compress(text.encode()),
@@ -168,6 +182,57 @@ def email(path: Path) -> str:
     return mail.get_body(("plain", "html")).get_content()
 
 
+def trafilatura(path: Path) -> str:
+    from trafilatura import extract
+
+    return extract(path.read_text("utf-8"), include_comments=False) or ""
+
+
+def mailbox(path: Path) -> str:
+    from email import policy
+    from email.parser import BytesParser
+
+    box = import_module("mailbox").mbox(path, BytesParser(policy=policy.default).parse)
+    with closing(box):
+        return "\n".join(mail.get_body(("plain", "html")).get_content() for mail in box)
+
+
+def pysrt(path: Path) -> str:
+    return "\n".join(each.text_without_tags for each in import_module("pysrt").open(str(path)))
+
+
+def webvtt(path: Path) -> str:
+    return "\n".join(each.text for each in import_module("webvtt").read(path))
+
+
+def ass(path: Path) -> str:
+    with path.open(encoding="utf-8-sig") as file:
+        events = import_module("ass").parse(file).events
+    return "\n".join(each.text for each in events if each.TYPE == "Dialogue")
+
+
+def yaml(path: Path) -> str:
+    """What follows the front matter that PyYAML has read."""
+    _, front, text = path.read_text("utf-8").split("---\n", 2)
+    import_module("yaml").safe_load(front)
+    return text
+
+
+def nbformat(path: Path) -> str:
+    return "\n\n".join(each.source for each in import_module("nbformat").read(path, 4).cells)
+
+
+def pylatexenc(path: Path) -> str:
+    from pylatexenc.latex2text import LatexNodes2Text
+
+    return LatexNodes2Text().latex_to_text(path.read_text("utf-8"))
+
+
+def groff(path: Path) -> str:
+    command = ["groff", "-k", "-man", "-Tutf8", "-P-cbou", "-rLL=1000n", "-rHY=0", str(path)]
+    return subprocess.run(command, capture_output=True, check=True).stdout.decode()
+
+
 def python_library(path: Path) -> str:
     """What Python's own module gives; of zstandard the package's."""
     module = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": "zstandard"}[path.suffix]
@@ -226,6 +291,15 @@ LIBRARIES: dict[str, tuple[Callable[[Path], str], ...]] = {
     "pptx": (python_pptx,),
     "xlsx": (openpyxl,),
     "pdf": (pypdfium2, *((pdftotext,) if shutil.which("pdftotext") else ())),
+    "site": (html_parser, trafilatura),
+    "mbox": (mailbox,),
+    "srt": (pysrt,),
+    "vtt": (webvtt,),
+    "ass": (ass,),
+    "md": (yaml,),
+    "ipynb": (nbformat,),
+    "tex": (pylatexenc,),
+    "man": (groff,) if shutil.which("groff") else (),
     **dict.fromkeys(PACKINGS, (python_library,)),
     "zip": (zipfile,),
     "tar": (tarfile,),
@@ -277,12 +351,12 @@ def read_all(read: Callable[[Path], str], paths: list[Path]) -> list[str]:
 def guarded(folder: Path) -> Callable[[], int]:
     """What has all files of a folder read as a scan does; the process for it has been started."""
     readers, paths = Readers(FORMATS), sorted(folder.iterdir())
-    readers.text(paths[0].read_bytes(), "")
+    readers.text(paths[0].read_bytes(), paths[0].name)
     return partial(read_guarded, readers, paths)
 
 
 def read_guarded(readers: Readers, paths: list[Path]) -> int:
-    return len([readers.text(path.read_bytes(), "") for path in paths])
+    return len([readers.text(path.read_bytes(), path.name) for path in paths])
 
 
 def alike(texts: list[str]) -> tuple[int, float, float]:
@@ -298,7 +372,8 @@ def cells(folder: Path, ending: str, read: Callable[[Path], str], runs: int) -> 
     of_small, of_large = (measured(partial(reading, read, each), runs) for each in (small, large))
     files = len(of_small.result)
     speed, memory = None, [of_small.peak, of_large.peak]
-    if read is simdup and ending not in (*PACKINGS, *ARCHIVES) and Format(ending) not in UNGUARDED:
+    formats = {each.value for each in set(Format) - UNGUARDED}
+    if read is simdup and ending in formats:
         speed = files / measured(partial(guarded, small), runs).seconds
     if read is pdftotext:
         memory = [max(map(memory_of_pdftotext, each.iterdir())) for each in (small, large)]
@@ -306,8 +381,21 @@ def cells(folder: Path, ending: str, read: Callable[[Path], str], runs: int) -> 
     return *similar, files / of_small.seconds, speed, memory[0], of_large.seconds, memory[1]
 
 
+def of_strangers(texts: list[str]) -> tuple[int, float, float, int]:
+    """How alike all pairs of these texts are, and how many are near enough."""
+    left, right = map(np.array, zip(*combinations(range(len(texts)), 2), strict=True))
+    found = exact_similarities(texts, left, right)
+    return len(found), found.max(), float(np.median(found)), int((found >= SIMILARITY).sum())
+
+
+def site_pages(folder: Path, read: Callable[[Path], str]) -> tuple[int, float, float, int]:
+    """The same for the pages of one site."""
+    return of_strangers([read(path) for path in sorted((folder / "site").iterdir())])
+
+
 def main() -> None:
     parser = options(__doc__)
+    parser.add_argument("--only", help="these formats, with commas")
     parser.add_argument("--copies", type=int, default=10, help="of each text in the large files")
     given = parser.parse_args()
     with TemporaryDirectory() as place, reported(given, PEERS) as report:
@@ -316,12 +404,16 @@ def main() -> None:
         report.table("Originals in files of other formats, read again", COLUMNS, NAME_WIDTH)
         nothing = fresh(peak_memory)
         report.row("nothing read", *[None] * 5, nothing, None, None)
-        for ending in WRITERS:
+        for ending in given.only.split(",") if given.only else WRITERS:
             for read in (simdup, *LIBRARIES[ending]):
                 name = read.__name__.replace("_", "." if read is html_parser else "-")
                 # In a process of its own, since this one grows, and Linux would count that.
                 row = fresh(cells, folder, ending, read, given.runs)
                 report.row(f"{ending}, {name}", *row)
+        report.table("Unrelated pages of one site", PAIR_COLUMNS, NAME_WIDTH)
+        report.row("the texts", *fresh(of_strangers, list(makers.ORIGINALS.values())))
+        for read in (simdup, *LIBRARIES["site"]):
+            report.row(read.__name__.replace("_", "."), *fresh(site_pages, folder, read))
 
 
 if __name__ == "__main__":

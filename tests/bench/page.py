@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
 STEPS = {
     "opened": lambda page: page.wait_for_selector("#list .group"),
+    "decided by rule": lambda page: page.evaluate("decideByRule(groups, 'newest', 'near')"),
     "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-3 "), ".group"),
     "sorted": lambda page: seen(page, lambda: page.select_option("#order", "copies"), ".group"),
     "group opened": lambda page: seen(page, lambda: page.click(".head >> nth=0"), ".members"),
-    "compared": lambda page: seen(page, lambda: page.click(".members button >> nth=0"), ".diff"),
+    "compared": lambda page: seen(
+        page, lambda: page.click(".members .compare button:not(.tool) >> nth=0"), ".diff"
+    ),
 }
 COLUMNS = {"groups": ",", "files": ",", "runs": "", "page, MB": ".1f", "seconds": ".2f"}
 
@@ -95,7 +98,7 @@ def draw(browser: str, folder: Path, picture: Path) -> None:
         page.goto((folder / "page.html").as_uri())
         page.select_option("#kind", "near")
         page.click(".head:has-text('kiln-v1')")
-        page.click("li:has-text('kiln-v1') .members button")
+        page.click("li:has-text('kiln-v1') .members .compare button:not(.tool)")
         page.wait_for_selector(".diff")
         page.evaluate("document.activeElement.blur()")
         page.screenshot(path=picture)
