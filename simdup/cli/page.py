@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from contextlib import closing
 from functools import partial
@@ -62,15 +61,14 @@ def page_writer(
     It does nothing without `--html` and `--open`.
     `texts` stands for `--html-texts` unless that was given. `locate` returns the document to
     read for the page, or why it is not read. `day` returns when the scan was, in seconds since
-    1970, or None. Raises UsageError, and InputError now if the file
-    could not be written.
+    1970, or None. Raises UsageError, and InputError now if the file could not be written.
     """
     if given["html"] is None and not given["opens"]:
         for name in ("html_texts", "lang"):
             if given[name] is not None:
                 raise click.UsageError(f"{options.spelled(name)} goes with --html or --open")
         return lambda _result, _progress: None
-    path = given["html"] or os.path.join(tempfile.mkdtemp(prefix="simdup-"), "page.html")
+    path = given["html"] or _temporary_place()
     write = writer(path, as_utf8=True)
     language = given["lang"]
     texts = given["html_texts"] or texts
@@ -90,6 +88,13 @@ def page_writer(
             _open(path)
 
     return write_page
+
+
+def _temporary_place() -> str:
+    """Return where a page goes that the user did not name: in a new folder of its own."""
+    from tempfile import mkdtemp
+
+    return os.path.join(mkdtemp(prefix="simdup-"), "page.html")
 
 
 def _open(path: str) -> None:
