@@ -240,6 +240,8 @@ def check_same(
             option = "--formats-too" if is_document else "--text"
             raise RefusedError(Refusal.NOT_ALLOWED, f"identical text, without {option}")
         return
+    if is_document and not consents.formats:
+        raise RefusedError(Refusal.NOT_ALLOWED, "near, a document, without --formats-too")
     features = concatenated([each.features for each in (one, other) if each.features is not None])
     similarity = float(cosines(features, np.array([0]), np.array([1]))[0])
     if consents.near is None or similarity < consents.near:

@@ -16,7 +16,7 @@ from simdup.clean.records import Act
 from simdup.records import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from simdup.clean.records import Consents
 
@@ -27,6 +27,7 @@ TEXT_ASKS = "identical text, other bytes: wants --text"
 FORMATS_ASKS = "identical text, a document or packed: wants --formats-too"
 BYTES_ONLY = "not identical in bytes"
 UNCERTAIN = "its text is damaged or came from --convert"
+NEAR_FORMATS_ASKS = "near, a document or packed: wants --near FLOOR and --formats-too"
 SAME_FILE = "another name of the kept file: frees nothing"
 SHORT = "near, and too short to tell"
 
@@ -68,6 +69,8 @@ def near_refusal(one: Candidate, other: Candidate, consents: Consents, act: Act)
         return BYTES_ONLY
     if consents.near is None:
         return NEAR_ASKS
+    if not ((one.is_plain and other.is_plain) or consents.formats):
+        return NEAR_FORMATS_ASKS
     if not (one.is_text_certain and other.is_text_certain):
         return UNCERTAIN
     return SHORT if one.document.is_short or other.document.is_short else ""
@@ -114,6 +117,15 @@ class _Kept:
 def _is_one_file(one: Candidate, other: Candidate) -> bool:
     """Whether two paths are names of one file: hard links of it."""
     return (one.id.device, one.id.inode) == (other.id.device, other.id.inode)
+
+
+def with_text(files: Iterable[Candidate], digest: bytes) -> list[Candidate]:
+    """The first file with this text of each sort that `near_refusal` tells apart."""
+    found: dict[tuple[bool, bool], Candidate] = {}
+    for each in files:
+        if each.id.text_digest == digest:
+            found.setdefault((each.is_text_certain, each.is_plain), each)
+    return list(found.values())
 
 
 def decide_group(
@@ -166,12 +178,15 @@ def _decide_near(  # noqa: PLR0913, PLR0917  (one decision on what `decide_group
     if not pool:
         return
     first = pool[0]
-    top = gone[first.id.path].keep if first.id.path in gone else first
+    # All files with the preferred text that stay; the preferred one itself may go for one of them.
+    tops = with_text(sorted(kept, key=lambda each: each.key), first.id.text_digest)
     for file in kept:
-        if file is top or file.id.text_digest == first.id.text_digest:
+        if file.id.text_digest == first.id.text_digest:
             continue
         similarity = alike.get(file.id.text_digest)
-        reason = file.stays or near_refusal(file, top, *wished)
+        refusals = [near_refusal(file, each, *wished) for each in tops]
+        top = tops[refusals.index("")] if "" in refusals else tops[0]
+        reason = file.stays or ("" if "" in refusals else refusals[0])
         floor = wished[0].near
         if not reason and similarity is not None and floor is not None and similarity < floor:
             reason = f"near: only {similarity:.3f} alike"

@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from simdup.clean.candidates import Candidate, candidates, check_result, roots_of
-from simdup.clean.decide import decide_group, near_refusal
+from simdup.clean.decide import decide_group, near_refusal, with_text
 from simdup.clean.folders import whole_folders
 from simdup.clean.protection import Protection
 from simdup.clean.records import Act, Action, Consents, Header, Left, Plan
@@ -111,11 +111,14 @@ def _alike(
 ) -> list[dict[bytes, float]]:
     """For each group the similarities of its texts to its first file, as far as they may matter."""
     asked = list[tuple[int, Candidate, Candidate]]()
+    consents, act = wishes.consents, wishes.act
     for place, pool in enumerate(pools):
         texts = {pool[0].id.text_digest} if pool else set[bytes]()
-        for file in pool[1:]:
-            is_known = file.id.text_digest in texts
-            if not (is_known or near_refusal(file, pool[0], wishes.consents, wishes.act)):
+        tops = with_text(pool, pool[0].id.text_digest) if pool else []
+        for file in pool:
+            if file.id.text_digest in texts:
+                continue
+            if any(not near_refusal(file, top, consents, act) for top in tops):
                 texts.add(file.id.text_digest)
                 asked.append((place, pool[0], file))
     values = similarities([(one.document, two.document) for _, one, two in asked], settings)

@@ -16,6 +16,7 @@ from simdup.clean.decide import (
     BYTES_ONLY,
     FORMATS_ASKS,
     NEAR_ASKS,
+    NEAR_FORMATS_ASKS,
     PREFERRED,
     SHORT,
     TEXT_ASKS,
@@ -38,7 +39,16 @@ UNREADABLE = "it cannot be compared with the kept file"
 #: Why a file goes after a review.
 DROPPED = "reviewed"
 
-_OPEN = {NEAR_ASKS, TEXT_ASKS, FORMATS_ASKS, UNCERTAIN, SHORT, BYTES_ONLY, NOT_REVIEWED}
+_OPEN = {
+    NEAR_ASKS,
+    NEAR_FORMATS_ASKS,
+    TEXT_ASKS,
+    FORMATS_ASKS,
+    UNCERTAIN,
+    SHORT,
+    BYTES_ONLY,
+    NOT_REVIEWED,
+}
 _ANSWERED = {KEPT, NO_DUPLICATE}
 
 

@@ -391,7 +391,9 @@ def _needed(plan: Plan, target: str) -> str:
     kinds = {each.kind for each in plan.actions}
     words = [printable(target)]
     if Kind.IDENTICAL_TEXT in kinds:
-        words += ["--text", "--formats-too"]
+        words.append("--text")
+    if kinds & {Kind.IDENTICAL_TEXT, Kind.NEAR}:
+        words.append("--formats-too")  # a plan does not say which of its files are documents
     if Kind.NEAR in kinds:
         least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)
         words += ["--near", f"{floor(least * 1000) / 1000:g}"]

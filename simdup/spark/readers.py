@@ -13,9 +13,10 @@ import pyarrow as pa
 
 from simdup.corpus.flaws import Fault, RowError
 from simdup.corpus.formats.csv import ROWS, header_of, records, with_line_end
-from simdup.corpus.formats.jsonl import row_in, text_of
+from simdup.corpus.formats.jsonl import row_in, text_of, value_of
 from simdup.corpus.formats.open import form_of
 from simdup.corpus.formats.streams import BLOCK, LONGEST_ROW, lines_of, too_long, unpacked
+from simdup.corpus.formats.table import LACKING
 from simdup.errors import InputError
 from simdup.report.json_csv import to_json
 from simdup.report.rows import id_as_json
@@ -105,7 +106,8 @@ def json_text(line: bytes, number: int, *, field: str, name: str | None) -> RowT
     try:
         row = row_in(line.removeprefix(_BOM) if number == 1 else line)
         if name is not None:
-            id_ = to_json(id_as_json(row.get(name)))
+            found = value_of(row, name)
+            id_ = to_json(id_as_json(None if found is LACKING else found))
         return RowText(text_of(row, (field,)), id_)
     except RowError as error:
         return RowText(None, id_, error.fault.value, error.detail)

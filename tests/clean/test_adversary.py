@@ -154,6 +154,10 @@ def check(number, happened, act, outcome):
     mischief = happened[-1]
     assert outcome.planned == outcome.done + len(outcome.refused), number
     assert outcome.trouble is None, number
+    # What is new is not acted on; an edit through a link that was just made is in the kept file.
+    new = {replace, replace_by_as_old_and_long} | ({edit} if act is not Act.LINK else set())
+    if mischief in new:
+        assert Path("in/b").read_text().strip() == NEW.strip(), number
     for back in ("back", "back-again"):
         left = everything()
         assert Path("elsewhere/b").read_text() == OTHER, number

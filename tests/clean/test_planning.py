@@ -9,9 +9,11 @@ from dataclasses import replace
 
 import pytest
 
+from simdup.clean.apply import apply
 from simdup.clean.decide import (
     FORMATS_ASKS,
     NEAR_ASKS,
+    NEAR_FORMATS_ASKS,
     PREFERRED,
     SAME_FILE,
     SHORT,
@@ -185,6 +187,31 @@ def test_similar_files_go_only_with_a_floor_and_by_their_likeness_to_the_kept_on
     assert left(plan)["c"].startswith("near: only 0.")
     # Two members are less like each other than like the representative.
     assert names(planned(result, "newest", near=0.9)) == {}
+
+
+def test_a_similar_document_wants_both_consents(tree):
+    html = f"<html><body><p>{text(1, changed=6)}</p></body></html>"
+    result = saved(tree({"a": text(1), "b.html": html}))
+
+    assert left(planned(result, "oldest", formats=True)) == {"b.html": NEAR_ASKS}
+    assert left(planned(result, "oldest", near=0.9)) == {"b.html": NEAR_FORMATS_ASKS}
+    plan = planned(result, "oldest", near=0.9, formats=True)
+    assert names(plan) == {"b.html": "a"}
+
+    refused = apply(plan, Consents(near=0.9)).refused
+    assert [why for _, why in refused] == [
+        "not allowed on the command line (near, a document, without --formats-too)"
+    ]
+
+
+def test_a_similar_file_goes_for_another_copy_of_the_preferred_text_if_consent_is_lacking(tree):
+    html = f"<html><body><p>{text(1)}</p></body></html>"
+    result = saved(tree({"a.html": html, "b": text(1, changed=6), "c": text(1)}))
+
+    plan = planned(result, "oldest", near=0.9)
+
+    assert names(plan) == {"b": "c"}
+    assert left(plan) == {}
 
 
 def test_a_copy_of_a_similar_file_that_goes_goes_with_it(tree):

@@ -132,6 +132,24 @@ def gzipped(on_spark):
 
 
 @pytest.mark.usefixtures("gzipped")
+def test_nested_fields_and_both_scripts_give_the_groups_of_the_local_engine(run, write):
+    texts = (
+        "发展公司后面的面馆里，头发干了的师傅说：复习历史，才知道台风的征兆。",
+        "發展公司後面的麵館裡，頭髮乾了的師傅說：複習歷史，才知道颱風的徵兆。",
+        "a text of its own that nobody else has",
+    )
+    rows = [{"of": {"key": n, "text": text}} for n, text in enumerate(texts)]
+    write("rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    options = ("rows.jsonl", "--text-field", "of.text", "--id-field", "of.key")
+
+    for more in ((), ("--no-fold-variants",)):
+        here, there = (
+            run("corpus", "scan", *options, *more, *engine).out for engine in ((), SPARK)
+        )
+        assert without_seconds(there) == without_seconds(here)
+        assert (b'"type": "group"' in here) == (not more)
+
+
 def test_compressed_parts_end_in_jsonl_gz(run, write, folder):
     write("rows.jsonl", '{"text": "one two three"}\n{"text": "one two three"}\n')
 
