@@ -96,7 +96,7 @@ bench: $(VENV)/developing ## measure accuracy and speed beside other packages (m
 	$(BIN)/python tests/bench/detection.py
 	$(BIN)/python tests/bench/formats.py
 	$(BIN)/python tests/bench/page.py
-	$(BIN)/python tests/bench/corpus_rows.py --rows 20000 --bits 128
+	$(BIN)/python tests/bench/corpus_rows.py --rows 20000 --peers
 
 # What breaks a target is left here as crash-...; FUZZ_SECONDS=600 looks longer.
 FUZZ_SECONDS ?= 60

@@ -137,6 +137,8 @@ class Settings:
         if not self.recipe.has_equal_weights:
             features = self.recipe.features.value
             raise BadValueError(f"parts are found by shingles; leave out features {features!r}")
+        if self.recipe.fields:
+            raise BadValueError("parts are found in texts of one field; leave out the others")
         if self.k is not None or not self.verified:
             raise BadValueError("parts need exact shares; leave out k and ask for verification")
 

@@ -59,7 +59,11 @@ def test_the_documents_that_it_takes_need_no_extra(hook):
 
     assert {"md", "rst", "txt"} <= taken
     assert "pdf" not in taken
-    assert {*FORMATS} - taken <= {"pdf", "ods", "odp", "pptx", "xlsx", "eml"}
+    sheets_and_slides, mails = {"ods", "odp", "pptx", "xlsx"}, {"eml", "mbox"}
+    code, packed = {"ipynb", "man"}, {"gz", "bz2", "xz", "zst"}
+    subtitles = {"srt", "vtt", "ass"}
+    left_out = {"pdf"} | sheets_and_slides | mails | code | packed | subtitles
+    assert {*FORMATS} - taken == left_out
 
 
 def test_a_copy_of_a_document_fails(hooked, write, english):

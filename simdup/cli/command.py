@@ -38,7 +38,7 @@ _HEADINGS = {
     "What is done": (
         *("apply", "review", "to", "link", "reflink", "permanently", "check", "resume"),
     ),
-    "Output": ("form", "target", "html", "show_diff", "quiet"),
+    "Output": ("form", "target", "html", "opens", "show_diff", "quiet"),
     "What the report shows": ("sort", "limit", "everything", "summary", "siblings", "verbose"),
 }
 _REST = "Advanced"

@@ -63,7 +63,7 @@ _LARGEST = 1 << 16
 # Options that say what a run is to do, or where its result goes: they belong on the command line.
 _OF_A_RUN = frozenset(
     {
-        *("index", "files_from", "against", "target", "html", "null", "show_diff", "text"),
+        *("index", "files_from", "against", "target", "html", "opens", "null", "show_diff", "text"),
         *("fingerprint", "among", "keep", "conf", "plot", "pairs", "all_pairs"),
         # What lets a file go, or says where to.
         *("formats_too", "near", "to", "link", "reflink", "permanently", "yes_many", "apply"),

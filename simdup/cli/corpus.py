@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "csv", "text")
 
 # The options that only one engine has.
-_OPTIONS_OF = {"local": ("jobs", "dropped"), "spark": ("master", "conf")}
+_OPTIONS_OF = {"local": ("jobs", "parts", "dropped"), "spark": ("master", "conf")}
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -60,6 +60,7 @@ def corpus_command() -> None:
 )
 @options.row_matching
 @options.linkage
+@options.parts
 @options.option(
     "--keep",
     "Instead of a report, write a corpus without near-duplicates to --output: rows without a"
@@ -148,6 +149,8 @@ def _check(files: tuple[str, ...], given: dict[str, Any]) -> None:
         raise click.UsageError("--keep goes with --output FILE, where the rows are written")
     if given["keep"] is not None and given["form"] is not None:
         raise click.UsageError("--format is for reports; --keep writes rows as they were")
+    if given["keep"] is not None and given["parts"] is not None:
+        raise click.UsageError("--parts is for reports; leave out --keep")
     for engine, names in _OPTIONS_OF.items():
         wrong = next((name for name in names if given[name]), None)
         if wrong and engine != given["engine"]:

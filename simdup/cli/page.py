@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import closing
 from functools import partial
@@ -11,8 +12,9 @@ import click
 
 from simdup.cli import options
 from simdup.cli.output import writer
+from simdup.cli.terminal import tell
 from simdup.report.page import LANGUAGES, LARGEST_PAGE
-from simdup.report.wording import size
+from simdup.report.wording import printable, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +42,11 @@ def page_options(default_texts: str, note: str = "") -> options.Decorator:
             "The language that the page opens in.  [default: by the reader's browser]",
             type=click.Choice(LANGUAGES),
         ),
+        options.flag(
+            "--open",
+            "opens",
+            "Open the page in your browser; without --html it is written to a temporary folder.",
+        ),
     )
 
 
@@ -49,19 +56,20 @@ def page_writer(
     locate: Callable[[Document], Document | Skipped],
     day: Callable[[], float | None] = time.time,
 ) -> Callable[[ScanResult, Progress], None]:
-    """Return a function that writes the page of a result, or does nothing without `--html`.
+    """Return a function that writes the page of a result, and opens it with `--open`.
 
+    It does nothing without `--html` and `--open`.
     `texts` stands for `--html-texts` unless that was given. `locate` returns the document to
     read for the page, or why it is not read. `day` returns when the scan was, in seconds since
-    1970, or None. Raises UsageError, and InputError now if the file
-    could not be written.
+    1970, or None. Raises UsageError, and InputError now if the file could not be written.
     """
-    if given["html"] is None:
+    if given["html"] is None and not given["opens"]:
         for name in ("html_texts", "lang"):
             if given[name] is not None:
-                raise click.UsageError(f"{options.spelled(name)} goes with --html")
+                raise click.UsageError(f"{options.spelled(name)} goes with --html or --open")
         return lambda _result, _progress: None
-    write = writer(given["html"], as_utf8=True)
+    path = given["html"] or _temporary_place()
+    write = writer(path, as_utf8=True)
     language = given["lang"]
     texts = given["html_texts"] or texts
 
@@ -71,13 +79,31 @@ def page_writer(
 
         if texts == "none":
             write(render(result, language, day=day()))
-            return
-        with closing(Readers(*result.settings.reading)) as readers:
-            every = result.groups + result.patterns
-            groups = progress(every, "texts", len(every))
-            write(render(result, language, partial(_text, readers, locate), groups, day()))
+        else:
+            with closing(Readers(*result.settings.reading)) as readers:
+                every = result.groups + result.patterns
+                groups = progress(every, "texts", len(every))
+                write(render(result, language, partial(_text, readers, locate), groups, day()))
+        if given["opens"]:
+            _open(path)
 
     return write_page
+
+
+def _temporary_place() -> str:
+    """Return where a page goes that the user did not name: in a new folder of its own."""
+    from tempfile import mkdtemp
+
+    return os.path.join(mkdtemp(prefix="simdup-"), "page.html")
+
+
+def _open(path: str) -> None:
+    """Open a page in the browser of the user, and say where it is."""
+    import webbrowser
+    from pathlib import Path
+
+    is_open = webbrowser.open(Path(path).absolute().as_uri())
+    tell(f"the page {'is open' if is_open else 'found no browser'}: {printable(path)}")
 
 
 def _text(

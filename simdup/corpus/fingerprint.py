@@ -16,7 +16,7 @@ from simdup.corpus.flaws import Fault, Faulty, Flaw
 from simdup.corpus.records import ComparedRows, TextFingerprints
 from simdup.errors import SimdupError
 from simdup.fingerprint.simhash import are_degenerate, fingerprint_texts
-from simdup.fingerprint.sketch import SketchPile
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, SketchPile
 from simdup.match.candidates import sieve_recipe
 
 if TYPE_CHECKING:
@@ -47,13 +47,18 @@ class HowToFingerprint(NamedTuple):
     """So many of the recipe's bits are compared, and must not all be equal."""
     is_sketched: bool
     """Whether sketches are made."""
+    most_levels: int = LEVELS
+    """How dense sketches are, see `fingerprint.sketch`."""
 
     @classmethod
     def of(cls, settings: Settings) -> HowToFingerprint:
         """How rows are fingerprinted that these settings compare."""
         # Where exact similarities decide, more bits sieve chance candidates.
         recipe = sieve_recipe(settings.recipe) if settings.verified else settings.recipe
-        return cls(recipe, settings.recipe.bits, settings.verified and settings.own_share > 0)
+        has_parts = settings.parts is not None
+        is_sketched = settings.verified and (has_parts or settings.own_share > 0)
+        most_levels = DENSE_LEVELS if has_parts else LEVELS
+        return cls(recipe, settings.recipe.bits, is_sketched, most_levels)
 
 
 class FingerprintedTexts(NamedTuple):
@@ -71,7 +76,9 @@ class FingerprintedTexts(NamedTuple):
 
 def fingerprint_list(texts: Sequence[str], how: HowToFingerprint) -> FingerprintedTexts:
     """The fingerprints of some texts."""
-    made = fingerprint_texts(texts, how.recipe, is_sketched=how.is_sketched)
+    made = fingerprint_texts(
+        texts, how.recipe, is_sketched=how.is_sketched, most_levels=how.most_levels
+    )
     is_empty = made.counts == 0
     is_flat = are_degenerate(made.rows, how.bits) & ~is_empty
     good = np.flatnonzero(~(is_empty | is_flat))

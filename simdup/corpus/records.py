@@ -116,6 +116,22 @@ def _known(values: NDArray[np.float64]) -> list[float | None]:
     return [None if isnan(value) else value for value in values.tolist()]
 
 
+class RowParts(NamedTuple):
+    """Rows whose texts stand in larger ones, and are in no group with them; arrays by pair."""
+
+    pairs: Indices
+    """(m, 2): indices of rows, the part and the one with the larger text."""
+    shares: NDArray[np.float64]
+    """(m,): the share of the distinct shingles of the part that the larger text has."""
+    places: Indices
+    """(m, 2): where it begins and ends in the larger text, in characters."""
+
+    @classmethod
+    def none(cls) -> RowParts:
+        """No parts."""
+        return cls(np.empty((0, 2), np.int64), np.empty(0), np.empty((0, 2), np.int64))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TextFingerprints:
     """What is kept of some texts: arrays by text."""
@@ -200,6 +216,8 @@ class CorpusResult:
     shares: OwnShares | None
     """The own shares of texts, by these numbers; None where they were not asked for."""
     seconds: float
+    parts: RowParts
+    """None unless asked for; of rows with one text, the first stands for all."""
 
     @property
     def balance(self) -> Balance:

@@ -17,6 +17,7 @@ from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.formats.streams import changed
 from simdup.errors import SimdupError
 from simdup.fingerprint.features import all_features
+from simdup.text.chunking import chunks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +70,14 @@ class RereadTexts:
 
         Raises InputError if one of them changed.
         """
+        return all_features(self._strings(texts), self.recipe)
+
+    def chunks(self, text: int) -> Iterator[str]:
+        """Yield an expected text in chunks. Raises InputError if it changed."""
+        yield from chunks_of(*self._strings(np.array([text])))
+
+    def _strings(self, texts: Indices) -> list[str]:
+        """Return some expected texts (ascending). Raises InputError if one of them changed."""
         is_seekable = self.is_seekable[texts]
         direct = values(self.rows, self.first[texts[is_seekable]])
         copied = self.copied.texts(texts[~is_seekable])
@@ -78,7 +87,7 @@ class RereadTexts:
         if differs.any():
             table = self.rows.tables_of(self.first[texts[differs]])[0]
             raise changed(self.rows.tables[table].path)
-        return all_features(strings, self.recipe)
+        return strings
 
 
 class _CopiedTexts:

@@ -24,12 +24,14 @@ from simdup.corpus.fingerprint import (
 )
 from simdup.corpus.formats.open import tables
 from simdup.corpus.formats.table import LACKING
-from simdup.corpus.records import CorpusResult, RowGroups, RowPlace, TextFingerprints
+from simdup.corpus.records import CorpusResult, RowGroups, RowParts, RowPlace, TextFingerprints
 from simdup.corpus.reread import RereadTexts, values
 from simdup.fingerprint.features import all_features
+from simdup.fingerprint.sketch import thinned
 from simdup.match.candidates import SIEVE_FROM
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.match import match
+from simdup.match.parts import find_parts
 from simdup.progress import silent
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
@@ -103,9 +105,16 @@ def scan_tables(
         opened, HowToFingerprint.of(settings), jobs, progress
     )
     texts, digests = _distinct_texts(prints, settings), prints.text_digests
+    dense = None
+    if settings.parts is not None and prints.sketches is not None:
+        dense = prints.sketches.take(texts.first)
     del prints  # half of what is kept of a row
     with closing(RereadTexts(rows, texts.first, digests[texts.first], settings.recipe)) as reread:
         matched = match(texts, settings, reread, progress)
+        parts = RowParts.none()
+        if dense is not None:
+            found = find_parts(texts, dense, matched, settings, reread, progress)
+            parts = RowParts(texts.first[found.pairs], found.shares, found.places)
     groups = _most_similar_first(_row_groups(texts, matched, digests))
     text = _text_of(texts)[groups.members]
     known = TextFingerprints(
@@ -124,6 +133,7 @@ def scan_tables(
         text,
         matched.shares,
         perf_counter() - began,
+        parts,
     )
 
 
@@ -194,7 +204,10 @@ def _distinct_texts(prints: TextFingerprints, settings: Settings) -> Texts:
     if n <= SIEVE_FROM:  # too few rows for a sieve to pay
         rows = np.ascontiguousarray(rows[:, : bits // 8])
     nobody = np.zeros(n, bool)
-    items = Items(rows, prints.counts, prints.digests, np.arange(n), nobody, prints.sketches)
+    sketches = prints.sketches
+    if settings.parts is not None and sketches is not None:
+        sketches = thinned(sketches, prints.counts)
+    items = Items(rows, prints.counts, prints.digests, np.arange(n), nobody, sketches)
     return distinct_texts(items, bits)
 
 

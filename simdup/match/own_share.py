@@ -22,7 +22,7 @@ import numpy as np
 from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, parts
 from simdup.compute.hashing import COUNTER_HASH
 from simdup.fingerprint.features import Features
-from simdup.fingerprint.sketch import LEVELS, levels, of_each
+from simdup.fingerprint.sketch import LEVELS, joined, levels, of_each
 from simdup.match.verify import decide, products
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import SIMILARITY
@@ -66,8 +66,8 @@ COUNTERS = 1 << 25
 # Counters that are looked at to estimate how many strangers one has.
 SAMPLED_COUNTERS = 1 << 16
 
-# Pairs whose sketches are compared before their pages are released.
-PAIRS_AT_ONCE = 1 << 20
+# Pairs whose sketches are in memory at once: some 100 MB.
+PAIRS_AT_ONCE = 1 << 16
 
 # Beyond this number of families a shingle weighs next to nothing anyway.
 MOST_COUNTED = 255
@@ -340,17 +340,38 @@ def _compiled(
     *more: object,
 ) -> Indices:
     """What a kernel that takes sketches and pairs says of each pair; (m, columns)."""
-    sketched, found = _as_kernels_take(sketches), np.empty((len(pairs), columns), np.int64)
+    found = np.empty((len(pairs), columns), np.int64)
     limited = np.column_stack((pairs, _LIMITS[level].astype(np.int64)))
+    order = np.argsort(pairs[:, 0], kind="stable")
     for begin in range(0, len(pairs), PAIRS_AT_ONCE):
-        chunk = limited[begin : begin + PAIRS_AT_ONCE]
+        places = order[begin : begin + PAIRS_AT_ONCE]
+        asked, of_pairs = _in_memory(sketches, limited[places])
+        made = np.empty((len(places), columns), np.int64)
 
-        def fill(part: slice, chunk: Indices = chunk, begin: int = begin) -> None:
-            kernel(*sketched, chunk[part], *more, found[begin + part.start : begin + part.stop])
+        def fill(
+            part: slice,
+            sketched: tuple[Values, Indices, Indices] = _as_kernels_take(asked),
+            of_pairs: Indices = of_pairs,
+            made: Indices = made,
+        ) -> None:
+            kernel(*sketched, of_pairs[part], *more, made[part])
 
-        in_threads(fill, parts(len(chunk)))
-        sketches.release()
+        in_threads(fill, parts(len(places)))
+        found[places] = made
     return found
+
+
+def _in_memory(sketches: Sketches, limited: Indices) -> tuple[Sketches, Indices]:
+    """Sketches that do not lie in a file, and the pairs and limits (m, 3) with their numbers.
+
+    A page of a file that is read anywhere brings its neighbours with it, so that some thousand
+    pairs would bring the whole file. Parts of it are read in order instead.
+    """
+    if sketches.mapped is None:
+        return sketches, limited
+    texts = distinct_numbers(limited[:, :2])
+    asked = joined([sketches.take(part) for part in parts_of_texts(sketches.sizes, texts)])
+    return asked, np.column_stack((np.searchsorted(texts, limited[:, :2]), limited[:, 2]))
 
 
 def _as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:

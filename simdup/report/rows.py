@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simdup.records import Kind
+from simdup.records import Kind, Part
 from simdup.report.json_csv import (
     Report,
     as_jsonl,
@@ -17,6 +17,7 @@ from simdup.report.json_csv import (
     settings_fields,
     to_json,
 )
+from simdup.report.parts import part_lines
 from simdup.report.text import closeness, likeness, narrowed, recall
 from simdup.report.wording import count, path_fields, printable, set_aside
 
@@ -31,12 +32,24 @@ COLUMNS = (
     *("group", "kind", "representative", "similarity", "own_share", "distance"),
     *("id", "path", "row"),
 )
+#: Further columns of a scan that looked for parts.
+PART_COLUMNS = ("of", "of_row", "start", "end")
 
 # Of each kind of warning so many rows are named; the others are counted.
 MOST_WARNINGS = 10
 
 # Halves of surrogate pairs, which UTF-8 has no place for.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class PlacedPart(NamedTuple):
+    """A row that stands in a larger one; rows are files and numbers."""
+
+    part: tuple[str, int]
+    whole: tuple[str, int]
+    share: float
+    start: int
+    end: int
 
 
 class NamedGroup(NamedTuple):
@@ -64,19 +77,54 @@ def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """
     for named in _named(result, ids):
         yield from text_lines(named, result.settings.recipe.bits)
+    yield from part_lines(_parts(result))
 
 
 def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as JSON Lines, followed by the rows that were not compared."""
     groups = map(group_fields, _named(result, ids))
-    return as_jsonl(report(result.balance, groups, result.faulty))
+    whole = report(result.balance, groups, result.faulty)
+    if result.settings.parts is not None:
+        parts = map(_part_fields, _placed_parts(result))
+        whole = whole._replace(lists={"groups": groups, "parts": parts} | {**whole.lists})
+    return as_jsonl(whole)
 
 
 def render_csv(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as CSV, a line for each row; names are printable."""
-    yield csv_line(COLUMNS)
+    has_parts = result.settings.parts is not None
+    more = ("",) * len(PART_COLUMNS) if has_parts else ()
+    yield csv_line(COLUMNS + PART_COLUMNS if has_parts else COLUMNS)
     for named in _named(result, ids):
-        yield from map(csv_line, csv_rows(named))
+        yield from (csv_line((*cells, *more)) for cells in csv_rows(named))
+    for part in _placed_parts(result):
+        (path, row), (whole, of_row), share, *place = part
+        said = {"kind": "part", "similarity": share, "path": printable(path), "row": row}
+        cells = (said.get(name, "") for name in COLUMNS)
+        yield csv_line((*cells, printable(whole), of_row, *place))
+
+
+def _placed_parts(result: CorpusResult) -> Iterator[PlacedPart]:
+    """Yield each part with the file and the number of its row, and of the larger one."""
+    pairs, shares, places = result.parts
+    rows = zip(*map(result.rows.places, pairs.T), strict=True)
+    for (part, whole), share, place in zip(rows, shares.tolist(), places.tolist(), strict=True):
+        yield PlacedPart(part, whole, share, *place)
+
+
+def _parts(result: CorpusResult) -> list[Part]:
+    """The parts as text names them."""
+    return [
+        Part(f"{each.part[0]}:{each.part[1]}", f"{each.whole[0]}:{each.whole[1]}", *each[2:])
+        for each in _placed_parts(result)
+    ]
+
+
+def _part_fields(part: PlacedPart) -> dict[str, Any]:
+    (path, row), (whole, of_row), share, start, end = part
+    of = path_fields(whole) | {"row": of_row}
+    figures = {"share": share, "start": start, "end": end}
+    return path_fields(path) | {"row": row, "of": of} | figures
 
 
 def _named(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[NamedGroup]:

@@ -29,6 +29,9 @@ WORD_BYTES, PHRASE_BYTES = 6, 28
 # be copied.
 COPIES, SHARES, WAITING = 0.2, (0.0, 0.02, 0.05, 0.1, 0.2, 0.3), 4000
 
+# Methods of Corpus that make a text.
+KINDS = ("english", "chinese", "mixed", "skewed")
+
 # Bytes of an English and a Chinese sentence together.
 SENTENCES_BYTES = 126
 
@@ -128,12 +131,13 @@ def make_tree(files: int, folder: Path) -> None:
         path.write_bytes(text.encode("gbk" if is_gbk else "utf-8"))
 
 
-def make_rows(rows: int, size: int, path: Path) -> None:
-    """JSON Lines of texts of so many bytes, words by Zipf's law: a fifth edited copies.
+def make_rows(rows: int, size: int, path: Path, kind: str = "skewed") -> None:
+    """JSON Lines of texts of so many bytes and one of KINDS: a fifth edited copies.
 
     Each row says of which other it is a copy, if it is, and what share of it is replaced.
     """
     corpus, waiting = Corpus(5), list[tuple[int, str]]()
+    made = getattr(corpus, kind)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
         for number in range(rows):
@@ -146,7 +150,7 @@ def make_rows(rows: int, size: int, path: Path) -> None:
                 share = corpus.random.choice(SHARES)
                 text = corpus.replaced(text, share)
             else:
-                text = corpus.skewed(size)
+                text = made(size)
                 waiting.append((number, text))
             row = {"id": number, "text": text, "copied": copied, "share": share}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")

@@ -1,15 +1,21 @@
 """How long corpora of rows take, how much memory, and how well planted copies are found.
 
-    python tests/bench/corpus_rows.py [--rows 100000] [--bits 128,256] [--size 1000]
-    python tests/bench/corpus_rows.py --rows 1000000 --bits 128 --peers 0
+    python tests/bench/corpus_rows.py --rows 1000000 [--bits 128,256] [--size 1000]
+    python tests/bench/corpus_rows.py --rows 100000 --peers --kinds english,chinese,mixed,skewed
 
-Makes a file of JSON Lines in a temporary folder unless --folder is given: words by Zipf's law,
-half Chinese; one row in five is a copy of another, with 0 to 30 % of its words (or characters)
-replaced. Each run is a process of its own. Beside it datasketch's MinHashLSH(128) of the same
-tokens' pairs, where there are no more than --peers rows: with the Jaccard index that simdup's
-default similarity stands for and with its usual one, and with and without asking the signatures
-themselves about what a query returns. F1 is that of the pairs within groups, or of those
-returned, against the planted ones.
+Makes files of JSON Lines in a temporary folder unless --folder is given, of so many rows, a half
+and a quarter: by default words by Zipf's law, half Chinese. One row in five is a copy of another,
+with 0 to 30 % of its words (or characters) replaced. Each run is a process of its own.
+
+What counts is processor time, of all processes and threads: other work on the machine changes it
+little. *x a doubling* says how it grows from a file to one with twice the rows.
+
+With --peers, the largest files are given to datasketch, rensa and gaoya too, as far as they are
+installed: MinHash of 128 values of the same pairs of tokens, and the index of each, whose answers
+are checked by signatures. F1 is that of the pairs within groups, or of the pairs returned, against
+the planted ones, which are all pairs of the corpus that are alike. The last table has the share
+of these that is found, by their exact similarity. There *candidates* also counts pairs that were
+found and then set aside, since too many other rows have what the two share.
 """
 
 from __future__ import annotations
@@ -17,44 +23,60 @@ from __future__ import annotations
 import json
 import re
 import resource
-from collections import defaultdict
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from importlib.util import find_spec
+from itertools import combinations, pairwise
+from math import log2
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
-from corpus import SHARES, make_rows
-from report import Clock, fresh, options, peak_memory, reported
+import numpy as np
+from corpus import KINDS, make_rows
+from report import fresh, options, peak_memory, reported
 
 import simdup
+from simdup.compute.compiled import load_kernels
+from simdup.match.match import match
+from simdup.match.verify import exact_similarities
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from argparse import Namespace
+    from collections.abc import Callable, Iterable, Iterator
 
-    from report import Report
+    from report import Item, Report
+
+    from simdup.match.distinct_texts import Texts
+    from simdup.match.match import TextGroups
 
 Pair = tuple[int, int]
 
 # Phases of a run and their columns.
-PHASES = {"rows": "read", "search": "search", "verify": "verify"}
+PHASES = {"rows": "read", "list": "list", "search": "search", "verify": "verify"}
 TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
 
-# For sets of one size a cosine s is a Jaccard index of s / (2 - s): 0.45 is 0.29.
-JACCARDS = (0.3, 0.5)
+# The values of a signature, and in how many bands rensa, which takes just that, divides it.
+VALUES, BANDS = 128, 32
+
+# Bounds of similarity in the last table.
+SIMILARITIES = (0.35, 0.4, 0.45, 0.5, 0.6, 0.8, 1.01)
+
+# Pairs whose texts are held at once.
+PAIRS_AT_ONCE = 5000
 
 COLUMNS = {
     "rows": ",",
     "MB": ",.0f",
     "seconds": ",.1f",
-    "rows/s": ",.0f",
+    "CPU s": ",.1f",
+    "x a doubling": ".2f",
     **dict.fromkeys((*PHASES.values(), "rest"), ",.1f"),
     "peak MB": ",.0f",
     "worker MB": ",.0f",
-    "bytes/row more": ",.0f",
     "F1": ".4f",
     "precision": ".4f",
     "recall": ".4f",
@@ -67,45 +89,126 @@ class Found:
     """What a run took, and which pairs it found."""
 
     seconds: float
+    cpu: float
+    """Seconds of processor time, of all processes and threads."""
     phases: tuple[float, ...]
-    """Seconds of each of PHASES, and the rest; nothing for others than simdup."""
-    begin: float
-    """MB before: modules."""
+    """Those of each of PHASES, and the rest; nothing for others than simdup."""
     peak: float
     """MB of the process itself."""
     worker: float
     """MB of its largest worker; at least what the process had when that began."""
     pairs: set[Pair]
+    candidates: set[Pair]
+    """Of simdup: the pairs within groups, and those that own shares set aside."""
+
+
+class Spent:
+    """Progress that nobody sees: the processor time of each phase, in seconds."""
+
+    def __init__(self) -> None:
+        self.cpu = dict.fromkeys(PHASES, 0.0)
+
+    def __call__(
+        self,
+        items: Iterable[Item],
+        label: str,
+        total: float | None,  # noqa: ARG002
+        amount: Callable[[Item], float] | None = None,  # noqa: ARG002
+    ) -> Iterator[Item]:
+        began = process_time()
+        try:
+            yield from items
+        finally:
+            self.cpu[label] = self.cpu.get(label, 0) + process_time() - began
 
 
 def by_simdup(bits: int, path: str, k: int | None = None) -> Found:
-    begin, clock, began = peak_memory(), Clock(), perf_counter()
+    load_kernels()
+    spent, began, cpu = Spent(), perf_counter(), process_time()
     settings = simdup.Settings(simdup.Recipe(bits=bits), k=k)
-    result = simdup.scan_rows([path], settings, jobs=None, progress=clock)
-    seconds = perf_counter() - began
-    phases = [clock.seconds[phase] for phase in PHASES]
+    set_aside = set[Pair]()
+
+    def matched(texts: Texts, *given: object) -> TextGroups:
+        found = match(texts, *given)
+        set_aside.update(map(tuple, np.sort(texts.first[found.siblings.pairs]).tolist()))
+        return found
+
+    with patch("simdup.corpus.scan.match", matched):
+        result = simdup.scan_rows([path], settings, jobs=None, progress=spent)
+    seconds, children = perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    reading = children.ru_utime + children.ru_stime
+    cpu = process_time() - cpu + reading
+    spent.cpu["rows"] += reading
+    phases = [spent.cpu[phase] for phase in PHASES]
     peaks = peak_memory(), peak_memory(resource.RUSAGE_CHILDREN)
     pairs = {(a, b) for group in result.groups for a, b in combinations(sorted(group.rows), 2)}
-    return Found(seconds, (*phases, seconds - sum(phases)), begin, *peaks, pairs)
+    return Found(seconds, cpu, (*phases, cpu - sum(phases)), *peaks, pairs, pairs | set_aside)
 
 
-def by_datasketch(jaccard: float, path: str, *, is_checked: bool = False) -> Found:
+def by_peer(found: Callable[[float, str], set[Pair]], jaccard: float, path: str) -> Found:
+    """What a function for pairs with this Jaccard index takes, and what it finds."""
+    began, cpu = perf_counter(), process_time()
+    pairs = found(jaccard, path)
+    spent = perf_counter() - began, process_time() - cpu
+    return Found(*spent, (), peak_memory(), 0.0, pairs, set())
+
+
+def datasketch_pairs(jaccard: float, path: str) -> set[Pair]:
     from datasketch import MinHash, MinHashLSH  # noqa: PLC0415
 
-    begin, began = peak_memory(), perf_counter()
-    lsh, pairs, kept = MinHashLSH(jaccard, 128), set[Pair](), dict[int, MinHash]()
-    for number, row in enumerate(rows_of(path)):
-        tokens = TOKEN.findall(row["text"].casefold())
-        made = MinHash(128)
-        made.update_batch([f"{a} {b}".encode() for a, b in set(zip(tokens, tokens[1:]))])  # noqa: B905, RUF007
+    lsh, pairs, kept = MinHashLSH(jaccard, VALUES), set[Pair](), []
+    for number, tokens in enumerate(tokens_of(path)):
+        made = MinHash(VALUES)
+        made.update_batch([each.encode() for each in pairs_of(tokens)])
         near = lsh.query(made)
-        if is_checked:
-            near = [other for other in near if kept[other].jaccard(made) >= jaccard]
-            kept[number] = made
-        pairs.update((other, number) for other in near)
+        pairs.update((other, number) for other in near if kept[other].jaccard(made) >= jaccard)
+        kept.append(made)
         lsh.insert(number, made)
-    seconds = perf_counter() - began
-    return Found(seconds, (), begin, peak_memory(), 0.0, pairs)
+    return pairs
+
+
+def rensa_pairs(jaccard: float, path: str) -> set[Pair]:
+    from rensa import RMinHash, RMinHashLSH  # noqa: PLC0415
+
+    lsh, pairs, kept = RMinHashLSH(jaccard, VALUES, BANDS), set[Pair](), []
+    for number, tokens in enumerate(tokens_of(path)):
+        made = RMinHash(VALUES, 42)
+        made.update(pairs_of(tokens))
+        near = lsh.query(made)
+        pairs.update((other, number) for other in near if kept[other].jaccard(made) >= jaccard)
+        kept.append(made)
+        lsh.insert(number, made)
+    return pairs
+
+
+def gaoya_pairs(jaccard: float, path: str) -> set[Pair]:
+    from gaoya.minhash import MinHashStringIndex  # noqa: PLC0415
+
+    index = MinHashStringIndex(
+        hash_size=32,
+        jaccard_threshold=jaccard,
+        num_bands=None,
+        band_size=None,
+        num_hashes=VALUES,
+        analyzer=str.split,
+    )
+    joined = [" ".join(each.replace(" ", "_") for each in pairs_of(t)) for t in tokens_of(path)]
+    index.par_bulk_insert_docs(list(range(len(joined))), joined)
+    near = index.par_bulk_query(joined)
+    return {(a, b) for a, found in enumerate(near) for b in found if a < b}
+
+
+PEERS = {"datasketch": datasketch_pairs, "rensa": rensa_pairs, "gaoya": gaoya_pairs}
+
+
+def tokens_of(path: str) -> Iterator[list[str]]:
+    """The tokens of each row."""
+    return (TOKEN.findall(row["text"].casefold()) for row in rows_of(path))
+
+
+def pairs_of(tokens: list[str]) -> list[str]:
+    """The different pairs of neighbours."""
+    return [f"{a} {b}" for a, b in set(pairwise(tokens))]
 
 
 def rows_of(path: str) -> Iterator[dict[str, object]]:
@@ -114,67 +217,92 @@ def rows_of(path: str) -> Iterator[dict[str, object]]:
 
 
 def planted(path: str) -> dict[Pair, float]:
-    """Each pair of a row and its copy, and what share of it is replaced."""
-    rows = enumerate(rows_of(path))
-    return {
-        (row["copied"], number): row["share"] for number, row in rows if row["copied"] is not None
-    }
+    """Each pair of a row and its copy, and their exact similarity."""
+    load_kernels()
+    waiting, pairs, similarities = dict[int, str](), list[Pair](), [np.empty(0)]
+    # A row waits for its copy, which is never far (`corpus.WAITING`).
+    originals = {row["copied"] for row in rows_of(path)}
+    left, right = list[str](), list[str]()
+
+    def compare() -> None:
+        i = np.arange(len(left))
+        every, recipe = [*left, *right], simdup.Recipe()
+        similarities.append(exact_similarities(every, i, i + len(left), recipe))
+        left.clear()
+        right.clear()
+
+    for number, row in enumerate(rows_of(path)):
+        if number in originals:
+            waiting[number] = row["text"]
+        if row["copied"] is not None:
+            pairs.append((row["copied"], number))
+            left.append(waiting.pop(row["copied"]))
+            right.append(row["text"])
+            if len(left) == PAIRS_AT_ONCE:
+                compare()
+    compare()
+    return dict(zip(pairs, np.concatenate(similarities).tolist(), strict=True))
 
 
-def shares_found(pairs: dict[Pair, float], found: set[Pair]) -> list[float]:
-    """Of the copies with each share of SHARES replaced, how many are found."""
-    every, hits = defaultdict(int), defaultdict(int)
-    for pair, share in pairs.items():
-        every[share] += 1
-        hits[share] += pair in found
-    return [hits[share] / max(1, every[share]) for share in SHARES]
+def shares_found(pairs: dict[Pair, float], found: set[Pair]) -> list[float | None]:
+    """Of the planted pairs between two of SIMILARITIES, how many are found."""
+    shares = list[float | None]()
+    for low, high in pairwise(SIMILARITIES):
+        alike = [pair in found for pair, similarity in pairs.items() if low <= similarity < high]
+        shares.append(sum(alike) / len(alike) if alike else None)
+    return shares
 
 
-def cells(path: str, rows: int, found: Found, previous: tuple[int, float] | None) -> list[object]:
-    """The row of the table; `previous` are the rows and the memory of a smaller run."""
-    pairs = planted(path)
+def cells(
+    path: Path, rows: int, found: Found, pairs: dict[Pair, float], before: tuple[int, Found] | None
+) -> list[object]:
+    """The row of the table; `before` are the rows of a smaller run, and what it took."""
     hits = len(found.pairs & pairs.keys())
     precision, recall = hits / max(1, len(found.pairs)), hits / max(1, len(pairs))
     return [
         rows,
-        Path(path).stat().st_size / 1e6,
+        path.stat().st_size / 1e6,
         found.seconds,
-        rows / found.seconds,
+        found.cpu,
+        before and (found.cpu / before[1].cpu) ** (1 / log2(rows / before[0])),
         *(found.phases or [None] * (len(PHASES) + 1)),
         found.peak,
         found.worker or None,
-        previous and 1e6 * (found.peak - previous[1]) / (rows - previous[0]),
         2 * precision * recall / max(1e-9, precision + recall),
         precision,
         recall,
     ]
 
 
-def show(report: Report, folder: Path, given: dict[str, object]) -> None:
-    report.table("corpora of rows", COLUMNS, NAME_WIDTH)
-    recalls: dict[str, list[float]] = {}
-    previous: dict[str, tuple[int, float]] = {}
-    for rows in given["rows"]:
-        path = folder / f"{rows}-{given['size']}.jsonl"
-        if not path.exists():
-            fresh(make_rows, rows, given["size"], path)
-        runs: dict[str, Callable[[str], Found]] = {
-            f"simdup, {bits} bits": partial(by_simdup, bits) for bits in given["bits"]
-        }
-        if rows <= given["peers"]:
-            for jaccard in JACCARDS:
-                name = f"datasketch MinHashLSH(128), {jaccard}"
-                runs[name] = partial(by_datasketch, jaccard)
-                runs[f"{name}, checked"] = partial(by_datasketch, jaccard, is_checked=True)
-        for name, run in runs.items():
-            found = fresh(run, str(path))
-            report.row(name, *cells(str(path), rows, found, previous.get(name)))
-            previous[name] = rows, found.peak
-            recalls[f"{name}, {rows:,}"] = shares_found(planted(str(path)), found.pairs)
-    columns = {f"{share:.0%}": ".4f" for share in SHARES}
-    report.table("copies found, by the share of words that is replaced", columns, NAME_WIDTH + 12)
-    for name, shares in recalls.items():
-        report.row(name, *shares)
+def show(report: Report, folder: Path, given: Namespace) -> None:
+    report.table("corpora of rows; phases in processor time", COLUMNS, NAME_WIDTH)
+    shares: dict[str, list[float | None]] = {}
+    for kind in given.kinds:
+        before: dict[str, tuple[int, Found]] = {}
+        for rows in (given.rows // 4, given.rows // 2, given.rows):
+            path = folder / f"{kind}-{rows}-{given.size}.jsonl"
+            if not path.exists():
+                fresh(make_rows, rows, given.size, path, kind)
+            pairs = fresh(planted, str(path))
+            runs = {f"simdup, {bits} bits": partial(by_simdup, bits) for bits in given.bits}
+            if given.peers and rows == given.rows:
+                runs |= {
+                    f"{peer}, Jaccard {given.jaccard}": partial(by_peer, work, given.jaccard)
+                    for peer, work in PEERS.items()
+                    if find_spec(peer)
+                }
+            for name, run in runs.items():
+                found = fresh(run, str(path))
+                named = f"{kind}: {name}"
+                report.row(named, *cells(path, rows, found, pairs, before.get(name)))
+                before[name] = rows, found
+                shares[f"{named}, {rows:,}"] = shares_found(pairs, found.pairs)
+                if found.candidates:
+                    shares[f"{named}, {rows:,}: candidates"] = shares_found(pairs, found.candidates)
+    columns = {f"from {low:.2f}": ".4f" for low in SIMILARITIES[:-1]}
+    report.table("planted pairs found, by their similarity", columns, NAME_WIDTH + 24)
+    for name, found_shares in shares.items():
+        report.row(name, *found_shares)
 
 
 def numbers(text: str) -> list[int]:
@@ -183,17 +311,21 @@ def numbers(text: str) -> list[int]:
 
 def main() -> None:
     parser = options(__doc__)
-    parser.add_argument("--rows", type=numbers, default=[100_000], help="rising numbers, by commas")
-    parser.add_argument("--bits", type=numbers, default=[128, 256], help="sizes, by commas")
+    parser.add_argument("--rows", type=int, default=100_000, help="also a half and a quarter")
+    parser.add_argument("--bits", type=numbers, default=[128], help="sizes, by commas")
     parser.add_argument("--size", type=int, default=1000, help="bytes of a text")
-    parser.add_argument("--peers", type=int, default=100_000, help="rows that others are given")
+    parser.add_argument("--kinds", type=lambda text: text.split(","), default=["skewed"])
+    parser.add_argument("--peers", action="store_true", help="compare with other packages")
+    parser.add_argument("--jaccard", type=float, default=0.3, help="for other packages")
     parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
     given = parser.parse_args()
+    if not set(given.kinds) <= set(KINDS):
+        parser.error(f"kinds are {', '.join(KINDS)}")
     with (
         nullcontext(given.folder) if given.folder else TemporaryDirectory() as folder,
-        reported(given, ["datasketch"]) as report,
+        reported(given, PEERS) as report,
     ):
-        show(report, Path(folder), vars(given))
+        show(report, Path(folder), given)
 
 
 if __name__ == "__main__":

@@ -33,10 +33,13 @@ if TYPE_CHECKING:
 
 STEPS = {
     "opened": lambda page: page.wait_for_selector("#list .group"),
+    "decided by rule": lambda page: page.evaluate("decideByRule(groups, 'newest', 'near')"),
     "searched": lambda page: seen(page, lambda: page.fill("#search", "copy-3 "), ".group"),
     "sorted": lambda page: seen(page, lambda: page.select_option("#order", "copies"), ".group"),
     "group opened": lambda page: seen(page, lambda: page.click(".head >> nth=0"), ".members"),
-    "compared": lambda page: seen(page, lambda: page.click(".members button >> nth=0"), ".diff"),
+    "compared": lambda page: seen(
+        page, lambda: page.click(".members .compare button:not(.tool) >> nth=0"), ".diff"
+    ),
 }
 COLUMNS = {"groups": ",", "files": ",", "runs": "", "page, MB": ".1f", "seconds": ".2f"}
 
@@ -88,15 +91,15 @@ def opened(path: str, **options: Any) -> Iterator[Page]:
 
 
 def draw(browser: str, folder: Path, picture: Path) -> None:
-    """A PNG of the page of the demo, with two versions of a text side by side."""
+    """A PNG of the first screen of the page of the demo, with a group that is open."""
     os.chdir(Path(__file__).parents[2])
     scan(Path("fixtures/demo"), folder / "page.html")
-    with opened(browser, viewport={"width": 1100, "height": 1010}) as page:
+    with opened(browser, viewport={"width": 1100, "height": 760}) as page:
         page.goto((folder / "page.html").as_uri())
-        page.select_option("#kind", "near")
-        page.click(".head:has-text('kiln-v1')")
-        page.click("li:has-text('kiln-v1') .members button")
-        page.wait_for_selector(".diff")
+        page.click("#ruling summary")
+        page.click("#ruling form button")
+        page.click(".head:has-text('spring-soup')")
+        page.wait_for_selector(".members")
         page.evaluate("document.activeElement.blur()")
         page.screenshot(path=picture)
 

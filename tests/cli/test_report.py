@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+import webbrowser
 import zlib
 from base64 import b64decode
 from pathlib import Path
@@ -249,6 +251,34 @@ def test_the_page_leaves_its_language_to_the_browser_or_opens_as_told(simdup):
 
     simdup("scan", "docs", "--html", "p.html", "--lang", "en", environment=locale)
     assert json.loads(page()["data"])["language"] == "en"
+
+
+@pytest.mark.usefixtures("files")
+def test_the_page_opens_in_the_browser_of_the_user(simdup, tmp_path):
+    opened = tmp_path / "opened"
+    browser = f"{sys.executable} -c \"open({str(opened)!r}, 'w').write('%s')\""
+    environment = {"BROWSER": browser, "TMPDIR": str(tmp_path)}
+    ended = simdup("scan", "docs", "--open", "-q", environment=environment)
+
+    address = opened.read_text("utf-8")
+    (page_file,) = tmp_path.glob("simdup-*/page.html")
+    assert address == page_file.as_uri()
+    assert f"the page is open: {page_file}".encode() in ended.stderr
+    assert 'id="data"' in page_file.read_text("utf-8")
+
+    ended = simdup("scan", "docs", "--open", "--html", "p.html", "-q", environment=environment)
+    assert opened.read_text("utf-8").endswith("/p.html")
+    assert b"the page is open: p.html" in ended.stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_without_a_browser_one_line_says_where_the_page_is(run, monkeypatch):
+    monkeypatch.setattr(webbrowser, "open", lambda _: False)
+    ended = run("scan", "docs", "--open", "--html", "p.html", "-q")
+
+    assert ended.code == 0
+    assert b"the page found no browser: p.html\n" in ended.err
+    assert texts()
 
 
 @pytest.mark.usefixtures("files")

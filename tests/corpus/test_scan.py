@@ -1008,3 +1008,40 @@ def test_memory_does_not_grow_with_the_texts(folder, name):
         peaks.append(peak(path))
     assert size > 35e6
     assert peaks[1] - peaks[0] < 0.4 * size
+
+
+# Parts of larger rows
+
+
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_parts_of_larger_rows_are_found_with_their_places(run, ending):
+    chapters = [" ".join(f"c{n}w{word}" for word in range(400)) for n in range(12)]
+    texts = ["\n".join(chapters), words(1), chapters[7], chapters[7]]
+    data = as_json(texts)
+    data = data if isinstance(data, bytes) else data.encode()
+    Path(f"rows.jsonl{ending}").write_bytes(gzip.compress(data) if ending else data)
+    start = texts[0].index(chapters[7])
+    name, figures = f"rows.jsonl{ending}", {"start": start, "end": start + len(chapters[7])}
+
+    ended = run("corpus", "scan", name, "--parts", "--quiet")
+    (part,) = [each for each in map(json.loads, ended.out.splitlines()) if each["type"] == "part"]
+    of = {"path": name, "row": 1}
+    assert part == {"type": "part", "path": name, "row": 3, "of": of, "share": 1.0, **figures}
+    shown = run("corpus", "scan", name, "--parts", "--quiet", "--format", "text").out.decode()
+    assert f"Parts of {name}:1:\n    100 % of {name}:3, characters " in shown
+    *_, line = run("corpus", "scan", name, "--parts", "--quiet", "--format", "csv").out.splitlines()
+    cells = f",part,,1.000000,,,,{name},3,{name},1,{start},{figures['end']}"
+    assert line.decode() == cells
+    assert b'"part"' not in run("corpus", "scan", name, "--quiet").out
+
+
+@pytest.mark.parametrize(
+    "others",
+    [("--keep", "first", "-o", "kept.jsonl"), ("-k", "3"), ("--text-field", "text,id")],
+)
+def test_parts_do_not_go_with_what_has_none(run, write, others):
+    write("rows.jsonl", as_json(TEXTS))
+
+    ended = run("corpus", "scan", "rows.jsonl", "--parts", *others)
+    assert (ended.code, ended.out) == (2, b"")
+    assert b"parts" in ended.err

@@ -15,7 +15,7 @@ from simdup.compute import compiled
 from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import levels, of_each
+from simdup.fingerprint.sketch import SketchPile, levels, of_each
 from simdup.match import own_share
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.match import match
@@ -121,6 +121,25 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
         square = np.prod([sum(value <= limit for value in kept[at]) for at in (i, j)])
         cosines.append(len(kept[i] & kept[j]) / sqrt(square))
     assert by_kernels[0] == pytest.approx(cosines)
+
+
+def test_sketches_in_a_file_are_compared_part_by_part(monkeypatch):
+    if compiled.load_kernels() is None:
+        pytest.skip("numba is not installed")
+    draw = random.Random(6)
+    texts = [draw.sample(range(2000), draw.randrange(1, 200)) for _ in range(30)]
+    counts, family, pairs = counts_of(texts), np.arange(30), draw.sample(pairs_of(30).tolist(), 400)
+    in_memory, pairs = sketched(texts), np.array(pairs)
+    monkeypatch.setattr("simdup.fingerprint.sketch.BYTES_IN_MEMORY", 0)
+    pile = SketchPile()
+    in_a_file = pile.pooled(pile.add(in_memory), in_memory.sizes)
+    expected = estimated_cosines(in_memory, counts, pairs).tolist()
+    expected_shares = OwnShares(in_memory, counts, family).of(pairs).tolist()
+    monkeypatch.setattr(own_share, "PAIRS_AT_ONCE", 50)
+
+    assert in_a_file.mapped is not None
+    assert estimated_cosines(in_a_file, counts, pairs).tolist() == expected
+    assert OwnShares(in_a_file, counts, family).of(pairs).tolist() == expected_shares
 
 
 def test_few_similar_pairs_are_passed_over_because_of_their_samples():

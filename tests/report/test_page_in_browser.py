@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -10,11 +11,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from shutil import which
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from conftest import ENGLISH, SIMPLIFIED, TRADITIONAL
 from patience import LONG, patient
 
+from simdup.clean.plan import read_plan
+from simdup.files.precedence import is_name_of_copy
 from simdup.records import Part, Reason, Skipped, Stats
 from simdup.report.page import render
 from simdup.report.wording import percent
@@ -159,7 +163,7 @@ def open_group(page, part):
 
 def compare(group, part):
     """Compare the representative with the member whose row contains this text."""
-    group.locator(".members tr", has_text=part).get_by_role("button").click()
+    group.locator(".members tr", has_text=part).locator(".compare button:not(.tool)").click()
     group.locator(".diff").wait_for()
     return group.locator(".diff")
 
@@ -236,7 +240,7 @@ def test_an_open_group_shows_its_members_and_their_distance(page):
     rows = group.locator(".members tbody tr").all_inner_texts()
 
     assert len(rows) == 3
-    assert rows[0].startswith("representative")
+    assert rows[0].split("\t")[1] == "representative"
     assert "%" in rows[1]
     assert "bit" in rows[1]
     group.locator(".head").click()
@@ -435,6 +439,19 @@ def test_the_keyboard_switches_files_of_one_pattern_on(siblings):
     assert siblings.locator(".members").count() == 0
 
 
+def test_parts_of_larger_files_are_a_filter_too(rendered):
+    parts = (Part("in/chapter.md", "in/book.txt", 0.98, 5, 90),)
+    page = rendered(replace(result(group(1, "a", "b")), parts=parts))
+    button = page.locator("#facets button", has_text="1 part of a larger file")
+    assert page.locator(".group").is_visible()
+
+    button.click()
+    assert not page.locator(".group").is_visible()
+    assert page.locator("#parts").is_visible()
+    button.click()
+    assert page.locator(".group").is_visible()
+
+
 def test_what_can_go_and_what_wants_a_look_are_filters(rendered):
     found = replace(
         result(with_copies(), *with_versions()[:1], group(3, "x", "y")),
@@ -612,8 +629,9 @@ def test_the_keyboard_alone_is_enough(page):
     page.keyboard.press("Home")
     page.keyboard.press("Enter")
     assert page.locator(f"#{ids[0]} .members").is_visible()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("c")
     page.locator(".diff").wait_for()
     assert page.evaluate("document.activeElement.className") == "comparison"
     page.keyboard.press("Escape")
@@ -640,7 +658,7 @@ def test_hostile_names_are_text(page):
     assert r"line\nbreak.txt" in names
     assert r"\xff\xfe.txt" in names
     assert "script><script>window.hacked=1<.txt" in names
-    page.click("summary")
+    page.click("#settings summary")
     page.locator(".names li").first.wait_for()
     assert "</script><script>window.hacked=1<.png" in page.locator(".names").inner_text()
     assert page.evaluate("window.hacked") is None
@@ -862,6 +880,8 @@ def test_axe_finds_no_fault(opened, report, scheme, language):
     if language == "zh":
         page.click("#language")
     compare(open_group(page, "harbour"), "harbour-2.txt")
+    page.locator(".members .drop").first.click()
+    page.click("#ruling summary")
     page.evaluate(Path(AXE).read_text("utf-8"))
     found = page.evaluate("axe.run()")
 
@@ -869,6 +889,286 @@ def test_axe_finds_no_fault(opened, report, scheme, language):
         (each["id"], each["impact"], [node["html"] for node in each["nodes"]])
         for each in found["violations"]
     ] == []
+
+
+VECTORS = json.loads((Path(__file__).parents[1] / "clean/rules.json").read_text("utf-8"))
+
+
+def test_the_page_has_the_rules_of_clean(page):
+    """Every example of `simdup clean --prefer`, asked of the scripts of the page."""
+    cases = [
+        {
+            "rules": case["rules"],
+            "files": [
+                {key: str(value) if key == "mtime_ns" else value for key, value in each.items()}
+                for each in (VECTORS["defaults"] | each for each in case["files"])
+            ],
+        }
+        for case in VECTORS["cases"]
+    ]
+    found = page.evaluate(
+        """cases => cases.map(({rules: texts, files}) => {
+            const rules = rulesOf(texts);
+            const ranked = files.map((each) => ({
+                ...each, mtime: BigInt(each.mtime_ns), isFirst: each.representative,
+            })).reverse().sort((a, b) => preference(a, b, rules).order);
+            const why = ranked.slice(1).map((each) => preference(ranked[0], each, rules).why);
+            return [ranked.map((each) => each.path), why];
+        })""",
+        cases,
+    )
+
+    assert found == [[case["order"], case["why"]] for case in VECTORS["cases"]]
+    assert len(found) > 20
+
+
+def test_the_page_knows_names_of_copies_as_the_program_does(page):
+    names = ["a (1).txt", "信-副本.txt", "copyright.txt", "Kopie von a", "a_old.md", "gold.md"]
+    names += ["x.BAK", "a~", "a(2)b", "old2", "2old", "éold", "復複製", "½copy", "COPIA-1", "((3)"]
+
+    lowered = [is_name_of_copy(name) for name in names]
+    found = page.evaluate(
+        "names => names.map((name) => PLAIN_RULES['original-name']({path: `/d/${name}`}))", names
+    )
+    assert found == [int(each) for each in lowered]
+
+
+def scanned(folder, number=20):
+    """The address of a page of so many groups of two files: identical, with the same text, or near.
+
+    The result as JSON is beside it.
+    """
+    draw = random.Random(6)
+    docs = folder / "docs"
+    docs.mkdir()
+    for place in range(number):
+        words = ["".join(draw.choices("abcdefghij", k=6)) for _ in range(200)]
+        text = " ".join(words)
+        other = "\ufeff" * (place % 5 == 1) + text
+        if place % 3 == 0:
+            other = " ".join([*words[:-3], "other", "words", "here"])
+        names = f"{place:02}-one.txt", f"{place:02}-two.txt"
+        if place == 1:
+            names = "01 it's $(touch hacked); one.txt", "01 `x`\n\x1b \\ two.txt"
+        for age, (name, content) in enumerate(zip(names, (text, other), strict=True)):
+            (docs / name).write_text(content, "utf-8")
+            os.utime(docs / name, (10**9 + 1000 * age, 10**9 + 1000 * age))
+    if number > 2:
+        os.rename(docs / "02-two.txt", os.path.join(os.fsencode(docs), b"02-\xff.txt"))
+    run(folder, "scan docs --html page.html --no-cache -q --lang en --format json -o result.json")
+    return (folder / "page.html").as_uri()
+
+
+def run(folder, command, *more, code=0):
+    """Run simdup there, and return what it printed on both streams."""
+    words = [sys.executable, "-m", "simdup", *command.split(), *more]
+    ended = subprocess.run(words, cwd=folder, capture_output=True, check=False)
+    assert ended.returncode == code, ended.stderr
+    return (ended.stdout + ended.stderr).decode()
+
+
+def saved(page, name):
+    """The content of a file that the open dialog of the export offers."""
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"Save {name}").click()
+    return Path(waiting.value.path()).read_bytes()
+
+
+def drop_all(page, number):
+    """Let the second file of each group go, by keyboard alone."""
+    for _ in range(number):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("d")
+
+
+def test_decisions_by_keyboard_become_a_plan_that_clean_carries_out_and_undo_takes_back(
+    opened, tmp_path
+):
+    page = opened(scanned(tmp_path))
+    before = {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()}
+    drop_all(page, 20)
+    assert page.locator("#going").inner_text().startswith("20 files go, ")
+    page.reload()
+    page.wait_for_selector("#list > li")
+    assert page.locator("#going").inner_text().startswith("20 files go, ")
+
+    page.focus("#export")
+    page.keyboard.press("Enter")
+    command = page.locator("dialog code").inner_text()
+    (tmp_path / "plan.jsonl").write_bytes(saved(page, "plan.jsonl"))
+    listed = saved(page, "files.txt")
+    plan = read_plan(os.fspath(tmp_path / "plan.jsonl"))
+    goes = [each.file.path for each in plan.actions]
+    assert len(goes) == 20
+    assert listed.count(b"\n") == 21  # a name has one
+    assert all(os.fsencode(path) + b"\n" in listed for path in goes)
+    assert command.startswith("simdup clean plan.jsonl --text --near 0.9")
+
+    dry = run(tmp_path, command.removeprefix("simdup "), "--color", "never")
+    assert "20 files of" in dry
+    assert "would go to the trash" in dry
+    assert {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()} == before
+    gone, journal = tmp_path / "gone", tmp_path / "journal"
+    gone.mkdir()
+    acts = command.removeprefix("simdup ") + " --apply --to gone --journal journal"
+    run(tmp_path, acts)
+    assert sorted(goes) == sorted(
+        os.path.join(tmp_path, "docs", name)
+        for name in before
+        if not os.path.lexists(tmp_path / "docs" / name)
+    )
+    run(tmp_path, "undo --apply", os.fspath(journal))
+    assert {each.name: each.read_bytes() for each in (tmp_path / "docs").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("rule", "scope", "options"),
+    [
+        ("newest", "identical bytes", ""),
+        ("oldest", "identical text", "--text"),
+        ("original-name", "near", "--text --near 0.8"),
+    ],
+)
+def test_a_rule_decides_as_clean_does(opened, tmp_path, rule, scope, options):
+    page = opened(scanned(tmp_path))
+    page.click("#ruling summary")
+    page.select_option("#rule", rule)
+    page.select_option("#scope", scope)
+    page.get_by_role("button", name="Apply").click()
+    page.click("#export")
+    (tmp_path / "page.jsonl").write_bytes(saved(page, "plan.jsonl"))
+    run(tmp_path, f"clean result.json --prefer {rule} {options} -o clean.jsonl")
+
+    ours, theirs = (read_plan(os.fspath(tmp_path / f"{name}.jsonl")) for name in ("page", "clean"))
+    assert len(ours.actions) > 5
+    wanted = [replace(each, line=0, similarity=None) for each in theirs.actions]
+    found = [replace(each, line=0, similarity=None) for each in ours.actions]
+    assert sorted(found, key=str) == sorted(wanted, key=str)
+    alike = {each.file.path: each.similarity for each in theirs.actions}
+    for each in ours.actions:
+        assert each.similarity == pytest.approx(alike[each.file.path], abs=1e-5)
+    assert ours.header.rules == theirs.header.rules == ("--prefer", rule)
+    assert ours.header.roots == theirs.header.roots
+    assert ours.header.settings == theirs.header.settings
+
+
+def test_groups_that_are_no_duplicates_become_commands_of_ignore(opened, tmp_path):
+    page = opened(scanned(tmp_path, 4))
+    # Of four groups, two are near; files with the very same text cannot be ignored.
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("x")
+    assert page.locator("#going").inner_text() == "0 files go, 0 B · 2 groups are no duplicates"
+    assert "the very same text" in page.locator("#said").inner_text()
+    page.click("#export")
+    (tmp_path / "ignore.sh").write_bytes(saved(page, "ignore.sh"))
+    script = f'simdup() {{ "{sys.executable}" -m simdup "$@"; }}\n. ./ignore.sh\n'
+    environment = os.environ | {"SIMDUP_IGNORED": os.fspath(tmp_path / "ignored.jsonl")}
+    subprocess.run(["bash", "-ec", script], cwd=tmp_path, env=environment, check=True)
+
+    assert len((tmp_path / "ignored.jsonl").read_text("utf-8").splitlines()) == 2
+    assert not (tmp_path / "hacked").exists()
+
+
+def test_any_name_is_one_word_of_a_shell(page):
+    names = [b"it's", b"$(touch x) `y` \\ !", b"\xff\xfe", "信 \u202e\n\x1b".encode(), b"-n"]
+    words = page.evaluate(
+        """names => names.map((bytes) => {
+            const raw = Uint8Array.from(bytes);
+            const text = new TextDecoder().decode(raw);
+            return quoted({raw: /[^ -~]/.test(text) ? raw : null, shown: text});
+        })""",
+        [[*name] for name in names],
+    )
+
+    printed = subprocess.run(
+        ["bash", "-c", "printf '%s\\0' " + " ".join(words)], check=True, capture_output=True
+    ).stdout
+    assert printed.split(b"\0")[:-1] == names
+
+
+def test_the_last_file_of_a_group_stays_and_decisions_are_taken_back(opened, tmp_path):
+    page = opened(scanned(tmp_path, 1))
+    drop_all(page, 1)
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("d")
+    assert page.locator("#said").inner_text() == "The last file of a group stays."
+    assert page.locator(".goes").count() == 1
+
+    page.keyboard.press("o")
+    assert page.locator('.decide [aria-pressed="true"]').all_inner_texts() == ["Keep", "Drop"]
+    page.keyboard.press("z")
+    page.keyboard.press("z")
+    assert page.locator("#going").inner_text() == "Nothing is decided yet."
+    page.locator(".members .drop").first.click()
+    assert page.locator(".goes .name").inner_text() == "00-one.txt"
+    page.get_by_role("button", name="Clear").click()
+    page.keyboard.press("Escape")
+    assert page.locator("#going").inner_text() == "Nothing is decided yet."
+
+
+def test_a_rule_leaves_alone_what_was_decided_by_hand(opened, tmp_path):
+    page = opened(scanned(tmp_path, 6))
+    drop_all(page, 1)
+    by_hand = page.locator(".goes .name").inner_text()
+    page.click("#ruling summary")
+    page.select_option("#rule", "under")
+    page.select_option("#scope", "near")
+    page.get_by_role("button", name="Apply").click()
+
+    assert page.locator("#going").inner_text().startswith("6 files go, ")
+    assert page.locator(".goes .name").inner_text() == by_hand
+
+
+def test_a_browser_that_keeps_nothing_is_said_openly(opened, rendered, tmp_path):
+    address = scanned(tmp_path, 1)
+    page = opened(address)
+    drop_all(page, 1)
+    assert "kept in this browser, for this page only" in page.locator("#kept").inner_text()
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new Error('no'); }; }")
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    assert "decisions are lost when it is closed" in page.locator("#kept").inner_text()
+
+    page = rendered(result(group(1, "a", "b")))  # does not say which files it saw
+    assert not page.locator("#decisions, #ruling").first.is_visible()
+    assert open_group(page, "a").locator(".decide").count() == 0
+
+
+def test_files_that_nobody_acts_on_cannot_be_dropped(opened, tmp_path):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "old").mkdir()
+    for name in ("new/a.txt", "old/a.txt"):
+        (tmp_path / name).write_text(ENGLISH, "utf-8")
+    run(tmp_path, "scan new --against old --html page.html --no-cache -q --lang en")
+    page = opened((tmp_path / "page.html").as_uri())
+    open_group(page, "a.txt")
+
+    assert page.locator(".decide").all_inner_texts().count("stays") == 1
+    page.locator(".member", has_text="old/").focus()
+    page.keyboard.press("d")
+    assert page.locator("#said").inner_text() == "It stays: protected: --against."
+    page.click("#ruling summary")
+    page.get_by_role("button", name="Apply").click()
+    assert page.locator(".goes .path").inner_text() == "new/a.txt"
+
+
+def test_a_file_opens_and_its_path_is_copied(opened, tmp_path):
+    page = opened(scanned(tmp_path, 3))
+    for head in page.locator(".head").all():
+        head.click()
+    links = page.eval_on_selector_all("a.tool", "all => all.map((each) => each.href)")
+
+    paths = [os.fsencode(unquote_to_bytes(each.removeprefix("file://"))) for each in links]
+    assert sorted(paths) == sorted(
+        os.path.join(os.fsencode(tmp_path), b"docs", name)
+        for name in os.listdir(os.fsencode(tmp_path / "docs"))
+    )
+    page.get_by_role("button", name="Copy the path", exact=False).first.click()
+    page.locator("#said", has_text="opied").wait_for()
 
 
 def test_parts_of_larger_files_stand_above_the_groups(rendered):

@@ -1,11 +1,14 @@
 // What can go safely and what wants a look: each a filter that a click sets and takes back.
 
+// Stands for the list of parts of larger files, which are in no group.
+const PARTS = 'parts';
+
 function drawFacets() {
   const [identical, text, near] = data.repeated;
   const versions = groups.filter((group) => group.chain).length;
   const blocks = [
     ['safe', [[KINDS[0], ...identical]]],
-    ['look', [[KINDS[1], ...text], [VERSIONS, versions], [KINDS[2], ...near], [SAME_PATTERN, patterns.length]]],
+    ['look', [[KINDS[1], ...text], [VERSIONS, versions], [KINDS[2], ...near], [PARTS, data.allParts], [SAME_PATTERN, patterns.length]]],
   ];
   byId('facets').replaceChildren(...blocks.map(([name, list]) => blockOf(name, list.filter(([, count]) => count))));
 }
@@ -19,26 +22,31 @@ function blockOf(name, list) {
 /** The button that shows only groups of a kind: how many files or groups these are, and their bytes. */
 function facetOf([kind, count, bytes]) {
   return make('button', {
-    type: 'button', 'data-kind': kind, 'aria-pressed': String(byId('kind').value === kind), onclick: () => choose(kind),
+    type: 'button', 'data-kind': kind, 'aria-pressed': String(isChosen(kind)), onclick: () => choose(kind),
   },
   make('b', {}, number(count)), ` ${t('facets')[kind](count)}`,
   bytes === undefined ? null : make('span', { class: 'note' }, ` ${size(bytes)}`));
 }
 
-/** Show only groups of this kind, or all again if that is so already. */
+function isChosen(kind) {
+  return kind === PARTS ? document.body.classList.contains(PARTS) : byId('kind').value === kind;
+}
+
+/** Show only groups of this kind or only parts, or all again if that is so already. */
 function choose(kind) {
-  const isTaken = byId('kind').value === kind;
+  const isTaken = isChosen(kind);
+  document.body.classList.toggle(PARTS, kind === PARTS && !isTaken);
   if (kind === SAME_PATTERN) {
     byId('patterns').checked = !isTaken;
     drawFilters();
   }
-  byId('kind').value = isTaken ? '' : kind;
+  byId('kind').value = isTaken || kind === PARTS ? '' : kind;
   applyFilters();
 }
 
 /** Say which of these filters is set. */
 function pressFacets() {
   for (const button of byId('facets').querySelectorAll('button')) {
-    button.setAttribute('aria-pressed', String(byId('kind').value === button.dataset.kind));
+    button.setAttribute('aria-pressed', String(isChosen(button.dataset.kind)));
   }
 }

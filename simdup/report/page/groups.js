@@ -41,7 +41,7 @@ function itemOf(group) {
   make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]),
   make('span', {}, namesOf(group)),
   make('span', { class: 'count' }, filesOf(group)),
-  make('span', { class: 'copies' }, group.copies ? t('inCopies', size(group.copies)) : ''));
+  make('span', { class: 'copies' }, decidedInWords(group) || (group.copies ? t('inCopies', size(group.copies)) : '')));
   return make('li', { class: 'group', id: `group-${group.id}` },
     make('h3', {}, head), isOpen ? bodyOf(group) : null);
 }
@@ -82,5 +82,6 @@ function bodyOf(group) {
     group.sharing ? make('p', { class: 'note' }, t('sharing', ...group.sharing)) : null,
     group.diameter ? make('p', { class: 'note' }, t('diameter', group.diameter, data.settings.bits)) : null,
     membersOf(group),
+    unrelatedOf(group),
     chosen ? comparisonOf(group, chosen) : null);
 }

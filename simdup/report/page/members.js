@@ -4,7 +4,7 @@
 const MEMBERS_AT_ONCE = 200;
 
 function membersOf(group) {
-  const names = ['alike', 'distance', 'file', 'coding', 'bytes', 'time', 'compare'];
+  const names = [...(isDecidable(group) ? ['decide'] : []), 'alike', 'distance', 'file', 'coding', 'bytes', 'time', 'compare'];
   const body = make('tbody');
   addMembers(body, group, 0);
   return make('table', { class: 'members' },
@@ -12,15 +12,22 @@ function membersOf(group) {
     body);
 }
 
+/** Whether files of the group can be kept or dropped: no files of one pattern can. */
+function isDecidable(group) {
+  return Boolean(data.plan) && group.kind !== SAME_PATTERN;
+}
+
+const columnsOf = (group) => 7 + Number(isDecidable(group));
+
 /** Lay out the next members, and a button for the rest. */
 function addMembers(body, group, from) {
   const found = from ? 0 : (page.found.get(group.id) ?? 0) + 1;
   const next = group.members.slice(from, Math.max(from + MEMBERS_AT_ONCE, found));
   body.append(...next.flatMap((member, place) => [
-    ...(member.heads ? [setRow(member, from + place)] : []), memberRow(group, member, from + place)]));
+    ...(member.heads ? [setRow(group, member, from + place)] : []), memberRow(group, member, from + place)]));
   const left = group.members.length - from - next.length;
   if (!left) return;
-  const line = buttonRow(7, t('moreMembers', left), () => {
+  const line = buttonRow(columnsOf(group), t('moreMembers', left), () => {
     line.remove();
     addMembers(body, group, from + next.length);
   });
@@ -28,12 +35,12 @@ function addMembers(body, group, from) {
 }
 
 /** The heading of an identical set, before its first member. */
-function setRow(member, place) {
+function setRow(group, member, place) {
   const size = member.heads.reduce((sum, count) => sum + count, 0);
   const words = member.heads.length === 1 ? t('identicalFiles', size)
     : t('sameText', size, identicalOf([member.heads]), member.heads.filter((count) => count > 1).length);
   return make('tr', { class: 'set' },
-    make('th', { colspan: 7, scope: 'row' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : ''));
+    make('th', { colspan: columnsOf(group), scope: 'row' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : ''));
 }
 
 function memberRow(group, member, place) {
@@ -44,8 +51,9 @@ function memberRow(group, member, place) {
     member.doubt ? t('doubtful', inWords(member.doubt)) : null,
   ].filter(Boolean);
   const isFirst = place === 0;
-  const state = [isFirst ? 'first' : '', member.inSet ? 'inside' : '', isFound(member) ? 'sought' : ''];
-  return make('tr', { class: state.filter(Boolean).join(' ') || null },
+  const state = ['member', isFirst ? 'first' : '', member.inSet ? 'inside' : '', isFound(member) ? 'sought' : '', goes(group, place) ? 'goes' : ''];
+  return make('tr', { class: state.filter(Boolean).join(' '), tabindex: -1, 'data-place': place },
+    isDecidable(group) ? make('td', { class: 'decide' }, choiceOf(group, member, place)) : null,
     make('td', { class: 'alike' }, isFirst ? t('representative') : likeness(member.alike, member.exact)),
     make('td', { class: 'distance' }, isFirst ? '' : closeness(member)),
     make('td', { class: 'file' }, pathOf(member, { words: page.wanted.words }),
@@ -53,9 +61,19 @@ function memberRow(group, member, place) {
     make('td', { class: 'coding' }, member.coding),
     make('td', { class: 'bytes' }, size(member.bytes)),
     make('td', { class: 'time' }, moment(member.mtime)),
-    make('td', { class: 'compare' }, isFirst ? null : make('button', {
+    make('td', { class: 'compare' }, toolsOf(member), isFirst ? null : make('button', {
       type: 'button', 'aria-label': t('compareWith', member.path), onclick: () => compareWith(group, [0, place]),
     }, t('compare'))));
+}
+
+/** Copy the path of a member, and open it as a file; a page from a server could not open it. */
+function toolsOf({ file }) {
+  if (!file) return null;
+  const copy = make('button', { type: 'button', class: 'tool', title: t('copyPath'), 'aria-label': t('copyPathOf', file.shown), onclick: () => copyText(file.shown) }, t('copy'));
+  const open = location.protocol === 'file:' && data.plan.sep === '/' ? make('a', {
+    class: 'tool', href: addressOf(file), target: '_blank', rel: 'noopener noreferrer', title: t('openFile'), 'aria-label': t('openThis', file.shown),
+  }, t('open')) : null;
+  return [copy, open];
 }
 
 /** How a member is the same as its representative, or in a set as the one before: words or bits. */

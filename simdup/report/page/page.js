@@ -41,6 +41,7 @@ function drawPage() {
   drawFilters();
   drawParts();
   drawFacets();
+  drawRuling();
   applyFilters();
 }
 
@@ -63,6 +64,16 @@ function onKey(event) {
     byId('search').focus();
   } else if (key === 'Escape') leave(target);
   else if (GOING.includes(key)) goFrom(target, key, event);
+  else if (target.matches('input, select, dialog *')) return;
+  else if (data.plan && key === 'z') undoStep();
+  else if ((key === 'n' || key === 'p') && target.closest('.comparison')) stepFrom(target, key === 'n' ? 1 : -1);
+  else onDecidingKey(target, key);
+}
+
+/** Go from the comparison that one is in to the next pair, or to the one before. */
+function stepFrom(target, step) {
+  const item = target.closest('.group');
+  stepPair(listed().find(({ id }) => `group-${id}` === item.id), step);
 }
 
 /** Escape: empty the search, or close the comparison that one is in, or the row of the list. */
@@ -81,16 +92,17 @@ function leave(target) {
   else if (item && !group && page.open.has(item.id)) item.querySelector('.head').click();
 }
 
-/** Up, down, home and end in the list; down also from the top of the page and from the search. */
+/** Up, down, home and end in the list and open groups; down also from the top and the search. */
 function goFrom(target, key, event) {
   const isAbove = target === document.body || target.id === 'search' || target.id === 'list';
-  if (!target.matches('.head') && !(isAbove && key === 'ArrowDown')) return;
+  const from = target.closest('.head, .member');
+  if (!(from || (isAbove && key === 'ArrowDown')) || target.matches('select, .comparison *')) return;
   if (key === 'End') drawMore(Infinity);
-  const heads = () => [...byId('list').querySelectorAll('.head:not(.still)')];
-  const at = heads().indexOf(target);
-  if (key === 'ArrowDown' && at === heads().length - 1) drawMore();
-  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: heads().length - 1 }[key];
-  const place = next < 0 ? byId('search') : heads()[next];
+  const stops = () => [...byId('list').querySelectorAll('.head:not(.still), .member')];
+  const at = stops().indexOf(from);
+  if (key === 'ArrowDown' && at === stops().length - 1) drawMore();
+  const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: stops().length - 1 }[key];
+  const place = next < 0 ? byId('search') : stops()[next];
   if (!place) return;
   event.preventDefault();
   place.focus();
@@ -113,6 +125,10 @@ function start() {
   // On paper there is nothing to scroll.
   window.addEventListener('beforeprint', () => drawMore(Infinity));
   listenToAddress();
+  if (data.plan) {
+    listenToDecisions();
+    readDecisions();
+  }
   page.wanted = wish();
   readAddress();
   drawPage();

@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from simdup.files.read import digest
 from simdup.files.sets import entries
 from simdup.records import Document, Kind, Skipped
 from simdup.report.folders import newer_name
 from simdup.report.page import LANGUAGES, LARGEST_PAGE
+from simdup.report.page.deciding import plan_fields
 from simdup.report.space import repeated
 from simdup.report.text import chain_parts, family_figures, skips
 from simdup.report.wording import printable, sharing
@@ -39,7 +41,8 @@ FRAME = 500_000
 #: The scripts, in the order in which they run: what each needs at once stands before it.
 SCRIPTS = (
     *("words", "elements", "diff", "texts", "data", "histogram", "summary", "facets"),
-    *("comparison", "members", "groups", "folders", "filters", "address", "page"),
+    *("comparison", "rules", "files", "decisions", "deciding", "export"),
+    *("members", "groups", "folders", "filters", "address", "page"),
 )
 
 #: Characters of a text that the page has; a longer one is cut, and the page says so.
@@ -77,6 +80,9 @@ def render(
     read. `day` is when the scan was, in seconds since 1970; None if that is unknown.
     """
     data = _data(result)
+    data["plan"] = plan_fields(
+        result, digest(_json(data).encode("utf-8", "backslashreplace")).hex()
+    )
     blocks, left_out = dict[int, str](), 0
     if read is not None:
         room = LARGEST_PAGE - FRAME - len(_json(data).encode("utf-8", "backslashreplace"))

@@ -1,0 +1,216 @@
+// What the reader decided: which files go, and which groups are no duplicates.
+//
+// A file goes only for one that stays, so the last one of a group always stays.
+
+// The least similarity from which near files go by a rule; as in `simdup clean`.
+const LEAST_IN_BULK = 0.8;
+
+// Decisions that can be taken back, one by one.
+const MOST_STEPS = 50;
+
+const BY_HAND = 'chosen by hand';
+
+const decisions = {
+  // By group and place, as "7:1": null for a file that is kept, or {keep, why} for one that goes.
+  of: new Map(),
+  // The numbers of groups that are no duplicates.
+  unrelated: new Set(),
+  rules: [],
+  steps: [],
+  isKept: true,
+};
+
+const placeKey = (group, place) => `${group.id}:${place}`;
+const decisionOf = (group, place) => decisions.of.get(placeKey(group, place));
+const goes = (group, place) => Boolean(decisionOf(group, place));
+
+/** How one file is the same as another of its group, if it may go for it: {kind, similarity} or {refusal}. */
+function sameness(group, place, other) {
+  const [file, keep] = [group.members[place].file, group.members[other].file];
+  if (file.bytes === keep.bytes) return { kind: KINDS[0], similarity: null };
+  if (!file.certain || !keep.certain) return { refusal: 'uncertain' };
+  if (file.text === keep.text) return { kind: KINDS[1], similarity: null };
+  if (file.isShort || keep.isShort) return { refusal: 'tooShort' };
+  if (!data.settings.verified) return { refusal: 'unverified' };
+  return { kind: KINDS[2], similarity: alikeOf(group, place, other).alike };
+}
+
+/** The file that stays for one that goes: {place, kind, similarity}, or {refusal}. */
+function keeperOf(group, place) {
+  const wanted = decisionOf(group, place)?.keep ?? null;
+  if (wanted !== null && !goes(group, wanted)) {
+    const same = sameness(group, place, wanted);
+    if (same.kind) return { place: wanted, ...same };
+  }
+  const kept = group.members.map((_, each) => each)
+    .filter((each) => each !== place && !goes(group, each) && !group.members[each].file.unfit);
+  if (!kept.length) return { refusal: 'lastOne' };
+  // Of the strongest kind, one that the reader keeps, or else the first.
+  const rank = ({ kind, place: each }) => KINDS.indexOf(kind) * 2 + Number(decisionOf(group, each) !== null);
+  const found = kept.map((each) => ({ place: each, ...sameness(group, place, each) }));
+  const able = found.filter(({ kind }) => kind);
+  return able.sort((a, b) => rank(a) - rank(b))[0] ?? { refusal: found[0].refusal };
+}
+
+/** Remember how things are, so that a change can be taken back. */
+function remember() {
+  decisions.steps.push([new Map(decisions.of), new Set(decisions.unrelated), decisions.rules]);
+  if (decisions.steps.length > MOST_STEPS) decisions.steps.shift();
+}
+
+function undoStep() {
+  const step = decisions.steps.pop();
+  if (!step) return;
+  [decisions.of, decisions.unrelated, decisions.rules] = step;
+  changed();
+}
+
+/** Keep a file, or let it go, or with '' decide nothing; the same again takes it back. */
+function decide(group, place, wish) {
+  const { file } = group.members[place];
+  const now = decisionOf(group, place);
+  const isSame = wish === 'drop' ? Boolean(now) : now === null;
+  const refusal = wish === 'drop' && !isSame ? (file.unfit || file.stays || keeperOf(group, place).refusal) : wish === 'keep' && file.unfit;
+  if (refusal) {
+    say(t('refusals')[refusal] ?? t('untouched', refusal));
+    return;
+  }
+  remember();
+  decisions.unrelated.delete(group.id);
+  if (!wish || isSame) decisions.of.delete(placeKey(group, place));
+  else decisions.of.set(placeKey(group, place), wish === 'keep' ? null : { keep: null, why: BY_HAND });
+  changed(group);
+}
+
+/** Keep this file, and let all others go that may. */
+function keepOnly(group, place) {
+  if (group.members[place].file.unfit) return;
+  remember();
+  decisions.unrelated.delete(group.id);
+  decisions.of.set(placeKey(group, place), null);
+  group.members.forEach(({ file }, other) => {
+    if (other === place || file.unfit || file.stays) return;
+    if (sameness(group, other, place).kind) decisions.of.set(placeKey(group, other), { keep: place, why: BY_HAND });
+  });
+  changed(group);
+}
+
+/** Whether a group has several texts. */
+function hasTexts(group) {
+  return group.members.some(({ text }) => text !== group.first.text);
+}
+
+/** Say that the texts of a group are no duplicates of each other, or take that back. */
+function toggleUnrelated(group) {
+  if (!hasTexts(group)) {
+    say(t('refusals').sameText);
+    return;
+  }
+  remember();
+  if (!decisions.unrelated.delete(group.id)) {
+    decisions.unrelated.add(group.id);
+    group.members.forEach((_, place) => decisions.of.delete(placeKey(group, place)));
+  }
+  changed(group);
+}
+
+function clearDecisions() {
+  remember();
+  decisions.of.clear();
+  decisions.unrelated.clear();
+  decisions.rules = [];
+  changed();
+}
+
+/** Whether something in a group was decided by hand. */
+function isByHand(group) {
+  return decisions.unrelated.has(group.id)
+    || group.members.some((_, place) => decisionOf(group, place) === null || decisionOf(group, place)?.why === BY_HAND);
+}
+
+/**
+ * Decide about these groups by a rule, as `simdup clean` does; `scope` is the weakest kind that
+ * goes. What was decided by hand stays so.
+ */
+function decideByRule(list, rule, scope) {
+  remember();
+  const rules = rulesOf([rule]);
+  for (const group of list) {
+    if (isByHand(group)) continue;
+    group.members.forEach((_, place) => decisions.of.delete(placeKey(group, place)));
+    for (const [place, keep] of goneBy(group, rules, KINDS.indexOf(scope))) {
+      const { why } = preference(group.members[keep].file, group.members[place].file, rules);
+      decisions.of.set(placeKey(group, place), { keep, why });
+    }
+  }
+  decisions.rules = [...decisions.rules.filter((each) => each !== rule), rule];
+  changed();
+}
+
+/** The files of a group that go by rules, each with the one that stays for it: a map of places. */
+function goneBy(group, rules, weakest) {
+  const file = (place) => group.members[place].file;
+  const pool = group.members.map((_, place) => place).filter((place) => !file(place).unfit);
+  pool.sort((a, b) => preference(file(a), file(b), rules).order);
+  const kept = [];
+  const gone = new Map();
+  for (const place of [...pool.filter((each) => file(each).stays), ...pool.filter((each) => !file(each).stays)]) {
+    const copy = kept.find((each) => file(each).bytes === file(place).bytes)
+      ?? (weakest > 0 ? kept.find((each) => sameness(group, place, each).kind === KINDS[1]) : undefined);
+    if (copy !== undefined && !file(place).stays) gone.set(place, copy);
+    else kept.push(place);
+  }
+  if (weakest > 1 && pool.length) addNear(group, pool[0], kept, gone);
+  return gone;
+}
+
+/** Let near files go too, for the one file that the rules prefer to all others. */
+function addNear(group, first, kept, gone) {
+  const top = gone.get(first) ?? first;
+  const { file: best } = group.members[first];
+  for (const place of kept) {
+    const { file } = group.members[place];
+    if (place === top || file.text === best.text || file.stays) continue;
+    const { kind, similarity } = sameness(group, place, top);
+    if (kind !== KINDS[2] || similarity < LEAST_IN_BULK) continue;
+    for (const [other, keep] of gone) if (keep === place) gone.set(other, top);
+    gone.set(place, top);
+  }
+}
+
+/** Every file that goes, as {group, file, keep, kind, similarity, why}. */
+function actionsOf() {
+  return groups.flatMap((group) => group.members.flatMap((member, place) => {
+    const decision = decisionOf(group, place);
+    if (!decision) return [];
+    const { place: keep, kind, similarity, refusal } = keeperOf(group, place);
+    return refusal ? [] : [{ group, file: member.file, keep: group.members[keep].file, kind, similarity, why: decision.why }];
+  }));
+}
+
+// ----- Kept in the browser, for this page alone.
+
+const storageKey = data.plan && `simdup ${data.plan.header.of_digest}`;
+
+function keepDecisions() {
+  try {
+    const { of, unrelated, rules } = decisions;
+    localStorage.setItem(storageKey, JSON.stringify({ of: [...of], unrelated: [...unrelated], rules }));
+    decisions.isKept = true;
+  } catch {
+    // The browser keeps nothing for files, or is full: the page says so.
+    decisions.isKept = false;
+  }
+}
+
+function readDecisions() {
+  try {
+    const saved = JSON.parse(localStorage.getItem(storageKey) ?? 'null');
+    if (!saved) return;
+    decisions.of = new Map(saved.of);
+    decisions.unrelated = new Set(saved.unrelated);
+    decisions.rules = saved.rules;
+  } catch {
+    decisions.isKept = false;
+  }
+}

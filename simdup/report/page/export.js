@@ -1,0 +1,100 @@
+// Decisions as files: a plan for `simdup clean`, a list, and commands of `simdup ignore`.
+
+/** The plan: a header, and a line for each file that goes. */
+function planOf(actions) {
+  const header = {
+    ...data.plan.header,
+    made: `${new Date().toISOString().slice(0, 19)}+00:00`,
+    of: nameIn(decodeURIComponent(location.pathname)) || 'page',
+    rules: decisions.rules.flatMap((rule) => (rule.startsWith('under=') ? ['--prefer-under', rule.slice(6)] : ['--prefer', rule])),
+    actions: actions.length,
+  };
+  const lines = actions.map(({ group, file, keep, kind, similarity, why }) =>
+    `{"group": ${group.id}, "keep": ${fileInPlan(keep)}, "act": "trash", "file": ${fileInPlan(file)}, `
+    + `"kind": "${kind}", "similarity": ${similarity}, "why": ${JSON.stringify(why)}}`);
+  return [JSON.stringify(header), ...lines, ''].join('\n');
+}
+
+/** The command that shows what the plan would do, with the options that allow it. */
+function commandOf(actions) {
+  const has = (kind, isText) => actions.some((each) => each.kind === kind
+    && (isText === undefined || isText === (each.file.format === 'text' && each.keep.format === 'text')));
+  const near = actions.filter(({ kind }) => kind === KINDS[2]).map(({ similarity }) => similarity);
+  return [
+    'simdup clean plan.jsonl',
+    has(KINDS[1], true) ? '--text' : '',
+    has(KINDS[1], false) ? '--formats-too' : '',
+    near.length ? `--near ${Math.floor(Math.min(...near) * 100) / 100}` : '',
+  ].filter(Boolean).join(' ');
+}
+
+/** A line of a shell for each group that is no duplicates, with one file for each of its texts. */
+function ignoreLines() {
+  return groups.filter(({ id }) => decisions.unrelated.has(id)).map(({ members }) => {
+    const files = new Map(members.toReversed().map((member) => [member.text, member.file]));
+    return `simdup ignore add -- ${[...files.values()].map(quoted).join(' ')}`;
+  });
+}
+
+/** A path for a shell; bytes that are no text, and controls, as bash writes them. */
+function quoted(file) {
+  if (!file.raw) return `'${file.shown.replaceAll("'", "'\\''")}'`;
+  return `$'${[...file.raw].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`;
+}
+
+/** Every path that goes, a line each, in its exact bytes. */
+function listOf(actions) {
+  return actions.flatMap(({ file }) => [rawPath(file), '\n']);
+}
+
+function openExport() {
+  const actions = actionsOf();
+  const ignored = ignoreLines();
+  const parts = [
+    make('h2', {}, t('exportTitle')),
+    make('p', {}, t('exportSays')),
+  ];
+  if (actions.length) {
+    parts.push(exportRow('plan.jsonl', t('planIs', actions.length), [planOf(actions)]),
+      commandRow(commandOf(actions)), exportRow('files.txt', t('listIs'), listOf(actions)));
+  }
+  if (ignored.length) parts.push(exportRow('ignore.sh', t('ignoreIs', ignored.length), [`${ignored.join('\n')}\n`]));
+  const dialog = byId('exporting');
+  dialog.setAttribute('aria-label', t('exportTitle'));
+  dialog.replaceChildren(...parts, make('p', {}, make('button', { type: 'button', onclick: () => dialog.close() }, t('close'))));
+  dialog.showModal();
+}
+
+function exportRow(name, words, pieces) {
+  return make('p', {}, make('button', { type: 'button', onclick: () => download(name, pieces) }, t('save', name)),
+    make('span', { class: 'note' }, ` ${words}`));
+}
+
+function commandRow(command) {
+  return make('p', {}, make('code', {}, command), ' ',
+    make('button', { type: 'button', onclick: () => copyText(command) }, t('copy')),
+    make('span', { class: 'note' }, ` ${t('commandIs')}`));
+}
+
+function download(name, pieces) {
+  const address = URL.createObjectURL(new Blob(pieces));
+  make('a', { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** Put a text where it can be pasted from; browsers allow that of a file in one way or the other. */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(t('copied', text));
+  } catch {
+    say(t('notCopied', text));
+  }
+}
+
+/** The address of a file on this machine, which the browser opens. */
+function addressOf(file) {
+  const bytes = [...rawPath(file)];
+  const name = bytes.map((byte) => (/[\w./~-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `%${byte.toString(16).padStart(2, '0')}`));
+  return `file://${name.join('')}`;
+}

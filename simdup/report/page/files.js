@@ -1,0 +1,47 @@
+// Which file exactly each member is, for rules and plans; nothing where the scan does not say it.
+
+if (data.plan) data.plan.files.forEach((list, at) => list.forEach((fields, place) => {
+  const member = groups[at].members[place];
+  member.file = fileOf(fields, member);
+}));
+
+function fileOf([folder, name, id, bytes, text, links, format, root, certain, unfit, stays, base64], member) {
+  const { folders, sep } = data.plan;
+  const shown = folders[folder].replace(/[\\/]?$/, sep) + name;
+  const raw = base64 ? Uint8Array.from(atob(base64), (each) => each.charCodeAt(0)) : null;
+  return {
+    // As it is shown; `raw` has the bytes where that is not exactly the path.
+    shown,
+    raw,
+    base64,
+    path: (raw ? new TextDecoder().decode(raw) : shown).replaceAll(sep, '/'),
+    id,
+    bytes,
+    text,
+    links,
+    format,
+    encoding: member.coding,
+    root,
+    certain: Boolean(certain),
+    // Why it can be neither kept nor dropped, and why it can only be kept.
+    unfit,
+    stays,
+    size: member.bytes,
+    features: member.features,
+    mtime: BigInt(id.split(', ')[3]),
+    isFirst: Boolean(member.isFirst),
+    isShort: member.short,
+  };
+}
+
+/** The exact bytes of the path. */
+function rawPath(file) {
+  return file.raw ?? bytesOf(file.shown);
+}
+
+/** A file as a line of a plan names it. The numbers are copied, since a script would round them. */
+function fileInPlan(file) {
+  const base64 = file.base64 ? `, "path_base64": "${file.base64}"` : '';
+  const links = file.links > 1 ? `, "links": ${file.links}` : '';
+  return `{"path": ${JSON.stringify(file.shown)}${base64}, "id": [${file.id}], "bytes": "${file.bytes}", "text": "${file.text}"${links}}`;
+}
