@@ -172,8 +172,8 @@ class Acting:
             _swap(file, kept, made)
         except BaseException:
             with suppress(OSError):
-                if not file.is_at(made) and (
-                    made.status().st_nlink > 1 or _is_same(file, kept, file.place)
+                if (file.is_at(file.place) or not file.is_at(made)) and (
+                    made.status().st_nlink > 1 or _has_same_text(file, kept, file.place)
                 ):
                     made.unlink()
             raise
@@ -264,6 +264,14 @@ def _swap(file: Held, kept: Held, made: Place) -> None:
 
 
 def _is_same(file: Held, kept: Held, place: Place) -> bool:
+    """Whether a file has a name, the kept one still has its own, and both are as when compared.
+
+    Of two runs that each take away what the other one keeps, at least one finds that out here.
+    """
+    return kept.is_at(kept.place) and _has_same_text(file, kept, place)
+
+
+def _has_same_text(file: Held, kept: Held, place: Place) -> bool:
     """Whether a file has a name, and it and the kept one are as they were when compared."""
     try:
         return file.is_at(place) and file.is_whole() and kept.is_whole()

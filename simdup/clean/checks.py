@@ -36,6 +36,7 @@ from simdup.records import Kind, Reason, Source
 from simdup.settings import FORMATS
 from simdup.storage.opening import reason_of
 from simdup.text.chunking import chunks_of
+from simdup.text.doubt import DAMAGED, damage, is_damaged
 from simdup.text.encodings import decode_chunks, encoding_named
 
 if TYPE_CHECKING:
@@ -307,6 +308,8 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
         raise held.refused(Refusal.CHANGED)
     if text.text_digest != held.file.text_digest:
         raise held.refused(Refusal.NOT_THE_SAME, "its text is not that of the plan")
+    if text.doubt is not None:
+        raise held.refused(Refusal.NO_TEXT, text.doubt)
     is_document = text.encoding.name in FORMATS or text.packing is not None
     return _Reading(is_document, features)
 
@@ -320,6 +323,7 @@ def _streamed(
 ) -> tuple[Text, Features | None]:
     """Return the digests of a large file, and with a recipe its features. Raises SkipError."""
     of_bytes, of_text = blake2b(digest_size=16), blake2b(digest_size=16)
+    damaged = length = 0
 
     def chunks() -> Iterator[bytes]:
         for chunk in read(source, None):
@@ -327,11 +331,14 @@ def _streamed(
             yield chunk
 
     def pieces() -> Iterator[str]:
+        nonlocal damaged, length
         for text in decode_chunks(chunks(), encoding):
+            damaged, length = damaged + damage(text), length + len(text)
             of_text.update(text.encode("utf-8", "surrogatepass"))
             yield from chunks_of(text)
 
     features = merged(segments(pieces(), recipe), recipe) if recipe else None
     if recipe is None:
         deque(pieces(), maxlen=0)
-    return Text("", encoding, of_bytes.digest(), of_text.digest()), features
+    doubt = DAMAGED if is_damaged(damaged, length) else None
+    return Text("", encoding, of_bytes.digest(), of_text.digest(), doubt=doubt), features

@@ -11,13 +11,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simdup.clean.decide import BYTES_ONLY, NEAR_ASKS
-from simdup.clean.protection import NOISE, OUTSIDE, changed_since, is_noise
+from simdup.clean.protection import NOISE, OUTSIDE, Protection, changed_since, is_noise
 from simdup.clean.records import Act, Action, Left, Plan
 from simdup.clean.rules import is_under
 from simdup.records import Kind
 
 if TYPE_CHECKING:
-    from simdup.clean.protection import Protection
+    from collections.abc import Callable
+
     from simdup.clean.records import Consents, Header
 
 TEXT_ASKS = "identical text: wants --text, or --formats-too for a document"
@@ -39,7 +40,7 @@ def narrowed(
     those of the plan file. Raises InputError for a protected folder that does not exist.
     """
     actions, left = list[Action](), list(plan.left)
-    stays = with_header(protection, plan.header).reason()
+    stays = reason_with(protection, plan.header)
     for each in plan.actions:
         action = each if act is None else replace(each, act=act)
         reason = _consent(action, consents) or _place(action, plan) or stays(action.file.path)
@@ -52,10 +53,15 @@ def narrowed(
     )
 
 
-def with_header(protection: Protection, header: Header) -> Protection:
-    """The protection, with what was protected when the plan was made as far as it still exists."""
-    before = (path for path in header.protected if os.path.exists(path))
-    return replace(protection, protected=(*protection.protected, *before))
+def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:
+    """`Protection.reason` of what is protected now, and of what was when the plan was made.
+
+    What was protected then and does not exist any more is left out.
+    """
+    existing = tuple(path for path in header.protected if os.path.exists(path))
+    now = protection.reason()
+    before = Protection(existing, header.only_under, header.protected_names).reason()
+    return lambda path: now(path) or before(path)
 
 
 def _consent(action: Action, consents: Consents) -> str:

@@ -56,6 +56,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
             },
             "roots": [path_fields(root) for root in header.roots],
             "protected": [path_fields(each) for each in header.protected],
+            **_protection_fields(header),
             "found": header.found,
             "actions": len(plan.actions),
         }
@@ -63,6 +64,12 @@ def plan_lines(plan: Plan) -> Iterator[str]:
     rows: Iterable[Action | Left] = merge(plan.actions, plan.left, key=lambda each: each.line)
     for each in rows:
         yield _json(_action_fields(each) if isinstance(each, Action) else _left_fields(each))
+
+
+def _protection_fields(header: Header) -> dict[str, Any]:
+    """What was protected besides paths, if anything was."""
+    named = {"only_under": header.only_under, "protected_names": header.protected_names}
+    return {key: [path_fields(each) for each in paths] for key, paths in named.items() if paths}
 
 
 def action_line(action: Action) -> str:
@@ -155,7 +162,7 @@ def _header(fields: Fields) -> Header:
         raise fields.wrong("version", f"is {version}, and only {VERSION} is known")
     fields.only(
         *("simdup", "version", "made", "of", "of_base64", "of_digest", "rules", "settings"),
-        *("roots", "protected", "found", "actions"),
+        *("roots", "protected", "only_under", "protected_names", "found", "actions"),
     )
     roots = tuple(_path(each) for each in fields.each("roots"))
     return Header(
@@ -167,7 +174,13 @@ def _header(fields: Fields) -> Header:
         roots,
         fields.count("found"),
         tuple(_path(each) for each in fields.each("protected")),
+        tuple(_path(each) for each in _each_if_any(fields, "only_under")),
+        tuple(each.path() for each in _each_if_any(fields, "protected_names")),
     )
+
+
+def _each_if_any(fields: Fields, key: str) -> Iterable[Fields]:
+    return fields.each(key) if fields.has(key) else ()
 
 
 def _settings(fields: Fields) -> Settings:

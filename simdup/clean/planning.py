@@ -70,6 +70,8 @@ def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Pl
         roots_of(result),
         result.stats.found,
         _protected(result, wishes.protection),
+        tuple(map(os.path.realpath, wishes.protection.only_under)),
+        wishes.protection.names,
     )
     return numbered(whole.explained(actions), left, header)
 

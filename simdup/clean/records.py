@@ -98,6 +98,10 @@ class Header:
     """The number of files that the scan found."""
     protected: tuple[str, ...] = ()
     """Absolute paths that were protected when the plan was made, references among them."""
+    only_under: tuple[str, ...] = ()
+    """Absolute paths of folders outside of which nothing was acted on, if there were any."""
+    protected_names: tuple[str, ...] = ()
+    """Globs of the names of files that were protected."""
 
 
 @dataclass(frozen=True, slots=True)

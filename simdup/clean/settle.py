@@ -169,7 +169,8 @@ class Settler:
                 part.unlink()
                 raise
             sync_folder(place.folder)
-            remove(found, found, target.beside(intent.aside or ""))
+            with closing(_opened(place, found.file)) as back:
+                remove(found, back, target.beside(intent.aside or ""))
         sync_folder(place.folder)
         sync_folder(target.folder)
 

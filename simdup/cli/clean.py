@@ -349,7 +349,7 @@ def _options_of_script(given: dict[str, Any]) -> list[str]:
 
 def _reviewed(source: str, given: dict[str, Any]) -> int:
     """Ask about the files, write the plan, and say how to carry it out."""
-    from simdup.clean.narrow import with_header
+    from simdup.clean.narrow import reason_with
     from simdup.clean.records import Act
     from simdup.cli.review import review
     from simdup.report.clean import closing
@@ -369,7 +369,7 @@ def _reviewed(source: str, given: dict[str, Any]) -> int:
     made = review(
         plan,
         target,
-        stays=with_header(_wishes(given).protection, plan.header).reason(),
+        stays=reason_with(_wishes(given).protection, plan.header),
         act=_act(given) or Act.TRASH,
         ignore=ignore,
         look=look(given["color"]),

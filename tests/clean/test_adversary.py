@@ -170,3 +170,37 @@ def check(number, happened, act, outcome):
         assert TAKEN & {*map(os.path.abspath, TARGETS)} <= {*filter(os.path.exists, TAKEN)}
         assert not [name for name in os.listdir("in") if name.startswith(".simdup")], number
         undo("journal", apply=True, journal=back)
+
+
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE, Act.LINK, Act.DELETE, "far"])
+def test_of_two_runs_at_once_that_keep_what_the_other_takes_one_copy_stays(
+    tmp_path, monkeypatch, act
+):
+    if act == "far":
+        act = Act.MOVE
+        monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+    for number in count(1):
+        place = tmp_path / str(number)
+        (place / "in").mkdir(parents=True)
+        (place / "journals").mkdir()
+        with monkeypatch.context() as patched:
+            patched.chdir(place)
+            patched.setenv("XDG_DATA_HOME", str(place / "home"))
+            Path("a").write_text(TEXT)
+            Path("in/b").write_text(TEXT)
+            made = plan(("a", "in/b"), act=act)
+            # Neither run locks a folder that the other one locks.
+            other = plan(("in/b", "a"), act=act, roots=("a", "in/b"))
+
+            def run_other(other=other):
+                apply(other, Consents(permanently=True), journal="journals/other", to="to")
+
+            with patched.context() as watching:
+                happened = mischief_at(number, run_other, watching)
+                outcome = apply(made, Consents(permanently=True), journal="journal", to="to")
+            assert os.path.exists("a") or os.path.exists("in/b"), number
+            assert not [name for name in os.listdir("in") if name.startswith(".simdup")], number
+        if not happened:
+            break
+        assert outcome.planned == outcome.done + len(outcome.refused), number
+    assert number > 30

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from simdup.clean.journal import read_journal
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
 from simdup.errors import InputError
+from simdup.settings import Settings
 
 TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
 
@@ -293,6 +295,21 @@ def test_a_text_that_is_not_what_the_plan_says_is_not_acted_on():
     (why,) = reasons(apply(forged(other), Consents(text=True)))
 
     assert why.endswith("(its text is not that of the plan)")
+
+
+@pytest.mark.parametrize("whole", [1000, 1 << 20])
+def test_texts_of_which_a_plan_loses_the_letters_are_not_the_same(monkeypatch, whole):
+    """Read in an encoding that is not theirs, two texts can be the same run of U+FFFD."""
+    monkeypatch.setattr("simdup.files.read.WHOLE", whole)
+    Path("a").write_text("абвгд" * 400, "cp1251")
+    Path("b").write_text("жзикл" * 400, "cp1251")
+    lost = blake2b(("\ufffd" * 2000).encode(), digest_size=16).digest()
+    keep, file = (replace(seen(name), text_digest=lost) for name in "ab")
+
+    made = plan((keep, file), settings=Settings(encoding="utf-8"))
+    assert reasons(apply(made, Consents(text=True))) == [
+        "its text could not be read again (damaged characters)"
+    ]
 
 
 def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):

@@ -591,6 +591,22 @@ def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):
         assert narrowed(each, Consents(), Protection(), None).actions == ()
 
 
+@pytest.mark.parametrize(
+    "protection", [Protection(names=("b*",)), Protection(only_under=("{root}/new",))]
+)
+def test_a_plan_remembers_names_and_only_under_too(tree, protection):
+    root = tree({"new/a": text(1), "old/b": text(1)})
+    only = tuple(each.format(root=root) for each in protection.only_under)
+    protection = replace(protection, only_under=only)
+    plan = planned(saved(root), "under=" + str(root / "old"), protection=protection)
+    assert names(plan) == {"a": "b"}
+    (action,) = plan.actions
+    turned = replace(plan, actions=(replace(action, file=action.keep, keep=action.file),))
+
+    for now in (Protection(), Protection(only_under=(str(root / "old"),))):
+        assert narrowed(turned, Consents(), now).actions == ()
+
+
 # Archives and compressed files
 
 
