@@ -45,6 +45,14 @@ def default_bits(hash_kind: str) -> int:
     return MAX_STRING_HASH_BITS if hash_kind == HashKind.STRING.value else DEFAULT_BITS
 
 
+def check_field_weight(name: str, weight: object) -> int:
+    """The weight of a field of records. Raises ValueError for one that cannot be."""
+    if isinstance(weight, int) and 1 <= weight <= MAX_FIELD_WEIGHT:
+        return weight
+    allowed = f"a whole number from 1 to {MAX_FIELD_WEIGHT}"
+    raise BadValueError(f"the weight of field {name!r} must be {allowed}, not {weight!r}")
+
+
 class FeatureKind(str, Enum):
     """What votes; the README says when each is best."""
 
@@ -152,9 +160,7 @@ class Recipe:
         fields = tuple((str(name), weight) for name, weight in self.fields)
         object.__setattr__(self, "fields", fields)
         for name, weight in fields:
-            if not (isinstance(weight, int) and 1 <= weight <= MAX_FIELD_WEIGHT):
-                allowed = f"a whole number from 1 to {MAX_FIELD_WEIGHT}"
-                raise BadValueError(f"the weight of field {name!r} must be {allowed}, not {weight}")
+            check_field_weight(name, weight)
         if len({name for name, _ in fields}) < len(fields):
             raise BadValueError(f"a field stands twice in {', '.join(name for name, _ in fields)}")
         if fields and self.hash is not HashKind.MIX64:

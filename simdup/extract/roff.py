@@ -19,7 +19,7 @@ _ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:[^\s\\]|\\.?)+)', re.DOTALL)
 # A letter, two strings that may be equal, or else; what follows if it holds, perhaps many lines.
 _CONDITION = re.compile(
     r"(?P<not>!?)(?:(?P<letter>[nt])(?![A-Za-z])|'(?P<one>[^']*)'(?P<other>[^']*)'|\S+)"
-    r"[ \t]*(?:(?P<block>\\\{)\\?)?[ \t]*(?P<then>.*)",
+    r"[ \t]*(?P<block>\\\{)?[ \t]*(?P<then>.*)",
     re.DOTALL,
 )
 
@@ -42,10 +42,10 @@ _ESCAPE = re.compile(
 _ONE = dict.fromkeys("&)%:/,c{}|^durapz!", "") | {"e": "\\", "~": " ", "0": " ", "t": "\t"}
 # Named characters, each before what it prints.
 _GLYPHS = table(
-    "aq ' dq \" oq ‘ cq ’ lq “ rq ” em — en – hy - mi − bu • co © rg ® tm ™ rs \\ ti ~ ha ^ ga `"
-    " aa ´ ba | or | br | sh # Do $ at @ lB [ rB ] lC { rC } <= ≤ >= ≥ != ≠ -> → <- ← mu × +- ±"
-    " de ° sc § ss ß Po £ Eu € ct ¢ << ≪ >> ≫ Fo « Fc » fo ‹ fc › ae æ AE Æ oe œ OE Œ /o ø /O Ø"
-    ' oa å oA Å sl / pl + eq = ** * la ⟨ ra ⟩ R ® Tm ™ L" “ R" ” -- — C+ C++ PI π'
+    "aq ' Aq ' dq \" oq ‘ cq ’ lq “ rq ” em — en – hy - mi − bu • co © rg ® tm ™ rs \\ ti ~ ha ^"
+    " ga ` aa ´ ba | or | br | sh # Do $ at @ lB [ rB ] lC { rC } <= ≤ >= ≥ != ≠ -> → <- ← mu ×"
+    " +- ± de ° sc § ss ß Po £ Eu € ct ¢ << ≪ >> ≫ Fo « Fc » fo ‹ fc › ae æ AE Æ oe œ OE Œ /o ø"
+    ' /O Ø oa å oA Å sl / pl + eq = ** * la ⟨ ra ⟩ R ® Tm ™ L" “ R" ” -- — C+ C++ PI π'
 )
 _MARKS = table("' \u0301 : \u0308 ` \u0300 ^ \u0302 ~ \u0303 , \u0327")
 _CODE_POINT = re.compile(r"u([0-9A-F]{4,6})|char(\d{1,7})")

@@ -50,7 +50,10 @@ _SIGNS: dict[str, tuple[_Sign, ...]] = {
     ),
     "-": (_Sign("md", re.compile(_YAML), _MARKDOWN),),
     "+": (_Sign("md", re.compile(_TOML), _MARKDOWN),),
-    "\\": (_Sign("tex", re.compile(r"\\document(?:class|style)\b")),),
+    "\\": (
+        _Sign("tex", re.compile(r"\\document(?:class|style)\b")),
+        _Sign("man", re.compile(r"\\\"")),
+    ),
     "%": (_Sign("tex", re.compile(r"(?:%.*\n|\s)*\\document(?:class|style)\b")),),
     **dict.fromkeys("0123456789", (_Sign("srt", re.compile(_SRT)),)),
     **dict.fromkeys(".'", (_Sign("man", re.compile(r"[.'][ \t]*(?:\\|\w{2}\b|\r?\n)")),)),

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from simdup.errors import BadValueError
+from simdup.recipe import check_field_weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,19 +22,26 @@ _MARK = "\x1e"
 def named_fields(text: str) -> tuple[tuple[str, int], ...]:
     r"""Fields and their weights from a list with commas, where ^ stands before a weight.
 
-    A backslash makes a comma or ^ part of a name. Raises ValueError for a field without a name.
+    A backslash makes a comma or ^ part of a name. Raises ValueError for a field without a name,
+    and for a weight that cannot be.
 
     >>> named_fields("title^3,body"), named_fields(r"a\,b")
     ((('title', 3), ('body', 1)), (('a,b', 1),))
     """
     fields = []
     for part in re.split(r"(?<!\\),", text):
-        weighted = re.fullmatch(r"(.*)(?<!\\)\^(\d{1,9})", part, re.DOTALL)
-        name, weight = (weighted[1], int(weighted[2])) if weighted else (part, 1)
-        if not name:
+        written, *given = re.split(r"(?<!\\)\^", part, maxsplit=1)
+        if not written:
             raise BadValueError(f"{text!r} is no list of fields such as 'title^3,body'")
-        fields.append((re.sub(r"\\([,^])", r"\1", name), weight))
+        name = re.sub(r"\\([,^])", r"\1", written)
+        fields.append((name, _weight(name, given[0]) if given else 1))
     return tuple(fields)
+
+
+def _weight(name: str, given: str) -> int:
+    """What is given as the weight of a field. Raises ValueError."""
+    weight = int(given) if re.fullmatch(r"\d{1,9}", given) else given
+    return check_field_weight(name, weight)
 
 
 def joined(values: Sequence[str]) -> str:

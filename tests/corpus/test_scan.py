@@ -162,6 +162,10 @@ def test_a_field_may_be_long(write):
         ("^3,body", "'^3,body' is no list of fields such as 'title^3,body'"),
         ("a^0,b", "the weight of field 'a' must be a whole number from 1 to 16, not 0"),
         ("a^17,b", "the weight of field 'a' must be a whole number from 1 to 16, not 17"),
+        ("a^17", "the weight of field 'a' must be a whole number from 1 to 16, not 17"),
+        ("a^x,b", "the weight of field 'a' must be a whole number from 1 to 16, not 'x'"),
+        ("a^", "the weight of field 'a' must be a whole number from 1 to 16, not ''"),
+        ("a^1.5", "the weight of field 'a' must be a whole number from 1 to 16, not '1.5'"),
         ("a,b,a", "a field stands twice in a, b, a"),
     ],
 )

@@ -32,6 +32,7 @@ HEAD = ".TH UNSEEN 1\n.SH NAME\n"
         (".if !'a'b' tea\n.if 'a'b' no\n.if 'a'a' \\&  hot\n", "tea\nhot"),
         ("caf\\['e] \\(em \\[u4E2D]\\*(lqa\\(rq \\s-2b\\s0 \\N'65'\\e\n", "café — 中“a” b \\"),
         (".TS\ntab(@) box;\nl l\nl l.\na@b\nT{\nc\nT}@d\n.TE\ne@f\n", "a b\nc\nd\ne@f"),
+        (".ie n \\{\\\n\\h'-04'\\(bu\\h'+03'\\c\n.\\}\nisn\\*(Aqt\n", "•\nisn't"),
         (".nf\na\n  b\n.fi\n.br\n.sp 2\n", "a\nb"),
         ("a\\\nb\n", "ab"),
         (".UR http://example.org\ntea\n.UE .\n", "http://example.org\ntea\n."),

@@ -123,6 +123,7 @@ TEXTS = [
     (".TH A 1\n.SH NAME\n", "a", Format.MAN),
     ('.\\" a\n.Dd 1 May 2024\n.Dt A 1\n.Sh NAME\n', "a.1", Format.MAN),
     ("'\\\" t\n.de Sp\n..\n.TH A 1\n.SH NAME\n", "a", Format.MAN),
+    ('\\" a comment\n.TH A 1\n.SH NAME\n', "a", Format.MAN),
     (".TH A 1\nno section\n", "a.1", None),
 ]
 
