@@ -490,6 +490,17 @@ def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, fo
     assert len([*(trash / "files").iterdir()]) == 2
 
 
+def test_a_review_in_which_nothing_was_answered_names_no_answers(found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.until("q,?] ")
+    terminal.type("q")
+    shown, code = terminal.ended()
+
+    assert code == 0
+    assert shown.rstrip().endswith("no plan written")
+    assert not Path("plan.jsonl.part").exists()
+
+
 def test_a_review_names_the_folder_that_files_are_moved_to(run, found):
     terminal = Terminal(found, "-o", "plan.jsonl", "--to", "moved", *RULES)
     terminal.until("q,?] ")
