@@ -62,6 +62,7 @@ def apply(
     with locked(place, plan.header.roots):
         opened = begun(place, plan.header, plan.actions, to=folder)
         with closing(opened):
+            _make_target(folder, opened)
             outcome = Outcome(len(plan.actions), journal=opened.path)
             run = Run(plan.actions, plan.header.roots, plan.header.settings, consents, outcome)
             with closing(run):
@@ -80,11 +81,21 @@ def _prepared(actions: Iterable[Action], to: str | os.PathLike[str] | None) -> s
         return None
     if to is None:
         raise InputError("the plan moves files: --to DIR says where")
-    try:
-        os.makedirs(to, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{os.fspath(to)!r}: {reason_of(error)}") from None
     return os.path.realpath(to)
+
+
+def _make_target(folder: str | None, journal: Journal) -> None:
+    """Make the folder for moved files. Raises InputError, and leaves no journal then."""
+    if folder is None:
+        return
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        with suppress(OSError):
+            os.unlink(journal.path)
+        is_taken = isinstance(error, FileExistsError)
+        why = "not a folder" if is_taken else reason_of(error)
+        raise InputError(f"cannot move files to {folder!r}: {why}") from None
 
 
 class Stop(Protocol):

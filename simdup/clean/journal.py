@@ -353,9 +353,10 @@ def read_journal(path: str) -> History:
     """
     try:
         descriptor = open_to_read(path)
+        file = open(descriptor, "rb")  # noqa: SIM115  (a folder raises here)
     except (OSError, ValueError) as error:
         raise InputError(f"{path!r}: {reason_of(error)}") from None
-    with open(descriptor, "rb") as file:
+    with file:
         if hasattr(os, "getuid") and os.fstat(descriptor).st_uid != os.getuid():
             raise InputError(f"{path!r} is the journal of another user")
         try:

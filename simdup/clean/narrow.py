@@ -19,9 +19,10 @@ from simdup.records import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simdup.clean.records import Consents, Header
+    from simdup.clean.records import Consents, FileId, Header
 
 TEXT_ASKS = "identical text: wants --text, or --formats-too for a document"
+LINKED = "reached through a symbolic link"
 FOR_GOOD_ASKS = "for good: wants --permanently"
 
 
@@ -82,10 +83,15 @@ def _consent(action: Action, consents: Consents) -> str:
 
 def _changed(action: Action) -> str:
     """Why a file or the one that is kept is not as it was seen; "" if both are."""
-    if why := changed_since(action.file):
+    if why := _changed_or_linked(action.file):
         return why
-    why = changed_since(action.keep)
+    why = _changed_or_linked(action.keep)
     return f"the kept file: {why}" if why else ""
+
+
+def _changed_or_linked(file: FileId) -> str:
+    folder = os.path.dirname(file.path)
+    return LINKED if os.path.realpath(folder) != folder else changed_since(file)
 
 
 def _place(action: Action, plan: Plan) -> str:

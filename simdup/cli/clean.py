@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,9 @@ LEAST_FLOOR = 0.8
 
 # Options that say what is done with the files, of which one can be given.
 _ACTS = {"to": "move", "link": "link", "reflink": "reflink", "permanently": "delete"}
+
+# Options that say which files a plan is about.
+_PLANNING = "prefer", "prefer_under", "protect", "only_under", "protect_name"
 
 # Where `CleanCommand` keeps the rules in the order in which they were typed.
 _ORDER = "simdup.clean.rules"
@@ -175,7 +179,8 @@ def clean_command(source: str | None, **given: Any) -> int:
     if given["script"] is not None:
         from simdup.report.script import render
 
-        lines = render(plan, _options_of_script(given))
+        one = ["--yes-many", "1"] if given["permanently"] else []
+        lines = render(plan, [*_options_of_plan(given), *one])
         writer(given["script"], as_utf8=True, mode=0o700)(lines)
     if given["apply"]:
         return _applied(plan, given)
@@ -194,11 +199,14 @@ def _next_step(given: dict[str, Any], plan: Plan) -> str:
         return "nothing was changed"
     if given["target"] is None:
         return "nothing was changed; --apply acts, -o plan.jsonl writes a plan"
-    return f"nothing was changed; `simdup clean {printable(given['target'])} --apply` acts"
+    words = shlex.join([printable(given["target"]), *_options_of_plan(given)])
+    return f"nothing was changed; `simdup clean {words} --apply` acts"
 
 
 def _check_options(source: str, given: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together, and for outputs that are inputs."""
+    if unnamed := next((each for each in ("to", "journal") if given[each] == ""), None):
+        raise click.UsageError(f"{options.spelled(unnamed)} '': names nothing")
     acts = [name for name in _ACTS if given[name]]
     if len(acts) > 1:
         one, two = (options.spelled(each) for each in acts[:2])
@@ -286,7 +294,8 @@ def _plan(source: str, given: dict[str, Any]) -> Plan:
 
     data = options.stdin_for("-").read() if source == "-" else None
     if _is_plan(source, data):
-        if idle := next((each for each in ("prefer", "prefer_under") if given[each]), None):
+        rules = "prefer", "prefer_under"  # a configuration may have them for results
+        if idle := next(filter(options.is_given, rules), None):
             raise click.UsageError(f"{options.spelled(idle)} goes with a result, not with a plan")
         plan = read_plan(source) if data is None else parsed_plan(data.splitlines(True), source)
         wishes = _wishes(given)
@@ -335,15 +344,15 @@ def _is_plan(source: str, data: bytes | None) -> bool:
     return isinstance(header, dict) and "simdup" in header
 
 
-def _options_of_script(given: dict[str, Any]) -> list[str]:
-    """Return the options that each command of a script needs to be allowed what the plan does."""
+def _options_of_plan(given: dict[str, Any]) -> list[str]:
+    """Return the options that carry out all of a plan which was made with those given."""
     words = [options.spelled(name) for name in ("text", "formats_too") if given[name]]
     if given["near"] is not None:
         words += ["--near", f"{given['near']:g}"]
     if given["to"] is not None:
         words += ["--to", os.path.abspath(given["to"])]
     if given["permanently"]:
-        words += ["--permanently", "--yes-many", "1"]
+        words.append("--permanently")
     return words
 
 
@@ -377,15 +386,16 @@ def _reviewed(source: str, given: dict[str, Any]) -> int:
     if made is not None:
         for line in closing(made):
             tell(line)
-        tell(f"nothing was changed; `simdup clean {_needed(made, target)} --apply` acts")
+        words = _needed(made, target, given["to"])
+        tell(f"nothing was changed; `simdup clean {words} --apply` acts")
     return 0
 
 
-def _needed(plan: Plan, target: str) -> str:
-    """Return the arguments that allow everything in a plan: its name and the consents."""
-    import shlex
+def _needed(plan: Plan, target: str, to: str | None) -> str:
+    """Return the arguments that allow everything in a plan: its name, the consents and --to."""
     from math import floor
 
+    from simdup.clean.records import Act
     from simdup.records import Kind
 
     kinds = {each.kind for each in plan.actions}
@@ -397,6 +407,8 @@ def _needed(plan: Plan, target: str) -> str:
     if Kind.NEAR in kinds:
         least = min(each.similarity or 0 for each in plan.actions if each.kind is Kind.NEAR)
         words += ["--near", f"{floor(least * 1000) / 1000:g}"]
+    if any(each.act is Act.MOVE for each in plan.actions):
+        words += ["--to", to or "DIR"]
     return shlex.join(words)
 
 
@@ -423,9 +435,10 @@ def _resumed(source: str | None, given: dict[str, Any]) -> int:
     from simdup.clean.undo import remaining, resume
     from simdup.report.clean import outcome_lines
 
-    idle = ("prefer", "prefer_under", "to", "link", "reflink", "target", "script", "journal")
-    if source is not None or (other := next((each for each in idle if given[each]), None)):
-        what = "RESULT|PLAN" if source is not None else options.spelled(other or "")
+    about_plan = *_PLANNING, *_ACTS, "target", "script", "journal", "review", "check"
+    idle = [each for each in about_plan if each != "permanently" and options.is_given(each)]
+    if source is not None or idle:
+        what = "RESULT|PLAN" if source is not None else options.spelled(idle[0])
         raise click.UsageError(f"give either --resume or {what}: the journal has the plan")
     if not given["apply"]:
         raise click.UsageError("--resume goes with --apply; `simdup undo` shows what was done")

@@ -107,7 +107,8 @@ def review(
     save = writer(part, as_utf8=True)
     session = _Session(answers, pairs, ignore, look, lambda made: save(_lines(made)))
     if not session.run():
-        tell(f"no plan written; the answers are in {printable(part)}, and the same command goes on")
+        kept = f"; the answers are in {printable(part)}, and the same command goes on"
+        tell("no plan written" + (kept if os.path.exists(part) else ""))
         return None
     made = answers.plan()
     writer(target, as_utf8=True)(_lines(made))

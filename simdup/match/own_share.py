@@ -76,7 +76,7 @@ MOST_COUNTED = 255
 WORDS_OF_A_PAIR = 10_000
 
 # Values of sketches that are handled at once.
-VALUES_AT_ONCE = 1 << 20
+VALUES_AT_ONCE = 1 << 18
 
 # A pair is passed over unless its sketches are within so many standard errors of what is asked.
 ERRORS = 3

@@ -61,7 +61,7 @@ MOST_OF_ONE = 16
 QUARTER, QUARTER_ERRORS = 4, 3
 
 # The bits of a value that are compared then, and the pairs whose values are looked up at once.
-PLACES, PAIRS_AT_ONCE = 16, 1 << 15
+PLACES, PAIRS_AT_ONCE = 16, 1 << 13
 
 # The deviation of a normal distribution that 95 % are within.
 _DEVIATION = 1.96

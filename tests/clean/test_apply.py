@@ -403,6 +403,22 @@ def test_moving_without_a_folder_to_move_to_changes_nothing():
         apply(plan(("a", "b"), act=Act.MOVE), Consents())
 
 
+def test_a_run_that_cannot_begin_leaves_neither_a_journal_nor_a_folder_for_moved_files():
+    write(a=TEXT, b=TEXT)
+    made = plan(("a", "b"), act=Act.MOVE)
+    before = tree(".")
+
+    for to, journal, words in (
+        ("new", "missing/journal", "No such file"),
+        ("a", "journal", r"cannot move files to '.*/a': not a folder"),
+        ("a/b", "journal", r"cannot move files to '.*/a/b': Not a directory"),
+    ):
+        with pytest.raises(InputError, match=words):
+            apply(made, Consents(), to=to, journal=journal)
+
+    assert tree(".", times=False).keys() == before.keys()
+
+
 def test_a_journal_that_is_there_is_not_written_over():
     write(a=TEXT, b=TEXT, journal="mine")
 

@@ -20,7 +20,7 @@ from simdup.clean.decide import (
     TEXT_ASKS,
     UNCERTAIN,
 )
-from simdup.clean.narrow import narrowed
+from simdup.clean.narrow import LINKED, narrowed
 from simdup.clean.plan import parsed_plan, plan_lines
 from simdup.clean.planning import Wishes, make_plan
 from simdup.clean.protection import NOISE, OUTSIDE, Protection
@@ -589,6 +589,18 @@ def test_a_plan_remembers_what_was_protected_when_it_was_made(tree):
 
     for each in (forged, replace(forged, actions=(action,))):
         assert narrowed(each, Consents(), Protection(), None).actions == ()
+
+
+def test_a_dry_run_of_a_plan_leaves_what_a_link_leads_to_now(tree):
+    root = tree({"one/a": text(1), "two/b": text(1), "two/c": text(2), "one/d": text(2)})
+    plan = planned(saved(root), "under=" + str(root / "one"))
+    assert names(plan) == {"b": "a", "c": "d"}
+
+    os.rename(root / "two", root / "was-two")
+    os.symlink("was-two", root / "two")
+
+    kept = narrowed(plan, Consents(), Protection(), is_dry=True)
+    assert (kept.actions, left(kept)) == ((), {"b": LINKED, "c": LINKED})
 
 
 @pytest.mark.parametrize(

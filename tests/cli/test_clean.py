@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -172,6 +173,22 @@ def test_a_tree_and_a_configuration_can_let_nothing_go(run, found, tmp_path, mon
     assert b"left: 4 files: protected by its name" in run("clean", found).err
 
 
+def test_the_rules_of_a_configuration_are_no_hindrance_to_a_plan(
+    run, found, tmp_path, monkeypatch, trash
+):
+    own = tmp_path / "config" / "simdup" / "config.toml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f'[clean]\nprefer = ["newest"]\nprefer-under = ["{tmp_path}"]\n', "utf-8")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert run("clean", found, "-o", "plan.jsonl", "-q").code == 0
+
+    ended = run("clean", "plan.jsonl", "--apply", "--journal", "journal")
+    assert ended.code == 0, ended.err
+    assert any(trash.iterdir())
+    again = run("clean", "--resume", "journal", "--apply")
+    assert (again.code, last(again)) == (0, ["0 planned = 0 done + 0 refused + 0 left"])
+
+
 # What is refused
 
 
@@ -190,6 +207,8 @@ def test_a_tree_and_a_configuration_can_let_nothing_go(run, found, tmp_path, mon
         (("found.json", "--link", "--permanently"), "give either --link or --permanently"),
         (("found.json", "--apply", "--check"), "--check looks and --apply acts"),
         (("found.json", "--journal", "j"), "--journal goes with --apply"),
+        (("found.json", "--to", "", "--apply"), "--to '': names nothing"),
+        (("found.json", "--journal", "", "--apply"), "--journal '': names nothing"),
         (("found.json", "-o", "found.json"), "--output and RESULT name the same file"),
         (("plan.jsonl", "--prefer", "newest"), "--prefer goes with a result, not with a plan"),
         (("found.json", "--apply", "--yes-many", "7"), "--yes-many 7: the plan is about 1 file"),
@@ -280,6 +299,21 @@ def test_a_dry_run_of_a_plan_says_what_is_gone_and_apply_refuses_it(run, found, 
     assert b"left: 1 file: gone since the scan" in dry.err
     assert again.code == 3
     assert last(again) == ["1 planned = 0 done + 1 refused + 0 left"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("--near", "0.8", "--text"), ("--formats-too", "--to", "a folder"), ("--permanently",)],
+)
+def test_the_command_that_a_dry_run_names_does_all_that_it_showed(run, found, trash, given):  # noqa: ARG001
+    ended = run("clean", found, *given, "-o", "plan.jsonl")
+    planned = len(read_plan("plan.jsonl").actions)
+    (command,) = re.findall("`simdup (.*)` acts", ended.err.decode())
+
+    done = run(*shlex.split(command), "--yes-many", str(planned))
+
+    assert done.code == 0, done.err
+    assert f"{planned} planned = {planned} done + 0 refused + 0 left" in done.err.decode()
 
 
 def test_a_plan_without_the_consents_does_only_what_needs_none(run, found, trash):  # noqa: ARG001
@@ -454,6 +488,29 @@ def test_a_review_asks_about_what_is_no_identical_copy_and_writes_a_plan(run, fo
     arguments = command.partition("`simdup ")[2].partition("`")[0].split()
     assert run(*arguments).code == 0
     assert len([*(trash / "files").iterdir()]) == 2
+
+
+def test_a_review_in_which_nothing_was_answered_names_no_answers(found):
+    terminal = Terminal(found, "-o", "plan.jsonl", *RULES)
+    terminal.until("q,?] ")
+    terminal.type("q")
+    shown, code = terminal.ended()
+
+    assert code == 0
+    assert shown.rstrip().endswith("no plan written")
+    assert not Path("plan.jsonl.part").exists()
+
+
+def test_a_review_names_the_folder_that_files_are_moved_to(run, found):
+    terminal = Terminal(found, "-o", "plan.jsonl", "--to", "moved", *RULES)
+    terminal.until("q,?] ")
+    terminal.type("w")
+    shown, _ = terminal.ended()
+
+    command = shown.partition("`simdup ")[2].partition("`")[0].split()
+    assert command == ["clean", "plan.jsonl", "--to", "moved", "--apply"]
+    assert run(*command).code == 0
+    assert os.listdir("moved") == ["b (1).txt"]
 
 
 def test_a_review_that_is_stopped_goes_on_where_it_was(found):

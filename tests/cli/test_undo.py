@@ -78,6 +78,7 @@ def test_what_is_no_journal_is_refused(run, cleaned):
     assert lines(run("undo", "other")) == ["simdup: 'other', line 1: no journal: it is damaged"]
     assert run("undo", "far").code == 2
     assert run("undo", "missing").code == 2
+    assert lines(run("undo", "docs")) == ["simdup: 'docs': Is a directory"]
     assert lines(run("undo", "missing")) == ["simdup: 'missing': No such file or directory"]
     assert run("undo", "found.json", "--journal", "x").code == 2
 
@@ -127,6 +128,9 @@ def test_resume_goes_on_where_the_journal_ends(run, cleaned):
         (["--resume", "j"], "--resume goes with --apply; `simdup undo` shows what was done"),
         (["found.json", "--resume", "j", "--apply"], "give either --resume or RESULT|PLAN"),
         (["--resume", "j", "--apply", "--to", "x"], "give either --resume or --to"),
+        (["--resume", "j", "--apply", "--protect", "x"], "give either --resume or --protect"),
+        (["--resume", "j", "--apply", "--only-under", "."], "give either --resume or --only-under"),
+        (["--resume", "j", "--apply", "--check"], "give either --resume or --check"),
         ([], "Missing argument 'RESULT|PLAN'."),
     ],
 )
