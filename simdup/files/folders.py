@@ -96,6 +96,8 @@ class _Tree:
         self.folders: list[dict[str, int]] = []
         self.sizes: list[int] = []
         self.unread: list[int] = []
+        self.archives: dict[str, str] = {}
+        """The path of each archive, by that of the folder which its members seem to lie in."""
 
     def folder(self, path: str) -> int | None:
         """The number of the folder with this path; None if it is above all roots."""
@@ -133,6 +135,8 @@ class _Tree:
             time = document.source.mtime_ns
             self.files[folder][name] = _File(group, document.text_digest, time)
             self.sizes[folder] += 1
+        if (archive := document.source.archive) is not None:
+            self.archives[document.path[: len(archive.path) + 1]] = archive.path
 
     def add_unread(self, path: str) -> None:
         """Count a file or folder that was not compared."""
@@ -413,7 +417,8 @@ def _joined(tree: _Tree, last: dict[int, int]) -> dict[int, int]:
 
 def _record(tree: _Tree, pair: Two, count: _Count, behind: Iterable[int]) -> FolderPair:
     """The record of a folder and the folder that holds its copies."""
-    folder, other = (tree.paths[each] or os.sep for each in pair)
+    paths = (tree.paths[each] or os.sep for each in pair)
+    folder, other = (tree.archives.get(path, path) for path in paths)
     one, two = count.newest[:: 1 if pair[0] < pair[1] else -1]
     return FolderPair(
         path=folder,

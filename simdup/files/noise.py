@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simdup.extract.packed import inner_name
 from simdup.records import Document
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ def kind_of(document: Document) -> str | None:
     >>> kind_of(named("lib/six-1.16.dist-info/WHEEL"))
     'package metadata file'
     """
-    above, _, name = document.path.rpartition("/")
+    path = inner_name(document.path) if document.packing else document.path
+    above, _, name = path.rpartition("/")
     if name in _NAMES:
         return _NAMES[name]
     parts = name.split(".")
@@ -85,9 +87,9 @@ def kind_of(document: Document) -> str | None:
         if len(parts) > begin and (kind := _ENDINGS.get("." + ".".join(parts[-begin:]))):
             return kind
     if "-info" in above[-10:]:
-        path = f"{above.rpartition('/')[2]}/{name}"
+        ending = f"{above.rpartition('/')[2]}/{name}"
         for glob, kind in _IN_FOLDERS:
-            if fnmatchcase(path, glob):
+            if fnmatchcase(ending, glob):
                 return kind
     return document.noise
 

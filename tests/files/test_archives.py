@@ -113,6 +113,23 @@ def test_members_of_a_zip_file_are_documents_packed_or_not(scanned, write, engli
     assert found["stats"]["skipped"] == {"unpacked archive": 1}
 
 
+def test_an_archive_of_a_folder_and_the_folder_are_a_pair(run, write, english):
+    for number in range(3):
+        write(f"in/a/{number}.txt", f"{english} {number}")
+    members = [(f"{number}.txt", f"{english} {number}") for number in range(3)]
+    write("in/a.zip", zipped(members))
+
+    shown = run("scan", "in", "--archives").out
+
+    assert b"in/a.zip ~ in/a: 3 of 3 files, 3 identical\n" in shown
+
+
+def test_an_archive_with_one_member_says_so(scanned, write, english):
+    write("in/a.zip", zipped([("b.txt", english)]))
+
+    assert skips(scanned()) == {"a.zip": "1 member"}
+
+
 def test_without_the_option_an_archive_is_binary(run, write, english):
     write("in/a.zip", zipped([("b.txt", english)]))
     write("in/b.txt", english)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 
@@ -44,6 +45,14 @@ SAMPLES = [
     ("package metadata file", "six-1.16.dist-info/METADATA"),
     ("package metadata file", "six.egg-info/PKG-INFO"),
 ]
+
+
+@pytest.mark.parametrize("name", ["logo.svg.gz", "logo.svgz", "poetry.lock.gz"])
+def test_a_packed_file_is_of_the_kind_of_what_is_packed_in_it(write, english, name):
+    for folder, text in (("one", english), ("two", english), ("near", english[:-40])):
+        write(f"in/{folder}/{name}", gzip.compress(text.encode(), mtime=0))
+
+    assert grouped(scan("in")) == [[f"in/one/{name}", f"in/two/{name}"]]
 
 
 @pytest.mark.parametrize(("kind", "name"), SAMPLES)
