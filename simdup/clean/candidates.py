@@ -49,6 +49,10 @@ def check_result(result: ScanResult, name: str) -> None:
     """Raise InputError for a result that does not say exactly which files it saw."""
     if not result.complete:
         raise InputError(f"{name!r}: this scan was interrupted; scan again")
+    members = (member.document.path for group in result.groups for member in group.members)
+    named = (result.base or "", *(result.roots or ()), *result.references, *members)
+    if bad := next((path for path in named if "\0" in path), None):
+        raise InputError(f"{name!r}: {bad!r} is no possible name of a file")
     known = (
         source.links and source.ctime_ns and document.bytes_digest and document.text_digest
         for group in result.groups

@@ -514,6 +514,16 @@ def test_another_name_of_the_kept_file_is_left(tree):
 # Results that will not do
 
 
+@pytest.mark.parametrize("field", ["base", "roots", "references"])
+def test_a_result_with_an_impossible_path_is_refused(tree, field):
+    result = saved(tree({"a": text(1), "b": text(1)}))
+    path = "/a\0b"
+    forged = replace(result, **{field: path if field == "base" else (path,)})
+
+    with pytest.raises(InputError, match="is no possible name of a file"):
+        planned(forged)
+
+
 def test_an_interrupted_result_is_refused(tree):
     result = saved(tree({"a": text(1), "b": text(1)}))
 
