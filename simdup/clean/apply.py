@@ -232,8 +232,7 @@ class Run:
             finally:
                 self._note_changes(file, kept)
             journal.finish(done)
-            self.outcome.done += 1
-            self.outcome.bytes += action.file.size
+            self.outcome.did(action)
             self.outcome.frees_nothing += file.status.st_nlink > 1 and action.act is not Act.LINK
             return
         raise RefusedError(Refusal.NAME_TAKEN, intent.target)

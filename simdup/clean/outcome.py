@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from simdup.clean.records import Act
 from simdup.interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ class Outcome:
     """What was left as it is for a reason, and the reason."""
     journal: str | None = None
     """Where the journal is; None if nothing was to be done."""
+    undoable: int = 0
+    """How many of those that were done `simdup undo` can take back: not what was deleted, nor
+    what only shares blocks now."""
     bytes: int = 0
     """The size of the files that were done."""
     frees_nothing: int = 0
@@ -33,6 +37,12 @@ class Outcome:
     trouble: str | None = None
     """Why the journal could not be written, so that the run stopped."""
     is_interrupted: bool = False
+
+    def did(self, action: Action) -> None:
+        """Count an action that was done."""
+        self.done += 1
+        self.undoable += action.act not in {Act.DELETE, Act.REFLINK}
+        self.bytes += action.file.size
 
     @property
     def left(self) -> int:

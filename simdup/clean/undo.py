@@ -207,8 +207,7 @@ def _settle(history: History, stories: Iterable[Story], journal: Journal, outcom
             if (found := settler.identity_there(story)) is not None:
                 story.done = Done(action.line, *found, file.ctime_ns, 0)
                 journal.finish(story.done)
-                outcome.done += 1
-                outcome.bytes += file.size
+                outcome.did(action)
                 continue
             try:
                 settler.put_back(story)

@@ -131,7 +131,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
     """What came of a plan: every file that was refused and why, the notes, and the balance.
 
     The line before the last one is `n planned = a done + b refused + c left`, if there is a
-    journal; the last one says how to take it all back.
+    journal; the last one says how to take back what can be.
     """
     for action, why in outcome.refused:
         yield f"refused: {printable(action.file.path)}: {printable(why)}"
@@ -146,7 +146,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
         f"{outcome.planned:,} planned = {outcome.done:,} done + {len(outcome.refused):,} refused"
         f" + {outcome.left:,} left"
     )
-    if outcome.journal is not None and outcome.done:
+    if outcome.journal is not None and outcome.undoable:
         yield f"undo with: simdup undo {shlex.quote(printable(outcome.journal))}"
 
 

@@ -393,6 +393,7 @@ def test_deleting_for_good_asks_for_the_number(run, found, trash):
         shown = drained(parent)
         assert process.wait() == code, shown
         assert b"1 file will be deleted for good. Type 1 to go on:" in shown
+        assert b"undo with" not in shown
 
     assert not trash.exists()
     assert not Path("docs/b (1).txt").exists()
