@@ -61,7 +61,7 @@ _PACKAGES = {Format.PDF: "pypdfium2"}
 _INSTALL = "pip install 'simdup[docs]'"
 
 #: Raised with every change that gives the same document another text.
-EDITION = 5
+EDITION = 6
 
 # The first bytes of a file, which show its format; a zip file may need more.
 HEAD = 1 << 16

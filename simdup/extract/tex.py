@@ -41,16 +41,17 @@ _ARGUMENTS = {
             " includegraphics input include includeonly pagestyle thispagestyle pagenumbering"
             " hypersetup graphicspath geometry lstset color textcolor colorbox vspace hspace"
             " hyphenation index glossary gls phantom hphantom vphantom href bibitem raisebox"
-            " setlist usetikzlibrary theoremstyle DeclareMathOperator selectlanguage fontsize"
-            " tikzset pgfplotsset captionsetup definecolor multicolumn multirow hyperlink"
+            " setlist usetikzlibrary theoremstyle DeclareMathOperator selectlanguage"
+            " tikzset pgfplotsset captionsetup hyperlink"
             " hypertarget foreignlanguage setmainfont setsansfont setmonofont setCJKmainfont"
+            " parbox scalebox rotatebox cline cmidrule enlargethispage linespread pdfbookmark"
             " setCJKsansfont setCJKmonofont ProvidesPackage ProvidesFile ProvidesClass"
         ).split(),
         1,
     ),
     **dict.fromkeys("setlength addtolength setcounter addtocounter fontsize rule".split(), 2),  # noqa: SIM905
-    **dict.fromkeys(("newtheorem", "multicolumn", "multirow"), 2),
-    "definecolor": 3,
+    **dict.fromkeys(("newtheorem", "multicolumn", "multirow", "resizebox", "settowidth"), 2),
+    **dict.fromkeys(("definecolor", "addcontentsline"), 3),
     **dict.fromkeys("newcommand renewcommand providecommand DeclareRobustCommand".split(), 2),  # noqa: SIM905
     **dict.fromkeys(("newenvironment", "renewenvironment"), 3),
 }
@@ -58,7 +59,7 @@ _DEFINITIONS = ("def", "edef", "gdef", "xdef")
 _DEFINED = re.compile(r"\\[A-Za-z@]{1,40}[^{}\n]{0,40}(?=\{)")
 _ENVIRONMENTS = {
     **dict.fromkeys(("tabular", "array", "minipage", "thebibliography", "multicols"), 1),
-    **dict.fromkeys(("tabular*", "tabularx", "longtable", "wrapfigure"), 1),
+    "longtable": 1,
     "tabularx": 2,
     "tabular*": 2,
     "wrapfigure": 2,

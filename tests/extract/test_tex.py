@@ -16,6 +16,8 @@ from simdup.extract.tex import text
     [
         (r"\textbf{Tea} and \emph{milk \textit{hot}}", "Tea and milk hot"),
         (r"\section*{One}\label{a}Two~\ref{a}, \cite[p.~3]{b}\citep{c}.", "OneTwo , ."),
+        (r"\parbox{3cm}{a} \resizebox{1cm}{!}{b} \rotatebox{90}{c} \cline{2-3}d", "a b c d"),
+        (r"\begin{tabularx}{1cm}{ll}a\end{tabularx}\begin{longtable}{ll}b\end{longtable}", "a\nb"),
         (r"50\,\% \& \$3 \#1 a\_b \{c\} \textbackslash x", "50 % & $3 #1 a_b {c} \\x"),
         (
             r"Caf\'e M\"{u}ller \c{c}a \v Skoda \'{\i} \~n \ss{} \ae on",
