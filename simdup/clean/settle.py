@@ -22,7 +22,7 @@ from simdup.clean.trash import Trashes, is_trash
 from simdup.storage.opening import reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simdup.clean.journal import History, Intent, Story
     from simdup.clean.records import FileId
@@ -160,7 +160,7 @@ class Settler:
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            part = place.beside(intent.aside or "")
+            part = _part(intent, place)
             _remove_part(part)
             os.close(copy_to(found.descriptor, part, found.file.byte_digest))
             try:
@@ -213,16 +213,16 @@ class Settler:
         """Replace a link to the kept file by a file of its own."""
         file, keep = story.action.file, story.action.keep
         own, kept = (file.device, file.inode), (keep.device, keep.inode)
-        aside = place.beside(intent.aside or "")
+        aside, part = place.beside(intent.aside or ""), _part(intent, place)
         if _is(place, own):
             if act:
-                _remove_link(aside, place, story)
+                _remove_links((aside, part), place, story)
             return False
         if not _is(place, kept):
             with suppress(RefusedError):
                 self._is_back(story, place)
                 if act:
-                    _remove_link(aside, place, story)
+                    _remove_links((aside, part), place, story)
                 return False
             raise RefusedError(Refusal.NOT_AS_LEFT, "it is no longer the link that was made")
         if not act:
@@ -230,28 +230,28 @@ class Settler:
         if _is(aside, own):
             exchange(aside, place)
         else:
-            self._make_own(story, place, aside)
-        _remove_link(aside, place, story)
+            self._make_own(story, place, part)
+        _remove_links((aside, part), place, story)
         sync_folder(place.folder)
         return True
 
-    def _make_own(self, story: Story, place: Place, aside: Place) -> None:
+    def _make_own(self, story: Story, place: Place, part: Place) -> None:
         """Exchange a link for a file with the same bytes, and with the names it had before."""
         file = story.action.file
-        _remove_part(aside)
+        _remove_part(part)
         with closing(_opened(place, file)) as found:
             if digest_of_open(found.descriptor) != file.byte_digest:
                 raise RefusedError(Refusal.NOT_AS_LEFT, "the text that both names show")
-            if not self._linked_to_other_name(story, aside):
-                copy = copy_to(found.descriptor, aside, file.byte_digest)
+            if not self._linked_to_other_name(story, part):
+                copy = copy_to(found.descriptor, part, file.byte_digest)
                 try:
                     os.utime(copy, ns=(found.status.st_atime_ns, file.mtime_ns))
                     os.fsync(copy)
                 finally:
                     os.close(copy)
-            _exchanged(aside, place, found)
+            _exchanged(part, place, found)
 
-    def _linked_to_other_name(self, story: Story, aside: Place) -> bool:
+    def _linked_to_other_name(self, story: Story, part: Place) -> bool:
         """Make another name of a file, or of its copy that an undo made, if it has one."""
         file, keep = story.action.file, story.action.keep
         own, kept = (file.device, file.inode), (keep.device, keep.inode)
@@ -264,9 +264,9 @@ class Settler:
                     is_copy |= found.identity == own
                 if is_copy:
                     os.link(
-                        *(other.name, aside.name),
+                        *(other.name, part.name),
                         src_dir_fd=other.folder,
-                        dst_dir_fd=aside.folder,
+                        dst_dir_fd=part.folder,
                         follow_symlinks=False,
                     )
                     return True
@@ -320,8 +320,21 @@ def _as_left(found: Held) -> bool:
     return digest_of_open(found.descriptor) == file.byte_digest and found.is_whole()
 
 
+def _part(intent: Intent, place: Place) -> Place:
+    """Where an undo makes a copy: never under the name that a run gives to the file itself.
+
+    A copy may have the inode that the file had, so only the name tells them apart.
+    """
+    return place.beside(f"{intent.aside}-back")
+
+
+def _remove_links(asides: Iterable[Place], place: Place, story: Story) -> None:
+    """Remove the links that were made to the kept file, unless the text would go with them."""
+    for aside in asides:
+        _remove_link(aside, place, story)
+
+
 def _remove_link(aside: Place, place: Place, story: Story) -> None:
-    """Remove the link that was made to the kept file, unless the text would go with it."""
     file, keep = story.action.file, story.action.keep
     if not _is(aside, (keep.device, keep.inode)):
         return

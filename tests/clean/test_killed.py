@@ -182,9 +182,20 @@ def test_an_undo_killed_anywhere_can_be_done_again(place):
         journal = place / f"journal{number}"
         if not killed_at(number, partial(undo, journal, apply=True, journal=f"{journal}-2")):
             break
+        assert not copies_taken_for_files(journal), number
         assert undo(journal, apply=True).refused == [], number
         assert tree(root, times=False) == before, number
         assert_nothing_else(place, number)
+
+
+def copies_taken_for_files(journal):
+    """The copies under names of files that were put aside: inodes do not tell them apart."""
+    put_aside = [
+        os.path.join(os.path.dirname(story.action.file.path), story.intent.aside)
+        for story in stories(journal).values()
+        if story.action.act is Act.LINK and story.intent is not None
+    ]
+    return [each for each in put_aside if os.path.exists(each)]
 
 
 def stories(journal):

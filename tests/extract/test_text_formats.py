@@ -108,7 +108,7 @@ def seconds(found, piece, n):
 def test_time_grows_with_the_file_and_no_faster(found, piece):
     if seconds(found, piece, 20_000) > 0.1:  # else the next one tells nothing
         assert seconds(found, piece, 40_000) < 8 * seconds(found, piece, 20_000)
-    assert seconds(found, piece, 100_000) < 2
+    assert seconds(found, piece, 100_000) < 10  # beside a tracer that counts lines
 
 
 @pytest.mark.parametrize("found", MAKERS)
