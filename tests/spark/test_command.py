@@ -131,7 +131,6 @@ def gzipped(on_spark):
         on_spark.conf.unset(name)
 
 
-@pytest.mark.usefixtures("gzipped")
 def test_nested_fields_and_both_scripts_give_the_groups_of_the_local_engine(run, write):
     texts = (
         "发展公司后面的面馆里，头发干了的师傅说：复习历史，才知道台风的征兆。",
@@ -150,6 +149,7 @@ def test_nested_fields_and_both_scripts_give_the_groups_of_the_local_engine(run,
         assert (b'"type": "group"' in here) == (not more)
 
 
+@pytest.mark.usefixtures("gzipped")
 def test_compressed_parts_end_in_jsonl_gz(run, write, folder):
     write("rows.jsonl", '{"text": "one two three"}\n{"text": "one two three"}\n')
 
