@@ -243,9 +243,7 @@ def _swap(file: Held, kept: Held, made: Place) -> None:
     """Let a file and a link to the kept one swap names, and unlink the file if it is the one."""
     if not kept.is_at(made):
         raise kept.refused(Refusal.CHANGING)
-    try:
-        exchange(made, file.place)
-    except NotImplementedError:
+    if not exchange(made, file.place):
         file.check_unchanged()
         os.replace(
             *(made.name, file.place.name),

@@ -228,7 +228,7 @@ class Settler:
         if not act:
             return True
         if _is(aside, own):
-            exchange(aside, place)
+            _exchanged_or_replaced(aside, place)
         else:
             self._make_own(story, place, part)
         _remove_links((aside, part), place, story)
@@ -277,14 +277,17 @@ class Settler:
         self._trashes.close()
 
 
+def _exchanged_or_replaced(aside: Place, place: Place) -> bool:
+    """Let a file swap names with a link, or take its name; False where they could not swap."""
+    if exchange(aside, place):
+        return True
+    os.replace(*(aside.name, place.name), src_dir_fd=aside.folder, dst_dir_fd=place.folder)
+    return False
+
+
 def _exchanged(aside: Place, place: Place, found: Held) -> None:
     """Let a new file and the link swap names. Raises RefusedError if it is not the link."""
-    try:
-        exchange(aside, place)
-    except NotImplementedError:
-        os.replace(*(aside.name, place.name), src_dir_fd=aside.folder, dst_dir_fd=place.folder)
-        return
-    if not found.is_at(aside):
+    if _exchanged_or_replaced(aside, place) and not found.is_at(aside):
         exchange(aside, place)
         aside.unlink()
         raise RefusedError(Refusal.CHANGING)

@@ -10,7 +10,6 @@ import ctypes
 import errno
 import os
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -111,9 +110,8 @@ def open_folder(path: str) -> int:
     if path == "/":
         return os.open(path, _FOLDER)
     parts = parts_of(path)
-    with suppress(NotImplementedError):
-        return _open_at_once(path)
-    return open_by_steps(parts)
+    at_once = _open_at_once(path)
+    return open_by_steps(parts) if at_once is None else at_once
 
 
 def open_by_steps(parts: list[str]) -> int:
@@ -140,10 +138,10 @@ class _How(ctypes.Structure):
     ]
 
 
-def _open_at_once(path: str) -> int:
-    """Return what `open_by_steps` does, by one call. Raises NotImplementedError where it lacks."""
+def _open_at_once(path: str) -> int | None:
+    """Return what `open_by_steps` does, by one call; None where the system has no such call."""
     if not sys.platform.startswith("linux") or not _HAS_OPENAT2:
-        raise NotImplementedError
+        return None
     how = _How(_FOLDER, 0, _RESOLVE_NO_SYMLINKS)
     size = ctypes.c_size_t(ctypes.sizeof(how))
     found = _library().syscall(
@@ -154,7 +152,7 @@ def _open_at_once(path: str) -> int:
     number = ctypes.get_errno()
     if number in _LACKING:  # an old kernel, or a container that forbids what it does not know
         _HAS_OPENAT2.clear()
-        raise NotImplementedError
+        return None
     raise OSError(number, os.strerror(number), path)
 
 
@@ -170,8 +168,7 @@ def rename_new(source: Place, target: Place) -> None:
     if sys.platform == "win32":
         os.rename(source.name, target.name)  # Windows never overwrites
         return
-    with suppress(NotImplementedError):
-        _rename(source, target, _Flags.NEW)
+    if _renamed(source, target, _Flags.NEW):
         return
     os.link(
         *(source.name, target.name),
@@ -185,9 +182,9 @@ def rename_new(source: Place, target: Place) -> None:
     source.unlink()
 
 
-def exchange(one: Place, other: Place) -> None:
-    """Let two files swap their names, at once. Raises NotImplementedError where that lacks."""
-    _rename(one, other, _Flags.SWAP)
+def exchange(one: Place, other: Place) -> bool:
+    """Let two files swap their names, at once; False where that cannot be. Raises OSError."""
+    return _renamed(one, other, _Flags.SWAP)
 
 
 class _Flags:
@@ -196,17 +193,17 @@ class _Flags:
     NEW, SWAP = (0x04, 0x02) if sys.platform == "darwin" else (0x01, 0x02)
 
 
-def _rename(source: Place, target: Place, flags: int) -> None:
-    """Rename with flags. Raises NotImplementedError where the system or file system cannot."""
+def _renamed(source: Place, target: Place, flags: int) -> bool:
+    """Rename with flags; False where the system or file system cannot. Raises OSError."""
     rename = renamer()
     if rename is None or source.folder is None or target.folder is None:
-        raise NotImplementedError
+        return False
     names = os.fsencode(source.name), os.fsencode(target.name)
     if rename(source.folder, names[0], target.folder, names[1], flags) == 0:
-        return
+        return True
     number = ctypes.get_errno()
     if number in _LACKING - {errno.EPERM}:
-        raise NotImplementedError
+        return False
     raise OSError(number, os.strerror(number), source.path, None, target.path)
 
 

@@ -85,52 +85,54 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     """
     began = perf_counter()
     settings = settings or Settings()
-    check_type(settings, "settings", Settings)
-    check_type(filters, "filters", Filters)
-    check_jobs(jobs)
-    check_truth(archives, "archives")
+    _check(settings, filters, jobs, archives)
     roots, references = path_list(paths), path_list(against, "against")
+    ignored = digest_pairs(ignored, "ignored")
     searched: dict[str, Any] = {
         "base": _working_folder(),
         "roots": None if are_files else tuple(roots),
         "references": tuple(references),
     }
-    ignored = digest_pairs(ignored, "ignored")
-    find = listed if are_files else walk
-    files = find(roots, filters, references=references)
-    if archives:
-        from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
-
-        files = with_members(files)
-    found = progress(files, "walk", None)
+    # A list of files says nothing of the folders that they are in.
+    folders = [] if are_files else [*roots, *references]
+    find = (listed if are_files else walk)(roots, filters, references=references)
+    found = progress(_with_members(find) if archives else find, "walk", None)
     cache = None if store is None else _cache(store, settings)
-    made = _Fingerprinting(settings, cache)
-    skipped: list[Skipped] = []
-    matches: Matches | None = None
+    made, skipped = _Fingerprinting(settings, cache), list[Skipped]()
     try:
         with _cycles_ignored():
-            sources = _sources(found, skipped)
-            made.run(sources, jobs, progress, is_list=are_files)
+            made.run(_sources(found, skipped), jobs, progress, is_list=are_files)
             # What the user names is compared in full, whatever it is.
-            named = None if filters.noise or are_files else {*roots, *references}
-            matches = match_documents(
-                made.fingerprinted(), settings, progress, cache, ignored, named=named
-            )
+            named = None if filters.noise or are_files else {*folders}
+            every = made.fingerprinted()
+            matches = match_documents(every, settings, progress, cache, ignored, named=named)
         if cache is not None:
-            cache.finish([] if are_files else [*roots, *references])
-        # A list of files says nothing of the folders that they are in.
+            cache.finish(folders)
         result = replace(_result(made, skipped, matches, perf_counter() - began), **searched)
         if store is not None:
             keep_groups(store, result.groups)
-        if not are_files:
-            result = _with_folders(result, [*roots, *references])
+        if not folders:
+            return result
+        pairs = folder_pairs(result.groups, result.documents, result.skipped, folders)
+        return replace(result, folders=pairs)
     except KeyboardInterrupt:
-        seconds = perf_counter() - began
-        part = _result(made, skipped, None, seconds)
+        part = _result(made, skipped, None, perf_counter() - began)
         raise InterruptedScan(replace(part, **searched)) from None
     finally:
         forget_archive()
-    return result
+
+
+def _check(settings: Settings, filters: Filters, jobs: int | None, archives: bool) -> None:  # noqa: FBT001
+    check_type(settings, "settings", Settings)
+    check_type(filters, "filters", Filters)
+    check_jobs(jobs)
+    check_truth(archives, "archives")
+
+
+def _with_members(found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
+    from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
+
+    return with_members(found)
 
 
 def _working_folder() -> str | None:
@@ -300,12 +302,6 @@ class _Fingerprinting:
 
 def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:
     return np.array([isinstance(each, Document) for each in found], bool)
-
-
-def _with_folders(result: ScanResult, roots: Iterable[str]) -> ScanResult:
-    """The result with its pairs of folders at and below these roots."""
-    pairs = folder_pairs(result.groups, result.documents, result.skipped, roots)
-    return replace(result, folders=pairs)
 
 
 def _result(

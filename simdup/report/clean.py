@@ -133,12 +133,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
     The line before the last one is `n planned = a done + b refused + c left`, if there is a
     journal; the last one says how to take back what can be.
     """
-    for action, why in outcome.refused:
-        yield f"refused: {printable(action.file.path)}: {printable(why)}"
-    for note in outcome.notes:
-        yield f"note: {printable(note)}"
-    if outcome.trouble is not None:
-        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
+    yield from _troubles(outcome)
     if outcome.frees_nothing:
         frees = count(outcome.frees_nothing, "file")
         yield f"frees nothing: {frees} with other names (hard links) that stay"
@@ -152,12 +147,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
 
 def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
     """What came of an undo, or would: every file that is not put back and why, and the balance."""
-    for action, why in outcome.refused:
-        yield f"refused: {printable(action.file.path)}: {printable(why)}"
-    for note in outcome.notes:
-        yield f"note: {printable(note)}"
-    if outcome.trouble is not None:
-        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
+    yield from _troubles(outcome)
     done = "put back" if is_applied else "can be put back"
     left = "left" if outcome.is_interrupted else "at their places already"
     yield (
@@ -166,6 +156,15 @@ def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
     )
     if not is_applied and outcome.done:
         yield "nothing was changed; --apply puts them back"
+
+
+def _troubles(outcome: Outcome) -> Iterator[str]:
+    for action, why in outcome.refused:
+        yield f"refused: {printable(action.file.path)}: {printable(why)}"
+    for note in outcome.notes:
+        yield f"note: {printable(note)}"
+    if outcome.trouble is not None:
+        yield f"stopped: the journal cannot be written: {printable(outcome.trouble)}"
 
 
 def _summary(act: Act, actions: Sequence[Action]) -> str:

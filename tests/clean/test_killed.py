@@ -135,6 +135,25 @@ def test_a_run_killed_anywhere_can_be_undone(place):
     assert number > 150
 
 
+def test_a_killed_run_can_be_undone_where_names_cannot_be_swapped(place, monkeypatch):
+    aside = 0
+    for number in count(1, EVERY):
+        root, whole = made(place, number)
+        before = tree(root)
+        if not killed_at(number, partial(run, place, number, whole)):
+            break
+        journal = place / f"journal{number}"
+        if not (journal.exists() and journal.stat().st_size):
+            continue
+        aside += any(".simdup-" in each for each in tree(root))
+        with monkeypatch.context() as lacking:
+            lacking.setattr(system, "renamer", lambda: None)
+            assert undo(journal, apply=True).refused == [], number
+        assert tree(root) == before, number
+        assert_nothing_else(place, number)
+    assert aside
+
+
 def check_whole(number, journal):
     """Every file of the plan is whole under its name or the one that the journal gives."""
     for story in stories(journal).values():
