@@ -30,9 +30,9 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.page import LANGUAGES, LARGEST_PAGE
-from simdup.report.page import render as pages
-from simdup.report.page.render import SCRIPTS, render, text_blocks
+from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, texts
+from simdup.report.page.frame import PAGES
+from simdup.report.page.render import render
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 from simdup.text.noise import NUMBERS, REDIRECTION
 
@@ -119,7 +119,7 @@ def test_the_page_makes_no_network_request(language):
 
 
 def test_no_script_turns_a_string_into_markup():
-    for name in SCRIPTS:
+    for name in sorted({name for page in PAGES for name in page.scripts}):
         text = files("simdup.report.page").joinpath(f"{name}.js").read_text("utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b", text)
         assert len(text.splitlines()) < 400 or name == "words"
@@ -346,41 +346,38 @@ def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
 
 
 def test_a_long_text_is_cut_and_marked(monkeypatch):
-    monkeypatch.setattr(pages, "LONGEST_TEXT", 10)
+    monkeypatch.setattr(texts, "LONGEST_TEXT", 10)
     page = page_of(result(group(1, "a", "b")), read=lambda document: document.path * 11)
 
     assert texts_of(page, 1) == {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1]}
 
 
 def test_a_huge_group_keeps_only_its_first_texts(monkeypatch):
-    monkeypatch.setattr(pages, "LONGEST_GROUP", 25)
+    monkeypatch.setattr(texts, "LONGEST_GROUP", 25)
     page = page_of(result(group(1, *"abcdef")), read=lambda document: document.path * 10)
 
     assert texts_of(page, 1)["found"] == [0, 1, 2, None, None, None]
 
 
 def test_texts_that_do_not_fit_are_left_out_and_their_groups_counted():
-    groups = [group(number, f"{number}a", f"{number}b") for number in range(1, 4)]
-    noise = {"2a": "".join(map(chr, range(200, 9000)))}
+    noise = "".join(map(chr, range(200, 9000)))
+    found = [(1, [lambda: "text"]), (2, [lambda: noise]), (3, [lambda: "text"])]
+    unread = [(number, [lambda: pytest.fail("read for nothing")]) for number in (1, 2, 3)]
 
-    blocks, left_out = text_blocks(groups, lambda document: noise.get(document.path, "text"), 5000)
+    blocks, left_out = texts.text_blocks(found, 5000)
     assert set(blocks) == {1, 3}
     assert left_out == 1
-    assert text_blocks(groups, lambda _: pytest.fail("read for nothing"), 0) == ({}, 3)
+    assert texts.text_blocks(unread, 0) == ({}, 3)
 
 
 def test_a_page_stays_below_its_limit(monkeypatch):
     import random  # noqa: PLC0415
 
-    monkeypatch.setattr(pages, "LARGEST_PAGE", 1_000_000)
+    monkeypatch.setattr(groups, "LARGEST_PAGE", 1_000_000)
     draw = random.Random(1)
-    texts = {}
-    groups = [group(number, f"{number}a", f"{number}b") for number in range(60)]
+    found = [group(number, f"{number}a", f"{number}b") for number in range(60)]
 
-    def read(document):
-        return texts.setdefault(document.path, draw.randbytes(10_000).hex())
-
-    page = page_of(result(*groups), read=read)
+    page = page_of(result(*found), read=lambda _: draw.randbytes(10_000).hex())
     data = data_of(page)
 
     assert 500_000 < len(page.encode()) < 1_000_000
@@ -397,7 +394,7 @@ def test_without_a_reader_there_are_no_texts():
 
 
 def test_names_of_skipped_files_are_bounded_and_all_counted(monkeypatch):
-    monkeypatch.setattr(pages, "MOST_SKIPPED", 3)
+    monkeypatch.setattr(groups, "MOST_SKIPPED", 3)
     data = data_of(page_of(result(skipped=tuple(Skipped(f"{n}", Reason.BINARY) for n in range(9)))))
 
     assert len(data["skipped"]) == 3
@@ -405,7 +402,7 @@ def test_names_of_skipped_files_are_bounded_and_all_counted(monkeypatch):
 
 
 def test_the_page_without_data_is_smaller_than_its_reserved_size():
-    assert len(page_of(result())) < pages.FRAME < LARGEST_PAGE / 10
+    assert len(page_of(result())) < frame.FRAME < LARGEST_PAGE / 10
 
 
 def test_every_kind_and_reason_has_its_chinese_words():
@@ -417,16 +414,18 @@ def test_every_kind_and_reason_has_its_chinese_words():
 
 
 def test_both_languages_have_the_same_keys_and_all_are_used():
-    words = files("simdup.report.page").joinpath("words.js").read_text("utf-8")
-    english, chinese = words.split("  zh: {")
+    def part(name):
+        return files("simdup.report.page").joinpath(name).read_text("utf-8")
 
-    def keys(part):
-        return re.findall(r"^    (\w+): ", part, re.MULTILINE)
+    def keys(words):
+        return re.findall(r"^    (\w+): ", words, re.MULTILINE)
 
-    assert keys(english) == keys(chinese)
-    used = "".join(
-        files("simdup.report.page").joinpath(name).read_text("utf-8")
-        for name in (*(f"{name}.js" for name in SCRIPTS if name != "words"), "page.html")
-    )
-    for key in keys(english):
-        assert re.search(rf"""['"]{key}['"]""", used), key
+    scripts = {name for page in PAGES for name in page.scripts}
+    told = {name for name in scripts if name.startswith("words")}
+    used = "".join(part(f"{name}.js") for name in scripts - told)
+    used += "".join(part(name) for name in ("page.html", *(page.main for page in PAGES)))
+    for name in told:
+        english, chinese = part(f"{name}.js").split("  zh: {")
+        assert keys(english) == keys(chinese) != []
+        for key in keys(english):
+            assert re.search(rf"""['"]{key}['"]""", used), key

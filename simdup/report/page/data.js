@@ -1,6 +1,4 @@
-// What the page was given, as objects with names.
-
-const data = JSON.parse(byId('data').textContent);
+// The groups that the page was given, as objects with names.
 
 const KINDS = ['identical bytes', 'identical text', 'near'];
 
