@@ -43,8 +43,7 @@ LONGEST_QUESTION = 60
 def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str]:
     """A line for each question, each followed by a line for every document that is like it."""
     for answer in found:
-        asked = printable(answer.question)
-        short = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
+        short = short_question(answer.question)
         number = count(len(answer.matches), "document") if answer.matches else "nothing"
         yield f"{look.painted(f'{short}:', HEADING)} {number}"
         for entry in entries(answer.matches):
@@ -59,6 +58,12 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
                 same=alike if has_its_bytes else "same",
                 noun="document",
             )
+
+
+def short_question(question: str) -> str:
+    """A question, printable, of which no more than LONGEST_QUESTION characters are shown."""
+    asked = printable(question)
+    return asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
 
 
 def render_json(

@@ -7,6 +7,7 @@ import re
 import zlib
 from base64 import b64decode, b64encode
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from html.parser import HTMLParser
 from importlib.resources import files
@@ -15,6 +16,7 @@ import pytest
 
 from simdup.files.noise import BY_NAME
 from simdup.files.sets import with_sets
+from simdup.index.records import Answer, Match, Searched
 from simdup.records import (
     Candidates,
     Document,
@@ -31,6 +33,7 @@ from simdup.records import (
     Version,
 )
 from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, texts
+from simdup.report.page.answers import Asked, render_answers
 from simdup.report.page.frame import PAGES
 from simdup.report.page.render import render
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
@@ -102,6 +105,47 @@ def test_the_policy_allows_exactly_the_script_and_style_of_the_page():
         digest = b64encode(sha256(parsed.found[name].encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in policy
     assert "unsafe" not in policy
+
+
+def answers_page(*questions, **options):
+    """The page of questions, each with the documents found for it."""
+    asked = []
+    for name, *found in questions:
+        documents = (member(path).document for path in found)
+        matches = (Match(each, Kind.NEAR, 9, 0.8, is_exact=True) for each in documents)
+        asked.append(Asked(Answer(name, tuple(matches)), partial(str, f"the text of {name}")))
+    searched = Searched(Settings(), 30, options.pop("top", None), options.pop("k", 80), 80, 0.9)
+    shown = {"language": "en", "read": lambda document: f"the text of {document.path}"} | options
+    return "\n".join(render_answers("lib.simdup", asked, searched, (), **shown))
+
+
+OTHERS = {"answers": lambda language: answers_page(("a", "b"), language=language)}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_pages_allow_exactly_their_script_and_style_and_make_no_request(kind):
+    page = OTHERS[kind]("zh")
+    parsed = Scripts(page)
+    (policy,) = (value for name, value in parsed.attributes if name == "content" and "src" in value)
+
+    for name in ("script", "style"):
+        digest = b64encode(sha256(parsed.found[name].encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert not re.search(r"https?:|//\w+\.\w|url\(|@import|\bfetch\(|XMLHttp|WebSocket", page)
+    assert len(OTHERS[kind](None)) < frame.FRAME
+    assert data_of(page)["page"] == kind
+
+
+def test_the_page_of_answers_says_how_the_index_was_searched():
+    narrowed, nearest = (
+        data_of(answers_page(("a", "b"), **options))
+        for options in ({"k": 70}, {"k": None, "top": 3})
+    )
+
+    assert narrowed["narrowed"] == [80, 70, 0.9]
+    assert narrowed["settings"]["least"] == SIMILARITY
+    assert nearest["narrowed"] is nearest["settings"]["least"] is None
+    assert (nearest["settings"]["nearest"], nearest["settings"]["most"]) == (3, None)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -25,6 +25,7 @@ from simdup.report.wording import percent
 from simdup.settings import SIMILARITY, Settings
 from tests.report.test_page import (
     FOLDERS,
+    answers_page,
     family,
     group,
     page_of,
@@ -1183,3 +1184,56 @@ def test_parts_of_larger_files_stand_above_the_groups(rendered):
     assert "at least 80.0 % stands in a larger one" in page.locator("#settings").inner_text()
     page.click("#language")
     assert rows.nth(0).inner_text().endswith("见于 in/book.txt，第 1,200 至 3,400 字")
+
+
+@pytest.fixture
+def asked(opened, tmp_path):
+    """`asked(*questions)`: the page of answers; see `answers_page`."""
+
+    def asking(*questions, **options):
+        path = tmp_path / "page.html"
+        path.write_text(answers_page(*questions, **options), "utf-8")
+        return opened(path.as_uri())
+
+    return asking
+
+
+def test_the_answers_to_a_single_question_stand_beside_it_at_once(asked):
+    page = asked((HOSTILE[0], "lib/near.txt", "lib/other.txt"))
+    page.wait_for_selector(".diff")
+
+    assert page.title().startswith("Answers from lib.simdup")
+    assert page.locator(".members tbody tr").all_inner_texts()[0].startswith("question")
+    heads = page.locator(".diff th").all_inner_texts()
+    assert heads == [HOSTILE[0], "lib/near.txt"]
+    assert "Document 1 of 2 for question 1: 80.0 % alike" in page.locator(".pairs").inner_text()
+    page.keyboard.press("/")
+    page.keyboard.press("ArrowDown")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "c"):
+        page.keyboard.press(key)
+    page.wait_for_selector(".diff th:has-text('other.txt')")
+    page.locator(".sides select").first.select_option("1")
+    page.wait_for_selector(".diff th:has-text('near.txt')")
+    # Of two documents nobody knows how alike they are.
+    assert page.locator(".pairs .note").inner_text() == "Document 2 of 2 for question 1"
+    page.click("#language")
+    assert page.locator("h1").inner_text() == "simdup lib.simdup 的查询结果"
+    assert page.evaluate("window.hacked") is None
+
+
+def test_questions_are_rows_and_one_without_an_answer_says_so(asked):
+    page = asked(("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c"))
+
+    rows = page.locator(".head").all_inner_texts()
+    assert [row.split("\n")[-1].strip() for row in rows] == ["1 document", "nothing", "2 documents"]
+    page.fill("#search", "lib/c")
+    assert page.locator("#count").inner_text() == "1 of 3 questions"
+    assert "found: lib/c" in page.locator(".head").inner_text()
+    page.locator(".head").click()
+    page.locator(".compare button").first.click()
+    previous = page.locator(".pairs button").first
+    previous.click()
+    assert page.locator(".comparison").count() == 1
+    page.click("#reset")
+    previous.click()
+    page.get_by_text("Document 1 of 1 for question 1").wait_for()

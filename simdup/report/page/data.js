@@ -2,6 +2,9 @@
 
 const KINDS = ['identical bytes', 'identical text', 'near'];
 
+// Between a folder and a name, or the file of a row and its number.
+const SEPARATOR = data.page === 'rows' ? ':' : '/';
+
 const SAME_PATTERN = 'same pattern';
 
 // An own share from here on says nothing that the reader would not expect.
@@ -12,7 +15,7 @@ const VERSIONS = 'versions';
 
 function memberOf([place, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own, fingerprint]) {
   const folder = data.folders[place];
-  const path = folder ? `${folder.replace(/\/$/, '')}/${name}` : name;
+  const path = folder ? folder.replace(/\/$/, '') + SEPARATOR + name : name;
   return {
     folder,
     name,
@@ -61,12 +64,14 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing]) {
   const identical = identicalOf(sets);
   const [first, ...others] = members;
   first.isFirst = true;
-  const least = others.reduce((low, each) => (each.alike < low.alike ? each : low));
+  // A question may have no answer.
+  const least = others.reduce((low, each) => (each.alike < low.alike ? each : low), others[0] ?? first);
+  const ofAnswers = data.page === 'answers' ? others.map((member) => member.kind) : [];
   return {
     id,
     kind,
     // The kinds of sameness that there are in it.
-    kinds: [kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
+    kinds: [...ofAnswers, kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
     identical,
     diameter,
     // Names of versions from the oldest to the newest, and what changed; null for other groups.
@@ -75,7 +80,8 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing]) {
     members,
     first,
     least: least.alike,
-    exact: least.exact,
+    // What its heading says: of a group the least similarity, of an answer the best one.
+    told: data.page === 'answers' ? others[0] : least,
     // What could be had back: all but the representative, where these are duplicates.
     copies: kind === SAME_PATTERN ? 0 : others.reduce((sum, each) => sum + each.bytes, 0),
   };
@@ -86,12 +92,13 @@ const groups = data.groups.map(groupOf);
 // Files of one pattern, which are no duplicates and shown only when asked for.
 const patterns = data.patterns.map(groupOf);
 
-/** How alike two members of a group are: {alike, exact}; by their fingerprints if not known better. */
+/** How alike two members of a group are: {alike, exact}; by their fingerprints if not known better, or null. */
 function alikeOf({ members }, one, two) {
   const [a, b] = [members[one], members[two]];
   if (a.text === b.text) return { alike: 1, exact: true };
   const other = a.text === members[0].text ? b : b.text === members[0].text ? a : null;
   if (other) return { alike: other.alike, exact: other.exact };
+  if (!a.fingerprint || !b.fingerprint) return null;
   const bits = distanceOf(atob(a.fingerprint), atob(b.fingerprint));
   return { alike: Math.max(0, Math.cos((Math.PI * bits) / data.settings.bits)), exact: false };
 }

@@ -125,6 +125,12 @@ function size(bytes) {
   return `${unit === 'B' || amount >= 99.5 ? amount.toFixed(0) : amount.toFixed(1)} ${unit}`;
 }
 
+/** How large: the bytes of a file, or the characters of a row; nothing where that is not known. */
+function amount(value) {
+  if (value === null) return '';
+  return data.page === 'rows' ? t('characters', value) : size(value);
+}
+
 /** A share in per cent, cut and not rounded: 100 % is said only of what is whole. */
 function percent(share) {
   return share === 1 ? '100 %' : `${(Math.min(999, Math.floor(share * 1000 + 1e-9)) / 10).toFixed(1)} %`;

@@ -38,8 +38,11 @@ SCRIPTS = (
 #: The groups of a scan of files.
 FILES = Page("groups.html", "list", SCRIPTS)
 
+#: The answers of an index, and what its scripts say otherwise.
+ANSWERS = Page("groups.html", "list", (SCRIPTS[0], "words_answers", *SCRIPTS[1:]))
+
 #: All pages.
-PAGES = (FILES,)
+PAGES = FILES, ANSWERS
 
 #: Bytes reserved for template, style and scripts, which take somewhat less.
 FRAME = 500_000

@@ -37,11 +37,11 @@ function itemOf(group) {
     type: 'button', class: 'head', 'aria-expanded': String(isOpen), onclick: () => toggle(group),
   },
   make('span', { class: 'id' }, `${group.id}`),
-  make('span', { class: 'alike' }, likeness(group.least, group.exact)),
-  make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]),
+  make('span', { class: 'alike' }, group.told ? likeness(group.told.alike, group.told.exact) : ''),
+  group.told ? make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]) : make('span'),
   make('span', {}, namesOf(group)),
   make('span', { class: 'count' }, filesOf(group)),
-  make('span', { class: 'copies' }, decidedInWords(group) || (group.copies ? t('inCopies', size(group.copies)) : '')));
+  make('span', { class: 'copies' }, decidedInWords(group) || (group.copies ? t('inCopies', amount(group.copies)) : '')));
   return make('li', { class: 'group', id: `group-${group.id}` },
     make('h3', {}, head), isOpen ? bodyOf(group) : null);
 }

@@ -35,7 +35,15 @@ function onKey(event) {
   else if (target.matches('input, select, dialog *')) return;
   else if (data.plan && key === 'z') undoStep();
   else if ((key === 'n' || key === 'p') && target.closest('.comparison')) stepFrom(target, key === 'n' ? 1 : -1);
+  else if (key === 'c' && target.closest('.member')) compareFrom(target);
   else onDecidingKey(target, key);
+}
+
+/** Compare the member that one is on with the first of its group. */
+function compareFrom(target) {
+  const item = target.closest('.group');
+  const place = Number(target.closest('.member').dataset.place);
+  if (place) compareWith(listed().find(({ id }) => `group-${id}` === item.id), [0, place]);
 }
 
 /** Go from the comparison that one is in to the next pair, or to the one before. */
@@ -91,6 +99,9 @@ function start() {
     listenToDecisions();
     readDecisions();
   }
+  // A single question: what one came for is its answers.
+  const [only, ...others] = groups;
+  if (data.page === 'answers' && only && !others.length) page.open.set(only.id, data.texts && only.members.length > 1 ? [0, 1] : null);
   page.wanted = wish();
   readAddress();
   drawPage();
