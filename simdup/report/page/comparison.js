@@ -65,7 +65,7 @@ function sideOf(group, chosen, side, places) {
       chosen[side] = Number(event.target.value);
       showComparison(group, chosen, places);
     },
-  }, group.members.map((member, place) => make('option', { value: place }, member.path.slice(shared.length))));
+  }, group.members.map((member, place) => make('option', { value: place }, member.label ?? member.path.slice(shared.length))));
   choice.value = String(chosen[side]);
   return make('label', {}, make('span', { class: 'note' }, label), choice);
 }

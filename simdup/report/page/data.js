@@ -13,14 +13,16 @@ const EXPECTED = 0.95;
 // Groups whose texts look like versions of one document.
 const VERSIONS = 'versions';
 
-function memberOf([place, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own, fingerprint]) {
+function memberOf([place, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own, fingerprint, label]) {
   const folder = data.folders[place];
   const path = folder ? folder.replace(/\/$/, '') + SEPARATOR + name : name;
   return {
     folder,
     name,
     path,
-    searched: path.toLowerCase(),
+    // The id of a row, if it has one.
+    label,
+    searched: `${label ?? ''} ${path}`.toLowerCase(),
     bytes,
     mtime,
     coding: data.codings[coding],
@@ -58,12 +60,15 @@ function identicalOf(sets) {
   return sets.flat().filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, diameter, list, sets, chain, sharing]) {
+function groupOf([id, kind, diameter, list, sets, chain, sharing, more]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   const identical = identicalOf(sets);
   const [first, ...others] = members;
   first.isFirst = true;
+  // How the text of a row begins is found where the row is.
+  const beginning = data.beginnings?.[id];
+  if (beginning) first.searched += ` ${beginning.toLowerCase()}`;
   // A question may have no answer.
   const least = others.reduce((low, each) => (each.alike < low.alike ? each : low), others[0] ?? first);
   const ofAnswers = data.page === 'answers' ? others.map((member) => member.kind) : [];
@@ -78,7 +83,10 @@ function groupOf([id, kind, diameter, list, sets, chain, sharing]) {
     chain,
     sharing,
     members,
+    // How many members the page does not have.
+    more: more ?? 0,
     first,
+    beginning,
     least: least.alike,
     // What its heading says: of a group the least similarity, of an answer the best one.
     told: data.page === 'answers' ? others[0] : least,

@@ -53,6 +53,10 @@ function escaped(character) {
  * `shared` is the beginning that is left out, and `words` are marked.
  */
 function pathOf(member, { shared = '', words = [] } = {}) {
+  if (member.label !== undefined) {
+    return make('bdi', { class: 'path' }, make('span', { class: 'name' }, ...lit(member.label, 0, placesOf(member.label, words))),
+      make('span', { class: 'folder' }, ' ', ...lit(member.path, 0, placesOf(member.path, words))));
+  }
   const folder = member.path.slice(shared.length, member.path.length - member.name.length);
   const found = placesOf(folder + member.name, words);
   return make('bdi', { class: 'path' },

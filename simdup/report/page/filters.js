@@ -5,7 +5,7 @@ const MOST_FOLDERS = 300;
 
 const ORDERS = {
   similar: () => 0,
-  files: (a, b) => b.members.length - a.members.length,
+  files: (a, b) => b.members.length + b.more - a.members.length - a.more,
   copies: (a, b) => b.copies - a.copies,
   path: (a, b) => (a.first.path < b.first.path ? -1 : 1),
 };

@@ -41,8 +41,11 @@ FILES = Page("groups.html", "list", SCRIPTS)
 #: The answers of an index, and what its scripts say otherwise.
 ANSWERS = Page("groups.html", "list", (SCRIPTS[0], "words_answers", *SCRIPTS[1:]))
 
+#: The groups of a corpus, and what its scripts say otherwise.
+ROWS = Page("groups.html", "list", (SCRIPTS[0], "words_rows", *SCRIPTS[1:]))
+
 #: All pages.
-PAGES = FILES, ANSWERS
+PAGES = FILES, ANSWERS, ROWS
 
 #: Bytes reserved for template, style and scripts, which take somewhat less.
 FRAME = 500_000

@@ -51,13 +51,14 @@ function namesOf(group) {
   const { words } = page.wanted;
   const name = group.chain ? make('bdi', { class: 'path name' }, t('chain', ...group.chain)) : pathOf(group.first, { words });
   const found = page.found.get(group.id) ?? 0;
-  if (!isNarrow(page.wanted) || (!found && !group.chain)) return [name];
-  return [name, make('span', { class: 'match' }, t('found'), pathOf(group.members[found], { words }))];
+  const begins = group.beginning ? make('bdi', { class: 'match beginning' }, ...lit(group.beginning, 0, placesOf(group.beginning, words))) : null;
+  if (!isNarrow(page.wanted) || (!found && !group.chain)) return [name, begins];
+  return [name, begins, make('span', { class: 'match' }, t('found'), pathOf(group.members[found], { words }))];
 }
 
 /** How many files it has, and how many of them are identical to another if its kind does not say so. */
-function filesOf({ kind, identical, members }) {
-  const files = t('files', members.length);
+function filesOf({ kind, identical, members, more }) {
+  const files = t('files', members.length + more);
   return identical && kind !== KINDS[0] ? t('ofThem', files, identical) : files;
 }
 

@@ -56,20 +56,23 @@ NOTHING: dict[str, Any] = {
 }
 
 
-def group_page(
+def group_page(  # noqa: PLR0913  (what is shown, how, and with which texts)
     page: Page,
     data: dict[str, Any],
     language: str | None,
     day: float | None,
     groups: Iterable[tuple[int, Iterable[Read]]] | None,
+    *,
+    spare: int = 0,
 ) -> Iterator[str]:
     """Yield the lines of a page of groups, with as many of their texts as there is room for.
 
-    `groups` are ids and how the texts of members are read; None makes a page without texts.
+    `groups` are ids and how the texts of members are read; None makes a page without texts. By at
+    most `spare` bytes the data may grow while they are read.
     """
     blocks, left_out = dict[int, str](), 0
     if groups is not None:
-        blocks, left_out = text_blocks(groups, LARGEST_PAGE - FRAME - page_bytes(data))
+        blocks, left_out = text_blocks(groups, LARGEST_PAGE - FRAME - spare - page_bytes(data))
     data |= {
         "language": language,
         "day": day,

@@ -29,7 +29,9 @@ function drawHistogram() {
     ...axis(from, x),
     ...(data.settings.least === null ? [] : thresholdAt(data.settings.least, x)),
   );
-  byId('legend').replaceChildren(...KINDS.map((kind) =>
+  // Rows have no bytes of their own.
+  const told = data.page === 'rows' ? KINDS.slice(1) : KINDS;
+  byId('legend').replaceChildren(...told.map((kind) =>
     make('span', { class: `kind ${classOf(kind)}` }, t('kinds')[kind])));
 }
 

@@ -29,6 +29,7 @@ function addMembers(body, group, from) {
   body.append(...next.flatMap((member, place) => [
     ...(member.heads ? [setRow(group, member, from + place)] : []), memberRow(group, member, from + place)]));
   const left = group.members.length - from - next.length;
+  if (!left && group.more) body.append(make('tr', {}, make('td', { class: 'note', colspan: columnsOf(group).length }, t('moreRows', group.more))));
   if (!left) return;
   const line = buttonRow(columnsOf(group).length, t('moreMembers', left), () => {
     line.remove();
@@ -69,7 +70,7 @@ function memberRow(group, member, place) {
     compare: () => [toolsOf(member), isFirst ? null : compare],
   };
   return make('tr', { class: state.filter(Boolean).join(' '), tabindex: -1, 'data-place': place },
-    columnsOf(group).map((name) => make('td', { class: name }, [cells[name]()].flat())));
+    columnsOf(group).map((name) => make('td', { class: name }, [cells[name]()].flat(2))));
 }
 
 /** Copy the path of a member, and open it as a file; a page from a server could not open it. */

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from simdup.records import Skipped
 
-#: Reads a text for the page, or says why there is none.
-Read: TypeAlias = Callable[[], "str | Skipped"]
+#: Reads a text for the page, or says why there is none; None stands for no room.
+Read: TypeAlias = Callable[[], "str | Skipped | None"]
 
 #: Characters of a text that the page has; a longer one is cut, and the page says so.
 LONGEST_TEXT = 200_000
