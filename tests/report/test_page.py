@@ -14,9 +14,12 @@ from importlib.resources import files
 
 import pytest
 
+from simdup.corpus.flaws import Fault
+from simdup.corpus.scan import member_texts, scan_rows
 from simdup.files.noise import BY_NAME
 from simdup.files.sets import with_sets
 from simdup.index.records import Answer, Match, Searched
+from simdup.progress import silent
 from simdup.records import (
     Candidates,
     Document,
@@ -32,10 +35,11 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, texts
+from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, rows, texts
 from simdup.report.page.answers import Asked, render_answers
 from simdup.report.page.frame import PAGES
 from simdup.report.page.render import render
+from simdup.report.page.rows import render_rows
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 from simdup.text.noise import NUMBERS, REDIRECTION
 
@@ -119,12 +123,83 @@ def answers_page(*questions, **options):
     return "\n".join(render_answers("lib.simdup", asked, searched, (), **shown))
 
 
-OTHERS = {"answers": lambda language: answers_page(("a", "b"), language=language)}
+def corpus_page(folder, *texts, ids=None, field="text", **options):
+    """The page of a corpus with these texts as rows."""
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps({field: text}) + "\n" for text in texts), "utf-8")
+    found = scan_rows(path, text_field=field)
+    named = None if ids is None else [ids[row] for row in found.groups.members.tolist()]
+    with member_texts(found, options.pop("most", 10**6)) as read:
+        shown = {"language": "en", "read": read} | options
+        return "\n".join(render_rows(found, named, silent, **shown))
+
+
+def similar(number, *ends):
+    """Texts that are alike, each with another end."""
+    words = " ".join(f"w{number}x{place}" for place in range(40))
+    return [f"{words} {end}" for end in ends]
+
+
+def test_a_page_of_rows_lists_as_many_groups_as_it_may_and_counts_all(monkeypatch, tmp_path):
+    monkeypatch.setattr(rows, "LARGEST_LIST", 900)
+    texts = [text for number in range(9) for text in similar(number, "one", "two")]
+
+    data = data_of(corpus_page(tmp_path, *texts))
+
+    assert 3 <= len(data["groups"]) <= 6
+    assert data["moreGroups"] == 9 - len(data["groups"])
+    assert data["figures"][1][:2] == ["groups", 9]
+    assert len(json.dumps(data["groups"], separators=(",", ":"))) < 910
+    assert data["beginnings"].keys() == {str(each[0]) for each in data["groups"]}
+
+
+def test_a_page_of_rows_lists_the_first_rows_of_a_large_group(monkeypatch, tmp_path):
+    monkeypatch.setattr(rows, "MOST_ROWS", 4)
+    many, few = similar(1, *("same" for _ in range(8)), "other"), similar(2, "one", "two", "three")
+
+    data = data_of(corpus_page(tmp_path, *many, *few))
+
+    assert sorted((len(each[3]), each[7], each[4]) for each in data["groups"]) == [
+        (3, 0, [[1], [1], [1]]),
+        (4, 5, [[1, 1, 1, 1]]),
+    ]
+    # Only among three texts can two be compared of which neither is the first.
+    assert [bool(each[3][1][14]) for each in sorted(data["groups"], key=len)].count(True) == 1
+    assert data["repeated"] == [
+        [0, 0],
+        [7, 7 * len(many[0])],
+        [3, sum(map(len, few[1:])) + len(many[-1])],
+    ]
+
+
+def test_texts_of_rows_beyond_what_is_read_have_no_room(tmp_path):
+    one, two = similar(1, "one", "two")
+
+    page = corpus_page(tmp_path, one, two, one, most=len(one))
+
+    assert texts_of(page, 1) == {"texts": [one], "cut": [0], "found": [0, 0, None]}
+
+
+def test_the_beginnings_of_texts_take_bounded_room_and_are_printable(monkeypatch, tmp_path):
+    texts = [f"\u202e{text}" for number in range(9) for text in similar(number, "one", "two")]
+    assert set(data_of(corpus_page(tmp_path, *texts))["beginnings"]) == set("123456789")
+
+    monkeypatch.setattr(rows, "BEGINNINGS", 300)
+    found = data_of(corpus_page(tmp_path, *texts))["beginnings"]
+
+    assert len(found) == 2
+    assert all(each.startswith("\\u202ew") and len(each) == 100 for each in found.values())
+
+
+OTHERS = {
+    "answers": lambda _, language: answers_page(("a", "b"), language=language),
+    "rows": lambda folder, language: corpus_page(folder, "a b c", "a b c", language=language),
+}
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_other_pages_allow_exactly_their_script_and_style_and_make_no_request(kind):
-    page = OTHERS[kind]("zh")
+def test_other_pages_allow_exactly_their_script_and_style_and_make_no_request(kind, tmp_path):
+    page = OTHERS[kind](tmp_path, "zh")
     parsed = Scripts(page)
     (policy,) = (value for name, value in parsed.attributes if name == "content" and "src" in value)
 
@@ -132,7 +207,7 @@ def test_other_pages_allow_exactly_their_script_and_style_and_make_no_request(ki
         digest = b64encode(sha256(parsed.found[name].encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in policy
     assert not re.search(r"https?:|//\w+\.\w|url\(|@import|\bfetch\(|XMLHttp|WebSocket", page)
-    assert len(OTHERS[kind](None)) < frame.FRAME
+    assert len(OTHERS[kind](tmp_path, None)) < frame.FRAME
     assert data_of(page)["page"] == kind
 
 
@@ -450,10 +525,17 @@ def test_the_page_without_data_is_smaller_than_its_reserved_size():
 
 
 def test_every_kind_and_reason_has_its_chinese_words():
-    words = files("simdup.report.page").joinpath("words.js").read_text("utf-8")
+    parts = (files("simdup.report.page").joinpath(f"{name}.js") for name in ("words_rows", "words"))
+    words = "".join(part.read_text("utf-8").partition("  zh: {")[2] for part in parts)
+    words = "  zh: {" + words
     chinese = words.partition("  zh: {")[2]
 
-    for each in (*(kind.value for kind in (*Kind, *Reason)), *BY_NAME, NUMBERS, REDIRECTION):
+    for each in (
+        *(kind.value for kind in (*Kind, *Reason, *Fault)),
+        *BY_NAME,
+        NUMBERS,
+        REDIRECTION,
+    ):
         assert re.search(rf"\b{re.escape(each)}'?: '", chinese), each
 
 

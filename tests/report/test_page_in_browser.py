@@ -26,10 +26,12 @@ from simdup.settings import SIMILARITY, Settings
 from tests.report.test_page import (
     FOLDERS,
     answers_page,
+    corpus_page,
     family,
     group,
     page_of,
     result,
+    similar,
     with_copies,
     with_versions,
 )
@@ -1237,3 +1239,30 @@ def test_questions_are_rows_and_one_without_an_answer_says_so(asked):
     page.click("#reset")
     previous.click()
     page.get_by_text("Document 1 of 1 for question 1").wait_for()
+
+
+def test_rows_of_a_corpus_are_found_by_id_and_text_and_compared(opened, tmp_path):
+    texts = [*similar(1, "grey seal", "brown otter", "brown otter"), *similar(2, PAYLOAD, "end")]
+    ids = ["<img src=x onerror=window.hacked=1>", "b", "c", "d", "e"]
+    (tmp_path / "p.html").write_text(corpus_page(tmp_path, *texts, ids=ids), "utf-8")
+    page = opened((tmp_path / "p.html").as_uri())
+
+    assert sorted(page.locator(".head .count").all_inner_texts()) == ["2 rows", "3 rows"]
+    page.fill("#search", "w2x0")
+    (name,) = page.locator(".head > :nth-child(4)").all_inner_texts()
+    assert name.splitlines()[1].startswith("w2x0 w2x1")
+    page.fill("#search", "img src")
+    assert page.locator("#count").inner_text() == "1 of 2 groups"
+    page.click(".head")
+    rows = page.locator(".members tbody tr").all_inner_texts()
+    assert rows[0].startswith("2 rows with the same text")
+    assert rows[1].split("\t")[-2] == f"{len(texts[1])} characters"
+    page.locator(".member").nth(2).focus()
+    page.keyboard.press("c")
+    page.wait_for_selector(".diff")
+    assert page.locator("ins").all_inner_texts()[-1] == "grey seal"
+    page.get_by_label("Right").select_option("1")
+    page.get_by_text("Both texts are the same.").wait_for()
+    page.click("#language")
+    assert page.locator(".head .count").inner_text() == "3 行"
+    assert page.evaluate("window.hacked") is None
