@@ -298,9 +298,9 @@ class Index:
         """
         asked = text_list(texts)
         found, _ = self.query_texts(asked, settings, top, is_any_alike=is_any_alike)
-        matches = {answer.question: answer.matches for answer in found}
+        answers = {answer.question: answer for answer in found}
         names = map(str, range(len(asked)))
-        return tuple(Answer(name, matches.get(name, ())) for name in names)
+        return tuple(answers.get(name, Answer(name, ())) for name in names)
 
     def query_texts(
         self,

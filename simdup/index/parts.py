@@ -51,6 +51,10 @@ if TYPE_CHECKING:
 #: So many texts are read for a question, those that seem to share most.
 MOST_CANDIDATES = 1_000
 
+#: A part has this share or more of what counts, where what the larger text lacks counts fully, and
+#: what it has by its weight. With 0.8 a mail of five per cent above a notice stands in all others.
+AS_GOOD_AS_WHOLE = 0.9
+
 #: How rare the shingles of a larger text are is told from so many of its sketch.
 LOWEST = 128
 
@@ -223,12 +227,12 @@ def decided(
 def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
     """Whether a part is more than what many texts hold, such as a notice below a mail.
 
-    A part that stands in the larger text as a whole is found however many others hold it too: of
-    it, what the larger text lacks and nobody else has weighs less than what is asked for.
+    A part that stands in the larger text as good as whole is found however many others hold it
+    too. See AS_GOOD_AS_WHOLE.
     """
     weighted = share * candidate.rarity
-    is_whole_part = weighted >= (settings.parts or 1.0) * (weighted + 1 - share)
-    return is_whole_part or candidate.own_share >= settings.own_share
+    is_whole = weighted >= AS_GOOD_AS_WHOLE * (weighted + 1 - share)
+    return is_whole or candidate.own_share >= settings.own_share
 
 
 def _is_version(candidate: Candidate, share: float, question: Document) -> bool:

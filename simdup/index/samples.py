@@ -239,7 +239,8 @@ def looked_up(file: IndexFile, values: Values) -> Shared:
             shared += np.bincount(places, minlength=len(shared))
         has_any = np.flatnonzero(shared)
         found.append((run.numbers[has_any], shared[has_any], run.counts[has_any]))
-    return Shared(*map(np.concatenate, zip(*found, strict=True)))
+    numbers, counts, kept = map(np.concatenate, zip(*found, strict=True))
+    return Shared(numbers, counts, np.maximum(kept, counts))  # a damaged run may tell fewer
 
 
 def holders(file: IndexFile, values: Values, texts: Numbers, left_out: Numbers) -> Held:
