@@ -108,6 +108,8 @@ def _candidates(
         is_other = document.features_digest != question.features_digest
         if is_other and may_be[place] and document.features >= LEAST_FEATURES:
             kept.append(place)
+    if not kept:
+        return []
     numbers = found.numbers[kept]
     those = [known[number] for number in numbers.tolist()]
     is_family = found.shared >= FAMILY * np.sqrt(len(values) * found.kept)
@@ -152,14 +154,18 @@ def _own_shares(  # noqa: PLR0913, PLR0917  (what is known of them)
     rarity = np.bincount(text, of_both[value], n) / shared
     more = np.bincount(text, (of_both - of_one)[value], n)
     of_whole = (of_one.sum() + more) / len(values)
-    lowest = read_back(sketches[place] for place in np.flatnonzero(are_wholes).tolist())
-    of_whole[are_wholes] = _average_weights(file, lowest, left_out)
+    of_whole[are_wholes] = 1
+    is_common = are_wholes & (rarity < 1)
+    lowest = read_back(sketches[place] for place in np.flatnonzero(is_common).tolist())
+    of_whole[is_common] = _average_weights(file, lowest, left_out)
     return np.minimum(rarity / of_whole, 1), rarity
 
 
 def _average_weights(file: IndexFile, sketches: Sketches, left_out: Numbers) -> Shares:
     """How rare the lowest hashes of each text are on the average; (n,)."""
     taken = [sketch[:LOWEST][sketch[:LOWEST] <= HIGHEST] for sketch in sketches]
+    if not taken:
+        return np.empty(0)
     every = distinct_numbers(np.concatenate([*taken, np.empty(0, np.uint64)])).astype(np.uint32)
     weights = _weights(holders(file, every, np.empty(0, np.int64), left_out).counts - 1)
     averages = (weights[np.searchsorted(every, each)].mean() if len(each) else 1 for each in taken)
