@@ -380,7 +380,8 @@ class Grouping:
             )
             for place, (position, document) in enumerate(there)
         ]
-        return _sorted_group(made, diameter(rows))
+        # The only distance of two texts is the largest too.
+        return _sorted_group(made, diameter(rows) if len(rows) > 2 else (max(distances), True))
 
 
 def _figures(alike: Similarities, own: Similarities) -> list[Figures]:

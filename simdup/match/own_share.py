@@ -75,7 +75,7 @@ PAIRS_AT_ONCE = 1 << 16
 MOST_COUNTED = 255
 
 # Without kernels, comparing a pair of sketches takes as long as comparing so many words.
-WORDS_OF_A_PAIR = 10_000
+WORDS_OF_A_PAIR = 100_000
 
 # Values of sketches that are handled at once.
 VALUES_AT_ONCE = 1 << 18
