@@ -8,6 +8,7 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from json import JSONDecodeError, JSONDecoder
+from json.scanner import make_scanner
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -35,7 +36,8 @@ _KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list",
 # What may stand before the first row: a byte-order mark and white space.
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
-_decode, _scan = JSONDecoder().decode, JSONDecoder().scan_once
+_decoder = JSONDecoder()
+_decode, _scan = _decoder.decode, make_scanner(_decoder)
 
 
 class JsonChunk(NamedTuple):
