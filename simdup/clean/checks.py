@@ -21,6 +21,7 @@ import numpy as np
 from simdup.clean.protection import is_noise
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.rules import is_under
 from simdup.clean.system import Place
 from simdup.files.read import (
     SkipError,
@@ -186,15 +187,10 @@ def _state(status: os.stat_result) -> tuple[int, int, int]:
 def check_paths(action: Action, roots: Iterable[str]) -> None:
     """Raise RefusedError for a file outside the roots, or in a folder that is never cleaned."""
     for file in (action.file, action.keep):
-        if not any(is_below(file.path, root) for root in roots):
+        if not any(is_under(file.path, root) for root in roots):
             raise RefusedError(Refusal.OUTSIDE, file.path)
         if is_noise(file.path):
             raise RefusedError(Refusal.NOISE, file.path)
-
-
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is that of a folder, or leads into it; both are absolute and plain."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def check_consents(action: Action, consents: Consents) -> None:
