@@ -37,7 +37,8 @@ _KINDS = {bool: "a boolean", int: "a number", float: "a number", list: "a list",
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 _decoder = JSONDecoder()
-_decode, _scan = _decoder.decode, make_scanner(_decoder)
+_decode = _decoder.decode
+_scan = make_scanner(_decoder)  # type: ignore[arg-type]  # typeshed names a wrong type
 
 
 class JsonChunk(NamedTuple):
