@@ -275,6 +275,29 @@ def test_consents_come_from_the_command_line_alone():
     assert not os.path.lexists("h")
 
 
+def test_the_consent_that_is_lacking_is_the_one_for_both_files():
+    write(h=f"<html><body><p>{TEXT}</p></body></html>", i=TEXT.strip(), a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+
+    document = apply(plan(("h", "i")), Consents(text=True))
+    plain = apply(plan(("a", "b")), Consents(formats=True))
+
+    lacking = "not allowed on the command line (identical text, without {})"
+    assert reasons(document) == [lacking.format("--formats-too")]
+    assert reasons(plain) == [lacking.format("--text")]
+
+
+def test_a_similar_document_goes_with_both_consents():
+    write(a=TEXT, h=f"<html><body><p>{TEXT.replace('two', 'three')}</p></body></html>")
+    made = plan(("a", "h"))
+
+    (why,) = reasons(apply(made, Consents(near=0.5)))
+    outcome = apply(made, Consents(near=0.5, formats=True))
+
+    assert why.endswith("(near, a document, without --formats-too)")
+    assert outcome.done == 1
+
+
 def test_the_similarity_to_the_kept_file_is_computed_now():
     write(a=TEXT, b=TEXT.replace("two", "three"))
     made = plan(("a", "b"))
