@@ -259,7 +259,7 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
     found = b""
     try:
         os.lseek(kept.descriptor, at, os.SEEK_SET)
-        while len(found) < size and (more := os.read(kept.descriptor, size - len(found))):
+        while more := os.read(kept.descriptor, size - len(found)):
             found += more
     except OSError as error:
         raise kept.refused(Refusal.CHANGED, reason_of(error)) from None
