@@ -120,3 +120,10 @@ def test_a_similar_file_is_refused_for_the_reason_of_the_file_that_is_preferred(
 
     assert decided(*pool, near=0.8)[1]["c"] == NEAR_FORMATS_ASKS
     assert decided(*pool, near=0.8, formats=True)[1]["c"] == UNCERTAIN
+
+
+def test_a_similar_file_that_is_protected_is_left_for_that_reason():
+    pool = file("a"), file("b", "other", stays="protected")
+
+    assert decided(*pool, alike={"other": 0.9}, near=0.8)[1]["b"] == "protected"
+    assert decided(*pool)[1]["b"] == "protected"

@@ -25,6 +25,7 @@ MODULES = {
     "simdup/clean/protection.py": ["tests/clean/test_planning.py", "tests/clean/test_apply.py"],
     "simdup/clean/decide.py": ["tests/clean/test_decide.py", "tests/clean/test_planning.py"],
     "simdup/clean/checks.py": [
+        "tests/clean/test_checks.py",
         "tests/clean/test_apply.py",
         "tests/clean/test_planning.py",
         "tests/clean/test_peers.py",
