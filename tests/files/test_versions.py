@@ -9,14 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import simdup
 from simdup.files import group_files
-from simdup.files.versions import MOST_VERSIONS, name_of, with_versions
+from simdup.files.versions import MOST_VERSIONS, name_of, stems_of, with_versions
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
 
 DAY = 86_400
+
+# Names are put together from these.
+PARTS_OF_NAMES = ["a", "V", "3", "10", ".", ".txt", ".gz", "_", " - ", "\n", "Final", "copy", "稿"]
+PARTS_OF_NAMES += ["第三版", "2024-01-05", "2024年3月", "ﬁ", "（１）", "\x85", "\u2028", "\udcff"]
 
 
 @pytest.fixture
@@ -116,6 +122,11 @@ def test_copies_have_the_name_of_the_same_version(one, other):
 )
 def test_words_that_only_contain_a_mark_are_names(name, stem):
     assert name_of(name) == (stem, ((), (), 0, ()))
+
+
+@given(st.lists(st.lists(st.sampled_from(PARTS_OF_NAMES)).map("".join)))
+def test_stems_of_names_together_are_those_of_each_name(names):
+    assert stems_of(f"folder/{name}" for name in names) == [name_of(name).stem for name in names]
 
 
 # Chains

@@ -9,6 +9,7 @@ from simdup.files.sets import entries
 from simdup.records import Kind
 from simdup.report.page.frame import ANSWERS
 from simdup.report.page.groups import (
+    MOST_PARTS,
     NOTHING,
     Names,
     group_page,
@@ -23,7 +24,7 @@ from simdup.report.wording import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from simdup.index.records import Answer, Searched
+    from simdup.index.records import Answer, FoundPart, Searched
     from simdup.records import Document, Skipped
     from simdup.report.page.texts import Read
 
@@ -68,6 +69,7 @@ def _data(
 ) -> dict[str, Any]:
     names = Names()
     groups = [_group(number, answer, names) for number, answer in enumerate(answers, 1)]
+    parts = [_part(answer.question, part) for answer in answers for part in answer.parts]
     k, wanted = searched.k, searched.wanted
     is_narrowed = k is not None and wanted is not None and k < wanted
     return NOTHING | {
@@ -85,16 +87,24 @@ def _data(
         "narrowed": [wanted, k, searched.recall] if is_narrowed else None,
         "skips": skips(tuple(skipped)),
         "skipped": skipped_fields(skipped),
+        "parts": parts[:MOST_PARTS],
+        "allParts": len(parts),
         **names.fields(),
         "groups": groups,
     }
+
+
+def _part(question: str, part: FoundPart) -> list[Any]:
+    """A part of a larger text as the page reads it in groups.js; its place is null if unknown."""
+    names = short_question(question), printable(part.document.path)
+    path, whole = names if part.is_whole else names[::-1]
+    return [path, whole, part.share, part.start, part.end]
 
 
 def _settings(searched: Searched) -> dict[str, Any]:
     fields, is_nearest = settings_fields(searched.settings), searched.k is None
     return fields | {
         "ownShare": None,
-        "parts": None,
         "linkage": None,
         "least": None if is_nearest else fields["least"],
         "nearest": searched.top if is_nearest else None,

@@ -6,8 +6,8 @@ const GROUPS_AT_ONCE = 60;
 function drawParts() {
   const left = data.allParts - data.parts.length;
   byId('parts').replaceChildren(...data.parts.map(([path, whole, share, ...place]) => make('li', {},
-    `${percent(share)} `, make('bdi', { class: 'path name' }, path), ` ${t('partOf')} `,
-    make('bdi', { class: 'path name' }, whole), make('span', { class: 'note' }, t('place', ...place)))));
+    `${likeness(share, place[0] !== null)} `, make('bdi', { class: 'path name' }, path), ` ${t('partOf')} `,
+    make('bdi', { class: 'path name' }, whole), place[0] === null ? null : make('span', { class: 'note' }, t('place', ...place)))));
   if (left) byId('parts').append(make('li', { class: 'note' }, t('moreParts', left)));
 }
 
