@@ -21,6 +21,7 @@ import numpy as np
 from simdup.clean.protection import is_noise
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.rules import is_under
 from simdup.clean.system import Place
 from simdup.files.read import (
     SkipError,
@@ -34,7 +35,7 @@ from simdup.fingerprint.features import all_features, concatenated, merged, segm
 from simdup.match.verify import cosines
 from simdup.records import Kind, Reason, Source
 from simdup.settings import FORMATS
-from simdup.storage.opening import reason_of
+from simdup.storage.opening import identity_of, reason_of
 from simdup.text.chunking import chunks_of
 from simdup.text.doubt import DAMAGED, damage, is_damaged
 from simdup.text.encodings import decode_chunks, encoding_named
@@ -79,13 +80,13 @@ class Held:
 
     @property
     def identity(self) -> tuple[int, int]:
-        """Its device and inode."""
-        return _identity(self.status)
+        """Device and inode of the open file."""
+        return identity_of(self.status)
 
     def is_at(self, place: Place) -> bool:
         """Whether a name leads to this very file."""
         try:
-            return _identity(place.status()) == self.identity
+            return place.identity() == self.identity
         except OSError:
             return False
 
@@ -96,7 +97,7 @@ class Held:
 
     @property
     def source(self) -> Source:
-        """What readers of text take."""
+        """The open file as readers of text take it."""
         status = self.status
         times = status.st_mtime_ns, status.st_ctime_ns
         return Source(self.file.path, status.st_size, *times, status.st_dev, status.st_ino)
@@ -167,16 +168,11 @@ def _check_state(found: Held, changed: Mapping[tuple[int, int], int]) -> None:
     status, file = found.status, found.file
     if not stat.S_ISREG(status.st_mode):
         raise found.refused(Refusal.NOT_A_FILE)
-    if _identity(found.place.status()) != _identity(status):
+    if found.place.identity() != identity_of(status):
         raise found.refused(Refusal.CHANGING)
-    ctime_ns = changed.get(_identity(status), file.ctime_ns)
-    expected = file.device, file.inode, file.size, file.mtime_ns, ctime_ns
-    if (*_identity(status), *_state(status)) != expected:
+    ctime_ns = changed.get(identity_of(status), file.ctime_ns)
+    if (*identity_of(status), *_state(status)) != (*file.state[:-1], ctime_ns):
         raise found.refused(Refusal.CHANGED)
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
 
 
 def _state(status: os.stat_result) -> tuple[int, int, int]:
@@ -186,20 +182,15 @@ def _state(status: os.stat_result) -> tuple[int, int, int]:
 def check_paths(action: Action, roots: Iterable[str]) -> None:
     """Raise RefusedError for a file outside the roots, or in a folder that is never cleaned."""
     for file in (action.file, action.keep):
-        if not any(is_below(file.path, root) for root in roots):
+        if not any(is_under(file.path, root) for root in roots):
             raise RefusedError(Refusal.OUTSIDE, file.path)
         if is_noise(file.path):
             raise RefusedError(Refusal.NOISE, file.path)
 
 
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is that of a folder, or leads into it; both are absolute and plain."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
 def check_consents(action: Action, consents: Consents) -> None:
     """Raise RefusedError for what the user did not allow, as far as the plan alone tells it."""
-    kind = kind_of(action)
+    kind = action.file.kind_with(action.keep)
     if action.act is Act.DELETE and not consents.permanently:
         raise RefusedError(Refusal.NOT_ALLOWED, "delete, without --permanently")
     if action.act.is_of_bytes and kind is not Kind.IDENTICAL_BYTES:
@@ -208,15 +199,6 @@ def check_consents(action: Action, consents: Consents) -> None:
         raise RefusedError(Refusal.NOT_ALLOWED, "near, without --near")
     if kind is Kind.IDENTICAL_TEXT and not (consents.text or consents.formats):
         raise RefusedError(Refusal.NOT_ALLOWED, "identical text, without --text or --formats-too")
-
-
-def kind_of(action: Action) -> Kind:
-    """Return how the two files are the same by their digests, whatever the plan calls it."""
-    if action.file.byte_digest == action.keep.byte_digest:
-        return Kind.IDENTICAL_BYTES
-    if action.file.text_digest == action.keep.text_digest:
-        return Kind.IDENTICAL_TEXT
-    return Kind.NEAR
 
 
 def check_same(
@@ -228,7 +210,7 @@ def check_same(
 ) -> None:
     """Read a file and the kept one through. Raises RefusedError unless they are what is planned."""
     file, kept = files
-    kind = kind_of(action)
+    kind = action.file.kind_with(action.keep)
     if kind is Kind.IDENTICAL_BYTES:
         _check_bytes(file, kept)
         return
@@ -278,7 +260,7 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What reading a file again found."""
+    """The sort of a file that was read again, and the features of its text."""
 
     is_document: bool
     features: Features | None

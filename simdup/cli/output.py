@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.errors import InputError
+from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,10 +72,9 @@ def _refuse(one: str, other: str, path: str | Path) -> None:
 def _identity(path: str | Path) -> object:
     """Return the device and inode of a file, or its real path if there is no such file."""
     try:
-        status = os.stat(path)
+        return identity_of(os.stat(path))
     except (OSError, ValueError):
         return os.path.realpath(path)
-    return status.st_dev, status.st_ino
 
 
 def _is_stream(path: str) -> bool:

@@ -17,11 +17,12 @@ from simdup.cli.terminal import look, tell
 from simdup.report.wording import count, percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import TypeAlias
 
     import numpy as np
 
+    from simdup.cli.output import Lines
     from simdup.index.index import Index
     from simdup.index.records import Answer, Searched
     from simdup.records import Skipped
@@ -58,12 +59,10 @@ def _row(text: str) -> np.ndarray:
     multiple=True,
 )
 @options.thresholds
-@options.option(
+@options.number(
     "--top",
     "Show only the N most similar documents; without -s or -k, the N nearest, however little"
     " they are alike.",
-    type=click.IntRange(min=1),
-    metavar="N",
 )
 @options.option("--bits", "Use the first bits of each fingerprint.  [default: all]", type=int)
 @options.companions
@@ -100,16 +99,15 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
         outcomes, searched = _ask(index, paths, given)
     found = with_sets([each for each in outcomes if isinstance(each, Answer)])
     skipped = [each for each in outcomes if isinstance(each, Skipped)]
-    if form == "null":
-        write(answers.render_null(outcomes))
-    elif form == "text":
-        shape = look(given["color"], given["target"], verbose=given["verbose"])
-        write(answers.render(found, look=shape))
-    elif form == "csv":
-        write(answers.render_csv(found))
-    else:
-        render = answers.render_json if form == "json" else answers.render_jsonl
-        write(render(found, searched, skipped))
+    shape = look(given["color"], given["target"], verbose=given["verbose"])
+    renderers: dict[str, Callable[[], Lines]] = {
+        "null": lambda: answers.render_null(outcomes),
+        "text": lambda: answers.render(found, look=shape),
+        "csv": lambda: answers.render_csv(found),
+        "json": lambda: answers.render_json(found, searched, skipped),
+        "jsonl": lambda: answers.render_jsonl(found, searched, skipped),
+    }
+    write(renderers[form]())
     if not given["quiet"]:
         for line in [*(f"simdup: {each}" for each in skipped), *_summary(found, searched)]:
             tell(line)

@@ -62,7 +62,7 @@ CHARACTERS_AT_ONCE = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class Fingerprinted:
-    """What was made of some sources."""
+    """The documents and fingerprints of some sources, and the sources that were skipped."""
 
     found: tuple[Document | Skipped, ...]
     """One for each source, in their order."""

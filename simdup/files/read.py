@@ -89,7 +89,7 @@ class _Content(NamedTuple):
 
 
 class _Inner(NamedTuple):
-    """What a reader is to know of the data that it reads."""
+    """Name and size of data that a reader is given."""
 
     name: str
     """The path of the file, without the ending that says how it is packed."""
