@@ -25,7 +25,7 @@ from simdup.clean.rules import is_under
 from simdup.clean.system import Place
 from simdup.files.read import (
     SkipError,
-    Text,
+    StreamedText,
     encoding_of_large,
     is_streamed,
     read_open,
@@ -36,20 +36,16 @@ from simdup.match.verify import cosines
 from simdup.records import Kind, Reason, Source
 from simdup.settings import FORMATS
 from simdup.storage.opening import identity_of, reason_of
-from simdup.text.chunking import chunks_of
-from simdup.text.doubt import DAMAGED, damage, is_damaged
-from simdup.text.encodings import decode_chunks, encoding_named
+from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from simdup.clean.records import Action, Consents, FileId
     from simdup.extract.readers import Readers
-    from simdup.files.read import ReadChunks
     from simdup.fingerprint.features import Features
     from simdup.recipe import Recipe
     from simdup.settings import Settings
-    from simdup.text.encodings import Encoding
 
 
 @dataclass(slots=True)
@@ -273,13 +269,16 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
     Raises RefusedError unless bytes and text are as planned.
     """
     known = None if settings.encoding is None else encoding_named(settings.encoding)
-    read, source = partial(_chunks, held.descriptor), held.source
+    read, source = partial(read_open, held.descriptor), held.source
     features = None
     try:
         if is_streamed(source, readers, read):
-            text, features = _streamed(
-                source, known or encoding_of_large(source, read), read, recipe
-            )
+            streamed = StreamedText(source, known or encoding_of_large(source, read), read)
+            if recipe is None:
+                deque(streamed.pieces(), maxlen=0)
+            else:
+                features = merged(segments(streamed.pieces(), recipe), recipe)
+            text = streamed.about()
         else:
             text = read_text(source, known, readers, read)
             features = all_features([text.text], recipe) if recipe else None
@@ -294,33 +293,3 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
         raise held.refused(Refusal.NO_TEXT, text.doubt)
     is_document = text.encoding.name in FORMATS or text.packing is not None
     return _Reading(is_document, features)
-
-
-def _chunks(descriptor: int, source: Source, limit: int | None) -> Generator[bytes]:
-    return read_open(descriptor, source, limit)
-
-
-def _streamed(
-    source: Source, encoding: Encoding, read: ReadChunks, recipe: Recipe | None
-) -> tuple[Text, Features | None]:
-    """Return the digests of a large file, and with a recipe its features. Raises SkipError."""
-    of_bytes, of_text = blake2b(digest_size=16), blake2b(digest_size=16)
-    damaged = length = 0
-
-    def chunks() -> Iterator[bytes]:
-        for chunk in read(source, None):
-            of_bytes.update(chunk)
-            yield chunk
-
-    def pieces() -> Iterator[str]:
-        nonlocal damaged, length
-        for text in decode_chunks(chunks(), encoding):
-            damaged, length = damaged + damage(text), length + len(text)
-            of_text.update(text.encode("utf-8", "surrogatepass"))
-            yield from chunks_of(text)
-
-    features = merged(segments(pieces(), recipe), recipe) if recipe else None
-    if recipe is None:
-        deque(pieces(), maxlen=0)
-    doubt = DAMAGED if is_damaged(damaged, length) else None
-    return Text("", encoding, of_bytes.digest(), of_text.digest(), doubt=doubt), features
