@@ -48,6 +48,10 @@ def test_every_part_of_a_function_that_decides_or_counts_is_changed():
     ]
 
 
+def test_an_argument_that_only_checks_the_program_is_not_changed():
+    assert mutants_of("def pairs(a):\n    return zip(a, a, strict=True)\n") == []
+
+
 def test_a_mutant_is_the_source_with_one_change():
     changed = [mutant.applied(SOURCE) for mutant in mutants_of(SOURCE)]
 

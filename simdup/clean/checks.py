@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from errno import ELOOP, ENOENT, ENOTDIR
 from functools import partial
@@ -118,20 +118,16 @@ def held(file: FileId, changed: Mapping[tuple[int, int], int], *, is_kept: bool 
     `changed` has the ctime of files that this run changed itself, by device and inode.
     """
     place = _place(file, is_kept=is_kept)
-    opened: list[int] = []
-    try:
-        opened.append(_opened(place))
-        found = Held(file, place, opened[0], os.fstat(opened[0]), is_kept)
-        _check_state(found, changed)
-    except BaseException as error:
-        for descriptor in opened:
-            os.close(descriptor)
-        place.close()
-        if isinstance(error, RefusedError):
-            raise RefusedError(_about(error.refusal, is_kept=is_kept), error.detail) from None
-        if isinstance(error, FileNotFoundError):
+    with ExitStack() as unless_right:
+        unless_right.callback(place.close)
+        try:
+            descriptor = _opened(place, is_kept=is_kept)
+            unless_right.callback(os.close, descriptor)
+            found = Held(file, place, descriptor, os.fstat(descriptor), is_kept)
+            _check_state(found, changed)
+        except FileNotFoundError:
             raise RefusedError(_about(Refusal.GONE, is_kept=is_kept)) from None
-        raise
+        unless_right.pop_all()
     return found
 
 
@@ -153,17 +149,15 @@ def _about(refusal: Refusal, *, is_kept: bool) -> Refusal:
     return _OF_KEPT.get(refusal, refusal) if is_kept else refusal
 
 
-def _opened(place: Place) -> int:
+def _opened(place: Place, *, is_kept: bool) -> int:
     """Open a regular file; what else has the name is not opened. Raises OSError, RefusedError."""
     if not stat.S_ISREG(place.status().st_mode):
-        raise RefusedError(Refusal.NOT_A_FILE)
+        raise RefusedError(_about(Refusal.NOT_A_FILE, is_kept=is_kept))
     return place.open()
 
 
 def _check_state(found: Held, changed: Mapping[tuple[int, int], int]) -> None:
     status, file = found.status, found.file
-    if not stat.S_ISREG(status.st_mode):
-        raise found.refused(Refusal.NOT_A_FILE)
     if found.place.identity() != identity_of(status):
         raise found.refused(Refusal.CHANGING)
     ctime_ns = changed.get(identity_of(status), file.ctime_ns)
@@ -247,7 +241,7 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
     found = b""
     try:
         os.lseek(kept.descriptor, at, os.SEEK_SET)
-        while len(found) < size and (more := os.read(kept.descriptor, size - len(found))):
+        while more := os.read(kept.descriptor, size - len(found)):
             found += more
     except OSError as error:
         raise kept.refused(Refusal.CHANGED, reason_of(error)) from None

@@ -6,6 +6,8 @@ import os
 import stat
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from simdup.errors import InputError
@@ -44,16 +46,15 @@ class Protection:
         leads around a protection. Raises InputError for one that does not exist.
         """
         protected, only = _identities(self.protected), _identities(self.only_under)
-        known: dict[str, frozenset[Identity]] = {}
+        above = cache(_above)
 
         def why(path: str) -> str:
             folder, name = os.path.split(path)
             if any(fnmatchcase(name, glob) for glob in self.names):
                 return "protected by its name"
-            above = _above(folder, known) if protected or only else frozenset()
-            if protected and not protected.isdisjoint({*above, _identity(path)}):
+            if protected and not protected.isdisjoint({*above(folder), _identity(path)}):
                 return "protected"
-            return "outside --only-under" if only and only.isdisjoint(above) else ""
+            return "outside --only-under" if only and only.isdisjoint(above(folder)) else ""
 
         return why
 
@@ -74,10 +75,12 @@ def is_noise(path: str) -> bool:
 
 def _identities(paths: Iterable[str]) -> set[Identity]:
     """Device and inode of each path. Raises InputError for one that does not exist."""
-    found = {path: _identity(path) for path in paths}
-    if missing := [path for path, identity in found.items() if identity is None]:
-        raise InputError(f"{missing[0]!r}: no such file or folder to protect or to stay in")
-    return {identity for identity in found.values() if identity is not None}
+    found = set()
+    for path in paths:
+        if (identity := _identity(path)) is None:
+            raise InputError(f"{path!r}: no such file or folder to protect or to stay in")
+        found.add(identity)
+    return found
 
 
 def _identity(path: str) -> Identity | None:
@@ -87,20 +90,9 @@ def _identity(path: str) -> Identity | None:
         return None
 
 
-def _above(folder: str, known: dict[str, frozenset[Identity]]) -> frozenset[Identity]:
-    """Device and inode of a folder and of all folders above it, as far as they can be seen."""
-    missing = []
-    while folder not in known:
-        missing.append(folder)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            break
-        folder = parent
-    above = known.get(folder, frozenset())
-    for each in reversed(missing):
-        identity = _identity(each)
-        above = known[each] = above if identity is None else above | {identity}
-    return above
+def _above(folder: str) -> frozenset[Identity | None]:
+    """Device and inode of a folder and of all folders above it; None for one not to be seen."""
+    return frozenset(map(_identity, (folder, *map(str, PurePath(folder).parents))))
 
 
 def changed_since(file: FileId) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import click
 
 from simdup.errors import InputError
-from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,6 +70,8 @@ def _refuse(one: str, other: str, path: str | Path) -> None:
 
 def _identity(path: str | Path) -> object:
     """Return the device and inode of a file, or its real path if there is no such file."""
+    from simdup.storage.opening import identity_of
+
     try:
         return identity_of(os.stat(path))
     except (OSError, ValueError):

@@ -255,7 +255,12 @@ def new_counters() -> Counters:
 def count(counters: Counters, sketches: Sketches) -> None:
     """Count the values of some sketches, each as often as it stands there."""
     if kernels := loaded_kernels():
-        kernels.count_values(*_as_kernels_take(sketches), counters)
+        taken = as_kernels_take(sketches)
+
+        def fill(part: slice) -> None:
+            kernels.count_values(*taken, counters, part.start, part.stop)
+
+        in_threads(fill, parts(len(counters)))
         sketches.release()
         return
     values = sketches.joined()
@@ -362,7 +367,7 @@ def _compiled(
 
         def fill(
             part: slice,
-            sketched: tuple[Values, Indices, Indices] = _as_kernels_take(asked),
+            sketched: tuple[Values, Indices, Indices] = as_kernels_take(asked),
             of_pairs: Indices = of_pairs,
             made: Indices = made,
         ) -> None:
@@ -386,7 +391,7 @@ def _in_memory(sketches: Sketches, limited: Indices) -> tuple[Sketches, Indices]
     return asked, np.column_stack((np.searchsorted(texts, limited[:, :2]), limited[:, 2]))
 
 
-def _as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:
+def as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:
     """The arrays of sketches, with types for which kernels are compiled."""
     values = sketches.values.view()
     values.flags.writeable = False  # as those of a file are

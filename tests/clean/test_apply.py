@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from dataclasses import replace
 from hashlib import blake2b
@@ -15,6 +16,8 @@ from simdup.clean.journal import read_journal
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
 from simdup.errors import InputError
+from simdup.files.read import SkipError
+from simdup.records import Reason
 from simdup.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("folder", "data")
@@ -164,6 +167,17 @@ def test_bytes_that_differ_are_told_by_the_bytes_and_not_by_what_a_plan_says():
     ]
 
 
+def test_equal_files_are_not_acted_on_if_their_bytes_are_not_those_of_the_plan():
+    write(a=TEXT, b=TEXT)
+    keep, file = (replace(seen(name), byte_digest=bytes(16)) for name in "ab")
+
+    outcome = apply(forged(file, keep), Consents())
+
+    assert reasons(outcome) == [
+        "not what the plan says of it and the kept file (its bytes are not those of the plan)"
+    ]
+
+
 def test_a_kept_file_that_is_longer_is_not_the_same():
     write(a=TEXT + "more", b=TEXT)
     digest = seen("b").byte_digest
@@ -254,6 +268,52 @@ def test_consents_come_from_the_command_line_alone():
     assert not os.path.lexists("h")
 
 
+def test_a_text_whose_bytes_are_not_those_of_the_plan_is_not_acted_on():
+    write(a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+    other = replace(seen("b"), byte_digest=bytes(16))
+
+    assert reasons(apply(forged(other), Consents(text=True))) == ["changed since the scan"]
+
+
+def test_a_compressed_text_is_a_document():
+    write(a=TEXT)
+    Path("b").write_bytes(gzip.compress(TEXT.encode()))
+
+    (why,) = reasons(apply(plan(("a", "b")), Consents(text=True)))
+
+    assert why.endswith("(identical text, without --formats-too)")
+
+
+def test_the_consent_that_is_lacking_is_the_one_for_both_files():
+    write(h=f"<html><body><p>{TEXT}</p></body></html>", i=TEXT.strip(), a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+
+    document = apply(plan(("h", "i")), Consents(text=True))
+    plain = apply(plan(("a", "b")), Consents(formats=True))
+
+    lacking = "not allowed on the command line (identical text, without {})"
+    assert reasons(document) == [lacking.format("--formats-too")]
+    assert reasons(plain) == [lacking.format("--text")]
+
+
+def test_texts_with_the_same_words_are_as_similar_as_can_be_asked_for():
+    write(a=TEXT, b=TEXT.upper())
+
+    assert apply(plan(("a", "b")), Consents(near=1.0)).done == 1
+
+
+def test_a_similar_document_goes_with_both_consents():
+    write(a=TEXT, h=f"<html><body><p>{TEXT.replace('two', 'three')}</p></body></html>")
+    made = plan(("a", "h"))
+
+    (why,) = reasons(apply(made, Consents(near=0.5)))
+    outcome = apply(made, Consents(near=0.5, formats=True))
+
+    assert why.endswith("(near, a document, without --formats-too)")
+    assert outcome.done == 1
+
+
 def test_the_similarity_to_the_kept_file_is_computed_now():
     write(a=TEXT, b=TEXT.replace("two", "three"))
     made = plan(("a", "b"))
@@ -291,8 +351,28 @@ def test_texts_of_which_a_plan_loses_the_letters_are_not_the_same(monkeypatch, w
     ]
 
 
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        (Reason.CHANGED, "changed since the scan (changed while read)"),
+        (Reason.BINARY, "its text could not be read again (binary)"),
+    ],
+)
+def test_a_text_that_cannot_be_read_again_is_not_acted_on(monkeypatch, reason, why):
+    write(a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+
+    def skipped(*_):
+        raise SkipError(reason)
+
+    monkeypatch.setattr("simdup.clean.checks.read_text", skipped)
+
+    assert reasons(apply(plan(("a", "b")), Consents(text=True))) == [why]
+
+
 def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):
     monkeypatch.setattr("simdup.files.read.WHOLE", 1000)
+    monkeypatch.setattr("simdup.clean.checks.read_text", None)
     long = "".join(f"{TEXT} {number}\n" for number in range(100))
     write(a=long, c=long.replace("one", "1"))
     Path("b").write_bytes(long.encode("utf-16"))
