@@ -23,7 +23,7 @@ from simdup.fingerprint.features import all_features, concatenated
 from simdup.fingerprint.sketch import read_back
 from simdup.index.file.snapshot import sketched
 from simdup.index.records import FoundPart
-from simdup.index.samples import HIGHEST, holders, looked_up
+from simdup.index.samples import HIGHEST, holders, looked_up, runs
 from simdup.match.own_share import FAMILY
 from simdup.match.parts import LEAST_FEATURES, least_shared, verified_parts
 from simdup.progress import silent
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from simdup.index.file.connection import IndexFile
     from simdup.index.query import Queries
     from simdup.index.records import Answer
+    from simdup.index.samples import Run
     from simdup.index.segments import Numbers
     from simdup.records import Document, Skipped
     from simdup.settings import Settings
@@ -81,19 +82,20 @@ def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[li
     """
     if queries.sketches is None:
         raise BadValueError("parts are found in texts, and a fingerprint is none")
+    share, every = settings.parts or 1.0, runs(file)
     return [
-        [] if question is None else _candidates(file, question, sketch, settings.parts or 1.0)
+        [] if question is None else _candidates(file, every, question, sketch, share)
         for question, sketch in zip(queries.documents, queries.sketches, strict=True)
     ]
 
 
 def _candidates(
-    file: IndexFile, question: Document, sketch: Values, share: float
+    file: IndexFile, every: Sequence[Run], question: Document, sketch: Values, share: float
 ) -> list[Candidate]:
     values = sketch[sketch <= HIGHEST]
     if not len(values) or question.features < LEAST_FEATURES:
         return []
-    found = looked_up(file, values)
+    found = looked_up(file, every, values)
     of_question, of_text = found.shared / len(values), found.shared / found.kept
     is_part = found.shared >= least_shared(share, np.full(len(found.shared), len(values)))
     has_part = found.shared >= least_shared(share, found.kept)
@@ -117,7 +119,7 @@ def _candidates(
     left_out = np.concatenate((found.numbers[is_family], numbers[copies]))
     are_wholes = np.array([each.features >= question.features for each, _ in those], bool)
     sketches = [usual for _, usual in those]
-    own, rarity = _own_shares(file, values, numbers, are_wholes, sketches, left_out)
+    own, rarity = _own_shares(file, every, values, numbers, are_wholes, sketches, left_out)
     shares = np.where(are_wholes, of_question[kept], of_text[kept])
     figures = zip(shares.tolist(), own.tolist(), rarity.tolist(), strict=True)
     return [
@@ -134,6 +136,7 @@ def _copies(documents: Sequence[Document]) -> list[int]:
 
 def _own_shares(  # noqa: PLR0913, PLR0917  (what is known of them)
     file: IndexFile,
+    every: Sequence[Run],
     values: Values,
     numbers: Numbers,
     are_wholes: NDArray[np.bool_],
@@ -146,7 +149,7 @@ def _own_shares(  # noqa: PLR0913, PLR0917  (what is known of them)
     texts that do not count: versions of the question, and copies of a text.
     """
     n = len(numbers)
-    held = holders(file, values, numbers, left_out)
+    held = holders(file, every, values, numbers, left_out)
     text, value = held.pairs.T
     # Of what both have, one holder is the text itself. The question itself is left out.
     of_both, of_one = _weights(held.counts - 1), _weights(held.counts)
@@ -157,18 +160,20 @@ def _own_shares(  # noqa: PLR0913, PLR0917  (what is known of them)
     of_whole[are_wholes] = 1
     is_common = are_wholes & (rarity < 1)
     lowest = read_back(sketches[place] for place in np.flatnonzero(is_common).tolist())
-    of_whole[is_common] = _average_weights(file, lowest, left_out)
+    of_whole[is_common] = _average_weights(file, every, lowest, left_out)
     return np.minimum(rarity / of_whole, 1), rarity
 
 
-def _average_weights(file: IndexFile, sketches: Sketches, left_out: Numbers) -> Shares:
+def _average_weights(
+    file: IndexFile, every: Sequence[Run], sketches: Sketches, left_out: Numbers
+) -> Shares:
     """How rare the lowest hashes of each text are on the average; (n,)."""
     taken = [sketch[:LOWEST][sketch[:LOWEST] <= HIGHEST] for sketch in sketches]
     if not taken:
         return np.empty(0)
-    every = distinct_numbers(np.concatenate([*taken, np.empty(0, np.uint64)])).astype(np.uint32)
-    weights = _weights(holders(file, every, np.empty(0, np.int64), left_out).counts - 1)
-    averages = (weights[np.searchsorted(every, each)].mean() if len(each) else 1 for each in taken)
+    values = distinct_numbers(np.concatenate(taken).astype(np.uint64)).astype(np.uint32)
+    weights = _weights(holders(file, every, values, np.empty(0, np.int64), left_out).counts - 1)
+    averages = (weights[np.searchsorted(values, each)].mean() if len(each) else 1 for each in taken)
     return np.fromiter(averages, float)
 
 

@@ -247,3 +247,24 @@ def test_labelled_mails_are_found_in_their_digests_and_in_no_others(language, tm
         if is_part:
             at = found[part, whole]
             assert max(abs(at.start - start), abs(at.end - end)) <= 0.05 * (end - start)
+
+
+def test_long_texts_are_written_in_batches_of_bounded_size(library, write, monkeypatch):
+    monkeypatch.setattr("simdup.index.ingest.BATCH_VALUES", 1)
+    monkeypatch.setattr("simdup.files.workers.TASK_FILES", 1)
+    before = library.batches
+    for number in range(3):
+        write(f"in/{number}.txt", words(number, 300))
+    library.add("in")
+
+    assert library.batches == before + 3
+    assert len(parts_of(library, words(1, 200))) == 1
+
+
+def test_an_index_with_samples_does_not_take_the_place_of_one_without(tmp_path):
+    with Index.create(tmp_path / "x") as index:
+        (tmp_path / "x").unlink()
+        Index.create(tmp_path / "x", ASKED).close()
+
+        with pytest.raises(InputError, match="made in another way"):
+            len(index)
