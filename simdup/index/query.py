@@ -194,7 +194,12 @@ def answered(
         similarity = float(similarities[place])
         found[query].append(Match(document, kind, distance, similarity, bool(is_exact[place])))
     best = [sorted(matches, key=_most_similar_first)[: criteria.top] for matches in found]
-    return with_sets([Answer(*each) for each in zip(queries.names, map(tuple, best), strict=True)])
+    return with_sets(
+        [
+            Answer(*each)
+            for each in zip(queries.names, map(tuple, best), queries.documents, strict=True)
+        ]
+    )
 
 
 def with_sets(answers: Sequence[Answer]) -> tuple[Answer, ...]:

@@ -56,6 +56,8 @@ class Answer:
     """The path of a file, the place of a text, or a fingerprint in hexadecimal."""
     matches: tuple[Match, ...]
     """Most similar first, and documents with the same text beside each other."""
+    document: Document | None = None
+    """What is known of the text that was asked for; None for a fingerprint."""
     parts: tuple[FoundPart, ...] = ()
     """Larger documents first, the ones with the largest share before others; then documents that
     stand in the query, in the order of their places. None unless asked for."""

@@ -45,8 +45,7 @@ LONGEST_QUESTION = 60
 def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str]:
     """A line for each question, each followed by a line for every document that is like it."""
     for answer in found:
-        asked = printable(answer.question)
-        short = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
+        short = short_question(answer.question)
         yield f"{look.painted(f'{short}:', HEADING)} {_found(answer)}"
         for entry in entries(answer.matches):
             first, files = entry[0][0], sum(map(len, entry))
@@ -68,6 +67,12 @@ def _found(answer: Answer) -> str:
     alike = [count(len(answer.matches), "document")] if answer.matches else []
     parts = [count(len(answer.parts), "part")] if answer.parts else []
     return ", ".join(alike + parts) or "nothing"
+
+
+def short_question(question: str) -> str:
+    """A question, printable, of which no more than LONGEST_QUESTION characters are shown."""
+    asked = printable(question)
+    return asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
 
 
 def render_json(
