@@ -75,6 +75,7 @@ class Worker:
     folder: Path
     pid: int = 0
     began: float = 0.0
+    started: int = 0
 
     def start(self, module: str, source: str, tests: list[str], processor_s: float) -> None:
         """Test a source in the place of the module's, in a process of its own."""
@@ -83,9 +84,15 @@ class Worker:
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             compiled.unlink()
         self.began = time.monotonic()
+        self.started += 1
         self.pid = os.fork()
         if not self.pid:
             self._test(tests, processor_s)
+
+    @property
+    def made(self) -> Path:
+        """Where the tests of this mutant make their files."""
+        return self.folder.with_name(f"{self.folder.name}-{self.started}")
 
     def _test(self, tests: list[str], processor_s: float) -> None:
         """What the forked process does; it never returns."""
@@ -101,7 +108,9 @@ class Worker:
             os.dup2(log, 2)
             limit = int(processor_s) + 1
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
-            code = pytest.main([*OPTIONS, *tests], plugins=[Plain()])
+            # A folder of its own: what a mutant that was ended left behind fails no other's tests.
+            place = f"--basetemp={self.made}"
+            code = pytest.main([*OPTIONS, place, *tests], plugins=[Plain()])
         except BaseException:  # noqa: BLE001
             traceback.print_exc()
         finally:
@@ -118,6 +127,7 @@ class Worker:
                 self.stop()
             return None
         self.stop()  # what the tests may have left running
+        shutil.rmtree(self.made, ignore_errors=True)
         self.pid = 0
         processor = usage.ru_utime + usage.ru_stime
         return Ended(os.waitstatus_to_exitcode(status), processor, elapsed)
@@ -183,7 +193,7 @@ def main() -> None:
             import_module(name)
         except ImportError:
             continue
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         workers = [Worker(Path(place, str(number))) for number in range(chosen.jobs)]
         for worker in workers:
             shutil.copytree(ROOT, worker.folder, ignore=shutil.ignore_patterns(".*"))
