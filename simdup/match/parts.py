@@ -137,8 +137,8 @@ def find_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
 ) -> TextParts:
     """Which texts are parts of which others, if at least `settings.parts` of them is.
 
-    `dense` has the dense sketches of all texts. Two texts of one group are not listed, nor is a
-    pair that is excluded. A text that changed meanwhile is a part of nothing.
+    `dense` has the dense sketches of all texts. Two texts of one group or one family are not
+    listed, nor is a pair that is excluded. A text that changed meanwhile is a part of nothing.
     """
     share = settings.parts or 1.0
     search = _Search(texts, dense, matched, share)
@@ -350,7 +350,7 @@ class _Hits:
         tokens = characters = 0
         for piece in pieces(chunks, recipe):
             ids, starts, ends = placed_tokens(piece, recipe)
-            first = np.arange(max(len(ids) - n + 1, 0))
+            first = np.arange(len(ids) - n + 1)
             grams = gram_hashes(ids, first, n)
             at = np.searchsorted(wanted, grams)
             first = first[np.append(wanted, ~grams[:1])[at] == grams]

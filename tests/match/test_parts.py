@@ -117,6 +117,14 @@ def test_a_group_has_no_parts_but_each_of_its_texts_may_be_one():
         assert set(found(texts, settings)) == {(2, 0), (2, 1), (3, 0), (3, 1)}
 
 
+def test_drafts_that_near_copies_connect_are_no_parts_of_each_other():
+    whole = words(5000, 1)
+    drafts = [text(whole[: round(40 * 1.2**number)]) for number in range(27)]
+    quoting = text(words(900, 2), whole[:40])
+
+    assert {larger for _, larger in found([*drafts, quoting])} == {27}
+
+
 def test_parts_of_which_nothing_may_be_missing_are_found():
     part, rest = words(100, 1), words(2000, 2)
 
