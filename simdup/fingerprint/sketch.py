@@ -87,6 +87,9 @@ class Sketches:
         """The values of one text."""
         return self.values[self.begins[text] : self.begins[text] + self.sizes[text]]
 
+    def __iter__(self) -> Iterator[Values]:
+        return (self[text] for text in range(len(self)))
+
     def take(self, texts: Indices) -> Sketches:
         """The sketches of these texts, in this order; nothing is copied."""
         return Sketches(self.values, self.begins[texts], self.sizes[texts], self.mapped)

@@ -22,7 +22,7 @@ minimum metagenome covers", 2022, for containment by sampled values; Chaudhuri, 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -145,17 +145,41 @@ def find_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
     pairs = np.concatenate([_no_pairs(), *search.candidates(progress)])
     pairs = pairs[exclusions.allows(pairs)]
     pairs = pairs[search.shares.of_parts(pairs) >= settings.own_share]
+    return verified_parts(pairs, texts.counts, share, settings.recipe, source, progress)
+
+
+def verified_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
+    pairs: Indices,
+    counts: Indices,
+    share: float,
+    recipe: Recipe,
+    source: PlacedSource,
+    progress: Progress,
+) -> TextParts:
+    """Which candidates, pairs of a part and a larger text (m, 2), are what they seem to be.
+
+    `counts` (n,) is the number of features of each text. At least `share` of the features of a
+    part must stand in the larger text, and together.
+    """
     source.expect(distinct_numbers(pairs))
-    shares, sizes = _exact_shares(pairs, texts.counts, source, progress)
+    shares, sizes = _exact_shares(pairs, counts, source, progress)
     is_part = shares >= share
     pairs, shares, sizes = pairs[is_part], shares[is_part], sizes[is_part]
     order = np.lexsort((pairs[:, 0], pairs[:, 1]))
     pairs, shares, sizes = pairs[order], shares[order], sizes[order]
-    places = _places(pairs, settings.recipe, source, progress)
+    places = _places(pairs, recipe, source, progress)
     stands = places[:, 2] >= IN_PLACE * share * sizes
     pairs, shares, places = pairs[stands], shares[stands], places[stands]
     order = np.lexsort((places[:, 0], pairs[:, 1]))
     return TextParts(pairs[order], shares[order], places[order, :2])
+
+
+def least_shared(share: float, sizes: NDArray[Any], errors: float | Indices = ERRORS) -> Shares:
+    """How many of the `sizes` sampled values of a part stand at least in the larger text; (m,).
+
+    The sampling may have been so many standard errors off.
+    """
+    return share * sizes - errors * np.sqrt(share * (1 - share) * sizes) - 1e-9
 
 
 def contained(similarity: float, count: int, other: int) -> float:
@@ -297,8 +321,7 @@ class _Search:
         shared, kept = shared_and_kept(self.dense, pairs, level)
         sizes = kept[:, 0]
         # A sketch of all features makes no error.
-        error = np.where(level > 0, np.sqrt(share * (1 - share) * sizes), 0)
-        return shared >= share * sizes - ERRORS * error - 1e-9
+        return shared >= least_shared(share, sizes, np.where(level > 0, ERRORS, 0))
 
 
 def _exact_shares(

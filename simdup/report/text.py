@@ -16,7 +16,14 @@ from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
 from simdup.report.folders import folder_lines
 from simdup.report.order import WHOLE, ranked
-from simdup.report.parts import MOST_PARTS, MOSTLY, contained_lines, containments, part_lines
+from simdup.report.parts import (
+    MOST_PARTS,
+    MOSTLY,
+    contained_lines,
+    containments,
+    part_lines,
+    parts_counted,
+)
 from simdup.report.space import repeated
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
 from simdup.report.wording import (
@@ -519,8 +526,7 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
     if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
         lines.append(f"{count(unread, 'file')} left out: pip install 'simdup[docs]' reads them")
     if result.settings.parts is not None:
-        found = count(len(result.parts), "part") if result.parts else "no part"
-        lines.append(f"{found} of larger files (at least {percent(result.settings.parts)} in them)")
+        lines.append(parts_counted(len(result.parts), result.settings.parts))
     if stats.ignored:
         verb = "is" if stats.ignored == 1 else "are"
         lines.append(
