@@ -28,13 +28,12 @@ from typing import TYPE_CHECKING
 import pytest
 from changes import Mutant, mutants_of
 from hypothesis import Phase, settings
-from modules import MODULES
+from modules import MODULES, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-ACCEPTED = Path(__file__).with_name("accepted.txt")
 
 # Loaded once, before the processes that test a mutant are forked.
 SLOW_TO_LOAD = ("numpy", "numba", "jieba", "rjieba", "chardet", "pyarrow.parquet", "click", "tqdm")
@@ -165,19 +164,6 @@ def tested(
                 yield mutant, ended
     for worker in workers:
         (worker.folder / module).write_text(source, "utf-8")
-
-
-def accepted() -> dict[str, str]:
-    """Mutants that no test can notice, and why: the indented lines below one or several."""
-    reasons, waiting, last = {}, [], ""
-    for line in ACCEPTED.read_text("utf-8").splitlines():
-        if line.startswith("    "):
-            last = f"{last} {line.strip()}".lstrip()
-            reasons |= dict.fromkeys(waiting, last)
-        elif line and not line.startswith("#"):
-            waiting = [line] if last else [*waiting, line]
-            last = ""
-    return reasons
 
 
 def main() -> None:
