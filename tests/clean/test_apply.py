@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from contextlib import closing
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from plans import TEXT, action, plan, reasons, seen, tree, write
 
+from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
 from simdup.clean.records import Act, Consents, Plan
@@ -453,6 +455,19 @@ def test_moved_files_keep_their_folders_and_take_no_name(tmp_path_factory):
     assert undo(outcome.journal, apply=True).done == 2
     assert tree(".") == before
     assert os.listdir(to) == ["c"]
+
+
+def test_two_files_that_move_together_get_two_names(tmp_path_factory):
+    to = tmp_path_factory.mktemp("away")
+    write(a=TEXT)
+    write(**{"x__n.txt": TEXT, "x__n (2).txt": TEXT})
+    (to / "n.txt").write_text("mine")
+    actions = plan(("a", "x/n.txt"), ("a", "x/n (2).txt"), act=Act.MOVE).actions
+
+    with closing(Acting(actions, str(to))) as acting:
+        targets = [os.path.basename(acting.intent(each).target) for each in actions]
+
+    assert targets == ["n (2).txt", "n (2) (2).txt"]
 
 
 def test_moving_without_a_folder_to_move_to_changes_nothing():
