@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from errno import ELOOP, ENOENT, ENOTDIR
 from functools import partial
@@ -21,10 +21,11 @@ import numpy as np
 from simdup.clean.protection import is_noise
 from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.rules import is_under
 from simdup.clean.system import Place
 from simdup.files.read import (
     SkipError,
-    Text,
+    StreamedText,
     encoding_of_large,
     is_streamed,
     read_open,
@@ -34,21 +35,17 @@ from simdup.fingerprint.features import all_features, concatenated, merged, segm
 from simdup.match.verify import cosines
 from simdup.records import Kind, Reason, Source
 from simdup.settings import FORMATS
-from simdup.storage.opening import reason_of
-from simdup.text.chunking import chunks_of
-from simdup.text.doubt import DAMAGED, damage, is_damaged
-from simdup.text.encodings import decode_chunks, encoding_named
+from simdup.storage.opening import identity_of, reason_of
+from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from simdup.clean.records import Action, Consents, FileId
     from simdup.extract.readers import Readers
-    from simdup.files.read import ReadChunks
     from simdup.fingerprint.features import Features
     from simdup.recipe import Recipe
     from simdup.settings import Settings
-    from simdup.text.encodings import Encoding
 
 
 @dataclass(slots=True)
@@ -79,13 +76,13 @@ class Held:
 
     @property
     def identity(self) -> tuple[int, int]:
-        """Its device and inode."""
-        return _identity(self.status)
+        """Device and inode of the open file."""
+        return identity_of(self.status)
 
     def is_at(self, place: Place) -> bool:
         """Whether a name leads to this very file."""
         try:
-            return _identity(place.status()) == self.identity
+            return place.identity() == self.identity
         except OSError:
             return False
 
@@ -96,7 +93,7 @@ class Held:
 
     @property
     def source(self) -> Source:
-        """What readers of text take."""
+        """The open file as readers of text take it."""
         status = self.status
         times = status.st_mtime_ns, status.st_ctime_ns
         return Source(self.file.path, status.st_size, *times, status.st_dev, status.st_ino)
@@ -121,20 +118,16 @@ def held(file: FileId, changed: Mapping[tuple[int, int], int], *, is_kept: bool 
     `changed` has the ctime of files that this run changed itself, by device and inode.
     """
     place = _place(file, is_kept=is_kept)
-    opened: list[int] = []
-    try:
-        opened.append(_opened(place))
-        found = Held(file, place, opened[0], os.fstat(opened[0]), is_kept)
-        _check_state(found, changed)
-    except BaseException as error:
-        for descriptor in opened:
-            os.close(descriptor)
-        place.close()
-        if isinstance(error, RefusedError):
-            raise RefusedError(_about(error.refusal, is_kept=is_kept), error.detail) from None
-        if isinstance(error, FileNotFoundError):
+    with ExitStack() as unless_right:
+        unless_right.callback(place.close)
+        try:
+            descriptor = _opened(place, is_kept=is_kept)
+            unless_right.callback(os.close, descriptor)
+            found = Held(file, place, descriptor, os.fstat(descriptor), is_kept)
+            _check_state(found, changed)
+        except FileNotFoundError:
             raise RefusedError(_about(Refusal.GONE, is_kept=is_kept)) from None
-        raise
+        unless_right.pop_all()
     return found
 
 
@@ -156,27 +149,20 @@ def _about(refusal: Refusal, *, is_kept: bool) -> Refusal:
     return _OF_KEPT.get(refusal, refusal) if is_kept else refusal
 
 
-def _opened(place: Place) -> int:
+def _opened(place: Place, *, is_kept: bool) -> int:
     """Open a regular file; what else has the name is not opened. Raises OSError, RefusedError."""
     if not stat.S_ISREG(place.status().st_mode):
-        raise RefusedError(Refusal.NOT_A_FILE)
+        raise RefusedError(_about(Refusal.NOT_A_FILE, is_kept=is_kept))
     return place.open()
 
 
 def _check_state(found: Held, changed: Mapping[tuple[int, int], int]) -> None:
     status, file = found.status, found.file
-    if not stat.S_ISREG(status.st_mode):
-        raise found.refused(Refusal.NOT_A_FILE)
-    if _identity(found.place.status()) != _identity(status):
+    if found.place.identity() != identity_of(status):
         raise found.refused(Refusal.CHANGING)
-    ctime_ns = changed.get(_identity(status), file.ctime_ns)
-    expected = file.device, file.inode, file.size, file.mtime_ns, ctime_ns
-    if (*_identity(status), *_state(status)) != expected:
+    ctime_ns = changed.get(identity_of(status), file.ctime_ns)
+    if (*identity_of(status), *_state(status)) != (*file.state[:-1], ctime_ns):
         raise found.refused(Refusal.CHANGED)
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
 
 
 def _state(status: os.stat_result) -> tuple[int, int, int]:
@@ -186,20 +172,15 @@ def _state(status: os.stat_result) -> tuple[int, int, int]:
 def check_paths(action: Action, roots: Iterable[str]) -> None:
     """Raise RefusedError for a file outside the roots, or in a folder that is never cleaned."""
     for file in (action.file, action.keep):
-        if not any(is_below(file.path, root) for root in roots):
+        if not any(is_under(file.path, root) for root in roots):
             raise RefusedError(Refusal.OUTSIDE, file.path)
         if is_noise(file.path):
             raise RefusedError(Refusal.NOISE, file.path)
 
 
-def is_below(path: str, folder: str) -> bool:
-    """Whether a path is that of a folder, or leads into it; both are absolute and plain."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
-
-
 def check_consents(action: Action, consents: Consents) -> None:
     """Raise RefusedError for what the user did not allow, as far as the plan alone tells it."""
-    kind = kind_of(action)
+    kind = action.file.kind_with(action.keep)
     if action.act is Act.DELETE and not consents.permanently:
         raise RefusedError(Refusal.NOT_ALLOWED, "delete, without --permanently")
     if action.act.is_of_bytes and kind is not Kind.IDENTICAL_BYTES:
@@ -208,15 +189,6 @@ def check_consents(action: Action, consents: Consents) -> None:
         raise RefusedError(Refusal.NOT_ALLOWED, "near, without --near")
     if kind is Kind.IDENTICAL_TEXT and not (consents.text or consents.formats):
         raise RefusedError(Refusal.NOT_ALLOWED, "identical text, without --text or --formats-too")
-
-
-def kind_of(action: Action) -> Kind:
-    """Return how the two files are the same by their digests, whatever the plan calls it."""
-    if action.file.byte_digest == action.keep.byte_digest:
-        return Kind.IDENTICAL_BYTES
-    if action.file.text_digest == action.keep.text_digest:
-        return Kind.IDENTICAL_TEXT
-    return Kind.NEAR
 
 
 def check_same(
@@ -228,7 +200,7 @@ def check_same(
 ) -> None:
     """Read a file and the kept one through. Raises RefusedError unless they are what is planned."""
     file, kept = files
-    kind = kind_of(action)
+    kind = action.file.kind_with(action.keep)
     if kind is Kind.IDENTICAL_BYTES:
         _check_bytes(file, kept)
         return
@@ -269,7 +241,7 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
     found = b""
     try:
         os.lseek(kept.descriptor, at, os.SEEK_SET)
-        while len(found) < size and (more := os.read(kept.descriptor, size - len(found))):
+        while more := os.read(kept.descriptor, size - len(found)):
             found += more
     except OSError as error:
         raise kept.refused(Refusal.CHANGED, reason_of(error)) from None
@@ -278,7 +250,7 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What reading a file again found."""
+    """The sort of a file that was read again, and the features of its text."""
 
     is_document: bool
     features: Features | None
@@ -291,13 +263,16 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
     Raises RefusedError unless bytes and text are as planned.
     """
     known = None if settings.encoding is None else encoding_named(settings.encoding)
-    read, source = partial(_chunks, held.descriptor), held.source
+    read, source = partial(read_open, held.descriptor), held.source
     features = None
     try:
         if is_streamed(source, readers, read):
-            text, features = _streamed(
-                source, known or encoding_of_large(source, read), read, recipe
-            )
+            streamed = StreamedText(source, known or encoding_of_large(source, read), read)
+            if recipe is None:
+                deque(streamed.pieces(), maxlen=0)
+            else:
+                features = merged(segments(streamed.pieces(), recipe), recipe)
+            text = streamed.about()
         else:
             text = read_text(source, known, readers, read)
             features = all_features([text.text], recipe) if recipe else None
@@ -312,33 +287,3 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
         raise held.refused(Refusal.NO_TEXT, text.doubt)
     is_document = text.encoding.name in FORMATS or text.packing is not None
     return _Reading(is_document, features)
-
-
-def _chunks(descriptor: int, source: Source, limit: int | None) -> Generator[bytes]:
-    return read_open(descriptor, source, limit)
-
-
-def _streamed(
-    source: Source, encoding: Encoding, read: ReadChunks, recipe: Recipe | None
-) -> tuple[Text, Features | None]:
-    """Return the digests of a large file, and with a recipe its features. Raises SkipError."""
-    of_bytes, of_text = blake2b(digest_size=16), blake2b(digest_size=16)
-    damaged = length = 0
-
-    def chunks() -> Iterator[bytes]:
-        for chunk in read(source, None):
-            of_bytes.update(chunk)
-            yield chunk
-
-    def pieces() -> Iterator[str]:
-        nonlocal damaged, length
-        for text in decode_chunks(chunks(), encoding):
-            damaged, length = damaged + damage(text), length + len(text)
-            of_text.update(text.encode("utf-8", "surrogatepass"))
-            yield from chunks_of(text)
-
-    features = merged(segments(pieces(), recipe), recipe) if recipe else None
-    if recipe is None:
-        deque(pieces(), maxlen=0)
-    doubt = DAMAGED if is_damaged(damaged, length) else None
-    return Text("", encoding, of_bytes.digest(), of_text.digest(), doubt=doubt), features

@@ -47,7 +47,7 @@ class Decided:
     """What happens with the files of a group."""
 
     gone: tuple[Gone, ...]
-    """Those that go for the file that the rules prefer come first."""
+    """Files that go for the file which the rules prefer come first."""
     left: tuple[tuple[Candidate, str], ...]
     """The other files, if nothing goes for them, and why they stay; the preferred one first."""
 
@@ -114,11 +114,6 @@ class _Kept:
         return other, refusal
 
 
-def _is_one_file(one: Candidate, other: Candidate) -> bool:
-    """Whether two paths are names of one file: hard links of it."""
-    return (one.id.device, one.id.inode) == (other.id.device, other.id.inode)
-
-
 def with_text(files: Iterable[Candidate], digest: bytes) -> list[Candidate]:
     """The first file with this text of each sort that `near_refusal` tells apart."""
     found: dict[tuple[bool, bool], Candidate] = {}
@@ -138,26 +133,26 @@ def decide_group(
     """What happens with the files of a group, the one that the rules prefer first.
 
     `copy_of` has the files whose whole folder goes, each with its copy in the folder that stays.
-    `alike` has the similarity of texts to the first file, by digest, as far as it was computed.
+    `alike` has the similarity to the first file of each text that no `near_refusal` rules out.
     """
+    if len(pool) < 2:
+        return Decided((), ())
     order = sorted(pool, key=lambda each: (not each.stays, each.id.path in copy_of))
     gone, kept, left = dict[str, Gone](), _Kept(), dict[str, tuple[Candidate, str]]()
     for file in order:
         copy = kept.by_path.get(copy_of.get(file.id.path, ""))
         other, refusal = kept.like(file, copy, consents, act)
-        if other is not None and _is_one_file(file, other):
+        if other is not None and file.id.identity == other.id.identity:
             refusal = SAME_FILE
         if other is not None and not refusal and not file.stays:
-            is_same = other.id.byte_digest == file.id.byte_digest
-            kind = Kind.IDENTICAL_BYTES if is_same else Kind.IDENTICAL_TEXT
-            gone[file.id.path] = Gone(file, other, kind)
+            gone[file.id.path] = Gone(file, other, file.id.kind_with(other.id))
             continue
         if other is not None:
             left[file.id.path] = file, file.stays or refusal
         kept.add(file)
     _decide_near(pool, list(kept.by_path.values()), alike, (consents, act), gone, left)
     keeps = {each.keep.id.path for each in gone.values()}
-    if len(pool) > 1 and pool[0].id.path not in gone:
+    if pool[0].id.path not in gone:
         left = {pool[0].id.path: (pool[0], PREFERRED), **left}
     place = {each.id.path: place for place, each in enumerate(pool)}
     return Decided(
@@ -175,24 +170,21 @@ def _decide_near(  # noqa: PLR0913, PLR0917  (one decision on what `decide_group
     left: dict[str, tuple[Candidate, str]],
 ) -> None:
     """Add the similar files that go, and those that could have gone, to `gone` and `left`."""
-    if not pool:
-        return
     first = pool[0]
     # All files with the preferred text that stay; the preferred one itself may go for one of them.
     tops = with_text(sorted(kept, key=lambda each: each.key), first.id.text_digest)
     for file in kept:
         if file.id.text_digest == first.id.text_digest:
             continue
-        similarity = alike.get(file.id.text_digest)
         refusals = [near_refusal(file, each, *wished) for each in tops]
-        top = tops[refusals.index("")] if "" in refusals else tops[0]
-        reason = file.stays or ("" if "" in refusals else refusals[0])
-        floor = wished[0].near
-        if not reason and similarity is not None and floor is not None and similarity < floor:
-            reason = f"near: only {similarity:.3f} alike"
-        if reason or similarity is None:
-            left.setdefault(file.id.path, (file, reason or NEAR_ASKS))
+        if file.stays or "" not in refusals:
+            left.setdefault(file.id.path, (file, file.stays or refusals[0]))
             continue
+        similarity, floor = alike[file.id.text_digest], wished[0].near
+        if floor is None or similarity < floor:
+            left.setdefault(file.id.path, (file, f"near: only {similarity:.3f} alike"))
+            continue
+        top = tops[refusals.index("")]
         left.pop(file.id.path, None)
         gone[file.id.path] = Gone(file, top, Kind.NEAR, similarity)
         for path, each in gone.items():

@@ -6,10 +6,13 @@ import os
 import stat
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from simdup.errors import InputError
 from simdup.files.walk import NOISE_FOLDERS, TRASH_OF_A_USER
+from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -43,16 +46,15 @@ class Protection:
         leads around a protection. Raises InputError for one that does not exist.
         """
         protected, only = _identities(self.protected), _identities(self.only_under)
-        known: dict[str, frozenset[Identity]] = {}
+        above = cache(_above)
 
         def why(path: str) -> str:
             folder, name = os.path.split(path)
             if any(fnmatchcase(name, glob) for glob in self.names):
                 return "protected by its name"
-            above = _above(folder, known) if protected or only else frozenset()
-            if protected and not protected.isdisjoint({*above, _identity(path)}):
+            if protected and not protected.isdisjoint({*above(folder), _identity(path)}):
                 return "protected"
-            return "outside --only-under" if only and only.isdisjoint(above) else ""
+            return "outside --only-under" if only and only.isdisjoint(above(folder)) else ""
 
         return why
 
@@ -73,34 +75,24 @@ def is_noise(path: str) -> bool:
 
 def _identities(paths: Iterable[str]) -> set[Identity]:
     """Device and inode of each path. Raises InputError for one that does not exist."""
-    found = {path: _identity(path) for path in paths}
-    if missing := [path for path, identity in found.items() if identity is None]:
-        raise InputError(f"{missing[0]!r}: no such file or folder to protect or to stay in")
-    return {identity for identity in found.values() if identity is not None}
+    found = set()
+    for path in paths:
+        if (identity := _identity(path)) is None:
+            raise InputError(f"{path!r}: no such file or folder to protect or to stay in")
+        found.add(identity)
+    return found
 
 
 def _identity(path: str) -> Identity | None:
     try:
-        status = os.stat(path)
+        return identity_of(os.stat(path))
     except (OSError, ValueError):
         return None
-    return status.st_dev, status.st_ino
 
 
-def _above(folder: str, known: dict[str, frozenset[Identity]]) -> frozenset[Identity]:
-    """Device and inode of a folder and of all folders above it, as far as they can be seen."""
-    missing = []
-    while folder not in known:
-        missing.append(folder)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            break
-        folder = parent
-    above = known.get(folder, frozenset())
-    for each in reversed(missing):
-        identity = _identity(each)
-        above = known[each] = above if identity is None else above | {identity}
-    return above
+def _above(folder: str) -> frozenset[Identity | None]:
+    """Device and inode of a folder and of all folders above it; None for one not to be seen."""
+    return frozenset(map(_identity, (folder, *map(str, PurePath(folder).parents))))
 
 
 def changed_since(file: FileId) -> str:
@@ -111,6 +103,5 @@ def changed_since(file: FileId) -> str:
         return "gone since the scan"
     if not stat.S_ISREG(status.st_mode):
         return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no regular file any more"
-    now = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    seen = file.device, file.inode, file.size, file.mtime_ns, file.ctime_ns
-    return "" if now == seen else "changed since the scan"
+    now = *identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return "" if now == file.state else "changed since the scan"

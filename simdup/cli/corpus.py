@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,24 @@ import click
 from simdup.cli import options
 from simdup.cli.command import Group
 from simdup.cli.output import refuse_same_files, writer
+from simdup.cli.page import page_options, page_target
 from simdup.cli.terminal import progress, tell
+from simdup.report.page import LARGEST_PAGE
 from simdup.report.wording import count
 from simdup.settings import KEEPS, ROW_FORMATS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from simdup.corpus.records import Balance, CorpusResult
     from simdup.corpus.stay import Dropped
+    from simdup.progress import Progress
     from simdup.settings import Settings
 
 FORMATS = ("jsonl", "csv", "text")
+
+#: Characters of the texts that are read for a page. More would not fit, even well compressed.
+MOST_CHARACTERS = 4 * LARGEST_PAGE
 
 # The options that only one engine has.
 _OPTIONS_OF = {"local": ("jobs", "parts", "dropped"), "spark": ("master", "conf")}
@@ -76,6 +85,7 @@ def corpus_command() -> None:
     "Write the report to this file; with --keep, the rows, compressed if its name ends in .gz"
     " or .zst.",
 )
+@page_options("groups")
 @options.file(
     "--dropped",
     "With --keep, also write the rows that go to this file, as JSON Lines, each with the row that"
@@ -124,7 +134,8 @@ def scan_command(files: tuple[str, ...], **given: Any) -> int:
     is_local = given["engine"] == "local"
     if is_local:  # on Spark --output is a new folder
         named = [("FILE", path) for path in files if path != "-"]
-        outputs = [("--output", given["target"]), ("--dropped", given["dropped"])]
+        outputs = [(f"--{name}", given[name]) for name in ("html", "dropped")]
+        outputs.append(("--output", given["target"]))
         refuse_same_files(outputs, [*named, *options.dictionary_files(given)])
     settings = options.settings_from(given)
     _check(files, given)
@@ -138,23 +149,39 @@ def scan_command(files: tuple[str, ...], **given: Any) -> int:
 
 def _check(files: tuple[str, ...], given: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together."""
-    if given["dropped"] is not None and given["keep"] is None:
-        raise click.UsageError("--dropped goes with --keep, which drops rows")
     is_local, form = given["engine"] == "local", given["input_format"]
     if is_local and form is not None and "-" not in files:
         raise click.UsageError("--input-format goes with --engine spark, or with - for FILE")
     if not is_local and form == "tsv":
         raise click.UsageError("--input-format tsv goes with --engine local")
-    if given["keep"] is not None and given["target"] is None:
-        raise click.UsageError("--keep goes with --output FILE, where the rows are written")
-    if given["keep"] is not None and given["form"] is not None:
-        raise click.UsageError("--format is for reports; --keep writes rows as they were")
-    if given["keep"] is not None and given["parts"] is not None:
-        raise click.UsageError("--parts is for reports; leave out --keep")
+    if given["keep"] is not None:
+        _check_keep(given)
+    elif given["dropped"] is not None:
+        raise click.UsageError("--dropped goes with --keep, which drops rows")
+    if given["html"] is not None or given["opens"]:
+        _check_page(given)
     for engine, names in _OPTIONS_OF.items():
         wrong = next((name for name in names if given[name]), None)
         if wrong and engine != given["engine"]:
             raise click.UsageError(f"{options.spelled(wrong)} goes with --engine {engine}")
+
+
+def _check_keep(given: dict[str, Any]) -> None:
+    """Raise UsageError for options that do not go with --keep."""
+    if given["target"] is None:
+        raise click.UsageError("--keep goes with --output FILE, where the rows are written")
+    if given["form"] is not None:
+        raise click.UsageError("--format is for reports; --keep writes rows as they were")
+    if given["parts"] is not None:
+        raise click.UsageError("--parts is for reports; leave out --keep")
+
+
+def _check_page(given: dict[str, Any]) -> None:
+    """Raise UsageError for options that do not go with a page."""
+    if given["keep"] is not None:
+        raise click.UsageError("--html and --open are for reports; leave out --keep")
+    if given["engine"] != "local":
+        raise click.UsageError("--html and --open go with --engine local")
 
 
 def _on_this_machine(files: tuple[str, ...], settings: Settings, given: dict[str, Any]) -> Balance:
@@ -185,20 +212,40 @@ def _scanned(
     if keep is not None:
         check_target(opened, target)
     form = given["form"] or "jsonl"
-    write = writer(target, as_utf8=form == "jsonl")
+    write, write_page = writer(target, as_utf8=form == "jsonl"), page_target(given)
     lists = given["dropped"] is not None
     write_dropped = writer(given["dropped"], as_utf8=True) if lists else None
     bar = progress(quiet=given["quiet"])
     result = scan_tables(opened, settings, given["jobs"], bar)
     if keep is None:
         renders = {"jsonl": rows.render_jsonl, "csv": rows.render_csv, "text": rows.render}
-        write(renders[form](result, _ids(result, given["id_field"], quiet=given["quiet"])))
+        ids = _ids(result, given["id_field"], quiet=given["quiet"])
+        try:
+            write(renders[form](result, ids))
+        finally:  # whoever reads the output may have enough of it
+            if write_page is not None:
+                write_page(_page(result, ids, given, bar))
         return result.balance
     gone = dropped_for(result, keep, bar, is_measured=lists and settings.verified)
     if write_dropped is not None:
         write_dropped(rows.render_dropped(result, gone, _ids_of(result, gone, given["id_field"])))
     write(without(result, gone.rows, target))
     return replace(result.balance, dropped=len(gone.rows))
+
+
+def _page(
+    result: CorpusResult, ids: Sequence[Any] | None, given: dict[str, Any], bar: Progress
+) -> Iterator[str]:
+    """Yield the lines of the page, and read texts for it."""
+    from simdup.corpus.scan import member_texts
+    from simdup.report.page.rows import render_rows
+
+    about = {"language": given["lang"], "day": time.time()}
+    if given["html_texts"] == "none":
+        yield from render_rows(result, ids, bar, **about)
+        return
+    with member_texts(result, MOST_CHARACTERS) as read:
+        yield from render_rows(result, ids, bar, read=read, **about)
 
 
 def _ids_of(result: CorpusResult, gone: Dropped, field: str | None) -> list[Any] | None:

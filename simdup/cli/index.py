@@ -15,6 +15,7 @@ from simdup.cli.terminal import progress, tell, warn_of
 from simdup.errors import SimdupError
 from simdup.interrupt import INTERRUPTED
 from simdup.report.wording import count
+from simdup.settings import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,11 @@ def index_command() -> None:
 @_paths
 @options.recipe
 @options.filters
+@options.flag(
+    "--parts",
+    "Keep samples of all texts, by which `simdup query --parts` finds the larger text that a text"
+    " stands in.",
+)
 @options.jobs
 @options.quiet
 def build_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
@@ -58,9 +64,11 @@ def build_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     Examples:
       simdup index build library.simdup ~/books
       simdup index build pages.simdup crawl/ --bits 64 --include '*.html'
+      simdup index build library.simdup ~/books --parts
     """
     from simdup.index.index import Index
 
+    given["parts"] = PARTS if given["parts"] else None
     filters, settings = options.filters_from(given), options.settings_from(given)
     with Index.create(file, settings) as index:
         try:

@@ -190,6 +190,11 @@ def option(*names: str, **attributes: Any) -> Decorator:
     return click.option(*names[:-1], help=names[-1], show_default=shows_default, **attributes)
 
 
+def number(*names: str, default: int | None = None) -> Decorator:
+    """Return an option that takes a whole number from 1 on, of its names and its help."""
+    return option(*names, type=click.IntRange(min=1), default=default, metavar="N")
+
+
 def flag(*names: str) -> Decorator:
     """Return an option without a value, of its names and its help."""
     return option(*names, is_flag=True)
@@ -401,12 +406,8 @@ color = choice(
     "--color", COLOR, "Colours in a text report; auto: on a terminal, unless NO_COLOR is set."
 )
 
-jobs = option(
-    "-j",
-    "--jobs",
-    "Number of processes.  [default: one per core, if there is enough work]",
-    type=click.IntRange(min=1),
-    metavar="N",
+jobs = number(
+    "-j", "--jobs", "Number of processes.  [default: one per core, if there is enough work]"
 )
 
 quiet = flag("-q", "--quiet", "Show no progress, warnings or summary.")
@@ -472,7 +473,7 @@ def own_share(given: dict[str, Any]) -> float:
     return float(share)
 
 
-def _check_parts(given: dict[str, Any]) -> None:
+def check_parts(given: dict[str, Any]) -> None:
     """Raise UsageError for parts where no exact shares of shingles are computed."""
     if given.get("parts") is None:
         return
@@ -480,7 +481,7 @@ def _check_parts(given: dict[str, Any]) -> None:
         if given.get(name) not in {None, False}:
             without = "-k" if name == "k" else spelled(name)
             raise click.UsageError(f"--parts needs exact shares; leave out {without}")
-    if given["features"] != FeatureKind.SHINGLES.value:
+    if given.get("features", FeatureKind.SHINGLES.value) != FeatureKind.SHINGLES.value:
         raise click.UsageError("--parts goes with --features shingles")
 
 
@@ -494,7 +495,7 @@ def settings_from(given: dict[str, Any]) -> Settings:
     recipe = Recipe(bits=bits, **_as_fields(_named(given, "features", "hash", *_FEATURES_OF)))
     recipe.key()  # reads the dictionary and the stop words: better now than after the walk
     similarity, k = one_threshold(given)
-    _check_parts(given)
+    check_parts(given)
     others = _named(given, "linkage", "encoding", "formats", "converters", "parts")
     others["own_share"] = own_share(given)
     return Settings(recipe, similarity, k, not given.get("no_verify"), **others)

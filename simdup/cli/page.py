@@ -17,26 +17,29 @@ from simdup.report.page import LANGUAGES, LARGEST_PAGE
 from simdup.report.wording import printable, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from simdup.extract.readers import Readers
     from simdup.progress import Progress
     from simdup.records import Document, ScanResult, Skipped
 
 
-def page_options(default_texts: str, note: str = "") -> options.Decorator:
-    """Return `--html`, `--html-texts` (with its default and a note) and `--lang`."""
+def page_options(default_texts: str | None, note: str = "") -> options.Decorator:
+    """Return `--html`, `--html-texts` (with its default and a note), `--lang` and `--open`.
+
+    A page that never has texts has no default for them, and no such option.
+    """
+    texts = options.option(
+        "--html-texts",
+        f"Whether the page contains the texts of groups, up to {size(LARGEST_PAGE)} in all, so that"
+        f" they can be compared there.{note}  [default: {default_texts}]",
+        type=click.Choice(["none", "groups"]),
+    )
     return options.together(
         options.file(
             "--html", "Also write the result as a web page to this file; the page needs no network."
         ),
-        options.option(
-            "--html-texts",
-            "Whether the page contains the texts of groups, up to"
-            f" {size(LARGEST_PAGE)} in all, so that they can be compared there."
-            f"{note}  [default: {default_texts}]",
-            type=click.Choice(["none", "groups"]),
-        ),
+        *([] if default_texts is None else [texts]),
         options.option(
             "--lang",
             "The language that the page opens in.  [default: by the reader's browser]",
@@ -50,6 +53,28 @@ def page_options(default_texts: str, note: str = "") -> options.Decorator:
     )
 
 
+def page_target(given: dict[str, Any]) -> Callable[[Iterable[str]], None] | None:
+    """Return a function that writes the lines of a page, and opens it with `--open`.
+
+    Return None without `--html` and `--open`. Raises UsageError, and InputError now if the file
+    could not be written.
+    """
+    if given["html"] is None and not given["opens"]:
+        for name in ("html_texts", "lang"):
+            if given.get(name) is not None:
+                raise click.UsageError(f"{options.spelled(name)} goes with --html or --open")
+        return None
+    path = given["html"] or _temporary_place()
+    write = writer(path, as_utf8=True)
+
+    def write_page(lines: Iterable[str]) -> None:
+        write(lines)
+        if given["opens"]:
+            _open(path)
+
+    return write_page
+
+
 def page_writer(
     given: dict[str, Any],
     texts: str,
@@ -61,16 +86,11 @@ def page_writer(
     It does nothing without `--html` and `--open`.
     `texts` stands for `--html-texts` unless that was given. `locate` returns the document to
     read for the page, or why it is not read. `day` returns when the scan was, in seconds since
-    1970, or None. Raises UsageError, and InputError now if the file could not be written.
+    1970, or None. Raises as `page_target` does.
     """
-    if given["html"] is None and not given["opens"]:
-        for name in ("html_texts", "lang"):
-            if given[name] is not None:
-                raise click.UsageError(f"{options.spelled(name)} goes with --html or --open")
+    write, language = page_target(given), given["lang"]
+    if write is None:
         return lambda _result, _progress: None
-    path = given["html"] or _temporary_place()
-    write = writer(path, as_utf8=True)
-    language = given["lang"]
     texts = given["html_texts"] or texts
 
     def write_page(result: ScanResult, progress: Progress) -> None:
@@ -83,9 +103,8 @@ def page_writer(
             with closing(Readers(*result.settings.reading)) as readers:
                 every = result.groups + result.patterns
                 groups = progress(every, "texts", len(every))
-                write(render(result, language, partial(_text, readers, locate), groups, day()))
-        if given["opens"]:
-            _open(path)
+                read = partial(text_again, readers, locate)
+                write(render(result, language, read, groups, day()))
 
     return write_page
 
@@ -106,10 +125,14 @@ def _open(path: str) -> None:
     tell(f"the page {'is open' if is_open else 'found no browser'}: {printable(path)}")
 
 
-def _text(
+def text_again(
     readers: Readers, locate: Callable[[Document], Document | Skipped], document: Document
 ) -> str | Skipped:
-    """Return the text of a document for the page, or why it has none there."""
+    """Return the text of a document for the page, or why it has none there.
+
+    The file must have the bytes that it had when it was fingerprinted, if those are known: a page
+    holds no text that whoever named the file did not know.
+    """
     from simdup.files.read import WHOLE, SkipError, read_again
     from simdup.records import Reason, Skipped
 
@@ -119,6 +142,9 @@ def _text(
     if isinstance(found, Skipped):
         return found
     try:
-        return read_again(found, readers).text
+        text = read_again(found, readers)
     except SkipError as skip:
         return skip.at(document.path)
+    if document.bytes_digest not in {b"", text.bytes_digest}:
+        return Skipped(document.path, Reason.CHANGED)
+    return text.text

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections import deque
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import refuse_same_files, writer
+from simdup.cli.page import page_options, page_target, text_again
 from simdup.cli.terminal import look, tell
 from simdup.report.wording import count, percent
 
@@ -22,9 +26,12 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from simdup.cli.output import Lines
+    from simdup.extract.readers import Readers
     from simdup.index.index import Index
     from simdup.index.records import Answer, Searched
-    from simdup.records import Skipped
+    from simdup.records import Document, Skipped
+    from simdup.report.page.answers import Asked
     from simdup.settings import Settings
 
     Outcome: TypeAlias = Answer | Skipped
@@ -58,13 +65,12 @@ def _row(text: str) -> np.ndarray:
     multiple=True,
 )
 @options.thresholds
-@options.option(
+@options.number(
     "--top",
     "Show only the N most similar documents; without -s or -k, the N nearest, however little"
     " they are alike.",
-    type=click.IntRange(min=1),
-    metavar="N",
 )
+@options.parts
 @options.option("--bits", "Use the first bits of each fingerprint.  [default: all]", type=int)
 @options.companions
 @options.flag(
@@ -73,6 +79,7 @@ def _row(text: str) -> np.ndarray:
 @options.report_format(FORMATS, "text")
 @options.verbose
 @options.output
+@page_options("groups", " A file is opened for this only if the index saw these very bytes in it.")
 @options.color
 @options.quiet
 def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
@@ -86,36 +93,31 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
     Examples:
       simdup query library.simdup essay.docx
       simdup query library.simdup --text "It was a bright cold day in April" --top 3
+      simdup query library.simdup page.txt --parts
     """
     from simdup.index.index import Index
     from simdup.index.query import with_sets
     from simdup.index.records import Answer
     from simdup.records import Skipped
-    from simdup.report import query as answers
 
     _check(file, paths, given)
     form = "null" if given["null"] else given["form"] or "text"
-    write = writer(given["target"], as_utf8=form.startswith("json"))
-    with Index(file, options.companions_from(given)) as index:
-        outcomes, searched = _ask(index, paths, given)
-    found = with_sets([each for each in outcomes if isinstance(each, Answer)])
-    skipped = [each for each in outcomes if isinstance(each, Skipped)]
-    if form == "null":
-        write(answers.render_null(outcomes))
-    elif form == "text":
-        shape = look(given["color"], given["target"], verbose=given["verbose"])
-        write(answers.render(found, look=shape))
-    elif form == "csv":
-        write(answers.render_csv(found))
-    else:
-        render = answers.render_json if form == "json" else answers.render_jsonl
-        write(render(found, searched, skipped))
+    write, write_page = writer(given["target"], as_utf8=form.startswith("json")), page_target(given)
+    with Index(file, options.companions_from(given)) as index, _copied(paths) as files:
+        outcomes, searched = _ask(index, paths, files, given)
+        found = with_sets([each for each in outcomes if isinstance(each, Answer)])
+        skipped = [each for each in outcomes if isinstance(each, Skipped)]
+        try:
+            write(_rendered(form, found, outcomes, searched, given))
+        finally:  # whoever reads the output may have enough of it
+            if write_page is not None:
+                write_page(_page(file, found, outcomes, searched, given))
     if not given["quiet"]:
         for line in [*(f"simdup: {each}" for each in skipped), *_summary(found, searched)]:
             tell(line)
     if skipped:
         return TROUBLE
-    return 0 if any(answer.matches for answer in found) else NOTHING
+    return 0 if any(answer.matches or answer.parts for answer in found) else NOTHING
 
 
 def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
@@ -124,6 +126,9 @@ def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError(f"-0 prints only names; leave out --format {given['form']}")
     if not (paths or given["texts"] or given["rows"]):
         raise click.UsageError("give FILE..., --text or --fingerprint to search for")
+    options.check_parts(given)
+    if given["parts"] is not None and given["rows"]:
+        raise click.UsageError("--parts needs texts; leave out --fingerprint")
     from simdup.storage.sqlite import files_of
 
     inputs: list[tuple[str, str | Path | None]] = [
@@ -131,23 +136,125 @@ def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
         *(("FILE", path) for path in paths),
         *options.dictionary_files(given),
     ]
-    refuse_same_files([("--output", given["target"])], inputs)
+    refuse_same_files([("--html", given["html"]), ("--output", given["target"])], inputs)
+
+
+def _rendered(
+    form: str,
+    found: Sequence[Answer],
+    outcomes: Sequence[Outcome],
+    searched: Searched,
+    given: dict[str, Any],
+) -> Lines:
+    """Return the report in a format."""
+    from simdup.records import Skipped
+    from simdup.report import query as answers
+
+    if form == "null":
+        return answers.render_null(outcomes)
+    if form == "text":
+        shape = look(given["color"], given["target"], verbose=given["verbose"])
+        return answers.render(found, look=shape)
+    if form == "csv":
+        return answers.render_csv(found, has_parts=given["parts"] is not None)
+    render = answers.render_json if form == "json" else answers.render_jsonl
+    return render(found, searched, [each for each in outcomes if isinstance(each, Skipped)])
+
+
+def _page(
+    file: str,
+    found: Sequence[Answer],
+    outcomes: Sequence[Outcome],
+    searched: Searched,
+    given: dict[str, Any],
+) -> Iterator[str]:
+    """Yield the lines of the page, and read texts for it."""
+    from simdup.extract.readers import Readers
+    from simdup.records import Skipped
+    from simdup.report.page.answers import render_answers
+
+    skipped = [each for each in outcomes if isinstance(each, Skipped)]
+    with closing(Readers(*searched.settings.reading)) as readers:
+        read = partial(text_again, readers, _as_it_is_now)
+        yield from render_answers(
+            file,
+            _asked(found, outcomes, given, readers),
+            searched,
+            skipped,
+            language=given["lang"],
+            read=None if given["html_texts"] == "none" else read,
+            day=time.time(),
+        )
+
+
+def _asked(
+    found: Sequence[Answer],
+    outcomes: Sequence[Outcome],
+    given: dict[str, Any],
+    readers: Readers,
+) -> list[Asked]:
+    """Return each answer with how the text of its question is read.
+
+    The outcomes belong to files, then to the texts, then to the fingerprints that were given.
+    """
+    from simdup.records import Reason, Skipped
+    from simdup.report.page.answers import Asked
+
+    nothing = Skipped("", Reason.UNEXTRACTED)  # a fingerprint has no text
+    known = [*given["texts"], *([nothing] * len(given["rows"]))]
+    known = [None] * (len(outcomes) - len(known)) + known
+    pairs = zip(outcomes, known, strict=True)
+    kept = [text for outcome, text in pairs if not isinstance(outcome, Skipped)]
+    asked = []
+    for answer, text in zip(found, kept, strict=True):
+        if text is None and answer.document is not None:
+            asked.append(Asked(answer, partial(text_again, readers, _itself, answer.document)))
+        else:
+            asked.append(Asked(answer, partial(_itself, nothing if text is None else text)))
+    return asked
+
+
+_Anything = TypeVar("_Anything")
+
+
+def _itself(anything: _Anything) -> _Anything:
+    return anything
+
+
+def _as_it_is_now(document: Document) -> Document | Skipped:
+    """Return a document of the index with the present times of its file, or why it has none."""
+    from simdup.files.walk import listed
+    from simdup.records import Reason, Skipped
+
+    if not os.path.isabs(document.path):
+        return Skipped(document.path, Reason.VANISHED)  # a text that was added by name
+    (now,) = listed([document.path])
+    if isinstance(now, Skipped):
+        return now
+    if now.size != document.source.size:
+        return Skipped(document.path, Reason.CHANGED)
+    return replace(document, source=now)
 
 
 def _ask(
-    index: Index, paths: Sequence[str], given: dict[str, Any]
+    index: Index, paths: Sequence[str], files: Sequence[str], given: dict[str, Any]
 ) -> tuple[list[Outcome], Searched]:
-    """Return the outcome of every question, and how the index was searched."""
+    """Return the outcome of every question, and how the index was searched.
+
+    `files` are the paths, or copies of them.
+    """
     from simdup.index.records import Searched
 
     similarity, k = options.one_threshold(given)
+    if given["parts"] is not None:
+        index.check_for_parts()
     own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
-    settings = replace(own, similarity=similarity, k=k, verified=not given["no_verify"])
+    verified, parts = not given["no_verify"], given["parts"]
+    settings = replace(own, similarity=similarity, k=k, verified=verified, parts=parts)
     top, has_threshold = given["top"], given["similarity"] is not None or k is not None
     is_nearest = top is not None and not has_threshold
     how = {"settings": settings, "top": top, "is_any_alike": is_nearest}
-    with _copied(paths) as files:
-        outcomes = _in_order(paths, files, *index.query_files(files, **how))
+    outcomes = _in_order(paths, files, *index.query_files(files, **how))
     names = [str(place) for place in range(len(given["texts"]))]
     outcomes += _in_order(given["texts"], names, *index.query_texts(given["texts"], **how))
     outcomes += [answer for row in given["rows"] for answer in index.query_rows(row, **how)]
@@ -201,12 +308,17 @@ def _in_order(
 
 
 def _summary(found: Sequence[Answer], searched: Searched) -> list[str]:
+    from simdup.report.parts import parts_counted
+
     matches = sum(len(answer.matches) for answer in found)
     answered = sum(bool(answer.matches) for answer in found)
     lines = [
         f"{count(matches, 'document')} found for {answered:,} of {count(len(found), 'question')},"
         f" among {searched.documents:,}"
     ]
+    if (share := searched.settings.parts) is not None:
+        parts = sum(len(answer.parts) for answer in found)
+        lines.append(parts_counted(parts, share, "document"))
     k, want, chance = searched.k, searched.wanted, searched.recall
     if k is not None and want is not None and k < want:
         lines.append(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _BASE, _GRAM_BASE, _STEP = np.uint64(BASE), np.uint64(GRAM_BASE), np.uint64(WORD_STEP)
 _COUNTER_HASH = np.uint32(COUNTER_HASH)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
+_HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
 
 _SEPARATOR, _WORD, _SINGLE, _HAN, _MARK, _JOINS = (
     np.uint32(kind) for kind in (SEPARATOR, WORD, SINGLE, HAN, MARK, JOINS)
@@ -447,6 +448,127 @@ def count_values(
             counters[place] += counters[place] < 255
 
 
+@_compiled
+def values_among(
+    values: NDArray[np.uint32],
+    begins: Indices,
+    sizes: Indices,
+    others: Indices,
+    has: NDArray[np.uint8],
+    found: Indices,
+) -> None:
+    """How many values of each sketch have last bits that another text has.
+
+    Text others[i] has the last bits p where bit p of has[others[i]] is set, counted from the
+    lowest bit of each byte; the second dimension of `has` is a power of two.
+    """
+    last, low = np.uint32(8 * has.shape[1] - 1), np.uint32(7)
+    for i in range(len(begins)):
+        count = 0
+        for at in range(begins[i], begins[i] + sizes[i]):
+            place = values[at] & last
+            count += (has[others[i], place >> np.uint32(3)] >> (place & low)) & 1
+        found[i] = count
+
+
+@_compiled
+def listed_keys(
+    values: NDArray[np.uint32],
+    begins: Indices,
+    sizes: Indices,
+    texts: Indices,
+    limits: NDArray[np.uint32],
+    keys: Words,
+) -> int:
+    """Fill `keys` as `postings.listed_values` yields them for these sketches; return their number.
+
+    Text texts[i] has the i-th sketch, and is listed under its values up to limits[i].
+    """
+    count = 0
+    for i in range(len(begins)):
+        at, end = begins[i], begins[i] + sizes[i]
+        while at < end and values[at] <= limits[i]:
+            keys[count] = (np.uint64(values[at]) << _HALF) | np.uint64(texts[i])
+            count += 1
+            at += 1
+    return count
+
+
+@_compiled
+def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
+    """The keys by the last bits of their high halves, and where each bucket ends (buckets,).
+
+    Within a bucket, of which there are a power of two, keys stay in their order.
+    """
+    mask, ends = np.uint64(buckets - 1), np.zeros(buckets, np.int64)
+    for key in keys:
+        ends[(key >> _HALF) & mask] += 1
+    places, total = np.empty(buckets, np.int64), 0
+    for bucket in range(buckets):
+        places[bucket] = total
+        total += ends[bucket]
+        ends[bucket] = total
+    ordered = np.empty(len(keys), np.uint64)
+    for key in keys:
+        bucket = (key >> _HALF) & mask
+        ordered[places[bucket]] = key
+        places[bucket] += 1
+    return ordered, ends
+
+
+@_compiled
+def split_lists(keys: Words, most: int) -> tuple[NDArray[np.uint32], Indices, Words, Indices]:
+    """What `postings._split` returns of sorted keys; a short list has up to `most` of them."""
+    texts, others = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint64)
+    short, long = np.empty(len(keys) // 2, np.int64), np.empty(len(keys) // (most + 1), np.int64)
+    listed = left = shorts = longs = begin = 0
+    while begin < len(keys):
+        end = begin + 1
+        while end < len(keys) and keys[end] >> _HALF == keys[begin] >> _HALF:
+            end += 1
+        if end - begin > most:
+            others[left : left + end - begin] = keys[begin:end]
+            left += end - begin
+            long[longs] = end - begin
+            longs += 1
+        elif end - begin > 1:
+            for at in range(begin, end):
+                texts[listed] = np.uint32(keys[at] & _LOW)
+                listed += 1
+            short[shorts] = end - begin
+            shorts += 1
+        begin = end
+    return texts[:listed].copy(), short[:shorts].copy(), others[:left].copy(), long[:longs].copy()
+
+
+@_compiled
+def pairs_of_neighbours(keys: Words, neighbours: int, paired: int, below: np.uint64) -> Words:
+    """What `postings.neighbours` returns of sorted keys, in another order.
+
+    A text has no pairs of values that are more than one place apart if it then had more than
+    `paired`. Only hashes below `below` count.
+    """
+    found, count, begin = np.empty(len(keys), np.uint64), 0, 0
+    while begin < len(keys):
+        end = begin + 1
+        while end < len(keys) and keys[end] >> _HALF == keys[begin] >> _HALF:
+            end += 1
+        furthest = 1
+        while furthest < neighbours and (end - begin) * (furthest + 1) <= paired:
+            furthest += 1
+        if len(found) - count < (end - begin) * furthest:
+            found = np.append(found, np.empty(len(found) + (end - begin) * furthest, np.uint64))
+        for left in range(begin, end):
+            for right in range(left + 1, min(left + furthest + 1, end)):
+                mixed = _mix((keys[left] << _HALF) | (keys[right] & _LOW))
+                mixed = (mixed & ~_LOW) | (keys[left] >> _HALF)
+                if mixed < below:
+                    found[count] = mixed
+                    count += 1
+        begin = end
+    return found[:count].copy()
+
+
 @_inlined
 def _counter_shift(counters):
     """How far a hash of 32 bits is shifted to be the place of a counter."""
@@ -579,6 +701,11 @@ EVERY = (
     shared_values,
     shared_weights,
     count_values,
+    values_among,
+    listed_keys,
+    by_bucket,
+    split_lists,
+    pairs_of_neighbours,
     near_pairs,
     sieved_pairs,
     together,
@@ -603,6 +730,11 @@ def warmed() -> Iterator[None]:
         (read_only, places, places, found, found),
         (read_only, places, places, found, small, found, found),
         (read_only, places[:0], places[:0], small),
+        (read_only, places[:0], places[:0], places, small[None], places),
+        (read_only, places[:0], places[:0], places, codes, numbers),
+        (numbers, 1),
+        (numbers, 1),
+        (numbers, 1, 1, numbers[0]),
         (*near, found),
         (wide, wide, 0, *near, found),
         ((codes, codes, 0, places[:0], places, 0), places, 0, 0, small.astype(np.uint16), found),

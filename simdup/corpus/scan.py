@@ -7,7 +7,7 @@ Groups are arrays, since there may be a million of them.
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -36,11 +36,11 @@ from simdup.progress import silent
 from simdup.search.hamming import paired_distances
 from simdup.settings import Settings
 from simdup.text.chunking import batches
-from simdup.text.fields import named_fields
+from simdup.text.fields import named_fields, separated
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -182,6 +182,35 @@ def identities_of(result: CorpusResult, field: str, asked: Indices) -> list[Any]
     for value, (path, row) in zip(each_value, places, strict=True):
         found.append(RowPlace(f"{path}:{row}") if value is LACKING else value)
     return [found[place] for place in inverse.tolist()]
+
+
+@contextmanager
+def member_texts(result: CorpusResult, most: int) -> Iterator[Callable[[int], str | None]]:
+    """Give a function from the place of a member, among all of them, to its text, read again.
+
+    The first members have one, whose texts have `most` characters together; the others None.
+    Several fields are separated by an empty line. The function raises InputError if a file changed.
+    """
+    members, digests = result.groups.members, result.prints.text_digests
+    _, first, text = np.unique(digests, axis=0, return_index=True, return_inverse=True)
+    in_order = np.argsort(first)  # texts, in the order in which members have them
+    lengths = np.cumsum(result.rows.lengths[members[first[in_order]]])
+    wanted = in_order[: int(np.searchsorted(lengths, most, side="right"))]
+    by_row = np.argsort(members[first])
+    rank = np.argsort(by_row)
+    is_wanted = np.zeros(len(first), bool)
+    is_wanted[rank[wanted]] = True
+    rows, recipe = members[first[by_row]], result.settings.recipe
+    places, fields = rank[text.ravel()].tolist(), max(1, len(recipe.fields))
+    with closing(RereadTexts(result.rows, rows, digests[first[by_row]], recipe)) as reread:
+        reread.expect(np.flatnonzero(is_wanted))
+
+        def read(member: int) -> str | None:
+            if not is_wanted[places[member]]:
+                return None
+            return "\n\n".join(separated("".join(reread.chunks(places[member])), fields))
+
+        yield read
 
 
 class _TextsInMemory:

@@ -87,6 +87,9 @@ class Sketches:
         """The values of one text."""
         return self.values[self.begins[text] : self.begins[text] + self.sizes[text]]
 
+    def __iter__(self) -> Iterator[Values]:
+        return (self[text] for text in range(len(self)))
+
     def take(self, texts: Indices) -> Sketches:
         """The sketches of these texts, in this order; nothing is copied."""
         return Sketches(self.values, self.begins[texts], self.sizes[texts], self.mapped)
@@ -131,14 +134,18 @@ def sketches(
     `counts` (documents,) says how many features each document has, if it has more than these.
     """
     sizes = features.counts
-    documents = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
     limits = _limits(sizes if counts is None else counts, most_levels)
-    kept = features.ids <= limits[documents]
+    kept = features.ids <= np.repeat(limits, sizes)
     # One sort for all documents: the number of a document stands above its hashes.
-    keys = (documents[kept] << _HALF) | (features.ids[kept] >> _HALF)
+    bounds = np.arange(len(sizes) + 1, dtype=np.uint64) << _HALF
+    keys = np.repeat(bounds[:-1], sizes)
+    keys |= features.ids >> _HALF
+    keys = keys[kept]
     keys.sort()
-    keys = keys[np.diff(keys, prepend=keys[:1] + np.uint64(1)) != 0]
-    begins = np.searchsorted(keys, np.arange(len(sizes) + 1, dtype=np.uint64) << _HALF)
+    is_new = keys[1:] != keys[:-1]
+    if not is_new.all():
+        keys = keys[np.append(True, is_new)]
+    begins = np.searchsorted(keys, bounds)
     return Sketches(keys.astype(np.uint32), begins[:-1], np.diff(begins))
 
 

@@ -21,19 +21,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.arguments import check_jobs, check_type, path_list, text_list
-from simdup.errors import BadValueError
+from simdup.errors import BadValueError, InputError
 from simdup.files.fingerprint import Fingerprinted
 from simdup.files.folders import folder_pairs
 from simdup.files.group_files import match_documents
 from simdup.files.read import edition
 from simdup.files.walk import DEFAULTS
-from simdup.fingerprint.sketch import joined
+from simdup.fingerprint.sketch import is_dense, joined
 from simdup.index.block_tables import looked_up
 from simdup.index.file.connection import IndexFile, create_file
-from simdup.index.file.metadata import about, settings_of, with_bits
+from simdup.index.file.metadata import about, has_samples, settings_of, with_bits
 from simdup.index.file.snapshot import ReaderPool, documents, everything, problems
 from simdup.index.file.write import put
 from simdup.index.ingest import Ingestion
+from simdup.index.parts import candidates, with_parts
 from simdup.index.query import (
     Criteria,
     Queries,
@@ -92,7 +93,10 @@ class Index:
 
     @classmethod
     def create(cls, path: AnyPath, settings: Settings | None = None) -> Index:
-        """Make an empty index; the settings say how its fingerprints and texts are made."""
+        """Make an empty index; the settings say how its fingerprints and texts are made.
+
+        With `parts`, whatever their share, it keeps samples by which a query finds parts.
+        """
         settings = settings or Settings()
         create_file(os.fspath(path), about(settings))
         return cls(path, settings)
@@ -140,6 +144,12 @@ class Index:
             formats=own.formats,
             converters=own.converters,
         )
+
+    def check_for_parts(self) -> None:
+        """Raise InputError unless the index keeps the samples by which parts are found."""
+        if not has_samples(self._readers.about):
+            how = "`simdup index build --parts` makes an index that does"
+            raise InputError(f"{self.path!r}: it keeps no samples to find parts by; {how}")
 
     def at(self, bits: int) -> Settings:
         """Return the settings for the first bits of each fingerprint. Raises InputError."""
@@ -197,7 +207,10 @@ class Index:
             os.fsencode(name)
         if wrong := [name for name in called if not name or os.path.isabs(name)]:
             raise BadValueError(f"a name must not be empty or an absolute path, as {wrong[0]!r} is")
-        made, skipped = of_texts(called, every_text, self.settings, is_sketched=True)
+        has_parts = has_samples(self._readers.about)
+        made, skipped = of_texts(
+            called, every_text, self.settings, is_sketched=True, is_dense=has_parts
+        )
         known = [each for each in made.documents if each is not None]
         replaced = self.put(known, made.rows, made.sketches or joined([]))
         added = len({each.path for each in known}) - replaced
@@ -213,6 +226,9 @@ class Index:
             raise BadValueError(f"rows of {rows.shape} for {len(known)} documents")
         if len(sketches) != len(known):
             raise BadValueError(f"{len(sketches)} sketches for {len(known)} documents")
+        counts = (each.features for each in known)
+        if has_samples(self._readers.about) and not all(map(is_dense, sketches.each(), counts)):
+            raise BadValueError("an index for parts needs dense sketches")
         with closing(IndexFile(self.path, to_write=True)) as writer, writer.writing():
             return put(writer, known, rows, sketches)
 
@@ -276,13 +292,15 @@ class Index:
         and the rest of the recipe is the index's own. `top` keeps the most similar; without
         settings, or with `is_any_alike`, it gives the nearest, however little they are alike.
         `own_share` is not asked for, so texts of one pattern are answers too; `scan` sets them
-        aside. A text without a letter or digit is like nothing.
+        aside. With `parts`, answers also say in which documents a text stands, and which stand
+        in it; the index must be made for that, by settings with `parts`. A text without a letter
+        or digit is like nothing.
         """
         asked = text_list(texts)
         found, _ = self.query_texts(asked, settings, top, is_any_alike=is_any_alike)
-        matches = {answer.question: answer.matches for answer in found}
+        answers = {answer.question: answer for answer in found}
         names = map(str, range(len(asked)))
-        return tuple(Answer(name, matches.get(name, ())) for name in names)
+        return tuple(answers.get(name, Answer(name, ())) for name in names)
 
     def query_texts(
         self,
@@ -340,13 +358,18 @@ class Index:
         if is_any_alike and top is None:
             raise BadValueError("the nearest are all documents, unless top says how many")
         own = self.settings if settings is None else self.settings_for(settings)
+        if own.parts is not None:
+            self.check_for_parts()
         return Criteria(own, top, is_any_alike or (settings is None and top is not None))
 
     def _answers(self, queries: Queries, criteria: Criteria) -> tuple[Answer, ...]:
+        has_parts = criteria.settings.parts is not None
         with self._readers.one() as reader, reader.reading():
             near = self._near(reader, queries.rows, criteria)
             known = documents(reader, np.unique(near[:, 1]))
-        return answered(queries, near, known, criteria)
+            asked = candidates(reader, queries, criteria.settings) if has_parts else []
+        found = answered(queries, near, known, criteria)
+        return with_parts(found, queries, asked, criteria.settings) if has_parts else found
 
     def _near(self, reader: IndexFile, rows: Rows, criteria: Criteria) -> Numbers:
         """Return the fingerprints to look at for each query, as `segments.within` does."""

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 # A batch is written when it has so many documents, or after so many seconds.
 BATCH_DOCUMENTS, BATCH_SECONDS = 4096, 5.0
 
+# It is also written when its sketches have so many values, which are 16 MB.
+BATCH_VALUES = 1 << 22
+
 
 class Ingestion:
     """One change of an index by what is found under some paths."""
@@ -112,7 +115,7 @@ class Ingestion:
         rows: list[Rows] = []
         sketches: list[Sketches] = []
         last = time.monotonic()
-        options = options_of(self.settings, is_sketched=True)
+        options = options_of(self.settings, is_sketched=True, is_dense=self.file.has_samples)
         parts = fingerprint_all(waiting, options, self.jobs)
         for _, part in self.progress(parts, "read", count, lambda done: len(done[0])):
             kept = without_degenerate(part, self.settings.recipe.bits)
@@ -120,7 +123,8 @@ class Ingestion:
             batch += kept.documents
             rows.append(kept.rows)
             sketches += [] if kept.sketches is None else [kept.sketches]
-            if len(batch) >= BATCH_DOCUMENTS or time.monotonic() - last > BATCH_SECONDS:
+            is_full = len(batch) >= BATCH_DOCUMENTS or _values(sketches) >= BATCH_VALUES
+            if is_full or time.monotonic() - last > BATCH_SECONDS:
                 self._put(batch, rows, sketches)
                 batch, rows, sketches, last = [], [], [], time.monotonic()
         if batch:
@@ -201,3 +205,8 @@ class Ingestion:
             and document.path not in trouble
             and not document.path.startswith(inside)
         ]
+
+
+def _values(sketches: Sequence[Sketches]) -> int:
+    """How many values some sketches have together."""
+    return sum(int(each.sizes.sum()) for each in sketches)

@@ -20,6 +20,7 @@ from simdup.files.walk import listed
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.features import all_features, concatenated
 from simdup.fingerprint.simhash import fingerprint_texts
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEVELS, Sketches, joined
 from simdup.index.records import Answer, Match
 from simdup.match.candidates import search_distance
 from simdup.match.own_share import least_similarity
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.fingerprint.features import Features
-    from simdup.fingerprint.sketch import Sketches
     from simdup.index.segments import Numbers
     from simdup.search.hamming import Rows
     from simdup.settings import Settings
@@ -73,10 +73,13 @@ class Queries:
     """None where nobody asked for them."""
 
 
-def options_of(settings: Settings, *, is_sketched: bool = False) -> FingerprintOptions:
-    """Return how files are read and fingerprinted."""
+def options_of(
+    settings: Settings, *, is_sketched: bool = False, is_dense: bool = False
+) -> FingerprintOptions:
+    """Return how files are read and fingerprinted, perhaps with dense sketches."""
+    sketched = is_sketched, DENSE_LEVELS if is_dense else LEVELS
     return FingerprintOptions(
-        settings.recipe, settings.encoding, settings.formats, settings.converters, is_sketched
+        settings.recipe, settings.encoding, settings.formats, settings.converters, *sketched
     )
 
 
@@ -93,20 +96,38 @@ def of_files(
                 skipped.append(each)
     bits = settings.recipe.bits
     documents, rows = list[Document](), [np.empty((0, bits // 8), np.uint8)]
-    for _, part in fingerprint_all(deque(tasks(sources)), options_of(settings), 1):
+    sketches, are_dense = list[Sketches](), settings.parts is not None
+    options = options_of(settings, is_sketched=are_dense, is_dense=are_dense)
+    for _, part in fingerprint_all(deque(tasks(sources)), options, 1):
         made = without_degenerate(part, bits)
         documents += made.documents
         rows.append(made.rows)
+        sketches += [] if made.sketches is None else [made.sketches]
         skipped += made.skipped
     names = tuple(document.path for document in documents)
-    return Queries(names, np.concatenate(rows), tuple(documents)), skipped
+    dense = joined(sketches) if are_dense else None
+    return Queries(names, np.concatenate(rows), tuple(documents), sketches=dense), skipped
 
 
 def of_texts(
-    names: Sequence[str], texts: Sequence[str], settings: Settings, *, is_sketched: bool = False
+    names: Sequence[str],
+    texts: Sequence[str],
+    settings: Settings,
+    *,
+    is_sketched: bool = False,
+    is_dense: bool = False,
 ) -> tuple[Queries, list[Skipped]]:
-    """Return texts as queries, and the texts that have nothing to compare."""
-    made = fingerprint_texts(texts, settings.recipe, is_sketched=is_sketched)
+    """Return texts as queries, and the texts that have nothing to compare.
+
+    They have sketches if asked for, dense ones also where the settings ask for parts.
+    """
+    are_dense = is_dense or settings.parts is not None
+    made = fingerprint_texts(
+        texts,
+        settings.recipe,
+        is_sketched=is_sketched or are_dense,
+        most_levels=DENSE_LEVELS if are_dense else LEVELS,
+    )
     found = tuple(
         _document(name, text, int(made.counts[row]), made.digests[row].tobytes())
         if made.counts[row]
@@ -173,7 +194,12 @@ def answered(
         similarity = float(similarities[place])
         found[query].append(Match(document, kind, distance, similarity, bool(is_exact[place])))
     best = [sorted(matches, key=_most_similar_first)[: criteria.top] for matches in found]
-    return with_sets([Answer(*each) for each in zip(queries.names, map(tuple, best), strict=True)])
+    return with_sets(
+        [
+            Answer(*each)
+            for each in zip(queries.names, map(tuple, best), queries.documents, strict=True)
+        ]
+    )
 
 
 def with_sets(answers: Sequence[Answer]) -> tuple[Answer, ...]:
@@ -231,7 +257,8 @@ def _is_alike(
 
     `counts` (m,) is the number of features of the shorter text, where both are known.
     """
-    k = replace(settings, verified=False).distance  # no further than where chance would answer
+    bare = replace(settings, verified=False, parts=None)
+    k = bare.distance  # no further than where chance would answer
     if settings.verified:
         least = least_similarity(settings.similarity, counts)
     else:

@@ -32,6 +32,23 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundPart:
+    """A document of an index in which a query stands, or which stands in a query."""
+
+    document: Document
+    is_whole: bool
+    """Whether the document is the larger text, and the query the part."""
+    share: float
+    """The share of the distinct shingles of the part that the larger text has, from 0 to 1."""
+    start: int | None = None
+    """Where the part begins in the larger text, in characters, from 0; None if not exact."""
+    end: int | None = None
+    """Where it ends: the first character after it."""
+    is_exact: bool = False
+    """Whether `share` was computed from the texts; if not, it is estimated from samples."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The documents of an index that are like one query."""
 
@@ -39,6 +56,11 @@ class Answer:
     """The path of a file, the place of a text, or a fingerprint in hexadecimal."""
     matches: tuple[Match, ...]
     """Most similar first, and documents with the same text beside each other."""
+    document: Document | None = None
+    """What is known of the text that was asked for; None for a fingerprint."""
+    parts: tuple[FoundPart, ...] = ()
+    """Larger documents first, the ones with the largest share before others; then documents that
+    stand in the query, in the order of their places. None unless asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from simdup.compute.memory import return_freed_memory
 from simdup.errors import TooManyPairsError
 from simdup.match.candidates import affordable_distance, reach_of, sample, search_distance
 from simdup.match.exclusions import NO_EXCLUSIONS
@@ -424,7 +423,6 @@ class LocalEngine:
             if self._may_lack_families():
                 family = self._sketched_families(sketches, family)
             self.shares = OwnShares(sketches, self.texts.counts, family)
-            return_freed_memory()
         is_similar = similarities >= least
         pairs, similarities = pairs[is_similar], similarities[is_similar]
         shares = self._own_shares(pairs)

@@ -15,12 +15,20 @@ numbers, so that sums do not depend on their order.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, parts
+from simdup.compute.compiled import (
+    in_threads,
+    load_kernels_if_worth,
+    loaded_kernels,
+    parts,
+    threads,
+)
 from simdup.compute.hashing import COUNTER_HASH
+from simdup.compute.memory import return_freed_memory
 from simdup.fingerprint.features import Features
 from simdup.fingerprint.sketch import LEVELS, joined, levels, of_each
 from simdup.match.verify import decide, products
@@ -62,6 +70,10 @@ UNIT = 1 << 16
 # Counters of shingles, a power of two: 32 MB, of which a small collection touches little. The
 # number is always the same, so that further texts do not change which shingles meet in one.
 COUNTERS = 1 << 25
+
+# The most threads that count, each of which needs counters of its own, and for how many parts of
+# VALUES_AT_ONCE a further one pays.
+COUNTING, PARTS_WORTH = 2, 8
 
 # Counters that are looked at to estimate how many strangers one has.
 SAMPLED_COUNTERS = 1 << 16
@@ -132,19 +144,29 @@ class OwnShares:
         family: Indices,
         frequencies: CountedValues | None = None,
     ) -> None:
-        """Count in how many families each shingle is.
+        """Take texts with `counts` features (n,), which are in the families `family` (n,).
 
-        `counts` (n,) is the number of features of each text, `family` (n,) the number of its
-        family. If these are some texts of a collection, `frequencies` are the ones of all.
+        If these are some texts of a collection, `frequencies` are the ones of all. Without them
+        the values of all sketches are counted when the first pair is asked for.
         """
         self._sketches, self._levels, self.family = sketches, levels(counts), family
-        self._frequencies = frequencies or Frequencies(sketches, family)
+        self._given_frequencies = frequencies
+
+    @cached_property
+    def _frequencies(self) -> CountedValues:
+        if self._given_frequencies is not None:
+            return self._given_frequencies
+        counted = Frequencies(self._sketches, self.family)
+        return_freed_memory()
+        return counted
 
     def of(self, pairs: Indices) -> Similarities:
         """The own share of each pair of texts, from 0 to 1; (m,).
 
         It is 1 where the sketches share nothing, since then nobody else has what the texts share.
         """
+        if not len(pairs):  # and counting takes 32 MB
+            return np.empty(0)
         made = self._weighed(pairs, self._levels[pairs].max(axis=1))
         count, of_one, of_two = made[:, :3].T
         is_one = self.family[pairs[:, 0]] == self.family[pairs[:, 1]]
@@ -224,10 +246,8 @@ class Frequencies(CountedValues):
 
     def __init__(self, sketches: Sketches, family: Indices) -> None:
         """Count the values of all sketches; `family` (n,) is the number of each one's family."""
-        counters = new_counters()
         is_alone = np.bincount(family, minlength=len(family))[family] == 1
-        for part in parts_of_texts(sketches.sizes, np.flatnonzero(is_alone)):
-            count(counters, sketches.take(part))
+        counters = _counted(sketches, parts_of_texts(sketches.sizes, np.flatnonzero(is_alone)))
         together = np.flatnonzero(~is_alone)
         parts = parts_of_texts(sketches.sizes, together[np.argsort(family[together])])
         for values in values_of_families((sketches.take(part), family[part]) for part in parts):
@@ -240,10 +260,31 @@ def new_counters() -> Counters:
     return np.zeros(COUNTERS, np.uint8)
 
 
+def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
+    """Counters of the values of sketches, whose texts come in parts.
+
+    With kernels, threads share the parts; each has counters of its own, added up in the end.
+    """
+    most = 1 if loaded_kernels() is None else min(COUNTING, threads())
+    shares = min(most, len(parts) // PARTS_WORTH + 1)
+
+    def counted(share: int) -> Counters:
+        counters = new_counters()
+        for part in parts[share::shares]:
+            count(counters, sketches.take(part))
+        return counters
+
+    counters, *more = in_threads(counted, range(shares))
+    for others in more:
+        np.minimum(counters, MOST_COUNTED - others, out=counters)
+        counters += others
+    return counters
+
+
 def count(counters: Counters, sketches: Sketches) -> None:
     """Count the values of some sketches, each as often as it stands there."""
     if kernels := loaded_kernels():
-        kernels.count_values(*_as_kernels_take(sketches), counters)
+        kernels.count_values(*as_kernels_take(sketches), counters)
         sketches.release()
         return
     values = sketches.joined()
@@ -350,7 +391,7 @@ def _compiled(
 
         def fill(
             part: slice,
-            sketched: tuple[Values, Indices, Indices] = _as_kernels_take(asked),
+            sketched: tuple[Values, Indices, Indices] = as_kernels_take(asked),
             of_pairs: Indices = of_pairs,
             made: Indices = made,
         ) -> None:
@@ -374,7 +415,7 @@ def _in_memory(sketches: Sketches, limited: Indices) -> tuple[Sketches, Indices]
     return asked, np.column_stack((np.searchsorted(texts, limited[:, :2]), limited[:, 2]))
 
 
-def _as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:
+def as_kernels_take(sketches: Sketches) -> tuple[Values, Indices, Indices]:
     """The arrays of sketches, with types for which kernels are compiled."""
     values = sketches.values.view()
     values.flags.writeable = False  # as those of a file are

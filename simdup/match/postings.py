@@ -16,20 +16,21 @@ Zweig, "Syntactic clustering of the web", 1997, for passing over what too many s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
 from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, threads
 from simdup.compute.hashing import mix64
 from simdup.compute.memory import return_freed_memory
-from simdup.match.own_share import parts_of_texts
+from simdup.match.own_share import as_kernels_take, parts_of_texts
 from simdup.progress import silent
 from simdup.search.distinct import distinct_numbers
 from simdup.search.pairs import CHUNK, ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Keys = NDArray[np.uint64]
     Numbers = NDArray[np.uint32]
+
+Result = TypeVar("Result")
 
 #: Up to so many texts, fingerprints are compared all with all. Beyond that, going through lists
 #: costs less than looking at the pairs that are near by chance.
@@ -167,18 +170,22 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int
 
     def common_values() -> Iterator[Keys]:
         """Yield the common values, each under its text."""
-        for keys in _bucketed(values, buckets):
-            short, others, _ = _split(keys)
+        for short, others, _ in _each_in_threads(_split, _bucketed(values, buckets)):
             by_value.append(short)
             yield (others << _HALF) | (others >> _HALF)
 
-    pairs = map(neighbours, _bucketed(common_values(), buckets))
-    for keys in _bucketed(pairs, buckets):
-        short, others, sizes = _split(keys)
+    pairs = _each_in_threads(neighbours, _bucketed(common_values(), buckets))
+    for short, others, sizes in _each_in_threads(_split, _bucketed(pairs, buckets)):
         by_two.append(short)
         long.append(Lists((others & _LOW).astype(np.uint32), sizes))
     entries = sum(len(part.texts) for part in by_value)
     return entries, _joined(by_value, by_two), _joined(long)
+
+
+def _each_in_threads(work: Callable[[Keys], Result], several: Iterator[Keys]) -> Iterator[Result]:
+    """Yield the result of work on each of several arrays, of which few are there at once."""
+    while some := list(islice(several, threads())):
+        yield from in_threads(work, some)
 
 
 def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
@@ -191,10 +198,20 @@ def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
     limits = np.uint32(_LOW) >> depths.astype(np.uint32)
     # In the order of the file that has the sketches, which is read once then.
     for part in parts_of_texts(sketches.sizes, np.argsort(sketches.begins, kind="stable")):
-        taken = sketches.take(part)
-        values, texts = taken.joined(), np.repeat(part, taken.sizes)
-        is_listed = values <= limits[texts]
-        yield (values[is_listed].astype(np.uint64) << _HALF) | texts[is_listed].astype(np.uint64)
+        yield _listed(sketches.take(part), part, limits[part])
+
+
+def _listed(sketches: Sketches, texts: Indices, limits: Numbers) -> Keys:
+    """The keys of some texts, each with its sketch and the largest value it is listed under."""
+    if kernels := loaded_kernels():
+        keys = np.empty(int(sketches.sizes.sum()), np.uint64)
+        count = kernels.listed_keys(*as_kernels_take(sketches), texts, limits, keys)
+        sketches.release()
+        return keys[:count]
+    values, owners = sketches.joined(), np.repeat(np.arange(len(texts)), sketches.sizes)
+    is_listed = values <= limits[owners]
+    listed, owners = values[is_listed].astype(np.uint64), texts[owners[is_listed]]
+    return (listed << _HALF) | owners.astype(np.uint64)
 
 
 def _bucketed(chunks: Iterable[Keys], buckets: int) -> Iterator[Keys]:
@@ -204,18 +221,29 @@ def _bucketed(chunks: Iterable[Keys], buckets: int) -> Iterator[Keys]:
     """
     piles: list[list[Keys]] = [[_NO_KEYS] for _ in range(buckets)]
     for keys in chunks:
-        bucket = ((keys >> _HALF) & np.uint64(buckets - 1)).astype(np.uint16)
-        order = np.argsort(bucket, kind="stable")
-        ends = np.cumsum(np.bincount(bucket, minlength=buckets))
-        for pile, part in zip(piles, np.split(keys[order], ends[:-1]), strict=True):
+        ordered, ends = _by_bucket(keys, buckets)
+        for pile, part in zip(piles, np.split(ordered, ends[:-1]), strict=True):
             pile.append(part.copy())  # a view would hold on to all keys
     while piles:
         yield np.concatenate(piles.pop())
 
 
+def _by_bucket(keys: Keys, buckets: int) -> tuple[Keys, Indices]:
+    """The keys by the last bits of their high halves, and where each bucket ends."""
+    if kernels := loaded_kernels():
+        found: tuple[Keys, Indices] = kernels.by_bucket(keys, buckets)
+        return found
+    bucket = ((keys >> _HALF) & np.uint64(buckets - 1)).astype(np.uint16)
+    order = np.argsort(bucket, kind="stable")
+    return keys[order], np.cumsum(np.bincount(bucket, minlength=buckets))
+
+
 def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
     """The short lists of these keys; the keys of long lists, and the sizes of these."""
     keys.sort()
+    if kernels := loaded_kernels():
+        texts, short, others, long = kernels.split_lists(keys, MOST_TOGETHER)
+        return Lists(texts, short), others, long
     sizes = _run_lengths(keys >> _HALF)
     is_short, is_long = (sizes > 1) & (sizes <= MOST_TOGETHER), sizes > MOST_TOGETHER
     texts = (keys[np.repeat(is_short, sizes)] & _LOW).astype(np.uint32)
@@ -234,6 +262,9 @@ def neighbours(keys: Keys) -> Keys:
     `keys` have a text in the high half, and one of its common values in the low half.
     """
     keys.sort()
+    if kernels := loaded_kernels():
+        made: Keys = kernels.pairs_of_neighbours(keys, NEIGHBOURS, PAIRED, PAIRS_BELOW)
+        return made
     found = [_NO_KEYS]
     for apart in range(1, NEIGHBOURS + 1):
         sizes = _run_lengths(keys >> _HALF)

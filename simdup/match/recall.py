@@ -15,19 +15,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.compute.compiled import in_threads, loaded_kernels, parts
 from simdup.fingerprint.sketch import levels
 from simdup.match.candidates import sieve_distance
-from simdup.match.own_share import least_similarity, may_be_alike
+from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike
 from simdup.records import Interval
-from simdup.search.distinct import distinct_numbers
+from simdup.search.distinct import distinct_numbers, pair_keys
 from simdup.search.pairs import iter_pairs_between
 from simdup.theory import UNRELATED, bit_probability, within_probabilities
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from simdup.fingerprint.sketch import Sketches
@@ -61,7 +64,7 @@ MOST_OF_ONE = 16
 QUARTER, QUARTER_ERRORS = 4, 3
 
 # The bits of a value that are compared then, and the pairs whose values are looked up at once.
-PLACES, PAIRS_AT_ONCE = 16, 1 << 13
+PLACES, PAIRS_AT_ONCE = 16, 1 << 16
 
 # The deviation of a normal distribution that 95 % are within.
 _DEVIATION = 1.96
@@ -95,15 +98,11 @@ class Sample:
         self.pairs, self._least = near[first], least[first]
         """(m, 2): a sampled text, and a text that may be alike to it."""
         self.is_verified = False
-        self._keys = self._numbers(self.pairs)
+        self._keys = pair_keys(self.pairs, self._n)
         self._similarities = np.full(len(self.pairs), np.nan)
         self._is_sampled = np.zeros(self._n, bool)
         self._is_sampled[sampled] = True
         self._is_proposed = np.zeros(len(self.pairs), bool)
-
-    def _numbers(self, pairs: Indices) -> Indices:
-        """A number for each pair, whichever of its texts comes first."""
-        return pairs.min(axis=1) * self._n + pairs.max(axis=1)
 
     def _touching(self, pairs: Indices) -> Indices:
         """Which of these pairs have a sampled text."""
@@ -111,19 +110,19 @@ class Sample:
 
     def note_proposed(self, pairs: Indices) -> None:
         """Note which pairs of the sample are among these candidates of the run."""
-        proposed = self._numbers(pairs[self._touching(pairs)])
+        proposed = pair_keys(pairs[self._touching(pairs)], self._n)
         self._is_proposed |= np.isin(self._keys, proposed)
 
     def missing(self, pairs: Indices) -> Indices:
         """The pairs of the sample that are not among these, each once; (m, 2)."""
-        known = self._numbers(pairs[self._touching(pairs)])
+        known = pair_keys(pairs[self._touching(pairs)], self._n)
         keys = distinct_numbers(self._keys[~np.isin(self._keys, known)])
         return np.column_stack(np.divmod(keys, self._n))
 
     def note_similarities(self, pairs: Indices, similarities: Similarities) -> None:
         """Note the exact similarities of pairs, among which all pairs of the sample are."""
         touching = self._touching(pairs)
-        keys = self._numbers(pairs[touching])
+        keys = pair_keys(pairs[touching], self._n)
         order = np.argsort(keys)
         places = touching[order[np.searchsorted(keys[order], self._keys)]]
         self._similarities, self.is_verified = similarities[places], True
@@ -180,27 +179,48 @@ def _share_enough(
     """
     quarters = replace(sketches, sizes=-(-sketches.sizes // QUARTER))
     texts, number = np.unique(pairs[:, 0], return_inverse=True)
-    own, begin = quarters.take(texts), number << PLACES
-    has = np.zeros(len(texts) << PLACES, bool)
-    has[_places(own, np.arange(len(texts)) << PLACES)] = True
+    own = quarters.take(texts)
+    has: NDArray[Any] = np.zeros((len(texts), 1 << PLACES), bool)
+    has[np.repeat(np.arange(len(texts)), own.sizes), _last_bits(own)] = True
     shared = np.zeros(len(pairs), np.int64)
     # By the other text: sketches that lie in a file are read in their order.
     order = np.argsort(pairs[:, 1], kind="stable")
+    count: Callable[[Sketches, Indices, NDArray[Any]], Indices] = _counted
+    if loaded_kernels():  # in a cache there is room for bits
+        count, has = _counted_compiled, np.packbits(has, axis=1, bitorder="little")
     for low in range(0, len(pairs), PAIRS_AT_ONCE):
         part = order[low : low + PAIRS_AT_ONCE]
-        other = quarters.take(pairs[part, 1])
-        hits = np.concatenate(([0], np.cumsum(has[_places(other, begin[part])])))
-        ends = np.cumsum(other.sizes)
-        shared[part] = hits[ends] - hits[ends - other.sizes]
+        shared[part] = count(quarters.take(pairs[part, 1]), number[part], has)
     kept = 2.0 ** levels(counts)[pairs].max(axis=1) * QUARTER
     expected = least * np.sqrt(counts[pairs[:, 0]] * counts[pairs[:, 1]]) / kept
     return shared >= expected - QUARTER_ERRORS * np.sqrt(expected)
 
 
-def _places(sketches: Sketches, begins: Indices) -> Indices:
-    """The last PLACES bits of each value, counted from where its sketch begins."""
-    last = sketches.joined() & np.uint32((1 << PLACES) - 1)
-    return np.repeat(begins, sketches.sizes) + last
+def _counted(others: Sketches, number: Indices, has: Truths) -> Indices:
+    """How many values of each sketch have last bits that the text with its number `has`; (m,)."""
+    hits = has[np.repeat(number, others.sizes), _last_bits(others)]
+    before, ends = np.concatenate(([0], np.cumsum(hits))), np.cumsum(others.sizes)
+    counts: Indices = before[ends] - before[ends - others.sizes]
+    return counts
+
+
+def _counted_compiled(others: Sketches, number: Indices, has: NDArray[np.uint8]) -> Indices:
+    """What `_counted` returns, by compiled code in one thread for each core."""
+    (values, begins, sizes), found = as_kernels_take(others), np.empty(len(number), np.int64)
+
+    def fill(part: slice) -> None:
+        loaded_kernels().values_among(
+            values, begins[part], sizes[part], number[part], has, found[part]
+        )
+
+    in_threads(fill, parts(len(number)))
+    others.release()
+    return found
+
+
+def _last_bits(sketches: Sketches) -> NDArray[np.uint32]:
+    """The last PLACES bits of each value."""
+    return sketches.joined() & np.uint32((1 << PLACES) - 1)
 
 
 def _first_of_each(texts: Indices, order: NDArray[np.uint64]) -> Indices:

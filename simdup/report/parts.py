@@ -12,6 +12,7 @@ from simdup.report.wording import count, path_fields, percent, printable
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from simdup.index.records import FoundPart
     from simdup.records import Document, Group, Part
     from simdup.report.terminal import TerminalStyle
     from simdup.settings import Settings
@@ -39,6 +40,34 @@ def part_lines(
             yield f"  {percent(part.share):>7} of {printable(part.path)}, {place}"
     if most is not None and is_cut:
         yield f"and {count(len(parts) - most, 'more part')}"
+
+
+def parts_counted(number: int, share: float, noun: str = "file") -> str:
+    """How many parts were found of which larger texts, which `noun` names.
+
+    >>> parts_counted(1, 0.8)
+    '1 part of larger files (at least 80.0 % in them)'
+    """
+    found = count(number, "part") if number else "no part"
+    return f"{found} of larger {noun}s (at least {percent(share)} in them)"
+
+
+def found_lines(parts: Sequence[FoundPart]) -> Iterator[str]:
+    """The documents of an index that a question stands in, and those that stand in it."""
+    for part in parts:
+        share = percent(part.share) if part.is_exact else f"~{percent(part.share)}"
+        name = printable(part.document.path)
+        said = f"it is in {name}" if part.is_whole else f"{name} is in it"
+        place = f"characters {part.start:,} to {part.end:,}" if part.is_exact else "unknown place"
+        yield f"  {share:>7} of {said}, {place}"
+
+
+def found_fields(question: str, part: FoundPart) -> dict[str, Any]:
+    """A part that was found by a question, as fields of JSON."""
+    names = question, part.document.path
+    path, whole = names if part.is_whole else names[::-1]
+    figures = {"share": part.share, "exact": part.is_exact, "start": part.start, "end": part.end}
+    return path_fields(path) | path_fields(whole, "of") | figures
 
 
 def contained_lines(shares: tuple[float, float], names: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from simdup.files.sets import entries
 from simdup.index.records import Answer
 from simdup.records import Kind
 from simdup.report.json_csv import (
+    PART_COLUMNS,
     Report,
     as_json,
     as_jsonl,
@@ -20,6 +21,7 @@ from simdup.report.json_csv import (
     settings_fields,
     skipped_fields,
 )
+from simdup.report.parts import found_fields, found_lines
 from simdup.report.terminal import HEADING, PLAIN
 from simdup.report.text import entry_lines, null_names
 from simdup.report.wording import count, path_fields, percent, printable, size
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simdup.index.records import IndexInfo, Searched
-    from simdup.records import Skipped
+    from simdup.records import Document, Skipped
     from simdup.report.terminal import TerminalStyle
 
 COLUMNS = (
@@ -43,10 +45,8 @@ LONGEST_QUESTION = 60
 def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str]:
     """A line for each question, each followed by a line for every document that is like it."""
     for answer in found:
-        asked = printable(answer.question)
-        short = asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
-        number = count(len(answer.matches), "document") if answer.matches else "nothing"
-        yield f"{look.painted(f'{short}:', HEADING)} {number}"
+        short = short_question(answer.question)
+        yield f"{look.painted(f'{short}:', HEADING)} {_found(answer)}"
         for entry in entries(answer.matches):
             first, files = entry[0][0], sum(map(len, entry))
             has_its_bytes = len(entry) == 1 and first.kind is Kind.IDENTICAL_BYTES
@@ -59,6 +59,20 @@ def render(found: Sequence[Answer], look: TerminalStyle = PLAIN) -> Iterator[str
                 same=alike if has_its_bytes else "same",
                 noun="document",
             )
+        yield from found_lines(answer.parts)
+
+
+def _found(answer: Answer) -> str:
+    """How much was found for a question."""
+    alike = [count(len(answer.matches), "document")] if answer.matches else []
+    parts = [count(len(answer.parts), "part")] if answer.parts else []
+    return ", ".join(alike + parts) or "nothing"
+
+
+def short_question(question: str) -> str:
+    """A question, printable, of which no more than LONGEST_QUESTION characters are shown."""
+    asked = printable(question)
+    return asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
 
 
 def render_json(
@@ -75,41 +89,63 @@ def render_jsonl(
     return as_jsonl(_report(found, searched, skipped))
 
 
-def render_csv(found: Sequence[Answer]) -> Iterator[str]:
-    """All answers as CSV, a line for each document found; names are printable."""
-    yield csv_line(COLUMNS)
+def render_csv(found: Sequence[Answer], *, has_parts: bool = False) -> Iterator[str]:
+    """All answers as CSV, a line for each document found; names are printable.
+
+    If parts were asked for, those of a question follow the documents that are like it.
+    """
+    more = ("",) * len(PART_COLUMNS) if has_parts else ()
+    yield csv_line(COLUMNS + PART_COLUMNS if has_parts else COLUMNS)
     for answer in found:
         for match in answer.matches:
             about = printable(answer.question), match.kind.value, match.similarity
             close = int(match.is_exact), match.distance
             cells = *document_cells(match.document), *set_cells(match)
-            yield csv_line((*about, *close, *cells))
+            yield csv_line((*about, *close, *cells, *more))
+        for part in answer.parts:
+            names = printable(answer.question), printable(part.document.path)
+            path, whole = names if part.is_whole else names[::-1]
+            said = {"question": names[0], "kind": "part", "similarity": part.share, "path": path}
+            said["exact"] = int(part.is_exact)
+            place = whole, part.start, part.end
+            yield csv_line((*(said.get(name, "") for name in COLUMNS), *place))
 
 
 def render_null(outcomes: Sequence[Answer | Skipped]) -> Iterator[bytes]:
     """The names of the documents found, each ended by NUL, and one more NUL after each answer.
 
+    Documents in which a question stands, or which stand in it, follow those that are like it.
+
     A question without an answer has that one NUL too, so the n-th list belongs to the n-th
     question.
     """
     return null_names(
-        (match.document.path for match in (each.matches if isinstance(each, Answer) else ()))
-        for each in outcomes
+        dict.fromkeys(document.path for document in _documents(each)) for each in outcomes
     )
 
 
+def _documents(outcome: Answer | Skipped) -> list[Document]:
+    """All documents that were found for a question."""
+    if not isinstance(outcome, Answer):
+        return []
+    matches, parts = outcome.matches, outcome.parts
+    return [each.document for each in matches] + [each.document for each in parts]
+
+
 def _report(found: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]) -> Report:
+    has_parts = searched.settings.parts is not None
+    answers = (_answer(each, has_parts=has_parts) for each in found)
     search = {
         name: getattr(searched, name) for name in ("documents", "top", "k", "wanted", "recall")
     }
     return Report(
         "query",
         {"settings": settings_fields(searched.settings), "search": search},
-        {"answers": map(_answer, found), "skipped": map(skipped_fields, skipped)},
+        {"answers": answers, "skipped": map(skipped_fields, skipped)},
     )
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
     matches = [
         document_fields(match.document)
         | {
@@ -121,7 +157,9 @@ def _answer(answer: Answer) -> dict[str, Any]:
         }
         for match in answer.matches
     ]
-    return path_fields(answer.question, "question") | {"matches": matches}
+    found = path_fields(answer.question, "question") | {"matches": matches}
+    parts = [found_fields(answer.question, part) for part in answer.parts]
+    return found | {"parts": parts} if has_parts else found
 
 
 def render_info(info: IndexInfo) -> Iterator[str]:
@@ -137,6 +175,8 @@ def render_info(info: IndexInfo) -> Iterator[str]:
         yield f"left out   {printable(place)}"
     recipe = ", ".join(f"{name} {value}" for name, value in info.about["key"].items())
     yield f"recipe     {printable(recipe)}"
+    if info.about.get("parts"):
+        yield "parts      samples kept, for simdup query --parts"
     yield f"formats    {printable(', '.join(info.about['formats']) or 'text')}"
     if info.about["encoding"]:
         yield f"encoding   {printable(info.about['encoding'])}"

@@ -77,7 +77,7 @@ def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """
     for named in _named(result, ids):
         yield from text_lines(named, result.settings.recipe.bits)
-    yield from part_lines(_parts(result))
+    yield from part_lines(named_parts(result))
 
 
 def render_jsonl(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
@@ -112,7 +112,7 @@ def _placed_parts(result: CorpusResult) -> Iterator[PlacedPart]:
         yield PlacedPart(part, whole, share, *place)
 
 
-def _parts(result: CorpusResult) -> list[Part]:
+def named_parts(result: CorpusResult) -> list[Part]:
     """The parts as text names them."""
     return [
         Part(f"{each.part[0]}:{each.part[1]}", f"{each.whole[0]}:{each.whole[1]}", *each[2:])
@@ -148,7 +148,7 @@ def text_lines(named: NamedGroup, bits: int) -> Iterator[str]:
         alike = likeness(similarity, distance, bits) if position else ""
         close = closeness(kind, distance, is_verbose=True) if position else ""
         place = "" if name == f"{path}:{row}" else f"  ({printable(path)}:{row})"
-        yield f"  {alike:>7}  {close:<8} {_id_as_text(name)}{place}"
+        yield f"  {alike:>7}  {close:<8} {id_as_text(name)}{place}"
     yield ""
 
 
@@ -177,7 +177,7 @@ def csv_rows(named: NamedGroup) -> Iterator[tuple[object, ...]]:
     for position, member in enumerate(named.members()):
         name, path, row, _, *figures = member
         about = named.group.id, named.group.kind.value, int(position == 0)
-        yield (*about, *figures, _id_as_text(name), printable(path), row)
+        yield (*about, *figures, id_as_text(name), printable(path), row)
 
 
 def render_dropped(result: CorpusResult, gone: Dropped, ids: Sequence[Any] | None) -> Iterator[str]:
@@ -222,7 +222,7 @@ def id_as_json(value: Any) -> Any:  # noqa: ANN401
     return json.loads(escaped, parse_constant=str)
 
 
-def _id_as_text(name: Any) -> str:  # noqa: ANN401
+def id_as_text(name: Any) -> str:  # noqa: ANN401
     """The id of a row in text and CSV: a string as it is, anything else as JSON."""
     value = id_as_json(name)
     return printable(value if isinstance(value, str) else to_json(value))

@@ -16,7 +16,14 @@ from simdup.match.own_share import least_similarity
 from simdup.records import Kind, Reason
 from simdup.report.folders import folder_lines
 from simdup.report.order import WHOLE, ranked
-from simdup.report.parts import MOST_PARTS, MOSTLY, contained_lines, containments, part_lines
+from simdup.report.parts import (
+    MOST_PARTS,
+    MOSTLY,
+    contained_lines,
+    containments,
+    part_lines,
+    parts_counted,
+)
 from simdup.report.space import repeated
 from simdup.report.terminal import ASIDE, HEADING, KINDS, PLAIN, REMARK, width
 from simdup.report.wording import (
@@ -139,7 +146,7 @@ def _shown(result: ScanResult, look: TerminalStyle, view: View, *, siblings: boo
 
 
 def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
-    """What a report shows in the order in which it shows it: names ascend, all else improves."""
+    """The items in the order of a report: by name, or with the best one last, at the prompt."""
     return best_first if view.sort == "name" else best_first[::-1]
 
 
@@ -292,11 +299,14 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
         if left > 0:
             lines += islice(made, left + is_headed)
         left -= size_of_set
-    if is_cut:
-        identical = sum(each > 1 for each in copies[MOST_FILES:])
-        of_them = f", {identical:,} of them identical to another" if identical else ""
-        lines.append(f"  and {count(number - MOST_FILES, 'more file')}{of_them}")
-    return lines
+    return [*lines, _more_files(copies[MOST_FILES:])] if is_cut else lines
+
+
+def _more_files(copies: Sequence[int]) -> str:
+    """The line for files that are not shown, each with the number of files that have its bytes."""
+    identical = sum(each > 1 for each in copies)
+    of_them = f", {identical:,} of them identical to another" if identical else ""
+    return f"  and {count(len(copies), 'more file')}{of_them}"
 
 
 def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
@@ -336,7 +346,7 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
 
 
 def _inside(group: Group, place: int, settings: Settings) -> str:
-    """That most of a member stands in the first, or of the first in it, if that explains much."""
+    """A remark if most of a member stands in the first one, or most of the first in it; else ""."""
     similarity = group.members[place].similarity
     if not place or similarity is None or similarity >= MOSTLY:
         return ""
@@ -416,7 +426,7 @@ def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:
 
 
 def _remarks(document: Document, own_share: float | None = None, first: str = "") -> str:
-    """What the reader should know about a file and its likeness, in brackets."""
+    """Remarks about a file and its likeness, in brackets."""
     remarks = [first] if first else []
     if own_share is not None and own_share < EXPECTED:
         remarks.append(f"{percent(own_share)} theirs alone")
@@ -519,8 +529,7 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
     if unread := sum(each.reason is Reason.MISSING_EXTRA for each in result.skipped):
         lines.append(f"{count(unread, 'file')} left out: pip install 'simdup[docs]' reads them")
     if result.settings.parts is not None:
-        found = count(len(result.parts), "part") if result.parts else "no part"
-        lines.append(f"{found} of larger files (at least {percent(result.settings.parts)} in them)")
+        lines.append(parts_counted(len(result.parts), result.settings.parts))
     if stats.ignored:
         verb = "is" if stats.ignored == 1 else "are"
         lines.append(

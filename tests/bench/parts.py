@@ -5,7 +5,10 @@
 The labelled parts are those of fixtures/parts.py, one folder for each language. A part counts as
 found if it is listed, or in one group with the larger text. A place is right if it begins and ends
 within 5 % of the length: of the larger text, and of the part itself. A pair that is listed and has
-no label counts as wrong, unless it is another version of a labelled section.
+no label counts as wrong, unless one of the two is another version of a labelled section.
+
+The rows of an index are those of `index build --parts`, which is asked with each labelled part, and
+in turn with each larger text. Below them is how large it is, and what asking takes.
 
 With --time, the files of a folder, such as one that corpus.py makes, are scanned in turn without
 and with parts; the figures are the least of three rounds, in seconds of the processor.
@@ -22,27 +25,33 @@ from time import process_time
 from typing import TYPE_CHECKING
 
 from simdup.files.scan import scan
+from simdup.index.index import Index
+from simdup.records import Part
 from simdup.settings import PARTS, Settings
 
 if TYPE_CHECKING:
-    from simdup.records import ScanResult
+    from collections.abc import Iterator, Sequence
+
+    from simdup.records import Group
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures"))
 from parts import LANGUAGES, Collection, write
 
 ROUNDS = 3
 CLOSE = 0.05
-WIDTH = 24
+WIDTH = 28
 
 
-def measured(collection: Collection, root: Path, result: ScanResult) -> Counter[str]:
+def measured(
+    collection: Collection, root: Path, parts: Sequence[Part], found: Sequence[Group] = ()
+) -> Counter[str]:
     """How many labelled pairs of a collection were found, placed and taken for parts wrongly."""
 
     def name(path: str) -> str:
         return Path(path).relative_to(root).as_posix()
 
-    listed = {(name(part.path), name(part.whole)): part for part in result.parts}
-    groups = [{name(each.document.path) for each in group.members} for group in result.groups]
+    listed = {(name(part.path), name(part.whole)): part for part in parts}
+    groups = [{name(each.document.path) for each in group.members} for group in found]
     counts = Counter[str]()
     labels = set()
     for part, whole, is_part, _, start, end in collection.rows():
@@ -56,32 +65,61 @@ def measured(collection: Collection, root: Path, result: ScanResult) -> Counter[
             counts["listed"] += 1
             counts["in whole"] += error <= CLOSE * len(collection.files[whole])
             counts["in part"] += error <= CLOSE * (end - start)
-    counts["wrong"] += sum(pair not in labels and ".v" not in pair[0] for pair in listed)
+    counts["wrong"] += sum(pair not in labels and ".v" not in "".join(pair) for pair in listed)
     return counts
 
 
 def accuracy(share: float) -> list[str]:
-    """A table with a row for each language."""
+    """A table with a row for each language and way to ask, and the figures of indexes."""
     heads = ("parts", "recall", "others", "precision", "listed", "in whole", "in part")
     lines = ["".ljust(WIDTH) + "".join(f"{head:>11}" for head in heads)]
+    costs, settings = [""], Settings(parts=share)
     with TemporaryDirectory() as folder:
         write(Path(folder))
         for language in LANGUAGES:
-            root = Path(folder, language)
-            counts = measured(Collection(language), root, scan(root, Settings(parts=share)))
-            recall = counts["found"] / counts["parts"]
-            precision = counts["found"] / max(counts["found"] + counts["wrong"], 1)
-            placed = [counts[each] / max(counts["listed"], 1) for each in ("in whole", "in part")]
-            cells = (
-                f"{counts['parts']:,}",
-                f"{recall:.3f}",
-                f"{counts['others']:,}",
-                f"{precision:.3f}",
-                f"{counts['listed']:,}",
-                *(f"{each:.3f}" for each in placed),
-            )
-            lines.append(language.ljust(WIDTH) + "".join(f"{cell:>11}" for cell in cells))
-    return lines
+            root, labels = Path(folder, language), Collection(language)
+            found = scan(root, settings)
+            lines.append(_row(language, measured(labels, root, found.parts, found.groups)))
+            path = Path(folder, f"{language}.simdup")
+            with Index.create(path, settings) as index:
+                index.add(root)
+                for name, asked in (("by its parts", 0), ("by its wholes", 1)):
+                    began = process_time()
+                    questions = sorted({root / row[asked] for row in labels.rows()})
+                    parts = list(asked_for(index, questions, settings))
+                    each = 1000 * (process_time() - began) / len(questions)
+                    costs.append(f"{language}, {name}: {each:.1f} ms a question")
+                    lines.append(_row(f"{language}, index {name}", measured(labels, root, parts)))
+            with Index.create(f"{path}-plain") as plain:
+                plain.add(root)
+                sizes = (f"{each.info().bytes:,}" for each in (plain, index))
+                costs.append(f"{language}: {' and '.join(sizes)} bytes without and with samples")
+    return lines + costs
+
+
+def asked_for(index: Index, questions: Sequence[Path], settings: Settings) -> Iterator[Part]:
+    """The parts that an index finds for some questions."""
+    answers, _ = index.query_files(questions, settings)
+    for answer in answers:
+        for part in answer.parts:
+            names = answer.question, part.document.path
+            path, whole = names if part.is_whole else names[::-1]
+            yield Part(path, whole, part.share, part.start or 0, part.end or 0)
+
+
+def _row(name: str, counts: Counter[str]) -> str:
+    recall = counts["found"] / counts["parts"]
+    precision = counts["found"] / max(counts["found"] + counts["wrong"], 1)
+    placed = [counts[each] / max(counts["listed"], 1) for each in ("in whole", "in part")]
+    cells = (
+        f"{counts['parts']:,}",
+        f"{recall:.3f}",
+        f"{counts['others']:,}",
+        f"{precision:.3f}",
+        f"{counts['listed']:,}",
+        *(f"{each:.3f}" for each in placed),
+    )
+    return name.ljust(WIDTH) + "".join(f"{cell:>11}" for cell in cells)
 
 
 def times(folder: str) -> list[str]:

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+from contextlib import closing
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
 import pytest
-from plans import action, plan, seen, tree
+from plans import TEXT, action, plan, reasons, seen, tree, write
 
+from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
 from simdup.errors import InputError
+from simdup.files.read import SkipError
+from simdup.records import Reason
 from simdup.settings import Settings
 
-TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
-
-
-pytestmark = pytest.mark.usefixtures("folder")
-
-
-@pytest.fixture(autouse=True)
-def data(monkeypatch, tmp_path_factory):
-    """Files are in the current folder; the trash is elsewhere."""
-    place = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("XDG_DATA_HOME", str(place))
-    return place
-
-
-def write(**texts):
-    for name, text in texts.items():
-        Path(name.replace("__", "/")).parent.mkdir(parents=True, exist_ok=True)
-        Path(name.replace("__", "/")).write_text(text)
-
-
-def reasons(outcome):
-    return [why for _, why in outcome.refused]
+pytestmark = pytest.mark.usefixtures("folder", "data")
 
 
 def test_a_copy_goes_to_the_trash_and_comes_back(data):
@@ -185,6 +169,17 @@ def test_bytes_that_differ_are_told_by_the_bytes_and_not_by_what_a_plan_says():
     ]
 
 
+def test_equal_files_are_not_acted_on_if_their_bytes_are_not_those_of_the_plan():
+    write(a=TEXT, b=TEXT)
+    keep, file = (replace(seen(name), byte_digest=bytes(16)) for name in "ab")
+
+    outcome = apply(forged(file, keep), Consents())
+
+    assert reasons(outcome) == [
+        "not what the plan says of it and the kept file (its bytes are not those of the plan)"
+    ]
+
+
 def test_a_kept_file_that_is_longer_is_not_the_same():
     write(a=TEXT + "more", b=TEXT)
     digest = seen("b").byte_digest
@@ -275,6 +270,52 @@ def test_consents_come_from_the_command_line_alone():
     assert not os.path.lexists("h")
 
 
+def test_a_text_whose_bytes_are_not_those_of_the_plan_is_not_acted_on():
+    write(a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+    other = replace(seen("b"), byte_digest=bytes(16))
+
+    assert reasons(apply(forged(other), Consents(text=True))) == ["changed since the scan"]
+
+
+def test_a_compressed_text_is_a_document():
+    write(a=TEXT)
+    Path("b").write_bytes(gzip.compress(TEXT.encode()))
+
+    (why,) = reasons(apply(plan(("a", "b")), Consents(text=True)))
+
+    assert why.endswith("(identical text, without --formats-too)")
+
+
+def test_the_consent_that_is_lacking_is_the_one_for_both_files():
+    write(h=f"<html><body><p>{TEXT}</p></body></html>", i=TEXT.strip(), a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+
+    document = apply(plan(("h", "i")), Consents(text=True))
+    plain = apply(plan(("a", "b")), Consents(formats=True))
+
+    lacking = "not allowed on the command line (identical text, without {})"
+    assert reasons(document) == [lacking.format("--formats-too")]
+    assert reasons(plain) == [lacking.format("--text")]
+
+
+def test_texts_with_the_same_words_are_as_similar_as_can_be_asked_for():
+    write(a=TEXT, b=TEXT.upper())
+
+    assert apply(plan(("a", "b")), Consents(near=1.0)).done == 1
+
+
+def test_a_similar_document_goes_with_both_consents():
+    write(a=TEXT, h=f"<html><body><p>{TEXT.replace('two', 'three')}</p></body></html>")
+    made = plan(("a", "h"))
+
+    (why,) = reasons(apply(made, Consents(near=0.5)))
+    outcome = apply(made, Consents(near=0.5, formats=True))
+
+    assert why.endswith("(near, a document, without --formats-too)")
+    assert outcome.done == 1
+
+
 def test_the_similarity_to_the_kept_file_is_computed_now():
     write(a=TEXT, b=TEXT.replace("two", "three"))
     made = plan(("a", "b"))
@@ -312,8 +353,28 @@ def test_texts_of_which_a_plan_loses_the_letters_are_not_the_same(monkeypatch, w
     ]
 
 
+@pytest.mark.parametrize(
+    ("reason", "why"),
+    [
+        (Reason.CHANGED, "changed since the scan (changed while read)"),
+        (Reason.BINARY, "its text could not be read again (binary)"),
+    ],
+)
+def test_a_text_that_cannot_be_read_again_is_not_acted_on(monkeypatch, reason, why):
+    write(a="Grüße " + TEXT)
+    Path("b").write_bytes(("Grüße " + TEXT).encode("utf-16"))
+
+    def skipped(*_):
+        raise SkipError(reason)
+
+    monkeypatch.setattr("simdup.clean.checks.read_text", skipped)
+
+    assert reasons(apply(plan(("a", "b")), Consents(text=True))) == [why]
+
+
 def test_a_large_text_is_read_in_pieces_and_compared(monkeypatch):
     monkeypatch.setattr("simdup.files.read.WHOLE", 1000)
+    monkeypatch.setattr("simdup.clean.checks.read_text", None)
     long = "".join(f"{TEXT} {number}\n" for number in range(100))
     write(a=long, c=long.replace("one", "1"))
     Path("b").write_bytes(long.encode("utf-16"))
@@ -394,6 +455,19 @@ def test_moved_files_keep_their_folders_and_take_no_name(tmp_path_factory):
     assert undo(outcome.journal, apply=True).done == 2
     assert tree(".") == before
     assert os.listdir(to) == ["c"]
+
+
+def test_two_files_that_move_together_get_two_names(tmp_path_factory):
+    to = tmp_path_factory.mktemp("away")
+    write(a=TEXT)
+    write(**{"x__n.txt": TEXT, "x__n (2).txt": TEXT})
+    (to / "n.txt").write_text("mine")
+    actions = plan(("a", "x/n.txt"), ("a", "x/n (2).txt"), act=Act.MOVE).actions
+
+    with closing(Acting(actions, str(to))) as acting:
+        targets = [os.path.basename(acting.intent(each).target) for each in actions]
+
+    assert targets == ["n (2).txt", "n (2) (2).txt"]
 
 
 def test_moving_without_a_folder_to_move_to_changes_nothing():

@@ -295,6 +295,22 @@ def test_a_protected_file_stays_and_is_kept_whatever_ranks(tree):
     assert left(plan) == {"c": "protected"}
 
 
+def test_a_protected_folder_protects_what_is_deep_below_it_and_no_neighbour(tree):
+    root = tree({"a": text(1), "old/deep/er/b": text(1), "older/c": text(1)})
+
+    plan = planned(saved(root), "oldest", protection=Protection((str(root / "old"),)))
+
+    assert names(plan) == {"a": "b", "c": "b"}
+
+
+def test_a_file_may_be_protected_by_its_path(tree):
+    root = tree({"a": text(1), "b": text(1), "c": text(1)})
+
+    plan = planned(saved(root), "oldest", protection=Protection((str(root / "b"),)))
+
+    assert names(plan) == {"a": "b", "c": "b"}
+
+
 def test_a_group_of_protected_files_is_left(tree):
     root = tree({"a": text(1), "b": text(1)})
 
@@ -371,12 +387,14 @@ def test_a_file_behind_a_link_out_of_the_scanned_folders_is_left(tree):
 
 
 def test_a_file_that_changed_or_is_gone_is_neither_kept_nor_acted_on(tree):
-    root = tree({name: text(1) for name in "abcdef"})
+    root = tree({name: text(1) for name in "abcdefg"})
     result = saved(root)
     (root / "a").unlink()
     (root / "b").write_text("other")
     (root / "c").unlink()
     (root / "c").symlink_to("d")
+    (root / "g").unlink()
+    (root / "g").mkdir()
 
     plan = planned(result, "oldest")
 
@@ -385,6 +403,7 @@ def test_a_file_that_changed_or_is_gone_is_neither_kept_nor_acted_on(tree):
         "a": "gone since the scan",
         "b": "changed since the scan",
         "c": "a symbolic link",
+        "g": "no regular file any more",
     }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simdup.clean.rules import NAMES, Ranked, Rules, rule_of
+from simdup.clean.rules import NAMES, Ranked, Rules, is_under, rule_of
 
 VECTORS = json.loads(Path(__file__).with_name("rules.json").read_text("utf-8"))
 CASES = VECTORS["cases"]
@@ -50,3 +50,21 @@ def test_what_is_no_rule_is_refused(text):
 @pytest.mark.parametrize("text", ["newest", "format=docx,pdf", "name=a=b*", "encoding=utf-8"])
 def test_a_rule_is_typed_as_it_was(text):
     assert rule_of(text).typed == text
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "typed"),
+    [
+        ("under=/a,b", ("/a,b",), "/a,b"),
+        ("name=a,b*", ("a,b*",), "name=a,b*"),
+        ("format=docx,pdf", ("docx", "pdf"), "format=docx,pdf"),
+    ],
+)
+def test_a_comma_parts_formats_and_belongs_to_names_and_folders(text, values, typed):
+    rule = rule_of(text)
+
+    assert (rule.value, rule.typed) == (values, typed)
+
+
+def test_a_folder_is_under_itself():
+    assert is_under("/mnt/a", "/mnt/a")

@@ -7,11 +7,15 @@ import gzip
 import json
 import math
 import os
+import zlib
+from base64 import b64decode
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
+
+from tests.report.test_page import Scripts
 
 COUNTED = (
     "one two three four five six seven eight nine ten eleven red orange yellow green blue indigo"
@@ -598,3 +602,75 @@ def test_an_output_that_cannot_be_written_is_found_out_before_the_work(run, rows
 def test_help_names_both_commands(run):
     assert b"scan  Group the rows" in run("corpus", "--help").out
     assert b"--text-field" in run("corpus", "scan", "--help").out
+
+
+# The page
+
+
+def page(path="p.html"):
+    return Scripts(Path(path).read_text("utf-8")).found
+
+
+def texts(number=1):
+    return json.loads(zlib.decompress(b64decode(page()[f"texts-{number}"])))
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress])
+def test_a_page_has_groups_of_rows_with_their_ids_and_texts(run, write, packed):
+    name = "rows.jsonl" if packed is bytes else "rows.jsonl.gz"
+    write(name, packed((ROWS + BROKEN).encode()))
+
+    ended = run("corpus", "scan", name, "--id-field", "url", "--html", "p.html", "--lang", "zh")
+
+    assert ended.code == 3
+    assert len(lines(ended)) == 5
+    data = json.loads(page()["data"])
+    ((number, kind, _, members, sets, _, _, more),) = data["groups"]
+    assert (number, kind, sets, more) == (1, "near", [[1, 1], [1]], 0)
+    assert [(each[1], each[-1]) for each in members] == [("1", "a"), ("4", "d"), ("2", "b")]
+    assert [each[2] for each in members] == [len(TEXTS[each]) for each in "adb"]
+    assert data["folders"] == data["places"] == [name]
+    assert data["repeated"] == [[0, 0], [1, len(TEXTS["d"])], [1, len(TEXTS["b"])]]
+    assert data["skips"] == {"broken row": 1, "no text field": 1, "nothing to compare": 1}
+    assert f"{name}:6" in [place for place, *_ in data["skipped"]]
+    assert data["beginnings"] == {"1": TEXTS["a"][:100]}
+    assert (data["language"], data["moreGroups"], data["leftOut"]) == ("zh", 0, 0)
+    assert texts() == {"texts": [TEXTS["a"], TEXTS["b"]], "cut": [0, 0], "found": [0, 0, 1]}
+
+
+def test_a_page_separates_the_fields_of_records(run, write):
+    rows = [{"title": f"title {n}", "body": f"{COUNTED} {n}"} for n in ("one", "two")]
+    write("rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+
+    run("corpus", "scan", "rows.jsonl", "--text-field", "title,body", "--html", "p.html")
+
+    assert texts()["texts"] == [f"title {n}\n\n{COUNTED} {n}" for n in ("one", "two")]
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_page_of_rows_without_texts(run):
+    run("corpus", "scan", "rows.jsonl", "--html", "p.html", "--html-texts", "none")
+
+    data = json.loads(page()["data"])
+    assert sorted(page()) == ["data", "script", "style"]
+    assert (data["texts"], data["beginnings"]) == (False, {})
+    assert [len(each) for each in data["groups"][0][3]] == [15, 15, 15]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--keep", "first", "-o", "x", "--html", "p"), "are for reports; leave out --keep"),
+        (("--engine", "spark", "--open"), "--html and --open go with --engine local"),
+        (("--lang", "en"), "--lang goes with --html or --open"),
+        (("--html", "rows.jsonl"), "FILE name the same file: 'rows.jsonl'"),
+        (("--html", "p", "-o", "p"), "--html and --output name the same file: 'p'"),
+    ],
+)
+@pytest.mark.usefixtures("rows")
+def test_a_page_that_cannot_be_is_refused_before_any_work(run, options, message):
+    ended = run("corpus", "scan", "rows.jsonl", *options)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert message in ended.err.decode()
+    assert Path("rows.jsonl").read_text("utf-8") == ROWS

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import sys
+import zlib
 from base64 import b64decode
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.index import query as answers
 from simdup.recipe import Recipe
+from tests.report.test_page import Scripts
 
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 FORMATS = ["text", "json", "jsonl", "csv"]
@@ -512,3 +514,204 @@ def test_an_index_with_hash_string_is_searched_only_with_all_its_bits(run, write
 
     only = b"made with 128 bits of hash 'string', of which 64 are no fingerprint"
     assert (ended.code, ended.err) == (2, b"simdup: 'x': " + only + b"\n")
+
+
+# Parts
+
+
+@pytest.fixture
+def library(run, write):
+    """An index for parts: of a book, and of a page of another one."""
+    write("in/book.txt", "\n\n".join(words(chapter) for chapter in range(9)))
+    write("in/page.txt", words(20))
+    write("page.txt", words(4))
+    write("larger.txt", " ".join(map(words, range(20, 30))))
+    assert run("index", "build", "x", "in", "--parts", "-q").code == 0
+    return "x"
+
+
+def test_parts_of_both_kinds_are_shown_with_their_places(run, library):
+    ended = run("query", library, "page.txt", "larger.txt", "--parts")
+
+    start = len("\n\n".join(words(chapter) for chapter in range(4))) + 2
+    assert ended.out.decode().splitlines() == [
+        "page.txt: 1 part",
+        f"    100 % of it is in {at('in/book.txt')}, characters {start:,} to {start + 349:,}",
+        "larger.txt: 1 part",
+        f"    100 % of {at('in/page.txt')} is in it, characters 0 to 409",
+    ]
+    assert ended.err.decode().splitlines()[:2] == [
+        "0 documents found for 0 of 2 questions, among 2",
+        "2 parts of larger documents (at least 80.0 % in them)",
+    ]
+    assert ended.code == 0
+
+
+def test_a_share_can_be_asked_for(run, library, write):
+    write("half.txt", words(4) + " " + words(50))
+
+    assert run("query", library, "half.txt", "--parts").code == 1
+    assert b"49.5 % of it is in" in run("query", library, "half.txt", "--parts", "40%").out
+
+
+def test_programs_get_parts_in_fields_of_their_own(run, library):
+    start = len("\n\n".join(words(chapter) for chapter in range(4))) + 2
+    figures = {"share": 1.0, "exact": True, "start": start, "end": start + 349}
+    fields = {"path": "page.txt", "of": at("in/book.txt"), **figures}
+    asked = ("query", library, "page.txt", "--parts", "--format")
+
+    (answer,) = json.loads(run(*asked, "json").out)["answers"]
+    assert (answer["matches"], answer["parts"]) == ([], [fields])
+    (line,) = csv.DictReader(io.StringIO(run(*asked, "csv").out.decode(), newline=""))
+    assert {name: value for name, value in line.items() if value} == {
+        "question": "page.txt",
+        "kind": "part",
+        "similarity": "1.000000",
+        "exact": "1",
+        "path": "page.txt",
+        "of": at("in/book.txt"),
+        "start": str(start),
+        "end": str(start + 349),
+    }
+    assert run("query", library, "page.txt", "--parts", "-0").out == os.fsencode(
+        at("in/book.txt")
+    ) + bytes(2)
+
+
+def test_who_does_not_ask_gets_no_fields_of_parts(asked, run, built):
+    assert "parts" not in asked("--text", words(1))["answers"][0]
+    assert b",of," not in run("query", built, "--text", words(1), "--format", "csv").out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--fingerprint", "00" * 32), "--parts needs texts; leave out --fingerprint"),
+        (("page.txt", "-k", "3"), "--parts needs exact shares; leave out -k"),
+        (("page.txt", "--no-verify"), "--parts needs exact shares; leave out --no-verify"),
+    ],
+)
+def test_parts_are_refused_where_there_are_none(run, library, options, message):
+    ended = run("query", library, "--parts", *options)
+
+    assert ended.code == 2
+    assert message in ended.err.decode()
+
+
+@pytest.mark.parametrize("features", ["shingles", "words"])
+def test_an_index_without_samples_says_in_one_line_how_to_get_them(run, write, features):
+    write("in/a", words(1))
+    run("index", "build", "y", "in", "--features", features, "-q")
+    ended = run("query", "y", "in/a", "--parts")
+
+    how = "it keeps no samples to find parts by; `simdup index build --parts` makes an index that"
+    assert (ended.code, ended.out) == (2, b"")
+    assert ended.err.decode() == f"simdup: 'y': {how} does\n"
+
+
+def test_info_says_that_samples_are_kept(run, library):
+    assert "parts      samples kept" in run("index", "info", library).out.decode()
+    run("index", "build", "y", "in", "-q")
+    assert "parts" not in run("index", "info", "y").out.decode()
+
+
+# The page
+
+
+def page(path="p.html"):
+    return Scripts(Path(path).read_text("utf-8")).found
+
+
+def texts(number=1):
+    return json.loads(zlib.decompress(b64decode(page()[f"texts-{number}"])))
+
+
+def test_a_page_has_each_question_with_its_answers_and_all_texts(run, built, write):
+    write("q", words(1))
+
+    ended = run("query", built, "q", "gone", "--text", words(7), "--html", "p.html")
+
+    assert ended.code == 2
+    assert ended.out.startswith(b"q: 2 documents\n")
+    data = json.loads(page()["data"])
+    assert [group[3][0][1] for group in data["groups"]] == ["q", words(7)[:59] + "…"]
+    (number, kind, _, (_, first, second), sets, _), nothing = data["groups"]
+    assert (number, kind, sets) == (1, "identical bytes", [[1], [1], [1]])
+    assert (first[1], second[1]) == ("a", "b")
+    assert first[9:13] == ["identical bytes", 0, 1, 1]
+    assert 0.8 < second[11] < 1
+    assert nothing[1:] == ["", 0, nothing[3], [[1]], None]
+    assert data["places"] == ["x"]
+    assert data["skips"] == {"not found": 1}
+    assert [each[:2] for each in data["figures"]] == [
+        *(["questions", 2], ["answered", 1], ["answers", 2], ["searched", 4], ["skipped", 1])
+    ]
+    # The question and its copy have one text.
+    assert texts() == {"texts": [words(1), words(1, edits=6)], "cut": [0, 0], "found": [0, 0, 1]}
+    assert texts(2)["texts"] == [words(7)]
+
+
+def test_a_page_has_no_text_but_what_the_index_saw(run, built, write):
+    was = os.stat("in/b")
+    write("in/b", words(1, edits=6).replace("e1x0", "e1x9"))
+    os.utime("in/b", ns=(was.st_atime_ns, was.st_mtime_ns))
+    os.unlink("in/a")
+
+    run("query", built, "--fingerprint", hexadecimal(words(1)), "--html", "p.html")
+
+    assert texts() == {
+        "texts": [],
+        "cut": [],
+        "found": ["no text extracted", "not found", "changed while read"],
+    }
+
+
+def test_standard_input_is_in_the_page_and_its_copy_is_not_named(simdup, built):
+    ended = simdup("query", built, "-", "--html", "p.html", "-q", input=words(1).encode())
+
+    assert ended.returncode == 0
+    data = json.loads(page()["data"])
+    assert data["groups"][0][3][0][1] == "-"
+    assert sorted(data["folders"]) == ["", at("in")]
+    assert texts()["texts"][0] == words(1)
+
+
+def test_a_page_lists_parts_of_both_kinds(run, library):
+    run("query", library, "page.txt", "larger.txt", "--parts", "--html", "p.html")
+
+    data = json.loads(page()["data"])
+    start = len("\n\n".join(words(chapter) for chapter in range(4))) + 2
+    assert data["parts"] == [
+        ["page.txt", at("in/book.txt"), 1, start, start + 349],
+        [at("in/page.txt"), "larger.txt", 1, 0, 409],
+    ]
+    assert (data["allParts"], data["settings"]["parts"]) == (2, 0.8)
+
+
+def test_html_texts_none_puts_no_text_in_the_page(run, built, write):
+    write("q", words(1))
+
+    run("query", built, "q", "--html", "p.html", "--html-texts", "none")
+
+    assert sorted(page()) == ["data", "script", "style"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--lang", "zh"), "--lang goes with --html or --open"),
+        (("--html-texts", "none"), "--html-texts goes with --html or --open"),
+        (("--html", "q"), "--html and FILE name the same file: 'q'"),
+        (("--html", "x"), "INDEX name the same file: 'x'"),
+        (("--html", "r", "-o", "r"), "--html and --output name the same file: 'r'"),
+        (("--html", "no/p.html"), "'no/p.html': cannot write there"),
+    ],
+)
+def test_a_page_that_cannot_be_is_refused_before_any_work(run, built, write, options, message):
+    write("q", words(1))
+
+    ended = run("query", built, "q", *options)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert message in ended.err.decode()
+    assert Path("q").read_text("utf-8") == words(1)

@@ -330,6 +330,8 @@ def flaws_of(write, *lines):
         ("{", Fault.BROKEN, "Expecting property name enclosed in double quotes at column 2"),
         ('{"text": "a', Fault.BROKEN, "Unterminated string at column 10"),
         ('{"text": "a"} {}', Fault.BROKEN, "Extra data at column 15"),
+        ('  {"text": "a"} {}', Fault.BROKEN, "Extra data at column 17"),
+        ("nan", Fault.BROKEN, "Expecting value at column 1"),
         ('{"text": "a\tb"}', Fault.BROKEN, "Invalid control character at column 12"),
         ("[" * 100_000, Fault.BROKEN, "nested too deeply"),
         ("1" * 5000, Fault.BROKEN, "a number of thousands of digits"),
@@ -351,6 +353,13 @@ def test_a_line_that_is_no_row_is_a_flaw_with_its_place(write, line, fault, deta
     assert (texts, numbers.tolist()) == (["x", "y"], [1, 3])
     assert [flaw[:3] for flaw in flaws] == [(2, 1, fault)]
     assert flaws[0].detail == detail
+
+
+@pytest.mark.parametrize("pad", ["", " ", "\t \r"])
+def test_white_space_around_a_row_is_no_part_of_it(write, pad):
+    texts, _, _, flaws = flaws_of(write, pad + '{"text": "x"}', '{"text": "y"}' + pad)
+
+    assert (texts, flaws) == (["x", "y"], [])
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,12 @@ def test_common_values_count_by_twos():
 
 @both_ways
 def test_a_text_whose_values_meet_in_one_hash_is_no_candidate_for_itself(monkeypatch):
-    # All hashes of two values are equal.
-    monkeypatch.setattr(postings, "mix64", np.zeros_like)
+    def of_one_hash(keys):
+        """All hashes of two values are equal: a text is in the list for each two that it has."""
+        texts, counts = np.unique(keys >> np.uint64(32), return_counts=True)
+        return np.repeat(texts, counts * (counts - 1) // 2)
+
+    monkeypatch.setattr(postings, "neighbours", of_one_hash)
     values = {1, 2, 3}
     documents = [{value, 100 * value + i} for value in values for i in range(MOST_TOGETHER)]
 
@@ -254,3 +258,34 @@ def test_references_are_found_by_lists(write, english, simplified, monkeypatch):
     for group in groups:
         sizes[Path(group.members[0].document.path).name] = len(group.members)
     assert sizes == {"en": 2, "zh": 2}
+
+
+def keys_of(high, low):
+    return (np.uint64(high) << np.uint64(32)) | np.uint64(low)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_kernels_and_numpy_make_equal_lists(seed, monkeypatch):
+    if compiled.load_kernels() is None:
+        pytest.skip("numba is not installed")
+    draw = np.random.default_rng(seed)
+    # Lists of one, of a few and of many; and texts of one common value, of a few and of many.
+    high = np.repeat(np.arange(400), draw.choice([1, 2, MOST_TOGETHER, 40, 90], 400))
+    keys = keys_of(7 * high, draw.integers(0, 1 << 32, len(high)))
+    draw.shuffle(keys)
+    texts = of_each([np.array(sorted(each), np.uint32) << 20 for each in random_documents(seed)])
+    depths = draw.integers(0, 8, len(texts))
+
+    def made():
+        lists, others, sizes = postings._split(keys.copy())  # noqa: SLF001
+        ordered, ends = postings._by_bucket(keys, 16)  # noqa: SLF001
+        (listed,) = postings.listed_values(texts, depths)
+        pairs = np.sort(postings.neighbours(keys.copy()))
+        return [*lists, others, sizes, ordered, ends, listed, pairs]
+
+    by_kernels = made()
+    monkeypatch.setattr(postings, "loaded_kernels", lambda: None)
+
+    assert all(map(len, by_kernels))
+    for found, expected in zip(by_kernels, made(), strict=True):
+        assert found.tolist() == expected.tolist()

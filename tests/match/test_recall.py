@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from simdup import Settings
+from simdup.compute import compiled
 from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import sketches
+from simdup.fingerprint.sketch import of_each, sketches
 from simdup.match import candidates, match, postings, recall
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.exclusions import Exclusions
@@ -331,3 +332,23 @@ def test_an_interval_holds_its_share_and_ends_at_0_and_1(n):
     assert wilson(1, n).high == 1
     assert wilson(0, n).low == 0
     assert wilson(1, n).low > wilson(1, n - 1).low if n > 1 else True
+
+
+def test_kernels_and_numpy_sort_out_the_same_pairs(monkeypatch):
+    if compiled.load_kernels() is None:
+        pytest.skip("numba is not installed")
+    draw = np.random.default_rng(3)
+    texts = [draw.choice(1 << 14, size, replace=False) for size in draw.integers(1, 255, 60)]
+    made = of_each([np.sort(values).astype(np.uint32) * 0x10001 for values in texts])
+    counts, pairs = made.sizes, np.argwhere(np.tri(60, k=-1))
+    least = np.full(len(pairs), 0.5)
+    monkeypatch.setattr(recall, "PAIRS_AT_ONCE", 500)
+
+    def kept():
+        return recall._share_enough(made, counts, pairs, least).tolist()  # noqa: SLF001
+
+    by_kernels = kept()
+    monkeypatch.setattr(recall, "loaded_kernels", lambda: None)
+
+    assert len(set(by_kernels)) == 2
+    assert by_kernels == kept()

@@ -7,14 +7,19 @@ import re
 import zlib
 from base64 import b64decode, b64encode
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from html.parser import HTMLParser
 from importlib.resources import files
 
 import pytest
 
+from simdup.corpus.flaws import Fault
+from simdup.corpus.scan import member_texts, scan_rows
 from simdup.files.noise import BY_NAME
 from simdup.files.sets import with_sets
+from simdup.index.records import Answer, Match, Searched
+from simdup.progress import silent
 from simdup.records import (
     Candidates,
     Document,
@@ -30,9 +35,11 @@ from simdup.records import (
     Stats,
     Version,
 )
-from simdup.report.page import LANGUAGES, LARGEST_PAGE
-from simdup.report.page import render as pages
-from simdup.report.page.render import SCRIPTS, render, text_blocks
+from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, rows, texts
+from simdup.report.page.answers import Asked, render_answers
+from simdup.report.page.frame import PAGES
+from simdup.report.page.render import render
+from simdup.report.page.rows import render_rows
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 from simdup.text.noise import NUMBERS, REDIRECTION
 
@@ -104,6 +111,118 @@ def test_the_policy_allows_exactly_the_script_and_style_of_the_page():
     assert "unsafe" not in policy
 
 
+def answers_page(*questions, **options):
+    """The page of questions, each with the documents found for it."""
+    asked = []
+    for name, *found in questions:
+        documents = (member(path).document for path in found)
+        matches = (Match(each, Kind.NEAR, 9, 0.8, is_exact=True) for each in documents)
+        asked.append(Asked(Answer(name, tuple(matches)), partial(str, f"the text of {name}")))
+    searched = Searched(Settings(), 30, options.pop("top", None), options.pop("k", 80), 80, 0.9)
+    shown = {"language": "en", "read": lambda document: f"the text of {document.path}"} | options
+    return "\n".join(render_answers("lib.simdup", asked, searched, (), **shown))
+
+
+def corpus_page(folder, *texts, ids=None, field="text", **options):
+    """The page of a corpus with these texts as rows."""
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps({field: text}) + "\n" for text in texts), "utf-8")
+    found = scan_rows(path, text_field=field)
+    named = None if ids is None else [ids[row] for row in found.groups.members.tolist()]
+    with member_texts(found, options.pop("most", 10**6)) as read:
+        shown = {"language": "en", "read": read} | options
+        return "\n".join(render_rows(found, named, silent, **shown))
+
+
+def similar(number, *ends):
+    """Texts that are alike, each with another end."""
+    words = " ".join(f"w{number}x{place}" for place in range(40))
+    return [f"{words} {end}" for end in ends]
+
+
+def test_a_page_of_rows_lists_as_many_groups_as_it_may_and_counts_all(monkeypatch, tmp_path):
+    monkeypatch.setattr(rows, "LARGEST_LIST", 900)
+    texts = [text for number in range(9) for text in similar(number, "one", "two")]
+
+    data = data_of(corpus_page(tmp_path, *texts))
+
+    assert 3 <= len(data["groups"]) <= 6
+    assert data["moreGroups"] == 9 - len(data["groups"])
+    assert data["figures"][1][:2] == ["groups", 9]
+    assert len(json.dumps(data["groups"], separators=(",", ":"))) < 910
+    assert data["beginnings"].keys() == {str(each[0]) for each in data["groups"]}
+
+
+def test_a_page_of_rows_lists_the_first_rows_of_a_large_group(monkeypatch, tmp_path):
+    monkeypatch.setattr(rows, "MOST_ROWS", 4)
+    many, few = similar(1, *("same" for _ in range(8)), "other"), similar(2, "one", "two", "three")
+
+    data = data_of(corpus_page(tmp_path, *many, *few))
+
+    assert sorted((len(each[3]), each[7], each[4]) for each in data["groups"]) == [
+        (3, 0, [[1], [1], [1]]),
+        (4, 5, [[1, 1, 1, 1]]),
+    ]
+    # Only among three texts can two be compared of which neither is the first.
+    assert [bool(each[3][1][14]) for each in sorted(data["groups"], key=len)].count(True) == 1
+    assert data["repeated"] == [
+        [0, 0],
+        [7, 7 * len(many[0])],
+        [3, sum(map(len, few[1:])) + len(many[-1])],
+    ]
+
+
+def test_texts_of_rows_beyond_what_is_read_have_no_room(tmp_path):
+    one, two = similar(1, "one", "two")
+
+    page = corpus_page(tmp_path, one, two, one, most=len(one))
+
+    assert texts_of(page, 1) == {"texts": [one], "cut": [0], "found": [0, 0, None]}
+
+
+def test_the_beginnings_of_texts_take_bounded_room_and_are_printable(monkeypatch, tmp_path):
+    texts = [f"\u202e{text}" for number in range(9) for text in similar(number, "one", "two")]
+    assert set(data_of(corpus_page(tmp_path, *texts))["beginnings"]) == set("123456789")
+
+    monkeypatch.setattr(rows, "BEGINNINGS", 300)
+    found = data_of(corpus_page(tmp_path, *texts))["beginnings"]
+
+    assert len(found) == 2
+    assert all(each.startswith("\\u202ew") and len(each) == 100 for each in found.values())
+
+
+OTHERS = {
+    "answers": lambda _, language: answers_page(("a", "b"), language=language),
+    "rows": lambda folder, language: corpus_page(folder, "a b c", "a b c", language=language),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_pages_allow_exactly_their_script_and_style_and_make_no_request(kind, tmp_path):
+    page = OTHERS[kind](tmp_path, "zh")
+    parsed = Scripts(page)
+    (policy,) = (value for name, value in parsed.attributes if name == "content" and "src" in value)
+
+    for name in ("script", "style"):
+        digest = b64encode(sha256(parsed.found[name].encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}'" in policy
+    assert not re.search(r"https?:|//\w+\.\w|url\(|@import|\bfetch\(|XMLHttp|WebSocket", page)
+    assert len(OTHERS[kind](tmp_path, None)) < frame.FRAME
+    assert data_of(page)["page"] == kind
+
+
+def test_the_page_of_answers_says_how_the_index_was_searched():
+    narrowed, nearest = (
+        data_of(answers_page(("a", "b"), **options))
+        for options in ({"k": 70}, {"k": None, "top": 3})
+    )
+
+    assert narrowed["narrowed"] == [80, 70, 0.9]
+    assert narrowed["settings"]["least"] == SIMILARITY
+    assert nearest["narrowed"] is nearest["settings"]["least"] is None
+    assert (nearest["settings"]["nearest"], nearest["settings"]["most"]) == (3, None)
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_page_makes_no_network_request(language):
     page = page_of(result(group(1, "a", "b")), language, lambda _: "text")
@@ -119,7 +238,7 @@ def test_the_page_makes_no_network_request(language):
 
 
 def test_no_script_turns_a_string_into_markup():
-    for name in SCRIPTS:
+    for name in sorted({name for page in PAGES for name in page.scripts}):
         text = files("simdup.report.page").joinpath(f"{name}.js").read_text("utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b", text)
         assert len(text.splitlines()) < 400 or name == "words"
@@ -346,41 +465,38 @@ def test_equal_texts_are_stored_once_and_a_missing_one_has_its_reason():
 
 
 def test_a_long_text_is_cut_and_marked(monkeypatch):
-    monkeypatch.setattr(pages, "LONGEST_TEXT", 10)
+    monkeypatch.setattr(texts, "LONGEST_TEXT", 10)
     page = page_of(result(group(1, "a", "b")), read=lambda document: document.path * 11)
 
     assert texts_of(page, 1) == {"texts": ["a" * 10, "b" * 10], "cut": [1, 1], "found": [0, 1]}
 
 
 def test_a_huge_group_keeps_only_its_first_texts(monkeypatch):
-    monkeypatch.setattr(pages, "LONGEST_GROUP", 25)
+    monkeypatch.setattr(texts, "LONGEST_GROUP", 25)
     page = page_of(result(group(1, *"abcdef")), read=lambda document: document.path * 10)
 
     assert texts_of(page, 1)["found"] == [0, 1, 2, None, None, None]
 
 
 def test_texts_that_do_not_fit_are_left_out_and_their_groups_counted():
-    groups = [group(number, f"{number}a", f"{number}b") for number in range(1, 4)]
-    noise = {"2a": "".join(map(chr, range(200, 9000)))}
+    noise = "".join(map(chr, range(200, 9000)))
+    found = [(1, [lambda: "text"]), (2, [lambda: noise]), (3, [lambda: "text"])]
+    unread = [(number, [lambda: pytest.fail("read for nothing")]) for number in (1, 2, 3)]
 
-    blocks, left_out = text_blocks(groups, lambda document: noise.get(document.path, "text"), 5000)
+    blocks, left_out = texts.text_blocks(found, 5000)
     assert set(blocks) == {1, 3}
     assert left_out == 1
-    assert text_blocks(groups, lambda _: pytest.fail("read for nothing"), 0) == ({}, 3)
+    assert texts.text_blocks(unread, 0) == ({}, 3)
 
 
 def test_a_page_stays_below_its_limit(monkeypatch):
     import random  # noqa: PLC0415
 
-    monkeypatch.setattr(pages, "LARGEST_PAGE", 1_000_000)
+    monkeypatch.setattr(groups, "LARGEST_PAGE", 1_000_000)
     draw = random.Random(1)
-    texts = {}
-    groups = [group(number, f"{number}a", f"{number}b") for number in range(60)]
+    found = [group(number, f"{number}a", f"{number}b") for number in range(60)]
 
-    def read(document):
-        return texts.setdefault(document.path, draw.randbytes(10_000).hex())
-
-    page = page_of(result(*groups), read=read)
+    page = page_of(result(*found), read=lambda _: draw.randbytes(10_000).hex())
     data = data_of(page)
 
     assert 500_000 < len(page.encode()) < 1_000_000
@@ -397,7 +513,7 @@ def test_without_a_reader_there_are_no_texts():
 
 
 def test_names_of_skipped_files_are_bounded_and_all_counted(monkeypatch):
-    monkeypatch.setattr(pages, "MOST_SKIPPED", 3)
+    monkeypatch.setattr(groups, "MOST_SKIPPED", 3)
     data = data_of(page_of(result(skipped=tuple(Skipped(f"{n}", Reason.BINARY) for n in range(9)))))
 
     assert len(data["skipped"]) == 3
@@ -405,28 +521,37 @@ def test_names_of_skipped_files_are_bounded_and_all_counted(monkeypatch):
 
 
 def test_the_page_without_data_is_smaller_than_its_reserved_size():
-    assert len(page_of(result())) < pages.FRAME < LARGEST_PAGE / 10
+    assert len(page_of(result())) < frame.FRAME < LARGEST_PAGE / 10
 
 
 def test_every_kind_and_reason_has_its_chinese_words():
-    words = files("simdup.report.page").joinpath("words.js").read_text("utf-8")
+    parts = (files("simdup.report.page").joinpath(f"{name}.js") for name in ("words_rows", "words"))
+    words = "".join(part.read_text("utf-8").partition("  zh: {")[2] for part in parts)
+    words = "  zh: {" + words
     chinese = words.partition("  zh: {")[2]
 
-    for each in (*(kind.value for kind in (*Kind, *Reason)), *BY_NAME, NUMBERS, REDIRECTION):
+    for each in (
+        *(kind.value for kind in (*Kind, *Reason, *Fault)),
+        *BY_NAME,
+        NUMBERS,
+        REDIRECTION,
+    ):
         assert re.search(rf"\b{re.escape(each)}'?: '", chinese), each
 
 
 def test_both_languages_have_the_same_keys_and_all_are_used():
-    words = files("simdup.report.page").joinpath("words.js").read_text("utf-8")
-    english, chinese = words.split("  zh: {")
+    def part(name):
+        return files("simdup.report.page").joinpath(name).read_text("utf-8")
 
-    def keys(part):
-        return re.findall(r"^    (\w+): ", part, re.MULTILINE)
+    def keys(words):
+        return re.findall(r"^    (\w+): ", words, re.MULTILINE)
 
-    assert keys(english) == keys(chinese)
-    used = "".join(
-        files("simdup.report.page").joinpath(name).read_text("utf-8")
-        for name in (*(f"{name}.js" for name in SCRIPTS if name != "words"), "page.html")
-    )
-    for key in keys(english):
-        assert re.search(rf"""['"]{key}['"]""", used), key
+    scripts = {name for page in PAGES for name in page.scripts}
+    told = {name for name in scripts if name.startswith("words")}
+    used = "".join(part(f"{name}.js") for name in scripts - told)
+    used += "".join(part(name) for name in ("page.html", *(page.main for page in PAGES)))
+    for name in told:
+        english, chinese = part(f"{name}.js").split("  zh: {")
+        assert keys(english) == keys(chinese) != []
+        for key in keys(english):
+            assert re.search(rf"""['"]{key}['"]""", used), key

@@ -20,15 +20,18 @@ from patience import LONG, patient
 from simdup.clean.plan import read_plan
 from simdup.files.precedence import is_name_of_copy
 from simdup.records import Part, Reason, Skipped, Stats
-from simdup.report.page import render
+from simdup.report.page import groups, texts
 from simdup.report.wording import percent
 from simdup.settings import SIMILARITY, Settings
 from tests.report.test_page import (
     FOLDERS,
+    answers_page,
+    corpus_page,
     family,
     group,
     page_of,
     result,
+    similar,
     with_copies,
     with_versions,
 )
@@ -754,7 +757,7 @@ def test_a_page_without_texts_says_so(rendered):
 
 
 def test_a_full_page_says_so_and_where(rendered, monkeypatch):
-    monkeypatch.setattr(render, "LARGEST_PAGE", render.FRAME + 3000)
+    monkeypatch.setattr(groups, "LARGEST_PAGE", groups.FRAME + 3000)
     noise = "".join(map(chr, range(200, 3000)))
     page = rendered(
         result(group(1, "one", "two"), group(2, "three", "four")),
@@ -768,7 +771,8 @@ def test_a_full_page_says_so_and_where(rendered, monkeypatch):
 
 
 def test_a_cut_or_missing_text_is_marked_in_its_group(rendered, monkeypatch):
-    monkeypatch.setattr(render, "LONGEST_TEXT", 5)
+    for module in (texts, groups):
+        monkeypatch.setattr(module, "LONGEST_TEXT", 5)
     read = {"one": "1 2 3 4", "two": "2 2 3 4", "six": Skipped("six", Reason.CHANGED)}
     page = rendered(result(group(1, *read)), lambda document: read[document.path])
     opened = open_group(page, "one")
@@ -1182,3 +1186,83 @@ def test_parts_of_larger_files_stand_above_the_groups(rendered):
     assert "at least 80.0 % stands in a larger one" in page.locator("#settings").inner_text()
     page.click("#language")
     assert rows.nth(0).inner_text().endswith("见于 in/book.txt，第 1,200 至 3,400 字")
+
+
+@pytest.fixture
+def asked(opened, tmp_path):
+    """`asked(*questions)`: the page of answers; see `answers_page`."""
+
+    def asking(*questions, **options):
+        path = tmp_path / "page.html"
+        path.write_text(answers_page(*questions, **options), "utf-8")
+        return opened(path.as_uri())
+
+    return asking
+
+
+def test_the_answers_to_a_single_question_stand_beside_it_at_once(asked):
+    page = asked((HOSTILE[0], "lib/near.txt", "lib/other.txt"))
+    page.wait_for_selector(".diff")
+
+    assert page.title().startswith("Answers from lib.simdup")
+    assert page.locator(".members tbody tr").all_inner_texts()[0].startswith("question")
+    heads = page.locator(".diff th").all_inner_texts()
+    assert heads == [HOSTILE[0], "lib/near.txt"]
+    assert "Document 1 of 2 for question 1: 80.0 % alike" in page.locator(".pairs").inner_text()
+    page.keyboard.press("/")
+    page.keyboard.press("ArrowDown")
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "c"):
+        page.keyboard.press(key)
+    page.wait_for_selector(".diff th:has-text('other.txt')")
+    page.locator(".sides select").first.select_option("1")
+    page.wait_for_selector(".diff th:has-text('near.txt')")
+    # Of two documents nobody knows how alike they are.
+    assert page.locator(".pairs .note").inner_text() == "Document 2 of 2 for question 1"
+    page.click("#language")
+    assert page.locator("h1").inner_text() == "simdup lib.simdup 的查询结果"
+    assert page.evaluate("window.hacked") is None
+
+
+def test_questions_are_rows_and_one_without_an_answer_says_so(asked):
+    page = asked(("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c"))
+
+    rows = page.locator(".head").all_inner_texts()
+    assert [row.split("\n")[-1].strip() for row in rows] == ["1 document", "nothing", "2 documents"]
+    page.fill("#search", "lib/c")
+    assert page.locator("#count").inner_text() == "1 of 3 questions"
+    assert "found: lib/c" in page.locator(".head").inner_text()
+    page.locator(".head").click()
+    page.locator(".compare button").first.click()
+    previous = page.locator(".pairs button").first
+    previous.click()
+    assert page.locator(".comparison").count() == 1
+    page.click("#reset")
+    previous.click()
+    page.get_by_text("Document 1 of 1 for question 1").wait_for()
+
+
+def test_rows_of_a_corpus_are_found_by_id_and_text_and_compared(opened, tmp_path):
+    texts = [*similar(1, "grey seal", "brown otter", "brown otter"), *similar(2, PAYLOAD, "end")]
+    ids = ["<img src=x onerror=window.hacked=1>", "b", "c", "d", "e"]
+    (tmp_path / "p.html").write_text(corpus_page(tmp_path, *texts, ids=ids), "utf-8")
+    page = opened((tmp_path / "p.html").as_uri())
+
+    assert sorted(page.locator(".head .count").all_inner_texts()) == ["2 rows", "3 rows"]
+    page.fill("#search", "w2x0")
+    (name,) = page.locator(".head > :nth-child(4)").all_inner_texts()
+    assert name.splitlines()[1].startswith("w2x0 w2x1")
+    page.fill("#search", "img src")
+    assert page.locator("#count").inner_text() == "1 of 2 groups"
+    page.click(".head")
+    rows = page.locator(".members tbody tr").all_inner_texts()
+    assert rows[0].startswith("2 rows with the same text")
+    assert rows[1].split("\t")[-2] == f"{len(texts[1])} characters"
+    page.locator(".member").nth(2).focus()
+    page.keyboard.press("c")
+    page.wait_for_selector(".diff")
+    assert page.locator("ins").all_inner_texts()[-1] == "grey seal"
+    page.get_by_label("Right").select_option("1")
+    page.get_by_text("Both texts are the same.").wait_for()
+    page.click("#language")
+    assert page.locator(".head .count").inner_text() == "3 行"
+    assert page.evaluate("window.hacked") is None

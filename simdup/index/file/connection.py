@@ -1,7 +1,8 @@
 """An index as a file: documents and their fingerprints in SQLite, changed a batch at a time.
 
 Fingerprints lie packed in segments, for `segments` to search; fingerprints of 64 bits lie in
-`block_tables` too. A batch is a transaction: a reader sees all of it or nothing.
+`block_tables` too, and an index for parts has `samples`. A batch is a transaction: a reader sees
+all of it or nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simdup.errors import InputError
-from simdup.index.file.metadata import check, damaged, from_json
+from simdup.index.file.metadata import check, damaged, from_json, has_samples
+from simdup.storage.opening import identity_of
 from simdup.storage.sqlite import BoundedConnection, Database, DatabaseKind, connect, new_file
 
 if TYPE_CHECKING:
@@ -44,9 +46,19 @@ _BLOCK_TABLE = """
 CREATE TABLE block_{} (id INTEGER PRIMARY KEY, entries BLOB, checksum INTEGER NOT NULL);
 """
 _BLOCK_TABLES = "".join(map(_BLOCK_TABLE.format, range(BLOCKS)))
+_SAMPLE_TABLES = """
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY, low INTEGER NOT NULL, high INTEGER NOT NULL,
+    size INTEGER NOT NULL, live INTEGER NOT NULL,
+    documents BLOB NOT NULL, counts BLOB NOT NULL, checksum INTEGER NOT NULL
+);
+CREATE TABLE samples (id INTEGER PRIMARY KEY, entries BLOB NOT NULL, checksum INTEGER NOT NULL);
+"""
 
 #: Its format is raised whenever the tables, the entries or `fingerprint.sketch` change.
-INDEX = DatabaseKind("an index", int.from_bytes(b"SmDi", "big"), 2, _TABLES + _BLOCK_TABLES)
+INDEX = DatabaseKind(
+    "an index", int.from_bytes(b"SmDi", "big"), 2, _TABLES + _BLOCK_TABLES + _SAMPLE_TABLES
+)
 
 # Counts in a file stay below this, so that adding to one never leaves 64 bits.
 MOST = 1 << 62
@@ -74,7 +86,7 @@ class IndexFile(Database):
             self.connection = _connected(path, to_write=to_write)
         try:
             with self._guarded():
-                self.place = place_of(path)
+                self.place = identity_of(os.stat(path))
             self.about = self._about()
         except BaseException:
             self.connection.close()
@@ -101,7 +113,7 @@ class IndexFile(Database):
     def is_there(self) -> bool:
         """Whether the file still has its name, and no other one has taken it."""
         try:
-            return place_of(self.path) == self.place
+            return identity_of(os.stat(self.path)) == self.place
         except OSError:
             return False
 
@@ -155,6 +167,11 @@ class IndexFile(Database):
         """The numbers of the tables of blocks; none if fingerprints have another size."""
         return range(BLOCKS if 8 * self.width == BLOCKED_BITS else 0)
 
+    @property
+    def has_samples(self) -> bool:
+        """Whether the index has `samples` of its texts, by which it finds parts."""
+        return has_samples(self.about)
+
 
 def create_file(path: str, about: dict[str, Any]) -> None:
     """Make the file of an empty index; `about` is its metadata. Raises InputError if it exists."""
@@ -165,18 +182,13 @@ def create_file(path: str, about: dict[str, Any]) -> None:
 def _fill(path: str, about: dict[str, Any]) -> None:
     """Turn an empty file into an index in one transaction. Raises sqlite3.Error."""
     tables = _TABLES + (_BLOCK_TABLES if about["bits"] == BLOCKED_BITS else "")
+    tables += _SAMPLE_TABLES if has_samples(about) else ""
     values = (("about", json.dumps(about)), ("batches", 0), ("next", 1), ("documents", 0))
     with closing(connect(Path(path), "mode=rw", sqlite3.Connection)) as connection:
         connection.executescript(f"BEGIN; {tables}")
         INDEX.sign(connection)
         connection.executemany("INSERT INTO about VALUES (?, ?)", values)
         connection.execute("COMMIT")
-
-
-def place_of(path: str) -> tuple[int, int]:
-    """Return the device and inode of a file. Raises OSError."""
-    status = os.stat(path)
-    return status.st_dev, status.st_ino
 
 
 def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:

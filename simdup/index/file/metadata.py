@@ -59,12 +59,19 @@ def about(settings: Settings) -> dict[str, Any]:
         "formats": list(settings.formats),
         "convert": [str(each) for each in settings.converters],
         "readers": edition(settings.encoding, settings.formats, settings.converters),
+        "parts": settings.parts is not None,
     }
 
 
 def is_made_alike(written: dict[str, Any], before: dict[str, Any]) -> bool:
     """Whether two indexes make fingerprints and texts in the same way."""
-    return all(written[name] == before[name] for name in _MADE)
+    is_alike = all(written[name] == before[name] for name in _MADE)
+    return is_alike and has_samples(written) == has_samples(before)
+
+
+def has_samples(written: dict[str, Any]) -> bool:
+    """Whether an index keeps samples for parts; older ones do not."""
+    return bool(written.get("parts", False))
 
 
 def check(path: str, written: Any) -> None:  # noqa: ANN401
@@ -79,6 +86,8 @@ def check(path: str, written: Any) -> None:  # noqa: ANN401
         raise damaged(path, "formats or converters that are no names")
     if type(written.get("read_from", 0)) is not int:
         raise damaged(path, f"read_from {written['read_from']!r:.80}")
+    if type(written.get("parts", False)) is not bool:
+        raise damaged(path, f"parts {written['parts']!r:.80}")
     if not 8 <= written["bits"] <= MAX_BITS or written["bits"] % 8:
         raise damaged(path, f"fingerprints of {written['bits']!r:.80} bits")
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from simdup.errors import InputError
 from simdup.fingerprint.sketch import SketchPile, read_back
+from simdup.index import samples
 from simdup.index.block_tables import PIECES, wrong_tables
 from simdup.index.file.connection import IndexFile
 from simdup.index.file.metadata import damaged, is_made_alike
@@ -87,13 +88,13 @@ def segment_of(file: IndexFile, number: int) -> Segment:
 
 def documents(file: IndexFile, numbers: Numbers) -> dict[int, Document]:
     """Return documents by number. Raises InputError unless there is one for each number."""
-    found = {number: document for number, (document, _) in _sketched(file, numbers)}
+    found = {number: document for number, (document, _) in sketched(file, numbers)}
     if len(found) < len(numbers):
         raise disagreement(file)
     return found
 
 
-def _sketched(file: IndexFile, numbers: Numbers) -> Iterator[tuple[int, tuple[Document, bytes]]]:
+def sketched(file: IndexFile, numbers: Numbers) -> Iterator[tuple[int, tuple[Document, bytes]]]:
     """Yield number, document and sketch of those of these documents that are there."""
     sql = (
         "SELECT documents.id, folders.path, name, entry, checksum FROM json_each(?) AS asked"
@@ -125,7 +126,7 @@ def everything(
     known, pile, placed = list[Document](), SketchPile(), [np.empty((0, 2), np.int64)]
     for begin in range(0, len(numbers), NUMBERS_AT_ONCE):
         asked = numbers[order[begin : begin + NUMBERS_AT_ONCE]]
-        part = dict(_sketched(file, asked))
+        part = dict(sketched(file, asked))
         if len(part) < len(asked):
             raise disagreement(file)
         found = [part[number] for number in asked.tolist()]
@@ -225,6 +226,7 @@ def problems(file: IndexFile) -> Iterator[str]:
             documents(file, known[begin : begin + NUMBERS_AT_ONCE])
         except InputError as error:
             yield str(error)
+    yield from samples.problems(file, known)
     for block in file.blocks:
         sql = (
             f"SELECT count(*) FROM block_{block}"  # noqa: S608  (a number)

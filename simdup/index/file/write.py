@@ -11,9 +11,11 @@ from zlib import crc32
 import numpy as np
 
 from simdup.errors import InputError
+from simdup.fingerprint.sketch import thinned
 from simdup.index.block_tables import write_pieces
 from simdup.index.file.metadata import damaged
 from simdup.index.file.snapshot import SEGMENTS, checksum_of, disagreement, segment_of
+from simdup.index.samples import add_run, take_out_samples
 from simdup.index.segments import SIZE
 from simdup.storage.codec import entry, folder_of
 
@@ -30,11 +32,13 @@ if TYPE_CHECKING:
 def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sketches) -> int:
     """Add documents with fingerprints and sketches; return how many replace one of the same path.
 
-    Of several with one path the last is kept.
+    Of several with one path the last is kept. Sketches are dense if the index has samples.
     """
     places = sorted({each.path: place for place, each in enumerate(documents)}.values())
     documents, rows = [documents[place] for place in places], rows[places]
-    each_sketch = sketches.take(np.array(places, np.int64)).each()
+    sketches = sketches.take(np.array(places, np.int64))
+    counts = np.array([each.features for each in documents], np.int64)
+    each_sketch = thinned(sketches, counts).each()
     first = file.number("next")
     entries = []
     for name_of_folder, in_folder in groupby(
@@ -55,6 +59,8 @@ def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sk
             raise InputError(f"{file.path!r}: the next number is taken; build the index anew")
     file.execute("UPDATE about SET value = ? WHERE name = 'next'", first + len(entries))
     _pack(file, np.arange(first, first + len(entries)), rows)
+    if file.has_samples:
+        add_run(file, np.arange(first, first + len(entries)), sketches)
     _count(file, len(entries))
     return len(entries) - new
 
@@ -113,19 +119,22 @@ def take_out(file: IndexFile, numbers: Numbers) -> None:
     """Remove documents by their numbers; a number that is gone already is no error."""
     if not len(numbers):
         return
-    taken = 0
+    taken = [np.empty(0, np.int64)]
     batch, low, high = file.number("batches") + 1, int(numbers.min()), int(numbers.max())
     sql = "SELECT id FROM segments WHERE low <= ? AND high >= ?"
     for (own,) in file.execute(sql, high, low):
         old = segment_of(file, own)
         goes = np.isin(old.documents, numbers)
         if goes.any():
-            taken += int(goes.sum())
+            taken.append(old.documents[goes])
             _write(file, own, batch, old.rows[~goes], old.documents[~goes])
     delete = "DELETE FROM documents WHERE id = ?"
-    if file.execute_many(delete, ((each,) for each in numbers.tolist())) != taken:
+    gone = np.concatenate(taken)
+    if file.execute_many(delete, ((each,) for each in numbers.tolist())) != len(gone):
         raise disagreement(file)
-    _count(file, -taken)
+    if file.has_samples and len(gone):
+        take_out_samples(file, gone)
+    _count(file, -len(gone))
 
 
 def forget_empty_folders(file: IndexFile) -> None:

@@ -1,7 +1,8 @@
-"""Turns a result into one self-contained HTML page, which makes no network request.
+"""Turns results into self-contained HTML pages, which make no network request.
 
-Read `render` first: it collects data and texts, and puts them into page.html together with
-page.css and the scripts. data.js is where the scripts read the data.
+Read `frame` first: it puts data and texts into page.html, with a main part, page.css and scripts.
+`groups` has what every page of groups says, and `render` the page of a scan. shell.js is where the
+scripts read the data.
 """
 
 #: The languages of the page.

@@ -39,7 +39,7 @@ function comparisonOf(group, chosen) {
 function stepPair(group, step) {
   const place = Math.max(...page.open.get(group.id)) + step;
   if (place >= 1 && place < group.members.length) return compareWith(group, [0, place]);
-  const inOrder = page.shown.flatMap((row) => (row.pair ? row.groups : [row]));
+  const inOrder = page.shown.flatMap((row) => (row.pair ? row.groups : [row])).filter(({ members }) => members.length > 1);
   const other = inOrder[inOrder.indexOf(group) + step];
   if (!other) return undefined;
   page.open.set(group.id, null);
@@ -65,15 +65,15 @@ function sideOf(group, chosen, side, places) {
       chosen[side] = Number(event.target.value);
       showComparison(group, chosen, places);
     },
-  }, group.members.map((member, place) => make('option', { value: place }, member.path.slice(shared.length))));
+  }, group.members.map((member, place) => make('option', { value: place }, member.label ?? member.path.slice(shared.length))));
   choice.value = String(chosen[side]);
   return make('label', {}, make('span', { class: 'note' }, label), choice);
 }
 
 async function showComparison(group, chosen, { verdict, table, pair: about }) {
   const pair = [...chosen];
-  const { alike, exact } = alikeOf(group, ...pair);
-  about.replaceChildren(t('pair', Math.max(...pair), group.members.length - 1, group.id, likeness(alike, exact)));
+  const known = alikeOf(group, ...pair);
+  about.replaceChildren(t('pair', Math.max(...pair), group.members.length - 1, group.id, known ? likeness(known.alike, known.exact) : ''));
   verdict.replaceChildren(t('loading'));
   table.replaceChildren();
   const texts = await textsOf(group);

@@ -1,8 +1,9 @@
-// What the page was given, as objects with names.
-
-const data = JSON.parse(byId('data').textContent);
+// The groups that the page was given, as objects with names.
 
 const KINDS = ['identical bytes', 'identical text', 'near'];
+
+// Between a folder and a name, or the file of a row and its number.
+const SEPARATOR = data.page === 'rows' ? ':' : '/';
 
 const SAME_PATTERN = 'same pattern';
 
@@ -12,14 +13,16 @@ const EXPECTED = 0.95;
 // Groups whose texts look like versions of one document.
 const VERSIONS = 'versions';
 
-function memberOf([place, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own, fingerprint]) {
+function memberOf([place, name, bytes, mtime, coding, features, short, damaged, doubt, kind, distance, alike, exact, own, fingerprint, label]) {
   const folder = data.folders[place];
-  const path = folder ? `${folder.replace(/\/$/, '')}/${name}` : name;
+  const path = folder ? folder.replace(/\/$/, '') + SEPARATOR + name : name;
   return {
     folder,
     name,
     path,
-    searched: path.toLowerCase(),
+    // The id of a row, if it has one.
+    label,
+    searched: `${label ?? ''} ${path}`.toLowerCase(),
     bytes,
     mtime,
     coding: data.codings[coding],
@@ -57,27 +60,36 @@ function identicalOf(sets) {
   return sets.flat().filter((count) => count > 1).reduce((sum, count) => sum + count, 0);
 }
 
-function groupOf([id, kind, diameter, list, sets, chain, sharing]) {
+function groupOf([id, kind, diameter, list, sets, chain, sharing, more]) {
   const members = list.map(memberOf);
   placeInSets(members, sets);
   const identical = identicalOf(sets);
   const [first, ...others] = members;
   first.isFirst = true;
-  const least = others.reduce((low, each) => (each.alike < low.alike ? each : low));
+  // How the text of a row begins is found where the row is.
+  const beginning = data.beginnings?.[id];
+  if (beginning) first.searched += ` ${beginning.toLowerCase()}`;
+  // A question may have no answer.
+  const least = others.reduce((low, each) => (each.alike < low.alike ? each : low), others[0] ?? first);
+  const ofAnswers = data.page === 'answers' ? others.map((member) => member.kind) : [];
   return {
     id,
     kind,
     // The kinds of sameness that there are in it.
-    kinds: [kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
+    kinds: [...ofAnswers, kind, chain ? VERSIONS : '', identical ? KINDS[0] : '', sets.some((contents) => contents.length > 1) ? KINDS[1] : ''],
     identical,
     diameter,
     // Names of versions from the oldest to the newest, and what changed; null for other groups.
     chain,
     sharing,
     members,
+    // How many members the page does not have.
+    more: more ?? 0,
     first,
+    beginning,
     least: least.alike,
-    exact: least.exact,
+    // What its heading says: of a group the least similarity, of an answer the best one.
+    told: data.page === 'answers' ? others[0] : least,
     // What could be had back: all but the representative, where these are duplicates.
     copies: kind === SAME_PATTERN ? 0 : others.reduce((sum, each) => sum + each.bytes, 0),
   };
@@ -88,12 +100,13 @@ const groups = data.groups.map(groupOf);
 // Files of one pattern, which are no duplicates and shown only when asked for.
 const patterns = data.patterns.map(groupOf);
 
-/** How alike two members of a group are: {alike, exact}; by their fingerprints if not known better. */
+/** How alike two members of a group are: {alike, exact}; by their fingerprints if not known better, or null. */
 function alikeOf({ members }, one, two) {
   const [a, b] = [members[one], members[two]];
   if (a.text === b.text) return { alike: 1, exact: true };
   const other = a.text === members[0].text ? b : b.text === members[0].text ? a : null;
   if (other) return { alike: other.alike, exact: other.exact };
+  if (!a.fingerprint || !b.fingerprint) return null;
   const bits = distanceOf(atob(a.fingerprint), atob(b.fingerprint));
   return { alike: Math.max(0, Math.cos((Math.PI * bits) / data.settings.bits)), exact: false };
 }

@@ -8,7 +8,6 @@ const DECIDING = {
   d: (group, place) => decide(group, place, 'drop'),
   u: (group, place) => decide(group, place, ''),
   o: (group, place) => keepOnly(group, place),
-  c: (group, place) => place && compareWith(group, [0, place]),
 };
 
 /** Keep and drop, pressed as was decided. */

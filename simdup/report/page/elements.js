@@ -53,6 +53,10 @@ function escaped(character) {
  * `shared` is the beginning that is left out, and `words` are marked.
  */
 function pathOf(member, { shared = '', words = [] } = {}) {
+  if (member.label !== undefined) {
+    return make('bdi', { class: 'path' }, make('span', { class: 'name' }, ...lit(member.label, 0, placesOf(member.label, words))),
+      make('span', { class: 'folder' }, ' ', ...lit(member.path, 0, placesOf(member.path, words))));
+  }
   const folder = member.path.slice(shared.length, member.path.length - member.name.length);
   const found = placesOf(folder + member.name, words);
   return make('bdi', { class: 'path' },
@@ -123,6 +127,12 @@ function size(bytes) {
     [amount, unit] = [amount / 1000, larger];
   }
   return `${unit === 'B' || amount >= 99.5 ? amount.toFixed(0) : amount.toFixed(1)} ${unit}`;
+}
+
+/** How large: the bytes of a file, or the characters of a row; nothing where that is not known. */
+function amount(value) {
+  if (value === null) return '';
+  return data.page === 'rows' ? t('characters', value) : size(value);
 }
 
 /** A share in per cent, cut and not rounded: 100 % is said only of what is whole. */

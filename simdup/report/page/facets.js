@@ -4,11 +4,14 @@
 const PARTS = 'parts';
 
 function drawFacets() {
+  // Answers are no duplicates of each other.
+  if (data.page === 'answers') return;
   const [identical, text, near] = data.repeated;
+  const sameText = [KINDS[1], ...text];
   const versions = groups.filter((group) => group.chain).length;
   const blocks = [
-    ['safe', [[KINDS[0], ...identical]]],
-    ['look', [[KINDS[1], ...text], [VERSIONS, versions], [KINDS[2], ...near], [PARTS, data.allParts], [SAME_PATTERN, patterns.length]]],
+    ['safe', data.page === 'rows' ? [sameText] : [[KINDS[0], ...identical]]],
+    ['look', [...(data.page === 'rows' ? [] : [sameText]), [VERSIONS, versions], [KINDS[2], ...near], [PARTS, data.allParts], [SAME_PATTERN, patterns.length]]],
   ];
   byId('facets').replaceChildren(...blocks.map(([name, list]) => blockOf(name, list.filter(([, count]) => count))));
 }
@@ -25,7 +28,7 @@ function facetOf([kind, count, bytes]) {
     type: 'button', 'data-kind': kind, 'aria-pressed': String(isChosen(kind)), onclick: () => choose(kind),
   },
   make('b', {}, number(count)), ` ${t('facets')[kind](count)}`,
-  bytes === undefined ? null : make('span', { class: 'note' }, ` ${size(bytes)}`));
+  bytes === undefined ? null : make('span', { class: 'note' }, ` ${amount(bytes)}`));
 }
 
 function isChosen(kind) {

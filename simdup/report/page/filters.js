@@ -5,7 +5,7 @@ const MOST_FOLDERS = 300;
 
 const ORDERS = {
   similar: () => 0,
-  files: (a, b) => b.members.length - a.members.length,
+  files: (a, b) => b.members.length + b.more - a.members.length - a.more,
   copies: (a, b) => b.copies - a.copies,
   path: (a, b) => (a.first.path < b.first.path ? -1 : 1),
 };
@@ -21,7 +21,9 @@ function drawFilters() {
   setOptions('kind', [all, ...present.map((kind) => [kind, t('kinds')[kind]])]);
   setOptions('folder', [all, ...foldersOf().map((folder) => [folder, folder])]);
   setOptions('coding', [all, ...data.codings.toSorted().map((coding) => [coding, coding])]);
-  setOptions('order', Object.keys(ORDERS).map((order) => [order, t('orders')[order]]));
+  setOptions('order', Object.keys(ORDERS).filter((order) => order !== 'copies' || data.page !== 'answers').map((order) => [order, t('orders')[order]]));
+  // Rows have no encoding, and names without a folder are nothing to choose from.
+  for (const id of ['folder', 'coding']) byId(id).closest('label').hidden = byId(id).options.length < 2;
 }
 
 function setOptions(id, options) {

@@ -6,8 +6,8 @@ const GROUPS_AT_ONCE = 60;
 function drawParts() {
   const left = data.allParts - data.parts.length;
   byId('parts').replaceChildren(...data.parts.map(([path, whole, share, ...place]) => make('li', {},
-    `${percent(share)} `, make('bdi', { class: 'path name' }, path), ` ${t('partOf')} `,
-    make('bdi', { class: 'path name' }, whole), make('span', { class: 'note' }, t('place', ...place)))));
+    `${likeness(share, place[0] !== null)} `, make('bdi', { class: 'path name' }, path), ` ${t('partOf')} `,
+    make('bdi', { class: 'path name' }, whole), place[0] === null ? null : make('span', { class: 'note' }, t('place', ...place)))));
   if (left) byId('parts').append(make('li', { class: 'note' }, t('moreParts', left)));
 }
 
@@ -37,11 +37,11 @@ function itemOf(group) {
     type: 'button', class: 'head', 'aria-expanded': String(isOpen), onclick: () => toggle(group),
   },
   make('span', { class: 'id' }, `${group.id}`),
-  make('span', { class: 'alike' }, likeness(group.least, group.exact)),
-  make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]),
+  make('span', { class: 'alike' }, group.told ? likeness(group.told.alike, group.told.exact) : ''),
+  group.told ? make('span', { class: `kind ${classOf(group.kind)}` }, t('kinds')[group.kind]) : make('span'),
   make('span', {}, namesOf(group)),
   make('span', { class: 'count' }, filesOf(group)),
-  make('span', { class: 'copies' }, decidedInWords(group) || (group.copies ? t('inCopies', size(group.copies)) : '')));
+  make('span', { class: 'copies' }, decidedInWords(group) || (group.copies ? t('inCopies', amount(group.copies)) : '')));
   return make('li', { class: 'group', id: `group-${group.id}` },
     make('h3', {}, head), isOpen ? bodyOf(group) : null);
 }
@@ -51,13 +51,14 @@ function namesOf(group) {
   const { words } = page.wanted;
   const name = group.chain ? make('bdi', { class: 'path name' }, t('chain', ...group.chain)) : pathOf(group.first, { words });
   const found = page.found.get(group.id) ?? 0;
-  if (!isNarrow(page.wanted) || (!found && !group.chain)) return [name];
-  return [name, make('span', { class: 'match' }, t('found'), pathOf(group.members[found], { words }))];
+  const begins = group.beginning ? make('bdi', { class: 'match beginning' }, ...lit(group.beginning, 0, placesOf(group.beginning, words))) : null;
+  if (!isNarrow(page.wanted) || (!found && !group.chain)) return [name, begins];
+  return [name, begins, make('span', { class: 'match' }, t('found'), pathOf(group.members[found], { words }))];
 }
 
 /** How many files it has, and how many of them are identical to another if its kind does not say so. */
-function filesOf({ kind, identical, members }) {
-  const files = t('files', members.length);
+function filesOf({ kind, identical, members, more }) {
+  const files = t('files', members.length + more);
   return identical && kind !== KINDS[0] ? t('ofThem', files, identical) : files;
 }
 

@@ -4,7 +4,7 @@
 const MEMBERS_AT_ONCE = 200;
 
 function membersOf(group) {
-  const names = [...(isDecidable(group) ? ['decide'] : []), 'alike', 'distance', 'file', 'coding', 'bytes', 'time', 'compare'];
+  const names = columnsOf(group);
   const body = make('tbody');
   addMembers(body, group, 0);
   return make('table', { class: 'members' },
@@ -17,7 +17,10 @@ function isDecidable(group) {
   return Boolean(data.plan) && group.kind !== SAME_PATTERN;
 }
 
-const columnsOf = (group) => 7 + Number(isDecidable(group));
+// Rows of a corpus have neither an encoding nor a time of their own.
+const COLUMNS = ['alike', 'distance', 'file', ...(data.page === 'rows' ? ['bytes'] : ['coding', 'bytes', 'time']), 'compare'];
+
+const columnsOf = (group) => [...(isDecidable(group) ? ['decide'] : []), ...COLUMNS];
 
 /** Lay out the next members, and a button for the rest. */
 function addMembers(body, group, from) {
@@ -26,8 +29,9 @@ function addMembers(body, group, from) {
   body.append(...next.flatMap((member, place) => [
     ...(member.heads ? [setRow(group, member, from + place)] : []), memberRow(group, member, from + place)]));
   const left = group.members.length - from - next.length;
+  if (!left && group.more) body.append(make('tr', {}, make('td', { class: 'note', colspan: columnsOf(group).length }, t('moreRows', group.more))));
   if (!left) return;
-  const line = buttonRow(columnsOf(group), t('moreMembers', left), () => {
+  const line = buttonRow(columnsOf(group).length, t('moreMembers', left), () => {
     line.remove();
     addMembers(body, group, from + next.length);
   });
@@ -40,7 +44,7 @@ function setRow(group, member, place) {
   const words = member.heads.length === 1 ? t('identicalFiles', size)
     : t('sameText', size, identicalOf([member.heads]), member.heads.filter((count) => count > 1).length);
   return make('tr', { class: 'set' },
-    make('th', { colspan: columnsOf(group), scope: 'row' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : ''));
+    make('th', { colspan: columnsOf(group).length, scope: 'row' }, words, place ? t('likeFirst', likeness(member.alike, member.exact)) : ''));
 }
 
 function memberRow(group, member, place) {
@@ -52,18 +56,21 @@ function memberRow(group, member, place) {
   ].filter(Boolean);
   const isFirst = place === 0;
   const state = ['member', isFirst ? 'first' : '', member.inSet ? 'inside' : '', isFound(member) ? 'sought' : '', goes(group, place) ? 'goes' : ''];
+  const compare = make('button', {
+    type: 'button', 'aria-label': t('compareWith', member.path), onclick: () => compareWith(group, [0, place]),
+  }, t('compare'));
+  const cells = {
+    decide: () => choiceOf(group, member, place),
+    alike: () => (isFirst ? t('representative') : likeness(member.alike, member.exact)),
+    distance: () => (isFirst ? '' : closeness(member)),
+    file: () => [pathOf(member, { words: page.wanted.words }), remarks.length ? make('span', { class: 'note' }, ` (${remarks.join(', ')})`) : null],
+    coding: () => member.coding,
+    bytes: () => amount(member.bytes),
+    time: () => (member.mtime === null ? '' : moment(member.mtime)),
+    compare: () => [toolsOf(member), isFirst ? null : compare],
+  };
   return make('tr', { class: state.filter(Boolean).join(' '), tabindex: -1, 'data-place': place },
-    isDecidable(group) ? make('td', { class: 'decide' }, choiceOf(group, member, place)) : null,
-    make('td', { class: 'alike' }, isFirst ? t('representative') : likeness(member.alike, member.exact)),
-    make('td', { class: 'distance' }, isFirst ? '' : closeness(member)),
-    make('td', { class: 'file' }, pathOf(member, { words: page.wanted.words }),
-      remarks.length ? make('span', { class: 'note' }, ` (${remarks.join(', ')})`) : null),
-    make('td', { class: 'coding' }, member.coding),
-    make('td', { class: 'bytes' }, size(member.bytes)),
-    make('td', { class: 'time' }, moment(member.mtime)),
-    make('td', { class: 'compare' }, toolsOf(member), isFirst ? null : make('button', {
-      type: 'button', 'aria-label': t('compareWith', member.path), onclick: () => compareWith(group, [0, place]),
-    }, t('compare'))));
+    columnsOf(group).map((name) => make('td', { class: name }, [cells[name]()].flat(2))));
 }
 
 /** Copy the path of a member, and open it as a file; a page from a server could not open it. */

@@ -1,12 +1,8 @@
-// The page as a whole: its language and theme, keys, and what happens first.
-
-const THEMES = ['auto', 'light', 'dark'];
+// A page of groups as a whole: its keys, and what happens first.
 
 const GOING = ['ArrowDown', 'ArrowUp', 'Home', 'End'];
 
-const page = {
-  language: data.language ?? ofBrowser(),
-  theme: 'auto',
+Object.assign(page, {
   // The rows of the list: groups, and pairs of folders with their groups.
   shown: groups,
   // What is typed and chosen, and by the id of a group the place of its first member that fits.
@@ -14,28 +10,11 @@ const page = {
   found: new Map(),
   // By the id of an open row: the places of the two members that are compared, or null.
   open: new Map(),
-};
-
-/** The first language of the reader's browser that the page speaks. */
-function ofBrowser() {
-  const spoken = navigator.languages.map((each) => each.slice(0, 2));
-  return spoken.find((each) => each in WORDS) ?? 'en';
-}
+});
 
 /** Say everything in the present language. */
 function drawPage() {
-  document.documentElement.lang = page.language === 'zh' ? 'zh-Hans' : 'en';
-  byId('title').textContent = titleInWords();
-  document.title = `${titleInWords()} · simdup`;
-  for (const element of document.querySelectorAll('[data-w]')) element.textContent = t(element.dataset.w);
-  for (const element of document.querySelectorAll('[data-label]')) element.setAttribute('aria-label', t(element.dataset.label));
-  for (const element of document.querySelectorAll('[data-hint]')) element.placeholder = t(element.dataset.hint);
-  byId('language').textContent = t('other');
-  byId('language').lang = page.language === 'zh' ? 'en' : 'zh-Hans';
-  byId('language').setAttribute('aria-label', t('otherLabel'));
-  byId('theme').textContent = t('themes')[page.theme];
-  byId('keys').textContent = t('keys');
-  byId('made').textContent = t('made', data.version);
+  drawShell(titleInWords());
   drawSummary();
   drawHistogram();
   drawFilters();
@@ -43,17 +22,6 @@ function drawPage() {
   drawFacets();
   drawRuling();
   applyFilters();
-}
-
-function switchLanguage() {
-  page.language = page.language === 'zh' ? 'en' : 'zh';
-  drawPage();
-}
-
-function switchTheme() {
-  page.theme = THEMES[(THEMES.indexOf(page.theme) + 1) % THEMES.length];
-  document.documentElement.dataset.theme = page.theme;
-  byId('theme').textContent = t('themes')[page.theme];
 }
 
 function onKey(event) {
@@ -67,7 +35,15 @@ function onKey(event) {
   else if (target.matches('input, select, dialog *')) return;
   else if (data.plan && key === 'z') undoStep();
   else if ((key === 'n' || key === 'p') && target.closest('.comparison')) stepFrom(target, key === 'n' ? 1 : -1);
+  else if (key === 'c' && target.closest('.member')) compareFrom(target);
   else onDecidingKey(target, key);
+}
+
+/** Compare the member that one is on with the first of its group. */
+function compareFrom(target) {
+  const item = target.closest('.group');
+  const place = Number(target.closest('.member').dataset.place);
+  if (place) compareWith(listed().find(({ id }) => `group-${id}` === item.id), [0, place]);
 }
 
 /** Go from the comparison that one is in to the next pair, or to the one before. */
@@ -110,14 +86,8 @@ function goFrom(target, key, event) {
 
 function start() {
   listenToFilters();
-  byId('language').addEventListener('click', switchLanguage);
-  byId('theme').addEventListener('click', switchTheme);
+  listenToShell(drawPage);
   byId('more').querySelector('button').addEventListener('click', () => drawMore());
-  document.querySelector('.skip').addEventListener('click', (event) => {
-    // The address has the filters, so the link does not change it.
-    event.preventDefault();
-    byId('list').focus();
-  });
   document.addEventListener('keydown', onKey);
   new IntersectionObserver((seen) => {
     if (seen.some((each) => each.isIntersecting)) drawMore();
@@ -129,6 +99,9 @@ function start() {
     listenToDecisions();
     readDecisions();
   }
+  // A single question: what one came for is its answers.
+  const [only, ...others] = groups;
+  if (data.page === 'answers' && only && !others.length) page.open.set(only.id, data.texts && only.members.length > 1 ? [0, 1] : null);
   page.wanted = wish();
   readAddress();
   drawPage();

@@ -24,11 +24,13 @@ function warnings() {
     data.complete ? null : t('incomplete'),
     data.narrowed ? t('narrowed', ...data.narrowed) : null,
     missing ? t('missingExtra', missing) : null,
+    data.moreGroups ? t('moreGroups', data.moreGroups, size(data.largestPage)) : null,
     data.leftOut ? t('leftOut', data.leftOut, size(data.largestPage)) : null,
   ].filter((text) => text !== null);
 }
 
 function figures() {
+  if (data.figures) return data.figures.map(([key, value, note, ...more]) => figure(key, number(value), note ? t(note, ...more) : ''));
   const sum = (of) => groups.reduce((total, group) => total + of(group), 0);
   const skipped = Object.values(data.skips).reduce((total, count) => total + count, 0);
   const rows = [
@@ -38,21 +40,26 @@ function figures() {
     ['copies', size(sum((group) => group.copies)), t('allButFirst')],
     ['skipped', number(skipped), ''],
   ];
-  return rows.map(([key, value, note]) => make('div', {},
-    make('dt', {}, t('figures')[key]), make('dd', { class: 'value' }, value), make('dd', { class: 'note' }, note)));
+  return rows.map((row) => figure(...row));
+}
+
+function figure(key, value, note) {
+  return make('div', {},
+    make('dt', {}, t('figures')[key]), make('dd', { class: 'value' }, value), make('dd', { class: 'note' }, note));
 }
 
 function settingsInWords() {
-  const { features, ngram, top, bits, verified, similarity, ownShare, parts, k, least, linkage, encoding } = data.settings;
+  const { features, ngram, top, bits, verified, similarity, ownShare, parts, k, least, nearest, most, linkage, encoding } = data.settings;
   return [
-    verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(least)),
+    nearest ? t('nearest', nearest) : verified ? t('verified', percent(similarity)) : t('bare', k, bits, percent(least)),
+    most ? t('atMost', most) : '',
     ownShare ? t('ownShare', percent(ownShare)) : '',
     parts ? t('partsAsked', percent(parts)) : '',
     data.siblings ? t('siblings', data.siblings) : '',
     data.identityOnly.length ? t('identityOnly', data.identityOnly.map(([kind, count]) => [t('noise')[kind] ?? kind, count])) : '',
     data.recall ? t('recall', ...data.recall.map(percent)) : '',
     t('recipe', bits, t('features')[features](ngram, top)),
-    t('linkage')[linkage],
+    linkage ? t('linkage')[linkage] : '',
     encoding ? t('encoding', encoding) : '',
   ].filter(Boolean);
 }

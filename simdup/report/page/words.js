@@ -399,6 +399,16 @@ const WORDS = {
   },
 };
 
+/** Say some things otherwise, for a page of another kind; objects are added to those of before. */
+function sayOtherwise(more) {
+  for (const [language, words] of Object.entries(more)) {
+    for (const [key, value] of Object.entries(words)) {
+      const before = WORDS[language][key];
+      WORDS[language][key] = typeof value === 'object' ? { ...before, ...value } : value;
+    }
+  }
+}
+
 /** What the page says for a key, in its present language. */
 function t(key, ...values) {
   const words = WORDS[page.language][key];

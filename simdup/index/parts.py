@@ -1,0 +1,295 @@
+"""Questions in, the texts of an index out in which they stand, or that stand in them.
+
+samples of a question -> texts that share enough of them -> documents -> exact shares and places
+
+It is what `match.parts` does for a collection, with two differences. A text of the index keeps
+one shingle in four, however few it has. And what many texts hold is a part too if it was asked
+for: a licence stands in all programs under it, but a mail of one line above a notice does not
+stand in all mails with that notice.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from simdup.errors import BadValueError
+from simdup.files.fingerprint import features_of, text_again
+from simdup.files.read import SkipError
+from simdup.fingerprint.features import all_features, concatenated
+from simdup.fingerprint.sketch import read_back
+from simdup.index.file.snapshot import sketched
+from simdup.index.records import FoundPart
+from simdup.index.samples import HIGHEST, holders, looked_up, runs
+from simdup.match.own_share import FAMILY
+from simdup.match.parts import LEAST_FEATURES, least_shared, verified_parts
+from simdup.progress import silent
+from simdup.search.distinct import distinct_numbers
+from simdup.settings import PARTS
+from simdup.text.chunking import chunks_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.fingerprint.features import Features
+    from simdup.fingerprint.sketch import Sketches
+    from simdup.index.file.connection import IndexFile
+    from simdup.index.query import Queries
+    from simdup.index.records import Answer
+    from simdup.index.samples import Run
+    from simdup.index.segments import Numbers
+    from simdup.records import Document, Skipped
+    from simdup.settings import Settings
+
+    Shares = NDArray[np.float64]
+    Values = NDArray[np.uint32]
+
+#: So many texts are read for a question, those that seem to share most.
+MOST_CANDIDATES = 1_000
+
+#: A part has this share or more of what counts, where what the larger text lacks counts fully, and
+#: what it has by its weight. With 0.8 a mail of five per cent above a notice stands in all others.
+AS_GOOD_AS_WHOLE = 0.9
+
+#: How rare the shingles of a larger text are is told from so many of its sketch.
+LOWEST = 128
+
+
+class Candidate(NamedTuple):
+    """A document that may be a part of a question, or the question a part of it."""
+
+    document: Document
+    is_whole: bool
+    share: float
+    """The share of the sampled shingles of the part that the larger text has."""
+    own_share: float
+    """How rare these shingles are among the texts of the index, compared with all of the larger
+    text: see `match.own_share`."""
+    rarity: float
+    """The average weight of these shingles: 1 if no other text has any of them."""
+
+
+def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[list[Candidate]]:
+    """What may be a larger text that each query is a part of, or a part of it, by samples.
+
+    Within `IndexFile.reading` of an index with samples. Raises ValueError for queries of which
+    only the fingerprints are known.
+    """
+    if queries.sketches is None:
+        raise BadValueError("parts are found in texts, and a fingerprint is none")
+    share, every = settings.parts or 1.0, runs(file)
+    return [
+        [] if question is None else _candidates(file, every, question, sketch, share)
+        for question, sketch in zip(queries.documents, queries.sketches, strict=True)
+    ]
+
+
+def _candidates(
+    file: IndexFile, every: Sequence[Run], question: Document, sketch: Values, share: float
+) -> list[Candidate]:
+    values = sketch[sketch <= HIGHEST]
+    if not len(values) or question.features < LEAST_FEATURES:
+        return []
+    found = looked_up(file, every, values)
+    of_question, of_text = found.shared / len(values), found.shared / found.kept
+    is_part = found.shared >= least_shared(share, np.full(len(found.shared), len(values)))
+    has_part = found.shared >= least_shared(share, found.kept)
+    seeming = np.maximum(np.where(is_part, of_question, 0), np.where(has_part, of_text, 0))
+    best = np.argsort(-seeming, kind="stable")[:MOST_CANDIDATES]
+    best = best[seeming[best] > 0]
+    known = dict(sketched(file, found.numbers[best]))
+    kept = list[int]()
+    for place in best.tolist():
+        document, _ = known.get(int(found.numbers[place]), (question, b""))
+        may_be = is_part if document.features >= question.features else has_part
+        is_other = document.features_digest != question.features_digest
+        if is_other and may_be[place] and document.features >= LEAST_FEATURES:
+            kept.append(place)
+    if not kept:
+        return []
+    numbers = found.numbers[kept]
+    those = [known[number] for number in numbers.tolist()]
+    is_family = found.shared >= FAMILY * np.sqrt(len(values) * found.kept)
+    copies = _copies([document for document, _ in those])
+    left_out = np.concatenate((found.numbers[is_family], numbers[copies]))
+    are_wholes = np.array([each.features >= question.features for each, _ in those], bool)
+    sketches = [usual for _, usual in those]
+    own, rarity = _own_shares(file, every, values, numbers, are_wholes, sketches, left_out)
+    shares = np.where(are_wholes, of_question[kept], of_text[kept])
+    figures = zip(shares.tolist(), own.tolist(), rarity.tolist(), strict=True)
+    return [
+        Candidate(document, document.features >= question.features, *each)
+        for (document, _), each in zip(those, figures, strict=True)
+    ]
+
+
+def _copies(documents: Sequence[Document]) -> list[int]:
+    """The places of documents that have the text of an earlier one."""
+    first = {each.features_digest: place for place, each in reversed([*enumerate(documents)])}
+    return [place for place, each in enumerate(documents) if first[each.features_digest] != place]
+
+
+def _own_shares(  # noqa: PLR0913, PLR0917  (what is known of them)
+    file: IndexFile,
+    every: Sequence[Run],
+    values: Values,
+    numbers: Numbers,
+    are_wholes: NDArray[np.bool_],
+    sketches: Sequence[bytes],
+    left_out: Numbers,
+) -> tuple[Shares, Shares]:
+    """The own share and the rarity of what each of some texts shares with the question; (m,) each.
+
+    `values` are the samples of the question, `sketches` those of the texts, and `left_out` are
+    texts that do not count: versions of the question, and copies of a text.
+    """
+    n = len(numbers)
+    held = holders(file, every, values, numbers, left_out)
+    text, value = held.pairs.T
+    # Of what both have, one holder is the text itself. The question itself is left out.
+    of_both, of_one = _weights(held.counts - 1), _weights(held.counts)
+    shared = np.maximum(np.bincount(text, minlength=n), 1)
+    rarity = np.bincount(text, of_both[value], n) / shared
+    more = np.bincount(text, (of_both - of_one)[value], n)
+    of_whole = (of_one.sum() + more) / len(values)
+    of_whole[are_wholes] = 1
+    is_common = are_wholes & (rarity < 1)
+    lowest = read_back(sketches[place] for place in np.flatnonzero(is_common).tolist())
+    of_whole[is_common] = _average_weights(file, every, lowest, left_out)
+    return np.minimum(rarity / of_whole, 1), rarity
+
+
+def _average_weights(
+    file: IndexFile, every: Sequence[Run], sketches: Sketches, left_out: Numbers
+) -> Shares:
+    """How rare the lowest hashes of each text are on the average; (n,)."""
+    taken = [sketch[:LOWEST][sketch[:LOWEST] <= HIGHEST] for sketch in sketches]
+    if not taken:
+        return np.empty(0)
+    values = distinct_numbers(np.concatenate(taken).astype(np.uint64)).astype(np.uint32)
+    weights = _weights(holders(file, every, values, np.empty(0, np.int64), left_out).counts - 1)
+    averages = (weights[np.searchsorted(values, each)].mean() if len(each) else 1 for each in taken)
+    return np.fromiter(averages, float)
+
+
+def _weights(others: Numbers) -> Shares:
+    """How much a hash weighs that so many other texts have."""
+    return 1 / (1 + np.maximum(others, 0) / 2)
+
+
+def with_parts(
+    answers: Sequence[Answer],
+    queries: Queries,
+    asked: Sequence[Sequence[Candidate]],
+    settings: Settings,
+) -> tuple[Answer, ...]:
+    """Answers to some queries with the parts that are among the candidates of each."""
+    texts = queries.texts or [None] * len(answers)
+    found = zip(answers, queries.documents, texts, asked, strict=True)
+    return tuple(
+        replace(answer, parts=() if question is None else decided(question, text, those, settings))
+        for answer, question, text, those in found
+    )
+
+
+def decided(
+    question: Document, text: str | None, asked: Sequence[Candidate], settings: Settings
+) -> tuple[FoundPart, ...]:
+    """Which candidates are larger texts that the question is a part of, or parts of it.
+
+    `text` is that of the question, unless it is a file. Where a text cannot be read as it was,
+    the samples decide.
+    """
+    share = settings.parts or 1.0
+    source = _Source(question, text, [each.document for each in asked], settings)
+    counts = np.array([each.features for each in source.documents], np.int64)
+    pairs = np.array(
+        [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(asked, 1)],
+        np.int64,
+    ).reshape(-1, 2)
+    can_read = np.array([os.path.isabs(each.document.path) for each in asked], bool)
+    made = verified_parts(pairs[can_read], counts, share, settings.recipe, source, silent)
+    places = made.pairs.max(axis=1, initial=0)
+    those = [asked[place - 1] for place in places.tolist()]
+    figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
+    found = [
+        FoundPart(each.document, each.is_whole, exact, start, end, is_exact=True)
+        for each, exact, (start, end) in figures
+        if _is_own(each, exact, settings) and not _is_version(each, exact, question)
+    ]
+    lost = {each.path for each in source.changed}
+    are_lost = question.path in lost
+    found += [
+        FoundPart(each.document, each.is_whole, each.share)
+        for each, readable in zip(asked, can_read.tolist(), strict=True)
+        if (are_lost or not readable or each.document.path in lost)
+        and each.share >= share
+        and _is_own(each, each.share, settings)
+        and not _is_version(each, each.share, question)
+    ]
+    return tuple(sorted(found, key=_order))
+
+
+def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
+    """Whether a part is more than what many texts hold, such as a notice below a mail.
+
+    A part that stands in the larger text as good as whole is found however many others hold it
+    too. See AS_GOOD_AS_WHOLE.
+    """
+    weighted = share * candidate.rarity
+    is_whole = weighted >= AS_GOOD_AS_WHOLE * (weighted + 1 - share)
+    return is_whole or candidate.own_share >= settings.own_share
+
+
+def _is_version(candidate: Candidate, share: float, question: Document) -> bool:
+    """Whether most of the larger text stands in the part as well: then it is a version of it."""
+    counts = candidate.document.features, question.features
+    return share * min(counts) >= PARTS * max(counts)
+
+
+def _order(part: FoundPart) -> tuple[bool, float, int, str]:
+    place = part.start or 0
+    return not part.is_whole, -part.share if part.is_whole else 0, place, part.document.path
+
+
+class _Source:
+    """Reads texts again: the question, which is text 0, and documents of the index."""
+
+    def __init__(
+        self,
+        question: Document,
+        text: str | None,
+        documents: Sequence[Document],
+        settings: Settings,
+    ) -> None:
+        self.documents, self.text, self.settings = [question, *documents], text, settings
+        self.changed: list[Skipped] = []
+        """Files that are not what was read."""
+
+    def expect(self, texts: Numbers) -> None:
+        """Do nothing: each text is a file of its own."""
+
+    def features(self, texts: Numbers) -> Features:
+        """Return the features of these texts, whose numbers ascend."""
+        recipe = self.settings.recipe
+        is_given = self.text is not None and 0 in texts[:1]
+        given = all_features([self.text or ""] if is_given else [], recipe)
+        copies = ([self.documents[text]] for text in texts[int(is_given) :].tolist())
+        found, changed = features_of(copies, recipe, *self.settings.reading)
+        self.changed += changed
+        return concatenated([given, found])
+
+    def chunks(self, text: int) -> Iterator[str]:
+        """Yield a text in chunks; nothing of a file that has changed."""
+        if text == 0 and self.text is not None:
+            yield from chunks_of(self.text)
+            return
+        try:
+            yield from text_again(self.documents[text], self.settings)
+        except SkipError as skip:
+            self.changed.append(skip.at(self.documents[text].path))

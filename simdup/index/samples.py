@@ -1,0 +1,342 @@
+"""Samples of shingles as an inverted list: which texts have most of a question, or stand in it.
+
+An index that is built for parts keeps one shingle in four of every text, those whose hash is at
+most HIGHEST. They lie in runs, ordered by hash and cut into pieces by its first bits, so that a
+question reads only the pieces of its own hashes.
+Source: Irber et al., "Lightweight compositional analysis of metagenomes with FracMinHash and
+minimum metagenome covers", 2022, for one limit for all texts.
+
+A batch writes a run. RUNS_AT_ONCE neighbours of about one size become one, up to the size of a
+segment, so that there are few runs and each hash is written two or three times (O'Neil et al.,
+"The log-structured merge-tree", 1996). A text that is taken out stays in its run until the run is
+written again, at the latest when half of its texts are gone. No number is given twice, so such a
+text is known by having no document.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from simdup.errors import InputError
+from simdup.fingerprint.sketch import DENSE_LEVELS
+from simdup.index.file.metadata import damaged
+from simdup.index.segments import SIZE
+from simdup.search.distinct import distinct_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from simdup.fingerprint.sketch import Sketches
+    from simdup.index.file.connection import IndexFile
+    from simdup.index.segments import Numbers
+
+    Values = NDArray[np.uint32]
+    Places = NDArray[np.int64]
+    Postings = tuple[Values, Places]
+
+#: Every dense sketch holds all hashes of its text up to this one.
+HIGHEST = ((1 << 32) - 1) >> DENSE_LEVELS
+
+# A piece of a run holds the hashes with the same first bits, and of each the other bits.
+LOW_BITS = 16
+PIECES = (HIGHEST >> LOW_BITS) + 1
+
+#: So many neighbouring runs of about one size become one.
+RUNS_AT_ONCE = 8
+
+# Pieces that are read and written together: a few megabytes of a full run.
+PIECES_AT_ONCE = 256
+
+# The last bits of a hash, and the place of its text among those of the run.
+ENTRY = np.dtype([("value", "<u2"), ("place", "<u2")])
+
+# More runs than any index has.
+_RUNS = 1 << 32
+
+
+class Run(NamedTuple):
+    """Some texts whose samples lie together."""
+
+    id: int
+    numbers: Numbers
+    """(n,): the numbers of their documents, ascending."""
+    counts: NDArray[np.int64]
+    """(n,): how many hashes of each are in the run."""
+    live: int
+    """How many of them have not been taken out."""
+
+
+class Shared(NamedTuple):
+    """How much of a question some texts have; arrays by text."""
+
+    numbers: Numbers
+    """The numbers of their documents, of which some may be gone."""
+    shared: NDArray[np.int64]
+    """How many hashes of the question are among theirs."""
+    kept: NDArray[np.int64]
+    """How many hashes of theirs are kept."""
+
+
+class Held(NamedTuple):
+    """Who has some hashes."""
+
+    counts: NDArray[np.int64]
+    """(n,): how many texts have each hash."""
+    pairs: NDArray[np.int64]
+    """(m, 2): a text and a hash that it has, by their places among those that were asked for."""
+
+
+# Writing, within `IndexFile.writing`
+
+
+def add_run(file: IndexFile, numbers: Numbers, dense: Sketches) -> None:
+    """Write the samples of new documents, whose numbers are the highest and ascend."""
+    for begin in range(0, len(numbers), SIZE):
+        part = slice(begin, begin + SIZE)
+        taken = dense.take(np.arange(len(numbers))[part])
+        values, places = taken.joined(), np.repeat(np.arange(len(taken)), taken.sizes)
+        is_kept = values <= HIGHEST
+        values, places = values[is_kept], places[is_kept]
+        counts = np.bincount(places, minlength=len(taken))
+        _write(file, numbers[part], counts, [(values, places)])
+        _merge_neighbours(file)
+
+
+def take_out_samples(file: IndexFile, numbers: Numbers) -> None:
+    """Note that documents are gone; drop runs with none left, write others with few left again."""
+    sql = "SELECT id FROM runs WHERE low <= ? AND high >= ?"
+    for (own,) in file.execute(sql, int(numbers.max()), int(numbers.min())):
+        run = run_of(file, own)
+        live = run.live - int(np.isin(run.numbers, numbers).sum())
+        if 2 * live < len(run.numbers):
+            _rewrite(file, [run])
+        else:
+            file.execute("UPDATE runs SET live = ? WHERE id = ?", live, own)
+
+
+def _merge_neighbours(file: IndexFile) -> None:
+    """Make one run of the newest ones, as long as enough of them are of one size or smaller.
+
+    Two runs are of one size if their logarithms to the base of RUNS_AT_ONCE begin alike.
+    """
+    while True:
+        rows = file.select("SELECT id, size FROM runs ORDER BY low DESC", kinds=[(int, int)])
+        newest, sizes = np.array(rows, np.int64).reshape(-1, 2).T
+        size = np.maximum.accumulate(np.frexp(sizes)[1] // np.log2(RUNS_AT_ONCE))
+        fit = np.cumsum(sizes) <= SIZE
+        counts = (int(((size <= each) & fit).sum()) for each in np.unique(size))
+        count = next((each for each in counts if each >= RUNS_AT_ONCE), 0)
+        if not count:
+            return
+        _rewrite(file, [run_of(file, own) for own in newest[:count][::-1].tolist()])
+
+
+def _rewrite(file: IndexFile, runs: Sequence[Run]) -> None:
+    """Make one run of some, without the documents that are gone."""
+    numbers = np.concatenate([run.numbers for run in runs])
+    counts = np.concatenate([run.counts for run in runs])
+    sql, edges = "SELECT id FROM documents WHERE id BETWEEN ? AND ?", numbers[[0, -1]].tolist()
+    there = np.array(file.select(sql, *edges, kinds=[(int,)]), np.int64)
+    is_live = np.isin(numbers, there)
+    new_place = np.cumsum(is_live) - 1
+    begins = np.cumsum([0, *(len(run.numbers) for run in runs)]).tolist()
+
+    def parts() -> Iterator[Postings]:
+        for first in range(0, PIECES, PIECES_AT_ONCE):
+            read = [_between(file, run, first, first + PIECES_AT_ONCE - 1) for run in runs]
+            values = np.concatenate([each for each, _ in read])
+            places = np.concatenate(
+                [begin + each for begin, (_, each) in zip(begins, read, strict=False)]
+            )
+            is_kept = is_live[places]
+            yield values[is_kept], new_place[places[is_kept]]
+
+    if is_live.any():
+        _write(file, numbers[is_live], counts[is_live], parts())
+    for run in runs:
+        file.execute("DELETE FROM runs WHERE id = ?", run.id)
+        file.execute("DELETE FROM samples WHERE id BETWEEN ? AND ?", *_edges(run))
+
+
+def _write(
+    file: IndexFile, numbers: Numbers, counts: NDArray[np.int64], parts: Iterable[Postings]
+) -> None:
+    """Write a run; later parts of its hashes have later pieces."""
+    ((last,),) = file.execute("SELECT coalesce(max(id), 0) FROM runs")
+    if last >= _RUNS - 1:
+        raise damaged(file.path, f"run {last}")
+    own = int(last) + 1
+    for part in parts:
+        file.execute_many("INSERT INTO samples VALUES (?, ?, ?)", _pieces(own, *part))
+    listed, kept = numbers.astype("<i8").tobytes(), counts.astype("<u4").tobytes()
+    low, high, size = int(numbers[0]), int(numbers[-1]), len(numbers)
+    values = own, low, high, size, size, listed, kept, crc32(kept, crc32(listed))
+    file.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
+
+
+def _pieces(own: int, values: Values, places: Places) -> Iterator[tuple[int, bytes, int]]:
+    """Yield the rows of a run's table: place, entries and their checksum."""
+    keys = (values.astype(np.uint64) << np.uint64(32)) | places.astype(np.uint64)
+    keys.sort()
+    values = (keys >> np.uint64(32)).astype(np.uint32)
+    entries = np.empty(len(keys), ENTRY)
+    entries["value"], entries["place"] = values, keys  # their low bits
+    packed, piece = entries.tobytes(), (values >> LOW_BITS).astype(np.int64)
+    begins = np.flatnonzero(np.diff(piece, prepend=-1))
+    ids = (own * PIECES + piece[begins]).tolist()
+    bounds = pairwise((ENTRY.itemsize * np.append(begins, len(keys))).tolist())
+    for place, (begin, end) in zip(ids, bounds, strict=True):
+        data = packed[begin:end]
+        yield place, data, checksum_of(place, data)
+
+
+def checksum_of(place: int, entries: bytes) -> int:
+    """The checksum of a piece and its place."""
+    return crc32(entries, place & 0xFFFFFFFF)
+
+
+# Reading
+
+
+def run_of(file: IndexFile, own: int) -> Run:
+    """Read a run without its hashes. Raises InputError if it is damaged."""
+    sql = "SELECT low, high, size, live, documents, counts, checksum FROM runs WHERE id = ?"
+    kinds = [(int, int, int, int, bytes, bytes, int)]
+    ((low, high, size, live, listed, kept, checksum),) = file.select(sql, own, kinds=kinds)
+    is_sound = 0 < own < _RUNS and 0 < live <= size <= SIZE
+    is_sound = is_sound and (len(listed), len(kept)) == (8 * size, 4 * size)
+    if is_sound and crc32(kept, crc32(listed)) == checksum:
+        numbers = np.frombuffer(listed, np.dtype("<i8")).astype(np.int64)
+        ascend = bool((np.diff(numbers) > 0).all())
+        if ascend and numbers[0] >= 0 and (low, high) == (numbers[0], numbers[-1]):
+            counts = np.frombuffer(kept, np.dtype("<u4")).astype(np.int64)
+            return Run(own, numbers, counts, live)
+    raise _broken(file, f"run {own}")
+
+
+def runs(file: IndexFile) -> list[Run]:
+    """Read all runs without their hashes: 12 bytes a text."""
+    found = file.select("SELECT id FROM runs ORDER BY low", kinds=[(int,)])
+    return [run_of(file, own) for (own,) in found]
+
+
+def looked_up(file: IndexFile, every: Sequence[Run], values: Values) -> Shared:
+    """How many of some hashes (ascending, each once) every text has that has any of them.
+
+    `every` run is looked at, and in it only the pieces of these hashes. Within `reading`.
+    """
+    found = [(np.empty(0, np.int64),) * 3]
+    for run in every:
+        shared = np.zeros(len(run.numbers), np.int64)
+        for _, places in _hits(file, run, values):
+            shared += np.bincount(places, minlength=len(shared))
+        has_any = np.flatnonzero(shared)
+        found.append((run.numbers[has_any], shared[has_any], run.counts[has_any]))
+    numbers, counts, kept = map(np.concatenate, zip(*found, strict=True))
+    return Shared(numbers, counts, np.maximum(kept, counts))  # a damaged run may tell fewer
+
+
+def holders(
+    file: IndexFile, every: Sequence[Run], values: Values, texts: Numbers, left_out: Numbers
+) -> Held:
+    """How many texts have each of some hashes (ascending), and which of them some `texts` have.
+
+    Those `left_out` do not count. Within `reading`, as `looked_up`.
+    """
+    counts, found = np.zeros(len(values), np.int64), [np.empty((0, 2), np.int64)]
+    order, ended = np.argsort(texts), np.append(texts, -1)
+    for run in every:
+        is_counted = np.isin(run.numbers, left_out, invert=True)
+        at = np.searchsorted(texts, run.numbers, sorter=order)
+        asked = np.append(order, len(texts))[at]
+        is_asked = ended[asked] == run.numbers
+        for which, places in _hits(file, run, values):
+            counts += np.bincount(which[is_counted[places]], minlength=len(counts))
+            here = is_asked[places]
+            found.append(np.column_stack((asked[places[here]], which[here])))
+    return Held(counts, np.concatenate(found))
+
+
+def _hits(file: IndexFile, run: Run, values: Values) -> Iterator[tuple[Places, Places]]:
+    """Yield where some hashes (ascending) are in a run: which of them, and the place of a text."""
+    pieces = distinct_numbers((values >> LOW_BITS).astype(np.uint64)).astype(np.int64)
+    for begin in range(0, len(pieces), PIECES_AT_ONCE):
+        theirs, places = _at(file, run, pieces[begin : begin + PIECES_AT_ONCE])
+        which = np.minimum(np.searchsorted(values, theirs), len(values) - 1)
+        is_hit = values[which] == theirs
+        yield which[is_hit], places[is_hit]
+
+
+def _at(file: IndexFile, run: Run, pieces: Numbers) -> Postings:
+    """The hashes in some pieces of a run, and the place of the text of each."""
+    sql = (
+        "SELECT samples.id, entries, checksum FROM json_each(?) AS asked"
+        " JOIN samples ON samples.id = asked.value ORDER BY samples.id"
+    )
+    return _unpacked(file, run, sql, json.dumps((run.id * PIECES + pieces).tolist()))
+
+
+def _between(file: IndexFile, run: Run, first: int, last: int) -> Postings:
+    """The hashes in the pieces of a run from the first to the last, and the place of each text."""
+    sql = "SELECT id, entries, checksum FROM samples WHERE id BETWEEN ? AND ? ORDER BY id"
+    return _unpacked(file, run, sql, run.id * PIECES + first, run.id * PIECES + last)
+
+
+def _unpacked(file: IndexFile, run: Run, sql: str, *parameters: object) -> Postings:
+    """The hashes in the pieces that some SQL selects. Raises InputError for damaged ones."""
+    pieces, packed = list[int](), list[bytes]()
+    for place, data, checksum in file.select(sql, *parameters, kinds=[(int, bytes, int)]):
+        if checksum_of(place, data) != checksum or not data or len(data) % ENTRY.itemsize:
+            raise _broken(file, f"a piece of run {run.id}")
+        pieces.append(place - run.id * PIECES)
+        packed.append(data)
+    entries = np.frombuffer(b"".join(packed), ENTRY)
+    sizes = [len(data) // ENTRY.itemsize for data in packed]
+    high = np.repeat(np.array(pieces, np.uint32), sizes)
+    places = entries["place"].astype(np.int64)
+    if len(places) and places.max() >= len(run.numbers):
+        raise _broken(file, f"a piece of run {run.id}")
+    return (high << np.uint32(LOW_BITS)) | entries["value"], places
+
+
+def problems(file: IndexFile, known: Numbers) -> Iterator[str]:
+    """Yield a line for each thing that is wrong with the samples of these documents, if any."""
+    if not file.has_samples:
+        return
+    listed, pieces = [np.empty(0, np.int64)], 0
+    for (own,) in file.execute("SELECT id FROM runs ORDER BY low"):
+        try:
+            run = run_of(file, own)
+            counts = np.zeros(len(run.numbers), np.int64)
+            for first in range(0, PIECES, PIECES_AT_ONCE):
+                _, places = _between(file, run, first, first + PIECES_AT_ONCE - 1)
+                counts += np.bincount(places, minlength=len(counts))
+        except InputError as error:
+            yield str(error)
+            continue
+        sql = "SELECT count(*) FROM samples WHERE id BETWEEN ? AND ?"
+        pieces += file.execute(sql, *_edges(run))[0][0]
+        is_live = np.isin(run.numbers, known)
+        listed.append(run.numbers[is_live])
+        if not np.array_equal(counts, run.counts) or is_live.sum() != run.live:
+            yield f"the samples of run {own} are not those of its documents"
+    if not np.array_equal(np.sort(np.concatenate(listed)), known):
+        yield "the documents that have samples are not those of the index"
+    if file.execute("SELECT count(*) FROM samples") != [(pieces,)]:
+        yield "there are samples of no run"
+
+
+def _edges(run: Run) -> tuple[int, int]:
+    """The first and the last piece that a run may have."""
+    return run.id * PIECES, run.id * PIECES + PIECES - 1
+
+
+def _broken(file: IndexFile, what: str) -> InputError:
+    return InputError(f"{file.path!r}: {what} is damaged; build the index anew")

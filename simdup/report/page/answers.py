@@ -1,0 +1,134 @@
+"""The answers of an index as one HTML page: a list for each question, texts side by side."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simdup.files.sets import entries
+from simdup.records import Kind
+from simdup.report.page.frame import ANSWERS
+from simdup.report.page.groups import (
+    MOST_PARTS,
+    NOTHING,
+    Names,
+    group_page,
+    member_fields,
+    settings_fields,
+    skipped_fields,
+)
+from simdup.report.query import short_question
+from simdup.report.text import skips
+from simdup.report.wording import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from simdup.index.records import Answer, FoundPart, Searched
+    from simdup.records import Document, Skipped
+    from simdup.report.page.texts import Read
+
+
+class Asked(NamedTuple):
+    """A question with its answer."""
+
+    answer: Answer
+    read: Read
+    """Reads the text of the question."""
+
+
+def render_answers(  # noqa: PLR0913  (what was asked, what came of it, and how it is shown)
+    index: str,
+    asked: Sequence[Asked],
+    searched: Searched,
+    skipped: Sequence[Skipped],
+    *,
+    language: str | None,
+    read: Callable[[Document], str | Skipped] | None = None,
+    day: float | None = None,
+) -> Iterator[str]:
+    """The lines of the page, in one of LANGUAGES, or for None in the one of the reader's browser.
+
+    `index` is the name of the index. `read` reads the documents found for the page; None makes a
+    page without texts. `day` is in seconds since 1970, or None.
+    """
+    data = _data(index, [each.answer for each in asked], searched, skipped)
+    texts = None
+    if read is not None:
+        texts = ((number, _reads(each, read)) for number, each in enumerate(asked, 1))
+    return group_page(ANSWERS, data, language, day, texts)
+
+
+def _reads(asked: Asked, read: Callable[[Document], str | Skipped]) -> Iterator[Read]:
+    yield asked.read
+    yield from (partial(read, match.document) for match in asked.answer.matches)
+
+
+def _data(
+    index: str, answers: Sequence[Answer], searched: Searched, skipped: Sequence[Skipped]
+) -> dict[str, Any]:
+    names = Names()
+    groups = [_group(number, answer, names) for number, answer in enumerate(answers, 1)]
+    parts = [_part(answer.question, part) for answer in answers for part in answer.parts]
+    k, wanted = searched.k, searched.wanted
+    is_narrowed = k is not None and wanted is not None and k < wanted
+    return NOTHING | {
+        "page": "answers",
+        "places": [printable(index)],
+        "figures": [
+            ["questions", len(answers), None],
+            ["answered", sum(bool(answer.matches) for answer in answers), None],
+            ["answers", sum(len(answer.matches) for answer in answers), None],
+            ["searched", searched.documents, None],
+            ["skipped", len(skipped), None],
+        ],
+        "settings": _settings(searched),
+        "read": searched.documents,
+        "narrowed": [wanted, k, searched.recall] if is_narrowed else None,
+        "skips": skips(tuple(skipped)),
+        "skipped": skipped_fields(skipped),
+        "parts": parts[:MOST_PARTS],
+        "allParts": len(parts),
+        **names.fields(),
+        "groups": groups,
+    }
+
+
+def _part(question: str, part: FoundPart) -> list[Any]:
+    """A part of a larger text as the page reads it in groups.js; its place is null if unknown."""
+    names = short_question(question), printable(part.document.path)
+    path, whole = names if part.is_whole else names[::-1]
+    return [path, whole, part.share, part.start, part.end]
+
+
+def _settings(searched: Searched) -> dict[str, Any]:
+    fields, is_nearest = settings_fields(searched.settings), searched.k is None
+    return fields | {
+        "ownShare": None,
+        "linkage": None,
+        "least": None if is_nearest else fields["least"],
+        "nearest": searched.top if is_nearest else None,
+        "most": None if is_nearest else searched.top,
+    }
+
+
+def _group(number: int, answer: Answer, names: Names) -> list[Any]:
+    """A question and its answers, as data.js reads a group and its members."""
+    matches = [
+        member_fields(match, match.similarity, names, is_exact=match.is_exact, fingerprint=None)
+        for match in answer.matches
+    ]
+    sets = [[len(piece) for piece in entry] for entry in entries(answer.matches)]
+    kind = answer.matches[0].kind.value if answer.matches else ""
+    return [number, kind, 0, [_question(answer, names), *matches], [[1], *sets], None]
+
+
+def _question(answer: Answer, names: Names) -> list[Any]:
+    """What was asked, as data.js reads a member."""
+    name, document = [names.folder(""), short_question(answer.question)], answer.document
+    itself = [Kind.IDENTICAL_BYTES.value, 0, 1, 1, None, None]
+    if document is None:
+        return [*name, None, None, None, 0, 0, 0, None, *itself]
+    flaws = [int(document.is_short), document.damaged, document.doubt]
+    coding = names.coding(document.written_in)
+    return [*name, document.source.size, None, coding, document.features, *flaws, *itself]

@@ -1,0 +1,107 @@
+"""Data and texts in, the lines of a page around them out.
+
+A page is page.html with a main part of its own, page.css and its scripts, all from the files beside
+this module, and a policy that allows no other style or script.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simdup.report.page import LANGUAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Page(NamedTuple):
+    """What makes a kind of page."""
+
+    main: str
+    """The name of the HTML file with its main part."""
+    target: str
+    """The id of the element that its link for keyboards leads to."""
+    scripts: tuple[str, ...]
+    """In the order in which they run: what each needs at once stands before it."""
+
+
+#: The scripts of a page of groups.
+SCRIPTS = (
+    *("words", "elements", "shell", "diff", "texts", "data", "histogram", "summary", "facets"),
+    *("comparison", "rules", "files", "decisions", "deciding", "export"),
+    *("members", "groups", "folders", "filters", "address", "page"),
+)
+
+#: The groups of a scan of files.
+FILES = Page("groups.html", "list", SCRIPTS)
+
+#: The answers of an index, and what its scripts say otherwise.
+ANSWERS = Page("groups.html", "list", (SCRIPTS[0], "words_answers", *SCRIPTS[1:]))
+
+#: The groups of a corpus, and what its scripts say otherwise.
+ROWS = Page("groups.html", "list", (SCRIPTS[0], "words_rows", *SCRIPTS[1:]))
+
+#: All pages.
+PAGES = FILES, ANSWERS, ROWS
+
+#: Bytes reserved for template, style and scripts, which take somewhat less.
+FRAME = 500_000
+
+
+def page_lines(page: Page, data: dict[str, Any], blocks: Mapping[int, str]) -> Iterator[str]:
+    """Yield the lines of a page with its data and its blocks of texts, by id.
+
+    `data` says the `language`; None for the one of the reader's browser.
+    """
+    # Line by line and not joined: the texts may have many megabytes.
+    before, after = _frame(page, data["language"] or LANGUAGES[0]).split("<!-- texts -->\n")
+    yield before.rstrip("\n")
+    for number, block in blocks.items():
+        yield f'<script type="text/plain" id="texts-{number}">{block}</script>'
+    yield f'<script type="application/json" id="data">{page_json(data)}</script>'
+    yield after.rstrip("\n")
+
+
+def page_json(value: Any) -> str:  # noqa: ANN401
+    """JSON in which every `<` is escaped, so that no name can end the script around it."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def page_bytes(value: Any) -> int:  # noqa: ANN401
+    """The bytes that a value takes in a page."""
+    return len(page_json(value).encode("utf-8", "backslashreplace"))
+
+
+def _frame(page: Page, language: str) -> str:
+    """The page without its data."""
+    from string import Template  # noqa: PLC0415  slow to import
+
+    style = _part("page.css")
+    script = "'use strict';\n" + "\n".join(_part(f"{name}.js") for name in page.scripts)
+    policy = (
+        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)};"
+        " base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
+    )
+    return Template(_part("page.html")).substitute(
+        language=language,
+        policy=policy,
+        style=style,
+        target=page.target,
+        main=_part(page.main),
+        script=script,
+    )
+
+
+def _part(name: str) -> str:
+    from importlib.resources import files  # noqa: PLC0415  slow to import
+
+    return files("simdup.report.page").joinpath(name).read_text("utf-8")
+
+
+def _source(text: str) -> str:
+    """The name by which a policy allows exactly this script or style: its digest."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

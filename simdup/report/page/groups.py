@@ -1,0 +1,163 @@
+"""What every page of groups has: fields of groups, their members and settings, and their texts."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+from simdup.report.page import LARGEST_PAGE
+from simdup.report.page.frame import FRAME, page_bytes, page_lines
+from simdup.report.page.texts import LONGEST_TEXT, text_blocks
+from simdup.report.wording import printable
+from simdup.theory import similarity_at
+from simdup.versions import version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simdup.files.sets import Found
+    from simdup.records import Part, Skipped
+    from simdup.report.page.frame import Page
+    from simdup.report.page.texts import Read
+    from simdup.settings import Settings
+
+#: So many parts of larger files are listed; all are counted.
+MOST_PARTS = 1000
+
+#: So many skipped files are listed by name, unreadable ones first, and so many doubtful ones; all
+#: are counted.
+MOST_SKIPPED = 1000
+
+#: What a page says of a result that has no such thing.
+NOTHING: dict[str, Any] = {
+    "version": version("simdup"),
+    "complete": True,
+    "places": [],
+    "repeated": [[0, 0], [0, 0], [0, 0]],
+    "figures": None,
+    "narrowed": None,
+    "recall": None,
+    "skips": {},
+    "skipped": [],
+    "parts": [],
+    "allParts": 0,
+    "folderPairs": [],
+    "folders": [],
+    "codings": [],
+    "groups": [],
+    "moreGroups": 0,
+    "patterns": [],
+    "siblings": 0,
+    "identityOnly": [],
+    "doubtful": [],
+    "doubts": 0,
+    "plan": None,
+}
+
+
+def group_page(  # noqa: PLR0913  (what is shown, how, and with which texts)
+    page: Page,
+    data: dict[str, Any],
+    language: str | None,
+    day: float | None,
+    groups: Iterable[tuple[int, Iterable[Read]]] | None,
+    *,
+    spare: int = 0,
+) -> Iterator[str]:
+    """Yield the lines of a page of groups, with as many of their texts as there is room for.
+
+    `groups` are ids and how the texts of members are read; None makes a page without texts. By at
+    most `spare` bytes the data may grow while they are read.
+    """
+    blocks, left_out = dict[int, str](), 0
+    if groups is not None:
+        blocks, left_out = text_blocks(groups, LARGEST_PAGE - FRAME - spare - page_bytes(data))
+    data |= {
+        "language": language,
+        "day": day,
+        "texts": groups is not None,
+        "leftOut": left_out,
+        "longestText": LONGEST_TEXT,
+        "largestPage": LARGEST_PAGE,
+    }
+    yield from page_lines(page, data, blocks)
+
+
+class Names:
+    """Names of folders and encodings, which repeat: listed once, and members have indices."""
+
+    def __init__(self) -> None:
+        self.folders, self.codings = dict[str, int](), dict[str, int]()
+
+    def folder(self, name: str) -> int:
+        """Return the index of a folder."""
+        return self.folders.setdefault(printable(name), len(self.folders))
+
+    def coding(self, name: str) -> int:
+        """Return the index of an encoding."""
+        return self.codings.setdefault(printable(name), len(self.codings))
+
+    def fields(self) -> dict[str, list[str]]:
+        """Return the names as the page reads them."""
+        return {"folders": list(self.folders), "codings": list(self.codings)}
+
+
+def member_fields(
+    member: Found, alike: float, names: Names, *, is_exact: bool, fingerprint: bytes | None
+) -> list[Any]:
+    """A member of a group or a document of an answer, as the page reads it in data.js."""
+    document = member.document
+    folder, name = os.path.split(document.path)
+    return [
+        names.folder(folder),
+        printable(name),
+        document.source.size,
+        document.source.mtime_ns // 10**9,
+        names.coding(document.written_in),
+        document.features,
+        int(document.is_short),
+        document.damaged,
+        document.doubt,
+        member.kind.value,
+        member.distance,
+        round(alike, 6),
+        int(is_exact),
+        None if member.own_share is None else round(member.own_share, 6),
+        fingerprint and b64encode(fingerprint).decode(),
+    ]
+
+
+def estimate(distance: int, bits: int) -> float:
+    """The similarity that a distance stands for; none is below 0."""
+    return max(0.0, similarity_at(distance, bits))
+
+
+def settings_fields(settings: Settings) -> dict[str, Any]:
+    """How was compared, as the page says it in summary.js."""
+    recipe, verified = settings.recipe, settings.verified
+    return {
+        "features": recipe.features.value,
+        "ngram": recipe.ngram,
+        "top": recipe.top,
+        "bits": recipe.bits,
+        "verified": verified,
+        "similarity": settings.similarity if verified else None,
+        "ownShare": settings.own_share if verified else None,
+        "parts": settings.parts,
+        "k": settings.distance,
+        "least": settings.similarity if verified else estimate(settings.distance, recipe.bits),
+        "linkage": settings.linkage,
+        "encoding": settings.encoding,
+    }
+
+
+def skipped_fields(skipped: Iterable[Skipped]) -> list[list[str]]:
+    """Path, reason and detail of the first MOST_SKIPPED files, unreadable ones first."""
+    first = sorted(skipped, key=lambda each: not each.reason.is_trouble)[:MOST_SKIPPED]
+    return [[printable(each.path), each.reason.value, printable(each.detail)] for each in first]
+
+
+def part_fields(part: Part) -> list[Any]:
+    """A part of a larger text as the page reads it in groups.js."""
+    return [printable(part.path), printable(part.whole), part.share, part.start, part.end]

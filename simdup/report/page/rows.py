@@ -1,0 +1,209 @@
+"""The groups of rows of a corpus as one HTML page, which stays bounded however many there are."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simdup.corpus.records import RowPlace
+from simdup.records import SHORT
+from simdup.report.page import LARGEST_PAGE
+from simdup.report.page.frame import ROWS, page_bytes
+from simdup.report.page.groups import (
+    MOST_PARTS,
+    MOST_SKIPPED,
+    NOTHING,
+    Names,
+    estimate,
+    group_page,
+    part_fields,
+    settings_fields,
+)
+from simdup.report.rows import id_as_text, named_parts
+from simdup.report.wording import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from simdup.corpus.records import CorpusResult, RowGroup
+    from simdup.progress import Progress
+
+#: Bytes of a page that its list of groups takes; texts take the rest.
+LARGEST_LIST = LARGEST_PAGE // 2
+
+#: So many rows of a group are listed; all are counted.
+MOST_ROWS = 1000
+
+#: So many characters of a text stand in the list, and so many bytes of all texts together.
+BEGINNING = 100
+BEGINNINGS = LARGEST_PAGE // 10
+
+
+def render_rows(  # noqa: PLR0913  (what was found, and how it is shown)
+    result: CorpusResult,
+    ids: Sequence[Any] | None,
+    progress: Progress,
+    *,
+    language: str | None,
+    read: Callable[[int], str | None] | None = None,
+    day: float | None = None,
+) -> Iterator[str]:
+    """The lines of the page, in one of LANGUAGES, or for None in the one of the reader's browser.
+
+    `ids` has the id of every member, group after group; None: rows are named by place. `read`
+    returns the text of a member by its place among all members, or None if it is not to be had;
+    None makes a page without texts. `day` is in seconds since 1970, or None.
+    """
+    listed = _Listed(result, ids)
+    data = listed.data()
+    texts = None
+    if read is not None:
+        reads = ((number, listed.reads(number, read)) for number in listed.places)
+        texts = progress(reads, "texts", len(listed.places))
+    return group_page(ROWS, data, language, day, texts, spare=BEGINNINGS)
+
+
+class _Listed:
+    """The groups that the page lists: the most similar ones that fit in LARGEST_LIST."""
+
+    def __init__(self, result: CorpusResult, ids: Sequence[Any] | None) -> None:
+        self.result, self.ids, self.names = result, ids, Names()
+        #: By the number of a group, the places of the members that are listed, and how its text
+        #: begins.
+        self.places, self.beginnings = dict[int, list[int]](), dict[int, str]()
+        self.groups = list[list[Any]]()
+        self.room = BEGINNINGS
+        room, begin = LARGEST_LIST, 0
+        for group in result.groups:
+            order, sets = _together(result.prints.text_digests[begin:][: len(group.rows)])
+            places = order[:MOST_ROWS]
+            fields = self._group(group, begin, places, sets)
+            room -= page_bytes(fields)
+            if room < 0:
+                break
+            self.groups.append(fields)
+            self.places[group.id] = [begin + place for place in places]
+            begin += len(group.rows)
+
+    def data(self) -> dict[str, Any]:
+        """The data of the page, ready for JSON; all names are printable."""
+        result, balance = self.result, self.result.balance
+        parts, candidates = named_parts(result), result.candidates
+        recall = candidates and candidates.recall
+        return NOTHING | {
+            "page": "rows",
+            "places": list(map(printable, balance.paths)),
+            "repeated": _repeated(result),
+            "figures": [
+                ["rows", balance.compared, None],
+                ["groups", balance.groups, "inSeconds", f"{balance.seconds:.1f}", 0],
+                ["members", balance.members, None],
+                ["dropped", balance.dropped, None],
+                ["skipped", balance.rows_in - balance.compared, None],
+            ],
+            "settings": settings_fields(result.settings),
+            "read": balance.compared,
+            "narrowed": candidates and candidates.narrowed,
+            "recall": recall and [recall.value, recall.low, recall.high],
+            "skips": {fault.value: number for fault, number in result.faults.items()},
+            "skipped": _faulty(result),
+            "parts": [part_fields(part) for part in parts[:MOST_PARTS]],
+            "allParts": len(parts),
+            **self.names.fields(),
+            "groups": self.groups,
+            "moreGroups": balance.groups - len(self.groups),
+            "siblings": result.siblings,
+            # Filled in while texts are read, before the data is written.
+            "beginnings": self.beginnings,
+        }
+
+    def _group(
+        self, group: RowGroup, begin: int, places: Sequence[int], sets: list[list[int]]
+    ) -> list[Any]:
+        """A group as the page reads it in data.js.
+
+        `places` are those of its listed members in it; `begin` is that of its first member among
+        all members.
+        """
+        where = self.result.rows.places(np.array([group.rows[place] for place in places]))
+        # Where there are but two texts, one is that of the representative.
+        has_prints = len(sets) > 2
+        members = [
+            self._member(group, place, begin, named, has_print=has_prints)
+            for place, named in zip(places, where, strict=True)
+        ]
+        more = len(group.rows) - len(places)
+        return [group.id, group.kind.value, 0, members, sets, None, None, more]
+
+    def _member(
+        self, group: RowGroup, place: int, begin: int, named: tuple[str, int], *, has_print: bool
+    ) -> list[Any]:
+        path, row = named
+        result = self.result
+        known, distance = group.similarities[place], group.distances[place]
+        alike = estimate(distance, result.settings.recipe.bits) if known is None else known
+        own, count = group.own_shares[place], int(result.prints.counts[begin + place])
+        fields = [
+            *(self.names.folder(path), str(row), int(result.rows.lengths[group.rows[place]])),
+            *(None, None, count, int(count < SHORT), 0, None),
+            *(group.kinds[place].value, distance, round(alike, 6), int(known is not None)),
+            None if own is None else round(own, 6),
+            b64encode(result.prints.rows[begin + place]).decode() if has_print else None,
+        ]
+        name = None if self.ids is None else self.ids[begin + place]
+        return fields if name is None or isinstance(name, RowPlace) else [*fields, id_as_text(name)]
+
+    def reads(
+        self, number: int, read: Callable[[int], str | None]
+    ) -> Iterator[Callable[[], str | None]]:
+        """How the texts of the listed members of a group are read; the first is noted down."""
+        first, *others = self.places[number]
+        yield partial(self._read_first, number, partial(read, first))
+        yield from (partial(read, place) for place in others)
+
+    def _read_first(self, number: int, read: Callable[[], str | None]) -> str | None:
+        text = read()
+        if text is not None:
+            words = printable(" ".join(text[: 2 * BEGINNING].split()))[:BEGINNING]
+            self.room -= page_bytes({number: words})
+            if self.room > 0:
+                self.beginnings[number] = words
+        return text
+
+
+def _together(digests: np.ndarray) -> tuple[list[int], list[list[int]]]:
+    """The places of the texts of a group with equal ones beside each other, and their sets.
+
+    A set is a list of ones, one for each of its MOST_ROWS first texts that are listed: nothing is
+    known of bytes of rows.
+    """
+    _, first, text = np.unique(digests, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first[text.ravel()], kind="stable")[:MOST_ROWS]
+    _, counts = np.unique(first[text.ravel()][order], return_counts=True)
+    return order.tolist(), [[1] * count for count in counts.tolist()]
+
+
+def _repeated(result: CorpusResult) -> list[list[int]]:
+    """How many rows repeat the text of another row of their group, or nearly do, and characters."""
+    groups, lengths = result.groups, result.rows.lengths[result.groups.members]
+    of_group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
+    keys = np.column_stack((of_group.astype(np.uint64), result.prints.text_digests))
+    is_new = np.zeros(len(keys), bool)
+    is_new[np.unique(keys, axis=0, return_index=True)[1]] = True
+    is_near = is_new.copy()
+    is_near[groups.offsets[:-1]] = False
+    return [
+        [0, 0],
+        *([int(each.sum()), int(lengths[each].sum())] for each in (~is_new, is_near)),
+    ]
+
+
+def _faulty(result: CorpusResult) -> list[list[str]]:
+    """Place, fault and detail of the first rows that were not compared."""
+    return [
+        [printable(f"{path}:{flaw.row}"), flaw.fault.value, printable(flaw.detail)]
+        for path, flaw in ((each.path, each.flaw) for each in result.faulty[:MOST_SKIPPED])
+    ]

@@ -1,0 +1,129 @@
+"""simdup.clean.decide: which files of one group go, decided without looking at any file."""
+
+from __future__ import annotations
+
+import pytest
+
+from simdup.clean.candidates import Candidate
+from simdup.clean.decide import (
+    BYTES_ONLY,
+    FORMATS_ASKS,
+    NEAR_ASKS,
+    NEAR_FORMATS_ASKS,
+    PREFERRED,
+    SHORT,
+    TEXT_ASKS,
+    UNCERTAIN,
+    decide_group,
+    near_refusal,
+    text_refusal,
+)
+from simdup.clean.records import Act, Consents, FileId
+from simdup.records import Document, Kind, Source
+
+ALL = Consents(text=True, formats=True, near=0.5)
+
+
+def file(place, text="t", content="", encoding="utf-8", stays="", **fields):
+    """A file of a group; the lower its place, the rather it is kept."""
+    inode, path = ord(place), f"/{place}"
+    source = Source(path, 9, 0, 0, 1, inode)
+    digests = (content or place).encode(), text.encode()
+    given = {"damaged": 0, "features": 900} | fields
+    document = Document(
+        source, encoding, 1.0, bytes_digest=digests[0], text_digest=digests[1],
+        features_digest=b"", **given,
+    )  # fmt: skip
+    return Candidate(document, FileId(path, 1, inode, 9, 0, 0, *digests), (inode,), stays, path)
+
+
+def decided(*pool, alike=None, copy_of=None, **consents):
+    """What goes, for what and how; and what is left, and why."""
+    values = {text.encode(): value for text, value in (alike or {}).items()}
+    found = decide_group(pool, copy_of or {}, values, Consents(**consents))
+    gone = {each.file.id.path[1:]: (each.keep.id.path[1:], each.kind) for each in found.gone}
+    return gone, {each.id.path[1:]: why for each, why in found.left}
+
+
+@pytest.mark.parametrize("refusal", [text_refusal, near_refusal])
+@pytest.mark.parametrize("doubtful", [{"damaged": 1}, {"encoding": ".doc"}])
+def test_texts_of_which_one_is_uncertain_are_not_compared(refusal, doubtful):
+    sure, unsure = file("a"), file("b", **doubtful)
+
+    assert refusal(sure, sure, ALL, Act.TRASH) == ""
+    assert refusal(sure, unsure, ALL, Act.TRASH) == UNCERTAIN
+    assert refusal(unsure, sure, ALL, Act.TRASH) == UNCERTAIN
+    assert refusal(sure, sure, ALL, Act.DELETE) == BYTES_ONLY
+
+
+def test_texts_of_which_one_is_short_are_never_merely_similar():
+    long, short = file("a"), file("b", features=3)
+
+    assert near_refusal(long, short, ALL, Act.TRASH) == SHORT
+    assert near_refusal(short, long, ALL, Act.TRASH) == SHORT
+
+
+def test_copies_of_a_kept_file_go_for_it_if_its_text_is_kept_in_other_bytes_too():
+    gone, left = decided(file("a"), file("b"), file("c", content="b"))
+
+    assert gone == {"c": ("b", Kind.IDENTICAL_BYTES)}
+    assert left == {"a": PREFERRED}
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_of_several_refusals_the_one_that_the_lesser_consent_lifts_is_given(order):
+    first, second = (file(place, encoding="html" if place == "a" else "utf-8") for place in order)
+
+    _, left = decided(first, second, file("c"))
+
+    assert left["c"] == TEXT_ASKS
+    assert FORMATS_ASKS in left.values()
+
+
+def test_what_is_preferred_is_left_first_unless_it_goes_or_something_goes_for_it():
+    one, other = file("a"), file("b", "other")
+
+    assert list(decided(one, other)[1].items()) == [("a", PREFERRED), ("b", NEAR_ASKS)]
+    assert decided(one, other, alike={"other": 0.9}, near=0.8) == ({"b": ("a", Kind.NEAR)}, {})
+    kept = file("c", content="a", stays="protected")
+    assert decided(one, other, kept) == (
+        {"a": ("c", Kind.IDENTICAL_BYTES)},
+        {"b": NEAR_ASKS},
+    )
+
+
+def test_a_group_of_which_one_file_or_none_is_left_is_no_group():
+    assert decided() == decided(file("a")) == ({}, {})
+
+
+def test_a_similar_file_goes_at_the_floor_and_not_below():
+    one, other = file("a"), file("b", "other")
+
+    assert decided(one, other, alike={"other": 0.8}, near=0.8)[0] == {"b": ("a", Kind.NEAR)}
+    assert decided(one, other, alike={"other": 0.75}, near=0.8) == (
+        {},
+        {"a": PREFERRED, "b": "near: only 0.750 alike"},
+    )
+
+
+def test_a_similar_file_in_other_bytes_goes_too_and_is_not_left_besides():
+    pool = file("a"), file("b", "other"), file("c", "other")
+
+    gone, left = decided(*pool, alike={"other": 0.9}, near=0.8)
+
+    assert gone == dict.fromkeys("bc", ("a", Kind.NEAR))
+    assert left == {}
+
+
+def test_a_similar_file_is_refused_for_the_reason_of_the_file_that_is_preferred():
+    pool = file("a", encoding="html"), file("b"), file("c", "other", damaged=1)
+
+    assert decided(*pool, near=0.8)[1]["c"] == NEAR_FORMATS_ASKS
+    assert decided(*pool, near=0.8, formats=True)[1]["c"] == UNCERTAIN
+
+
+def test_a_similar_file_that_is_protected_is_left_for_that_reason():
+    pool = file("a"), file("b", "other", stays="protected")
+
+    assert decided(*pool, alike={"other": 0.9}, near=0.8)[1]["b"] == "protected"
+    assert decided(*pool)[1]["b"] == "protected"
