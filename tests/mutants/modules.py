@@ -36,6 +36,7 @@ MODULES = {
     ],
     "simdup/clean/acting.py": [
         "tests/clean/test_apply.py",
+        "tests/clean/test_system_bin.py",
         "tests/clean/test_peers.py",
         "tests/clean/test_injected.py",
         "tests/clean/test_adversary.py",
