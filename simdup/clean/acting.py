@@ -22,7 +22,7 @@ from simdup.clean.system import Place, exchange, open_folder, rename_new, sync_f
 from simdup.clean.trash import Trashes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from simdup.clean.checks import Held
     from simdup.clean.records import Action
@@ -37,9 +37,8 @@ class AstrayError(RefusedError):
 class Acting:
     """Chooses where files go, and moves them there; `close` it."""
 
-    def __init__(self, actions: Iterable[Action], to: str | None) -> None:
+    def __init__(self, actions: Sequence[Action], to: str | None) -> None:
         """Prepare for these actions; `to` is the folder for `Act.MOVE`."""
-        actions = list(actions)
         self._trashes, self._to = Trashes(), to
         moved = [os.path.dirname(each.file.path) for each in actions if each.act is Act.MOVE]
         self._above = os.path.commonpath(moved) if moved else "/"
