@@ -458,7 +458,7 @@ def staying(
 def _after_limit(
     group: Indices, is_centre: NDArray[np.bool_], stands_for: Indices, stays: NDArray[np.bool_]
 ) -> Indices:
-    """What stands for each text once the limit let some go: the centre, where nothing else does."""
+    """The text that stands for each text after the limit: the centre, if its own one had to go."""
     stands_for[stays] = np.flatnonzero(stays)
     lost = np.flatnonzero(~stays[stands_for])
     centres = np.flatnonzero(is_centre)

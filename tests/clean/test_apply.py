@@ -10,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 import pytest
-from plans import action, plan, seen, tree
+from plans import TEXT, action, plan, reasons, seen, tree, write
 
 from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
@@ -22,28 +22,7 @@ from simdup.files.read import SkipError
 from simdup.records import Reason
 from simdup.settings import Settings
 
-TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
-
-
-pytestmark = pytest.mark.usefixtures("folder")
-
-
-@pytest.fixture(autouse=True)
-def data(monkeypatch, tmp_path_factory):
-    """Files are in the current folder; the trash is elsewhere."""
-    place = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("XDG_DATA_HOME", str(place))
-    return place
-
-
-def write(**texts):
-    for name, text in texts.items():
-        Path(name.replace("__", "/")).parent.mkdir(parents=True, exist_ok=True)
-        Path(name.replace("__", "/")).write_text(text)
-
-
-def reasons(outcome):
-    return [why for _, why in outcome.refused]
+pytestmark = pytest.mark.usefixtures("folder", "data")
 
 
 def test_a_copy_goes_to_the_trash_and_comes_back(data):
