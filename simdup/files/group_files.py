@@ -407,7 +407,7 @@ def _closest_first(member: Member) -> tuple[int, float, int, str]:
 
 
 def _most_similar_first(group: Group) -> tuple[int, float, int, int, int, str]:
-    """What groups are sorted by: of equally similar ones, the one that repeats the most bytes."""
+    """The sort key of a group: most similar first, and then the one that repeats the most bytes."""
     least = min(member.similarity or 0 for member in group.members)
     farthest = max(member.distance for member in group.members)
     others = sum(member.document.source.size for member in group.members[1:])

@@ -964,7 +964,7 @@ def test_a_worker_that_dies_ends_the_run_with_one_line(write, monkeypatch):
 
 def test_workers_are_for_large_files(write, monkeypatch):
     asked = []
-    monkeypatch.setattr(collect, "cores", lambda: 7)
+    monkeypatch.setattr("simdup.compute.compiled.cores", lambda: 7)
     monkeypatch.setattr(
         collect, "results", lambda *arguments: asked.append(arguments[2]) or iter(())
     )
@@ -972,7 +972,7 @@ def test_workers_are_for_large_files(write, monkeypatch):
 
     scan_rows(["a.jsonl"], jobs=None)
     assert asked == []
-    monkeypatch.setattr(collect, "BYTES_WORTH_WORKERS", 10)
+    monkeypatch.setattr("simdup.compute.compiled.BYTES_WORTH_WORKERS", 10)
     monkeypatch.setattr(collect, "closing", _Nothing)
     scan_rows(["a.jsonl"], jobs=None)
     assert asked == [7]

@@ -28,13 +28,12 @@ from typing import TYPE_CHECKING
 import pytest
 from changes import Mutant, mutants_of
 from hypothesis import Phase, settings
-from modules import MODULES
+from modules import MODULES, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-ACCEPTED = Path(__file__).with_name("accepted.txt")
 
 # Loaded once, before the processes that test a mutant are forked.
 SLOW_TO_LOAD = ("numpy", "numba", "jieba", "rjieba", "chardet", "pyarrow.parquet", "click", "tqdm")
@@ -75,6 +74,7 @@ class Worker:
     folder: Path
     pid: int = 0
     began: float = 0.0
+    started: int = 0
 
     def start(self, module: str, source: str, tests: list[str], processor_s: float) -> None:
         """Test a source in the place of the module's, in a process of its own."""
@@ -83,9 +83,15 @@ class Worker:
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
             compiled.unlink()
         self.began = time.monotonic()
+        self.started += 1
         self.pid = os.fork()
         if not self.pid:
             self._test(tests, processor_s)
+
+    @property
+    def made(self) -> Path:
+        """Where the tests of this mutant make their files."""
+        return self.folder.with_name(f"{self.folder.name}-{self.started}")
 
     def _test(self, tests: list[str], processor_s: float) -> None:
         """What the forked process does; it never returns."""
@@ -101,7 +107,9 @@ class Worker:
             os.dup2(log, 2)
             limit = int(processor_s) + 1
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
-            code = pytest.main([*OPTIONS, *tests], plugins=[Plain()])
+            # A folder of its own: what a mutant that was ended left behind fails no other's tests.
+            place = f"--basetemp={self.made}"
+            code = pytest.main([*OPTIONS, place, *tests], plugins=[Plain()])
         except BaseException:  # noqa: BLE001
             traceback.print_exc()
         finally:
@@ -118,6 +126,7 @@ class Worker:
                 self.stop()
             return None
         self.stop()  # what the tests may have left running
+        shutil.rmtree(self.made, ignore_errors=True)
         self.pid = 0
         processor = usage.ru_utime + usage.ru_stime
         return Ended(os.waitstatus_to_exitcode(status), processor, elapsed)
@@ -157,19 +166,6 @@ def tested(
         (worker.folder / module).write_text(source, "utf-8")
 
 
-def accepted() -> dict[str, str]:
-    """Mutants that no test can notice, and why: the indented lines below one or several."""
-    reasons, waiting, last = {}, [], ""
-    for line in ACCEPTED.read_text("utf-8").splitlines():
-        if line.startswith("    "):
-            last = f"{last} {line.strip()}".lstrip()
-            reasons |= dict.fromkeys(waiting, last)
-        elif line and not line.startswith("#"):
-            waiting = [line] if last else [*waiting, line]
-            last = ""
-    return reasons
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--module", action="append", help="only modules with this in their path")
@@ -183,7 +179,7 @@ def main() -> None:
             import_module(name)
         except ImportError:
             continue
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         workers = [Worker(Path(place, str(number))) for number in range(chosen.jobs)]
         for worker in workers:
             shutil.copytree(ROOT, worker.folder, ignore=shutil.ignore_patterns(".*"))
