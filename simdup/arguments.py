@@ -127,7 +127,7 @@ def _listed(value: Iterable[AnyItem], name: str, what: str) -> list[AnyItem]:
 
 
 def _shown(value: object) -> str:
-    """What a value is, and what stands in it if that is short."""
+    """The type of a value, and the value itself if it is written in few characters."""
     if value is None:
         return "None"
     kind = "string" if isinstance(value, str) else type(value).__name__

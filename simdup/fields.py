@@ -12,8 +12,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+Value = TypeVar("Value")
 Name = TypeVar("Name", bound=Enum)
 
 
@@ -139,6 +140,14 @@ class Fields:
         """The objects in the field, which must be a list of them."""
         for index, value in enumerate(self._of(key, "a list", list)):
             yield Fields(value, f"{self._place(key)}[{index}]")
+
+    def each_if_any(self, key: str) -> Iterator[Fields]:
+        """The objects in the field, a list of them; none if it is missing or null."""
+        return self.each(key) if self.has(key) else iter(())
+
+    def maybe(self, key: str, read: Callable[[str], Value]) -> Value | None:
+        """The field as `read` returns it, a method of this object; None if missing or null."""
+        return read(key) if self.has(key) else None
 
     def path(self, key: str = "path") -> str:
         """The path in this object, from the exact bytes of its name if the report has them."""

@@ -14,6 +14,20 @@ from simdup.records import Kind, Source
 from simdup.settings import FORMATS, Settings
 
 SETTINGS = Settings()
+TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
+
+
+def write(**texts):
+    """Write files in the current folder: `write(a=TEXT, in__b=TEXT)` writes `a` and `in/b`."""
+    for name, text in texts.items():
+        path = Path(name.replace("__", "/"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def reasons(outcome):
+    """Why files were refused, in the order of the plan."""
+    return [why for _, why in outcome.refused]
 
 
 def seen(path):

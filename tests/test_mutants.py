@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from mutants.changes import mutants_of
-from mutants.modules import MODULES
+from mutants.modules import ACCEPTED, MODULES, accepted
 
 ROOT = Path(__file__).parents[1]
 SOURCE = '''"""A text: 1 < 2."""
@@ -57,6 +57,14 @@ def test_a_mutant_is_the_source_with_one_change():
 
     assert changed[4] == SOURCE.replace("a < LIMIT and not 北", "(a < LIMIT or not 北)")
     assert len({SOURCE, *changed}) == len(changed) + 1
+
+
+def test_every_accepted_mutant_has_a_reason():
+    lines = ACCEPTED.read_text("utf-8").splitlines()
+    named = [line for line in lines if line and not line.startswith(("#", " "))]
+
+    assert list(accepted()) == named
+    assert all(accepted().values())
 
 
 @pytest.mark.parametrize(("module", "tests"), MODULES.items())

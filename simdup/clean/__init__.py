@@ -9,9 +9,8 @@ similarity.py   how similar they are now
 decide.py       which files of a group go, and for which other one
 folders.py      whole folders that go
 planning.py     all of these together: the plan of a result
-narrow.py       what the command line allows of a plan file
+narrow.py       what the command line allows of a plan file, and plans too large to be meant
 review.py       questions about a plan, and the plan that the answers make
-limits.py       plans that are too large to be meant
 apply.py        a plan into what was done, in batches
 refusals.py     why a file is left as it is
 checks.py       whether two files are still what the plan says, right before one goes

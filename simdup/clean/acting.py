@@ -1,4 +1,4 @@
-"""One file of a plan into the trash, elsewhere, or out of the way, and checked to be the one.
+"""Moves one file of a plan to the trash, elsewhere or away, and checks that it was the right one.
 
 `Acting.intent` says where the file will be, and changes nothing but making a trash. `Acting.act`
 does it. Until the last name is gone, whatever is found out to be wrong is put back.
@@ -20,9 +20,10 @@ from simdup.clean.records import Act
 from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.system import Place, exchange, open_folder, rename_new, sync_folder
 from simdup.clean.trash import Trashes
+from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from simdup.clean.checks import Held
     from simdup.clean.records import Action
@@ -31,20 +32,19 @@ if TYPE_CHECKING:
 
 
 class AstrayError(RefusedError):
-    """What is in the trash or elsewhere is another file, which could not be put back."""
+    """Another file than the planned one was moved, and could not be put back."""
 
 
 class Acting:
     """Chooses where files go, and moves them there; `close` it."""
 
-    def __init__(self, actions: Iterable[Action], to: str | None) -> None:
+    def __init__(self, actions: Sequence[Action], to: str | None) -> None:
         """Prepare for these actions; `to` is the folder for `Act.MOVE`."""
-        actions = list(actions)
         self._trashes, self._to = Trashes(), to
         moved = [os.path.dirname(each.file.path) for each in actions if each.act is Act.MOVE]
         self._above = os.path.commonpath(moved) if moved else "/"
         linked = (each.file for each in actions if each.act is Act.LINK)
-        self._names = Counter((file.device, file.inode) for file in linked)
+        self._names = Counter(file.identity for file in linked)
         self._chosen: set[str] = set()
         self._touched: dict[str, int] = {}
 
@@ -152,7 +152,7 @@ class Acting:
                 raise
         finally:
             os.close(copy)
-        return made.st_dev, made.st_ino
+        return identity_of(made)
 
     def _delete(self, intent: Intent, file: Held, kept: Held) -> _Identity:
         remove(file, kept, file.place.beside(intent.aside or ""))
@@ -162,12 +162,7 @@ class Acting:
         check_linkable(file, kept, self._names[file.identity])
         self._names[file.identity] -= 1
         made = file.place.beside(intent.aside or "")
-        os.link(
-            *(kept.place.name, made.name),
-            src_dir_fd=kept.place.folder,
-            dst_dir_fd=file.place.folder,
-            follow_symlinks=False,
-        )
+        kept.place.link_to(made)
         try:
             _swap(file, kept, made)
         except BaseException:
@@ -245,11 +240,7 @@ def _swap(file: Held, kept: Held, made: Place) -> None:
         raise kept.refused(Refusal.CHANGING)
     if not exchange(made, file.place):
         file.check_unchanged()
-        os.replace(
-            *(made.name, file.place.name),
-            src_dir_fd=made.folder,
-            dst_dir_fd=file.place.folder,
-        )
+        made.replace(file.place)
         return
     if not _is_same(file, kept, made):
         exchange(made, file.place)

@@ -137,7 +137,7 @@ class Run:
         self._roots, self._settings, self._consents = roots, settings, consents
         self.outcome = outcome
         self._going_paths = {each.file.path: each.line for each in every}
-        self._going_files = {(each.file.device, each.file.inode): each.line for each in every}
+        self._going_files = {each.file.identity: each.line for each in every}
         self.changed: dict[tuple[int, int], int] = {}
         self._kept: Held | None = None
         self._readers = Readers(settings.formats, encoding=settings.encoding)
@@ -192,9 +192,9 @@ class Run:
         keep = action.keep
         line = self._going_paths.get(keep.path)
         if line is None and keep.inode:
-            line = self._going_files.get((keep.device, keep.inode))
+            line = self._going_files.get(keep.identity)
         if line is not None:
-            same = (keep.device, keep.inode) == (action.file.device, action.file.inode)
+            same = keep.identity == action.file.identity
             refusal = Refusal.SAME_FILE if same else Refusal.KEPT_GOES
             raise RefusedError(refusal, "" if same else f"by line {line}")
 

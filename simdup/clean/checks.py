@@ -25,7 +25,7 @@ from simdup.clean.rules import is_under
 from simdup.clean.system import Place
 from simdup.files.read import (
     SkipError,
-    Text,
+    StreamedText,
     encoding_of_large,
     is_streamed,
     read_open,
@@ -35,21 +35,17 @@ from simdup.fingerprint.features import all_features, concatenated, merged, segm
 from simdup.match.verify import cosines
 from simdup.records import Kind, Reason, Source
 from simdup.settings import FORMATS
-from simdup.storage.opening import reason_of
-from simdup.text.chunking import chunks_of
-from simdup.text.doubt import DAMAGED, damage, is_damaged
-from simdup.text.encodings import decode_chunks, encoding_named
+from simdup.storage.opening import identity_of, reason_of
+from simdup.text.encodings import encoding_named
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from simdup.clean.records import Action, Consents, FileId
     from simdup.extract.readers import Readers
-    from simdup.files.read import ReadChunks
     from simdup.fingerprint.features import Features
     from simdup.recipe import Recipe
     from simdup.settings import Settings
-    from simdup.text.encodings import Encoding
 
 
 @dataclass(slots=True)
@@ -80,13 +76,13 @@ class Held:
 
     @property
     def identity(self) -> tuple[int, int]:
-        """Its device and inode."""
-        return _identity(self.status)
+        """Device and inode of the open file."""
+        return identity_of(self.status)
 
     def is_at(self, place: Place) -> bool:
         """Whether a name leads to this very file."""
         try:
-            return _identity(place.status()) == self.identity
+            return place.identity() == self.identity
         except OSError:
             return False
 
@@ -97,7 +93,7 @@ class Held:
 
     @property
     def source(self) -> Source:
-        """What readers of text take."""
+        """The open file as readers of text take it."""
         status = self.status
         times = status.st_mtime_ns, status.st_ctime_ns
         return Source(self.file.path, status.st_size, *times, status.st_dev, status.st_ino)
@@ -162,16 +158,11 @@ def _opened(place: Place, *, is_kept: bool) -> int:
 
 def _check_state(found: Held, changed: Mapping[tuple[int, int], int]) -> None:
     status, file = found.status, found.file
-    if _identity(found.place.status()) != _identity(status):
+    if found.place.identity() != identity_of(status):
         raise found.refused(Refusal.CHANGING)
-    ctime_ns = changed.get(_identity(status), file.ctime_ns)
-    expected = file.device, file.inode, file.size, file.mtime_ns, ctime_ns
-    if (*_identity(status), *_state(status)) != expected:
+    ctime_ns = changed.get(identity_of(status), file.ctime_ns)
+    if (*identity_of(status), *_state(status)) != (*file.state[:-1], ctime_ns):
         raise found.refused(Refusal.CHANGED)
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
 
 
 def _state(status: os.stat_result) -> tuple[int, int, int]:
@@ -189,7 +180,7 @@ def check_paths(action: Action, roots: Iterable[str]) -> None:
 
 def check_consents(action: Action, consents: Consents) -> None:
     """Raise RefusedError for what the user did not allow, as far as the plan alone tells it."""
-    kind = kind_of(action)
+    kind = action.file.kind_with(action.keep)
     if action.act is Act.DELETE and not consents.permanently:
         raise RefusedError(Refusal.NOT_ALLOWED, "delete, without --permanently")
     if action.act.is_of_bytes and kind is not Kind.IDENTICAL_BYTES:
@@ -198,15 +189,6 @@ def check_consents(action: Action, consents: Consents) -> None:
         raise RefusedError(Refusal.NOT_ALLOWED, "near, without --near")
     if kind is Kind.IDENTICAL_TEXT and not (consents.text or consents.formats):
         raise RefusedError(Refusal.NOT_ALLOWED, "identical text, without --text or --formats-too")
-
-
-def kind_of(action: Action) -> Kind:
-    """Return how the two files are the same by their digests, whatever the plan calls it."""
-    if action.file.byte_digest == action.keep.byte_digest:
-        return Kind.IDENTICAL_BYTES
-    if action.file.text_digest == action.keep.text_digest:
-        return Kind.IDENTICAL_TEXT
-    return Kind.NEAR
 
 
 def check_same(
@@ -218,7 +200,7 @@ def check_same(
 ) -> None:
     """Read a file and the kept one through. Raises RefusedError unless they are what is planned."""
     file, kept = files
-    kind = kind_of(action)
+    kind = action.file.kind_with(action.keep)
     if kind is Kind.IDENTICAL_BYTES:
         _check_bytes(file, kept)
         return
@@ -268,7 +250,7 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """What reading a file again found."""
+    """The sort of a file that was read again, and the features of its text."""
 
     is_document: bool
     features: Features | None
@@ -281,13 +263,16 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
     Raises RefusedError unless bytes and text are as planned.
     """
     known = None if settings.encoding is None else encoding_named(settings.encoding)
-    read, source = partial(_chunks, held.descriptor), held.source
+    read, source = partial(read_open, held.descriptor), held.source
     features = None
     try:
         if is_streamed(source, readers, read):
-            text, features = _streamed(
-                source, known or encoding_of_large(source, read), read, recipe
-            )
+            streamed = StreamedText(source, known or encoding_of_large(source, read), read)
+            if recipe is None:
+                deque(streamed.pieces(), maxlen=0)
+            else:
+                features = merged(segments(streamed.pieces(), recipe), recipe)
+            text = streamed.about()
         else:
             text = read_text(source, known, readers, read)
             features = all_features([text.text], recipe) if recipe else None
@@ -302,33 +287,3 @@ def _reading(held: Held, settings: Settings, readers: Readers, recipe: Recipe | 
         raise held.refused(Refusal.NO_TEXT, text.doubt)
     is_document = text.encoding.name in FORMATS or text.packing is not None
     return _Reading(is_document, features)
-
-
-def _chunks(descriptor: int, source: Source, limit: int | None) -> Generator[bytes]:
-    return read_open(descriptor, source, limit)
-
-
-def _streamed(
-    source: Source, encoding: Encoding, read: ReadChunks, recipe: Recipe | None
-) -> tuple[Text, Features | None]:
-    """Return the digests of a large file, and with a recipe its features. Raises SkipError."""
-    of_bytes, of_text = blake2b(digest_size=16), blake2b(digest_size=16)
-    damaged = length = 0
-
-    def chunks() -> Iterator[bytes]:
-        for chunk in read(source, None):
-            of_bytes.update(chunk)
-            yield chunk
-
-    def pieces() -> Iterator[str]:
-        nonlocal damaged, length
-        for text in decode_chunks(chunks(), encoding):
-            damaged, length = damaged + damage(text), length + len(text)
-            of_text.update(text.encode("utf-8", "surrogatepass"))
-            yield from chunks_of(text)
-
-    features = merged(segments(pieces(), recipe), recipe) if recipe else None
-    if recipe is None:
-        deque(pieces(), maxlen=0)
-    doubt = DAMAGED if is_damaged(damaged, length) else None
-    return Text("", encoding, of_bytes.digest(), of_text.digest(), doubt=doubt), features

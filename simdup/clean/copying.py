@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.system import write_all
 
 if TYPE_CHECKING:
     from simdup.clean.system import Place
@@ -36,8 +37,7 @@ def copy_to(source: int, target: Place, digest: bytes) -> int:
     try:
         os.lseek(source, 0, os.SEEK_SET)
         while chunk := os.read(source, _CHUNK):
-            while chunk:
-                chunk = chunk[os.write(made, chunk) :]
+            write_all(made, chunk)
         copy_metadata(source, made)
         os.fsync(made)
         _check_copy(made, digest)

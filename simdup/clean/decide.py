@@ -47,7 +47,7 @@ class Decided:
     """What happens with the files of a group."""
 
     gone: tuple[Gone, ...]
-    """Those that go for the file that the rules prefer come first."""
+    """Files that go for the file which the rules prefer come first."""
     left: tuple[tuple[Candidate, str], ...]
     """The other files, if nothing goes for them, and why they stay; the preferred one first."""
 
@@ -114,11 +114,6 @@ class _Kept:
         return other, refusal
 
 
-def _is_one_file(one: Candidate, other: Candidate) -> bool:
-    """Whether two paths are names of one file: hard links of it."""
-    return (one.id.device, one.id.inode) == (other.id.device, other.id.inode)
-
-
 def with_text(files: Iterable[Candidate], digest: bytes) -> list[Candidate]:
     """The first file with this text of each sort that `near_refusal` tells apart."""
     found: dict[tuple[bool, bool], Candidate] = {}
@@ -147,12 +142,10 @@ def decide_group(
     for file in order:
         copy = kept.by_path.get(copy_of.get(file.id.path, ""))
         other, refusal = kept.like(file, copy, consents, act)
-        if other is not None and _is_one_file(file, other):
+        if other is not None and file.id.identity == other.id.identity:
             refusal = SAME_FILE
         if other is not None and not refusal and not file.stays:
-            is_same = other.id.byte_digest == file.id.byte_digest
-            kind = Kind.IDENTICAL_BYTES if is_same else Kind.IDENTICAL_TEXT
-            gone[file.id.path] = Gone(file, other, kind)
+            gone[file.id.path] = Gone(file, other, file.id.kind_with(other.id))
             continue
         if other is not None:
             left[file.id.path] = file, file.stays or refusal

@@ -64,10 +64,9 @@ def whole_folders(
         if pair.unread or not pair.files == pair.identical == len(copies):
             continue
         is_larger = pair.other_files > pair.files
-        is_reversed = _preferred(copies, given if is_larger else None) > 0
-        if is_reversed and is_larger:
-            continue
-        if is_reversed:
+        if _preferred(copies, given if is_larger else None) > 0:
+            if is_larger:
+                continue
             copies = [(copy, file) for file, copy in copies]
         if all(_may_go(file, copy, consents, act) for file, copy in copies):
             found.copy_of.update((file.id.path, copy.id.path) for file, copy in copies)

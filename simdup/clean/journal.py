@@ -1,4 +1,4 @@
-"""What a run is about to do and has done, on the disk before and after it is done.
+"""Journals: what a run is about to do and has done, on the disk before and after each step.
 
 A journal is JSON Lines: `begin`, a `planned` line for each action, and then for each action an
 `intent`, synced before it is acted on, and a `done`, a `refused` or a `left`. Each line begins
@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from simdup.clean.plan import action_line, action_of, parsed_plan, plan_lines
 from simdup.clean.records import Plan
-from simdup.clean.system import sync_folder
+from simdup.clean.system import sync_folder, write_all
 from simdup.errors import InputError
 from simdup.fields import Fields, WrongFieldError, path_fields, printable
 from simdup.storage.home import usual_place
-from simdup.storage.opening import open_to_read, reason_of
+from simdup.storage.opening import identity_of, open_to_read, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +44,7 @@ class JournalFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What is going to be done with the file of an action."""
+    """The next step with the file of an action, noted before it is taken."""
 
     line: int
     """The line of the action in its plan."""
@@ -169,8 +169,7 @@ class Journal:
     def _write(self) -> None:
         data, self._waiting = b"".join(self._waiting), []
         try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
+            write_all(self._descriptor, data)
         except OSError as error:
             raise JournalFailedError(f"{self.path!r}: {reason_of(error)}") from None
 
@@ -301,8 +300,8 @@ def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
         for path in (folder, *roots):
             with suppress(*_NO_LOCK if path != folder else ()):
                 descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-                status = os.fstat(descriptor)
-                if held.setdefault((status.st_dev, status.st_ino), descriptor) != descriptor:
+                identity = identity_of(os.fstat(descriptor))
+                if held.setdefault(identity, descriptor) != descriptor:
                     os.close(descriptor)
         for descriptor in held.values():
             try:
@@ -406,7 +405,7 @@ def _begin(fields: Fields, path: str) -> History:
         raise InputError(f"{path!r} is the journal of another user")
     plan = json.dumps(fields.inner("plan").value).encode()
     header = parsed_plan([plan], path).header
-    named = {key: fields.path(key) if fields.has(key) else None for key in ("to", "undoes")}
+    named = {key: fields.maybe(key, fields.path) for key in ("to", "undoes")}
     return History(path, header, fields.count("actions"), named["to"], named["undoes"])
 
 
@@ -425,7 +424,7 @@ def _tell(fields: Fields, history: History) -> None:
 
 def _tell_intent(fields: Fields, story: Story) -> None:
     paths = {key: fields.path(key) for key in ("trash", "top", "aside") if fields.has(key)}
-    made = tuple(each.path() for each in fields.each("made")) if fields.has("made") else ()
+    made = fields.paths("made") or ()
     line, target, folder_ns = story.action.line, fields.path("target"), _time(fields)
     story.intent = Intent(line, target, folder_ns, **paths, made=made)
     story.done, story.refused = None, None

@@ -7,6 +7,7 @@ somebody else, so nothing in it counts as consent, and nothing that is protected
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,24 @@ def narrowed(
     return replace(
         plan, actions=tuple(actions), left=tuple(sorted(left, key=lambda each: each.line))
     )
+
+
+def excess(plan: Plan, most: int = 20, most_files: int = 1000) -> str:
+    """What is so large about a plan that the user may not have meant it; "" if nothing is.
+
+    `most` files may go from one group, and `most_files` in all. Also, no more than half of all
+    files that the scan found may go, unless they are no more than `most`.
+    """
+    going = len(plan.actions)
+    if going > most_files:
+        return f"{going:,} files would go, more than --most-files {most_files:,}"
+    if going > most and 2 * going > plan.header.found > 0:
+        return f"{going:,} of the {plan.header.found:,} files of the scan would go"
+    groups = Counter(each.group for each in plan.actions).most_common(1)
+    group, files = groups[0] if groups else (0, 0)
+    if files > most:
+        return f"{files:,} files of group {group} would go, more than --most {most:,}"
+    return ""
 
 
 def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:

@@ -22,7 +22,7 @@ class Outcome:
     planned: int
     done: int = 0
     refused: list[tuple[Action, str]] = field(default_factory=list)
-    """What was left as it is for a reason, and the reason."""
+    """Each action that was refused, and why."""
     journal: str | None = None
     """Where the journal is; None if nothing was to be done."""
     undoable: int = 0
@@ -33,7 +33,7 @@ class Outcome:
     frees_nothing: int = 0
     """How many of these have other names, so that their space is not free even without them."""
     notes: list[str] = field(default_factory=list)
-    """What else went otherwise than planned, for people."""
+    """Other deviations from the plan, in words for people."""
     trouble: str | None = None
     """Why the journal could not be written, so that the run stopped."""
     is_interrupted: bool = False

@@ -96,7 +96,7 @@ def _left_fields(left: Left) -> dict[str, Any]:
 def _file_fields(file: FileId) -> dict[str, Any]:
     several = {"links": file.links} if file.links > 1 else {}
     return path_fields(file.path) | {
-        "id": [file.device, file.inode, file.size, file.mtime_ns, file.ctime_ns],
+        "id": list(file.state),
         "bytes": file.byte_digest.hex(),
         "text": file.text_digest.hex(),
         **several,
@@ -164,7 +164,7 @@ def _header(fields: Fields) -> Header:
         *("simdup", "version", "made", "of", "of_base64", "of_digest", "rules", "settings"),
         *("roots", "protected", "only_under", "protected_names", "found", "actions"),
     )
-    roots = tuple(_path(each) for each in fields.each("roots"))
+    roots = tuple(map(_path, fields.each("roots")))
     return Header(
         fields.text("made"),
         fields.path("of"),
@@ -173,19 +173,15 @@ def _header(fields: Fields) -> Header:
         _settings(fields.inner("settings")),
         roots,
         fields.count("found"),
-        tuple(_path(each) for each in fields.each("protected")),
-        tuple(_path(each) for each in _each_if_any(fields, "only_under")),
-        tuple(each.path() for each in _each_if_any(fields, "protected_names")),
+        tuple(map(_path, fields.each("protected"))),
+        tuple(map(_path, fields.each_if_any("only_under"))),
+        fields.paths("protected_names") or (),
     )
-
-
-def _each_if_any(fields: Fields, key: str) -> Iterable[Fields]:
-    return fields.each(key) if fields.has(key) else ()
 
 
 def _settings(fields: Fields) -> Settings:
     fields.only("encoding", "formats", "ngram")
-    encoding = fields.text("encoding") if fields.has("encoding") else None
+    encoding = fields.maybe("encoding", fields.text)
     try:
         if encoding is not None:
             encoding_named(encoding)
@@ -208,7 +204,7 @@ def action_of(fields: Fields, line: int) -> Action:
         fields.choice("act", Act),
         _file(fields.inner("file")),
         kind,
-        fields.share("similarity") if fields.has("similarity") else None,
+        fields.maybe("similarity", fields.share),
         fields.text("why"),
     )
 

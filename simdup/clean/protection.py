@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from simdup.errors import InputError
 from simdup.files.walk import NOISE_FOLDERS, TRASH_OF_A_USER
+from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -84,10 +85,9 @@ def _identities(paths: Iterable[str]) -> set[Identity]:
 
 def _identity(path: str) -> Identity | None:
     try:
-        status = os.stat(path)
+        return identity_of(os.stat(path))
     except (OSError, ValueError):
         return None
-    return status.st_dev, status.st_ino
 
 
 def _above(folder: str) -> frozenset[Identity | None]:
@@ -103,6 +103,5 @@ def changed_since(file: FileId) -> str:
         return "gone since the scan"
     if not stat.S_ISREG(status.st_mode):
         return "a symbolic link" if stat.S_ISLNK(status.st_mode) else "no regular file any more"
-    now = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-    seen = file.device, file.inode, file.size, file.mtime_ns, file.ctime_ns
-    return "" if now == seen else "changed since the scan"
+    now = *identity_of(status), status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return "" if now == file.state else "changed since the scan"

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from simdup.records import Kind
+
 if TYPE_CHECKING:
-    from simdup.records import Kind
     from simdup.settings import Settings
 
 
@@ -45,6 +46,22 @@ class FileId:
     """The digest of the text, as `Document.text_digest`."""
     links: int = 1
     """The names that the file had, hard links that is; with several, removing one frees nothing."""
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode, as `identity_of` returns them."""
+        return self.device, self.inode
+
+    @property
+    def state(self) -> tuple[int, int, int, int, int]:
+        """Device, inode, size and both times in ns, which tell whether the file changed."""
+        return self.device, self.inode, self.size, self.mtime_ns, self.ctime_ns
+
+    def kind_with(self, other: FileId) -> Kind:
+        """How the two files are the same by their digests."""
+        if self.byte_digest == other.byte_digest:
+            return Kind.IDENTICAL_BYTES
+        return Kind.IDENTICAL_TEXT if self.text_digest == other.text_digest else Kind.NEAR
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class Refusal(Enum):
 
 
 class RefusedError(Exception):
-    """One file stays as it is; caught where the next one is taken."""
+    """A file stays as it is; raised by a check, and caught where the next file is taken."""
 
     def __init__(self, refusal: Refusal, detail: str = "") -> None:
         super().__init__(refusal, detail)

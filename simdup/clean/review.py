@@ -23,13 +23,11 @@ from simdup.clean.decide import (
     UNCERTAIN,
 )
 from simdup.clean.planning import numbered
-from simdup.clean.records import Act, Action, Left, Plan
+from simdup.clean.records import Act, Action, FileId, Left, Plan
 from simdup.records import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from simdup.clean.records import FileId
 
 #: Why a file stays after a review.
 KEPT, NO_DUPLICATE, NOT_REVIEWED = "reviewed: stays", "reviewed: no duplicate", "not reviewed"
@@ -49,7 +47,6 @@ _OPEN = {
     BYTES_ONLY,
     NOT_REVIEWED,
 }
-_ANSWERED = {KEPT, NO_DUPLICATE}
 
 
 class Answer(Enum):
@@ -61,6 +58,9 @@ class Answer(Enum):
     REVERSE = "r"
     IGNORE = "i"
     SKIP = "s"
+
+
+_ANSWERED = {KEPT: Answer.KEEP, NO_DUPLICATE: Answer.IGNORE}
 
 
 def _why(answer: Answer | None) -> str:
@@ -87,7 +87,7 @@ class _Group:
 
     id: int
     files: tuple[FileId, ...]
-    """The one that is kept first; none of the others must stay."""
+    """First the file that is kept; none of the others must stay."""
     proposed: frozenset[str] = frozenset()
     """The paths of the files that the rules let go."""
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -191,13 +191,9 @@ class Review:
 
     def _action(self, group: int, keep: FileId, file: FileId) -> Action | None:
         """The action on a file; None if it cannot be compared with the kept one."""
-        similarity = None
-        if keep.byte_digest == file.byte_digest:
-            kind = Kind.IDENTICAL_BYTES
-        elif keep.text_digest == file.text_digest:
-            kind = Kind.IDENTICAL_TEXT
-        else:
-            kind, similarity = Kind.NEAR, self._alike(keep, file)
+        kind, similarity = file.kind_with(keep), None
+        if kind is Kind.NEAR:
+            similarity = self._alike(keep, file)
             if similarity is None:
                 return None
         return Action(0, group, keep, self._act, file, kind, similarity, DROPPED)
@@ -205,22 +201,21 @@ class Review:
 
 def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], str]) -> _Group:
     """The questions about the files of a group, which are in these lines of a plan."""
-    actions = [each for each in rows if isinstance(each, Action)]
-    left = [each for each in rows if isinstance(each, Left)]
-    copies = [each for each in actions if each.kind is Kind.IDENTICAL_BYTES]
-    others = [each for each in actions if each.kind is not Kind.IDENTICAL_BYTES]
-    preferred = [each.file for each in left if each.why == PREFERRED]
-    keeps = [*preferred, *(each.keep for each in (*others, *copies))]
-    asked = [each for each in left if _is_open(each.why) and not stays(each.file.path)]
-    files = {each.path: each for each in (*keeps, *(each.file for each in others))}
-    files |= {each.file.path: each.file for each in asked}
+    copies, others, asked, fixed = list[Action](), list[Action](), list[Left](), list[Left]()
+    preferred = list[FileId]()
+    for each in rows:
+        if isinstance(each, Action):
+            (copies if each.kind is Kind.IDENTICAL_BYTES else others).append(each)
+        elif each.why == PREFERRED:
+            preferred.append(each.file)
+        else:
+            is_asked = _is_open(each.why) and not stays(each.file.path)
+            (asked if is_asked else fixed).append(each)
+    keeps = (*preferred, *(each.keep for each in (*others, *copies)))
+    going, open_ = (each.file for each in others), (each.file for each in asked)
+    files = {each.path: each for each in (*keeps, *going, *open_)}
     answers = {each.file.path: Answer.DROP for each in others if each.why == DROPPED}
-    answers |= {
-        each.file.path: Answer.KEEP if each.why == KEPT else Answer.IGNORE
-        for each in asked
-        if each.why in _ANSWERED
-    }
-    fixed = [each for each in left if each not in asked and each.why != PREFERRED]
+    answers |= {each.file.path: _ANSWERED[each.why] for each in asked if each.why in _ANSWERED}
     proposed = frozenset(each.file.path for each in others)
     made = tuple(files.values())
     return _Group(number, made, proposed, answers, tuple(copies), tuple(fixed))

@@ -20,7 +20,7 @@ from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.rules import is_under
 from simdup.clean.system import Place, exchange, rename_new, sync_folder
 from simdup.clean.trash import Trashes, is_trash
-from simdup.storage.opening import reason_of
+from simdup.storage.opening import identity_of, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ class Settler:
         for story in history.stories.values():
             if story.action.act is Act.LINK:
                 file = story.action.file
-                self._names.setdefault((file.device, file.inode), []).append(file.path)
+                self._names.setdefault(file.identity, []).append(file.path)
 
     def put_back(self, story: Story, *, act: bool = True) -> bool:
         """Put the file of an action back; False if it is where it was already.
@@ -73,7 +73,7 @@ class Settler:
             with _place(file.path) as place, _place(intent.target) as target:
                 aside = place.beside(intent.aside or "-")
                 if story.action.act is Act.LINK:
-                    kept = keep.device, keep.inode
+                    kept = keep.identity
                     return kept if _is(place, kept) and not aside.exists() else None
                 if story.action.act not in {Act.TRASH, Act.MOVE} or place.exists():
                     return None
@@ -87,30 +87,30 @@ class Settler:
     def _check_paths(self, story: Story, intent: Intent) -> None:
         """Raise RefusedError for an intent that simdup cannot have had."""
         act, path = story.action.act, story.action.file.path
-        is_right = any(is_under(path, root) for root in self._history.header.roots)
-        if act is Act.TRASH and intent.trash is not None:
-            is_right &= is_trash(intent.trash, intent.top)
-            is_right &= os.path.dirname(intent.target) == os.path.join(intent.trash, "files")
-        elif act is Act.TRASH:
+        if act is Act.TRASH and intent.trash is None:
             raise RefusedError(Refusal.IN_BIN)
-        elif act is Act.MOVE:
-            to = self._history.to
-            is_right &= to is not None and is_under(intent.target, to)
-            is_right &= all(is_under(each, to or "") for each in intent.made)
-        else:
-            own = os.path.join(os.path.dirname(path), intent.aside or "")
-            is_right &= intent.target == (own if act is Act.DELETE else path)
-        if act is not Act.TRASH:
-            is_right &= (intent.aside or "").startswith(".simdup-") and "/" not in (
-                intent.aside or ""
-            )
-        if not is_right:
+        is_inside = any(is_under(path, root) for root in self._history.header.roots)
+        if not (is_inside and self._is_possible(act, path, intent)):
             raise RefusedError(Refusal.BAD_PATH, intent.target)
+
+    def _is_possible(self, act: Act, path: str, intent: Intent) -> bool:
+        """Whether a run puts the file with this path where the intent says."""
+        aside, trash, to = intent.aside or "", intent.trash or "", self._history.to
+        if act is Act.TRASH:
+            files = os.path.join(trash, "files")
+            return is_trash(trash, intent.top) and os.path.dirname(intent.target) == files
+        if not aside.startswith(".simdup-") or "/" in aside:
+            return False
+        if act is Act.MOVE:
+            places = intent.target, *intent.made
+            return to is not None and all(is_under(each, to) for each in places)
+        own = os.path.join(os.path.dirname(path), aside)
+        return intent.target == (own if act is Act.DELETE else path)
 
     def _moved_back(self, story: Story, intent: Intent, place: Place, *, act: bool) -> bool:
         """Put back what was moved, or was going to be."""
         file = story.action.file
-        if _is(place, (file.device, file.inode)):
+        if _is(place, file.identity):
             if act:
                 self._clean_up(story, intent, place)
             return False
@@ -133,7 +133,7 @@ class Settler:
         """Put back what lies at the target. Raises FileNotFoundError if nothing does."""
         file, done = story.action.file, story.done
         with _place(intent.target) as target, closing(_opened(target, file)) as found:
-            known = {(file.device, file.inode)} if done is None else {(done.device, done.inode)}
+            known = {file.identity} if done is None else {(done.device, done.inode)}
             if done is None and story.action.act is Act.MOVE:
                 known.add(found.identity)  # it may be a copy of which the journal has no more
             if found.identity not in known or not _as_left(found):
@@ -147,7 +147,7 @@ class Settler:
     def _from_aside(self, file: FileId, intent: Intent, place: Place, *, act: bool) -> bool:
         """Put back a file of which a copy was made and that was about to be removed."""
         aside = place.beside(intent.aside or "")
-        if not _is(aside, (file.device, file.inode)):
+        if not _is(aside, file.identity):
             return False
         if act:
             rename_new(aside, place)
@@ -213,7 +213,7 @@ class Settler:
     def _unlinked(self, story: Story, intent: Intent, place: Place, *, act: bool) -> bool:
         """Replace a link to the kept file by a file of its own."""
         file, keep = story.action.file, story.action.keep
-        own, kept = (file.device, file.inode), (keep.device, keep.inode)
+        own, kept = file.identity, keep.identity
         aside, part = place.beside(intent.aside or ""), _part(intent, place)
         if _is(place, own):
             if act:
@@ -255,7 +255,7 @@ class Settler:
     def _linked_to_other_name(self, story: Story, part: Place) -> bool:
         """Make another name of a file, or of its copy that an undo made, if it has one."""
         file, keep = story.action.file, story.action.keep
-        own, kept = (file.device, file.inode), (keep.device, keep.inode)
+        own, kept = file.identity, keep.identity
         for path in self._names.get(own, ()):
             if path == file.path:
                 continue
@@ -264,12 +264,7 @@ class Settler:
                     is_copy = found.identity not in {own, kept} and _as_left(found)
                     is_copy |= found.identity == own
                 if is_copy:
-                    os.link(
-                        *(other.name, part.name),
-                        src_dir_fd=other.folder,
-                        dst_dir_fd=part.folder,
-                        follow_symlinks=False,
-                    )
+                    other.link_to(part)
                     return True
         return False
 
@@ -282,7 +277,7 @@ def _exchanged_or_replaced(aside: Place, place: Place) -> bool:
     """Let a file swap names with a link, or take its name; False where they could not swap."""
     if exchange(aside, place):
         return True
-    os.replace(*(aside.name, place.name), src_dir_fd=aside.folder, dst_dir_fd=place.folder)
+    aside.replace(place)
     return False
 
 
@@ -339,8 +334,8 @@ def _remove_links(asides: Iterable[Place], place: Place, story: Story) -> None:
 
 
 def _remove_link(aside: Place, place: Place, story: Story) -> None:
-    file, keep = story.action.file, story.action.keep
-    if not _is(aside, (keep.device, keep.inode)):
+    file = story.action.file
+    if not _is(aside, story.action.keep.identity):
         return
     digests = set()
     if aside.status().st_nlink == 1:  # the kept file itself is gone
@@ -369,4 +364,4 @@ def _is(place: Place, identity: tuple[int, int]) -> bool:
         status = place.status()
     except FileNotFoundError:
         return False
-    return stat.S_ISREG(status.st_mode) and (status.st_dev, status.st_ino) == identity
+    return stat.S_ISREG(status.st_mode) and identity_of(status) == identity

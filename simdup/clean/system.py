@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from simdup.storage.opening import open_to_read
+from simdup.storage.opening import identity_of, open_to_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +79,19 @@ class Place:
         """Return a descriptor to write and read a new file. Raises FileExistsError."""
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         return os.open(self.name, flags | _NO_LINK, mode, dir_fd=self.folder)
+
+    def identity(self) -> tuple[int, int]:
+        """Return the device and inode of what has the name. Raises OSError."""
+        return identity_of(self.status())
+
+    def link_to(self, new: Place) -> None:
+        """Give what has the name a second one, which nothing has. Raises FileExistsError."""
+        folders = {"src_dir_fd": self.folder, "dst_dir_fd": new.folder}
+        os.link(self.name, new.name, **folders, follow_symlinks=False)
+
+    def replace(self, other: Place) -> None:
+        """Take the name of something else, which has no name then. Raises OSError."""
+        os.replace(self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder)
 
     def unlink(self) -> None:
         """Take the name away. Raises OSError."""
@@ -170,14 +183,8 @@ def rename_new(source: Place, target: Place) -> None:
         return
     if _renamed(source, target, _Flags.NEW):
         return
-    os.link(
-        *(source.name, target.name),
-        src_dir_fd=source.folder,
-        dst_dir_fd=target.folder,
-        follow_symlinks=False,
-    )
-    linked, named = target.status(), source.status()
-    if (linked.st_dev, linked.st_ino) != (named.st_dev, named.st_ino):
+    source.link_to(target)
+    if target.identity() != source.identity():
         raise FileExistsError(errno.EEXIST, "another file has taken the name", source.path)
     source.unlink()
 
@@ -217,6 +224,12 @@ def renamer() -> _Rename | None:
             *(ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint),
         )
     return function
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of some bytes, in as many calls as that takes. Raises OSError."""
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 @cache

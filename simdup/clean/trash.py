@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes
 
 from simdup.clean.refusals import Refusal, RefusedError
-from simdup.clean.system import Place, open_folder, sync_folder
+from simdup.clean.system import Place, open_folder, sync_folder, write_all
 from simdup.storage.home import NoHomeError, home
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Trash:
         place = self.info_place(name)
         descriptor = place.create()
         try:
-            _write(descriptor, self.text_for(path))
+            write_all(descriptor, self.text_for(path))
             os.fsync(descriptor)
         except OSError:
             place.unlink()
@@ -255,11 +255,6 @@ def _shortened(stem: str, tail: str) -> str:
     most = _LONGEST - len(_INFO)
     kept = os.fsencode(tail)[-most:]
     return os.fsdecode(os.fsencode(stem)[: most - len(kept)] + kept)
-
-
-def _write(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
 
 
 def _trouble(error: OSError) -> str:

@@ -24,6 +24,7 @@ from simdup.clean.settle import Settler
 from simdup.clean.system import Place, open_folder
 from simdup.errors import InputError
 from simdup.progress import silent
+from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -98,8 +99,7 @@ def _undo(
                     if not stop() and _put_back(story, settler, outcome, act=True):
                         folders.note(story)
                         file = story.action.file
-                        identity = file.device, file.inode
-                        journal.finish(Done(story.action.line, *identity, file.ctime_ns, 0))
+                        journal.finish(Done(story.action.line, *file.identity, file.ctime_ns, 0))
                 journal.sync()
         except JournalFailedError as failed:
             outcome.trouble = str(failed)
@@ -225,7 +225,7 @@ def _changed_by_us(history: History) -> dict[tuple[int, int], int]:
     What else changed them can no longer be told; their bytes are compared all the same.
     """
     begun_with = {
-        (each.device, each.inode)
+        each.identity
         for story in history.stories.values()
         if story.intent is not None
         for each in (story.action.file, story.action.keep)
@@ -233,10 +233,9 @@ def _changed_by_us(history: History) -> dict[tuple[int, int], int]:
     found: dict[tuple[int, int], int] = {}
     for story in history.stories.values():
         for each in (story.action.file, story.action.keep):
-            identity = each.device, each.inode
-            if identity in begun_with and identity not in found:
+            if each.identity in begun_with and each.identity not in found:
                 with suppress(OSError, ValueError):
                     now = os.lstat(each.path)
-                    if (now.st_dev, now.st_ino) == identity:
-                        found[identity] = now.st_ctime_ns
+                    if identity_of(now) == each.identity:
+                        found[each.identity] = now.st_ctime_ns
     return found

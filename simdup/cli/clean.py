@@ -104,26 +104,9 @@ _acts = options.together(
 )
 
 _limits = options.together(
-    options.option(
-        "--most",
-        "Ask for --yes-many if more files of one group would go.",
-        type=click.IntRange(min=1),
-        default=20,
-        metavar="N",
-    ),
-    options.option(
-        "--most-files",
-        "Ask for --yes-many if more files would go.",
-        type=click.IntRange(min=1),
-        default=1000,
-        metavar="N",
-    ),
-    options.option(
-        "--yes-many",
-        "This very number of files shall go, however many that is.",
-        type=click.IntRange(min=1),
-        metavar="N",
-    ),
+    options.number("--most", "Ask for --yes-many if more files of one group would go.", default=20),
+    options.number("--most-files", "Ask for --yes-many if more files would go.", default=1000),
+    options.number("--yes-many", "This very number of files shall go, however many that is."),
 )
 
 
@@ -207,16 +190,7 @@ def _check_options(source: str, given: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together, and for outputs that are inputs."""
     if unnamed := next((each for each in ("to", "journal") if given[each] == ""), None):
         raise click.UsageError(f"{options.spelled(unnamed)} '': names nothing")
-    acts = [name for name in _ACTS if given[name]]
-    if len(acts) > 1:
-        one, two = (options.spelled(each) for each in acts[:2])
-        raise click.UsageError(f"give either {one} or {two}")
-    wider = [name for name in ("text", "formats_too", "near") if given[name]]
-    if acts and acts[0] != "to" and wider:
-        raise click.UsageError(
-            f"{options.spelled(acts[0])} takes identical bytes only; leave out"
-            f" {options.spelled(wider[0])}"
-        )
+    _check_acts(given)
     if given["apply"] and given["check"]:
         raise click.UsageError("--check looks and --apply acts; give one")
     idle = [name for name in ("apply", "check", "script", *_ACTS) if given[name] and name != "to"]
@@ -227,6 +201,16 @@ def _check_options(source: str, given: dict[str, Any]) -> None:
     inputs = [("RESULT", source), ("the list of ignored pairs", ignored_file(given))]
     outputs = [("--output", given["target"]), ("--script", given["script"])]
     refuse_same_files([*outputs, ("--journal", given["journal"])], inputs)
+
+
+def _check_acts(given: dict[str, Any]) -> None:
+    """Raise UsageError for two acts, and for an act beside a consent that does not fit it."""
+    acts = [options.spelled(name) for name in _ACTS if given[name]]
+    if len(acts) > 1:
+        raise click.UsageError(f"give either {acts[0]} or {acts[1]}")
+    wider = [options.spelled(name) for name in ("text", "formats_too", "near") if given[name]]
+    if acts and not given["to"] and wider:
+        raise click.UsageError(f"{acts[0]} takes identical bytes only; leave out {wider[0]}")
 
 
 def _act(given: dict[str, Any]) -> Act | None:
@@ -458,15 +442,15 @@ def _check_number(plan: Plan, given: dict[str, Any]) -> None:
 
     Whoever deletes for good at a terminal may type the number there.
     """
-    from simdup.clean.limits import Limits
+    from simdup.clean.narrow import excess
 
     going, yes = len(plan.actions), given["yes_many"]
     if yes is not None and yes != going:
         raise click.UsageError(f"--yes-many {yes}: the plan is about {count(going, 'file')}")
     if yes is not None or not going:
         return
-    if excess := Limits(given["most"], given["most_files"]).excess(plan):
-        raise click.UsageError(f"{excess}; if that is right, add --yes-many {going}")
+    if too_much := excess(plan, given["most"], given["most_files"]):
+        raise click.UsageError(f"{too_much}; if that is right, add --yes-many {going}")
     if given["permanently"] and not _typed(going):
         raise click.UsageError(f"nothing deleted: --permanently wants --yes-many {going}")
 

@@ -27,30 +27,10 @@ NAME = ".simdup.toml"
 #: Options, by parameter name, that a file in the scanned tree may set.
 OF_TREES = frozenset(
     {
-        *(
-            "similarity",
-            "own_share",
-            "k",
-            "no_verify",
-            "linkage",
-            "bits",
-            "features",
-            "hash",
-            "ngram",
-        ),
-        *(
-            "no_fold_variants",
-            "top",
-            "weights",
-            "encoding",
-            "formats",
-            "include",
-            "exclude",
-            "hidden",
-            "noise",
-        ),
-        *("gitignore", "max_depth", "min_size", "max_size", "one_file_system", "ignored"),
-        *("text_field", "id_field", "no_fold_variants"),
+        *("similarity", "own_share", "k", "no_verify", "linkage", "bits", "features", "hash"),
+        *("ngram", "no_fold_variants", "top", "weights", "encoding", "formats", "include"),
+        *("exclude", "hidden", "noise", "gitignore", "max_depth", "min_size", "max_size"),
+        *("one_file_system", "ignored", "text_field", "id_field"),
     }
 )
 

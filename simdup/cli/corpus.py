@@ -149,25 +149,31 @@ def scan_command(files: tuple[str, ...], **given: Any) -> int:
 
 def _check(files: tuple[str, ...], given: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together."""
-    if given["dropped"] is not None and given["keep"] is None:
-        raise click.UsageError("--dropped goes with --keep, which drops rows")
     is_local, form = given["engine"] == "local", given["input_format"]
     if is_local and form is not None and "-" not in files:
         raise click.UsageError("--input-format goes with --engine spark, or with - for FILE")
     if not is_local and form == "tsv":
         raise click.UsageError("--input-format tsv goes with --engine local")
-    if given["keep"] is not None and given["target"] is None:
-        raise click.UsageError("--keep goes with --output FILE, where the rows are written")
-    if given["keep"] is not None and given["form"] is not None:
-        raise click.UsageError("--format is for reports; --keep writes rows as they were")
-    if given["keep"] is not None and given["parts"] is not None:
-        raise click.UsageError("--parts is for reports; leave out --keep")
+    if given["keep"] is not None:
+        _check_keep(given)
+    elif given["dropped"] is not None:
+        raise click.UsageError("--dropped goes with --keep, which drops rows")
     if given["html"] is not None or given["opens"]:
         _check_page(given)
     for engine, names in _OPTIONS_OF.items():
         wrong = next((name for name in names if given[name]), None)
         if wrong and engine != given["engine"]:
             raise click.UsageError(f"{options.spelled(wrong)} goes with --engine {engine}")
+
+
+def _check_keep(given: dict[str, Any]) -> None:
+    """Raise UsageError for options that do not go with --keep."""
+    if given["target"] is None:
+        raise click.UsageError("--keep goes with --output FILE, where the rows are written")
+    if given["form"] is not None:
+        raise click.UsageError("--format is for reports; --keep writes rows as they were")
+    if given["parts"] is not None:
+        raise click.UsageError("--parts is for reports; leave out --keep")
 
 
 def _check_page(given: dict[str, Any]) -> None:

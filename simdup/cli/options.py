@@ -190,6 +190,11 @@ def option(*names: str, **attributes: Any) -> Decorator:
     return click.option(*names[:-1], help=names[-1], show_default=shows_default, **attributes)
 
 
+def number(*names: str, default: int | None = None) -> Decorator:
+    """Return an option that takes a whole number from 1 on, of its names and its help."""
+    return option(*names, type=click.IntRange(min=1), default=default, metavar="N")
+
+
 def flag(*names: str) -> Decorator:
     """Return an option without a value, of its names and its help."""
     return option(*names, is_flag=True)
@@ -401,12 +406,8 @@ color = choice(
     "--color", COLOR, "Colours in a text report; auto: on a terminal, unless NO_COLOR is set."
 )
 
-jobs = option(
-    "-j",
-    "--jobs",
-    "Number of processes.  [default: one per core, if there is enough work]",
-    type=click.IntRange(min=1),
-    metavar="N",
+jobs = number(
+    "-j", "--jobs", "Number of processes.  [default: one per core, if there is enough work]"
 )
 
 quiet = flag("-q", "--quiet", "Show no progress, warnings or summary.")

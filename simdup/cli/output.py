@@ -70,11 +70,12 @@ def _refuse(one: str, other: str, path: str | Path) -> None:
 
 def _identity(path: str | Path) -> object:
     """Return the device and inode of a file, or its real path if there is no such file."""
+    from simdup.storage.opening import identity_of
+
     try:
-        status = os.stat(path)
+        return identity_of(os.stat(path))
     except (OSError, ValueError):
         return os.path.realpath(path)
-    return status.st_dev, status.st_ino
 
 
 def _is_stream(path: str) -> bool:

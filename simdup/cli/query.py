@@ -65,12 +65,10 @@ def _row(text: str) -> np.ndarray:
     multiple=True,
 )
 @options.thresholds
-@options.option(
+@options.number(
     "--top",
     "Show only the N most similar documents; without -s or -k, the N nearest, however little"
     " they are alike.",
-    type=click.IntRange(min=1),
-    metavar="N",
 )
 @options.parts
 @options.option("--bits", "Use the first bits of each fingerprint.  [default: all]", type=int)

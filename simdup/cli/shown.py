@@ -28,12 +28,10 @@ shown_options = options.together(
         " repeat, the ones with most files, or by name. A report in text ends with the most"
         " useful ones, next to the prompt; other formats begin with them.",
     ),
-    options.option(
+    options.number(
         "--limit",
         "Show only the N most useful groups.  [default: all; on a terminal as many as fit, at most"
         f" {MOST_GROUPS}]",
-        type=click.IntRange(min=1),
-        metavar="N",
     ),
     options.option(
         "--all",

@@ -37,6 +37,10 @@ CHARACTERS_WORTH = 20_000_000
 WORDS_WORTH = 1_000_000_000
 
 
+# Reading and fingerprinting fewer bytes than this takes less time than starting a worker.
+BYTES_WORTH_WORKERS = 1 << 24
+
+
 @dataclass(slots=True)
 class _Account:
     """Decides when this process loads the kernels, which changes no result, only its time."""
@@ -125,6 +129,11 @@ def threads() -> int:
 def _number(text: str) -> int:
     """The number in the value of an environment variable; 0 if there is none."""
     return int(text) if re.fullmatch(r"\s*[0-9]{1,9}\s*", text) else 0
+
+
+def jobs_worth(size_bytes: int) -> int:
+    """The number of processes that are worth starting to read and fingerprint so many bytes."""
+    return cores() if size_bytes > BYTES_WORTH_WORKERS else 1
 
 
 def cores() -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simdup.compute.compiled import cores, load_kernels_if_worth
+from simdup.compute.compiled import jobs_worth, load_kernels_if_worth
 from simdup.compute.processes import check_that_workers_start, results
 from simdup.corpus.flaws import Fault, Faulty, Flaw
 from simdup.corpus.records import ComparedRows, TextFingerprints
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
     Digests = NDArray[np.uint64]
-
-# Less than this is done sooner than a worker has started.
-BYTES_WORTH_WORKERS = 1 << 24
 
 # For so many rows of each fault a report can say where they are.
 MOST_FAULTY = 1000
@@ -62,10 +59,10 @@ class HowToFingerprint(NamedTuple):
 
 
 class FingerprintedTexts(NamedTuple):
-    """What was made of some texts."""
+    """The fingerprints of some texts, and which texts have none."""
 
     prints: TextFingerprints
-    """Those of the texts that are `good`."""
+    """The fingerprints of the `good` texts."""
     good: Indices
     """The texts that have a fingerprint."""
     empty: Indices
@@ -93,7 +90,7 @@ def fingerprint_list(texts: Sequence[str], how: HowToFingerprint) -> Fingerprint
 
 
 class FingerprintedChunk(NamedTuple):
-    """What was made of a chunk: arrays by row, and the rows that have no fingerprint.
+    """The fingerprints of a chunk: arrays by row, and the rows that have none.
 
     See `ComparedRows` for `numbers`, `offsets` and `lengths`.
     """
@@ -136,7 +133,7 @@ def _digest(text: str) -> bytes:
 
 
 class FingerprintedRows(NamedTuple):
-    """What was made of all rows of some tables; see `CorpusResult` for the last three."""
+    """The fingerprints of all rows of some tables; see `CorpusResult` for the last three."""
 
     rows: ComparedRows
     prints: TextFingerprints
@@ -156,7 +153,7 @@ def fingerprint_tables(
     # The limit is meant for 128 bits; more bits take longer.
     load_kernels_if_worth(characters=size * max(1, how.recipe.bits // 128), progress=progress)
     if jobs is None:
-        jobs = cores() if size > BYTES_WORTH_WORKERS else 1
+        jobs = jobs_worth(size)
     collector = _Collector(tables, how)
     with closing(_fingerprinted(tables, how, jobs)) as parts:
         for index, made in progress(parts, "rows", None, _rows_in):

@@ -13,14 +13,16 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from simdup.compute.compiled import in_threads, loaded_kernels
 from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.formats.streams import changed
 from simdup.errors import SimdupError
-from simdup.fingerprint.features import all_features
+from simdup.fingerprint.features import all_features, concatenated
+from simdup.recipe import FeatureKind
 from simdup.text.chunking import chunks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 # Bytes of texts that are kept in memory before they go to a file.
 IN_MEMORY = 1 << 24
+
+# Texts that are read before a thread makes features of them.
+TEXTS_AT_ONCE = 512
 
 
 def values(rows: ComparedRows, asked: Indices, field: str | None = None) -> Iterator[Any]:
@@ -53,57 +58,89 @@ class RereadTexts:
         self.rows, self.first, self.digests, self.recipe = rows, first, digests, recipe
         kinds = np.array([table.is_seekable for table in rows.tables], bool)
         self.is_seekable = kinds[rows.tables_of(first)]
-        self.copied = _CopiedTexts(np.empty(0, np.int64), iter(()))
+        self.copied = _CopiedTexts()
 
     def close(self) -> None:
         """Remove the temporary file."""
         self.copied.close()
 
     def expect(self, texts: Indices) -> None:
-        """Copy those of the texts (ascending) that cannot be read one by one."""
-        self.copied.close()
-        texts = texts[~self.is_seekable[texts]]
-        self.copied = _CopiedTexts(texts, values(self.rows, self.first[texts]))
+        """Copy those of the texts (ascending) that cannot be read one by one.
+
+        What was copied before stays, so that no file is unpacked again for it.
+        """
+        texts = self.copied.lacking(texts[~self.is_seekable[texts]])
+        self.copied.add(texts, values(self.rows, self.first[texts]))
 
     def features(self, texts: Indices) -> Features:
         """Return the features of some expected texts (ascending).
 
         Raises InputError if one of them changed.
         """
-        return all_features(self._strings(texts), self.recipe)
+        if self.recipe.features is not FeatureKind.SHINGLES or loaded_kernels() is None:
+            return concatenated([self._features_of(each) for each in self._strings(texts)])
+        # Compiled code makes features while the next texts are read.
+        return concatenated(in_threads(self._features_of, self._strings(texts)))
+
+    def _features_of(self, strings: list[str]) -> Features:
+        return all_features(strings, self.recipe)
 
     def chunks(self, text: int) -> Iterator[str]:
         """Yield an expected text in chunks. Raises InputError if it changed."""
-        yield from chunks_of(*self._strings(np.array([text])))
+        for strings in self._strings(np.array([text])):
+            yield from chunks_of(*strings)
 
-    def _strings(self, texts: Indices) -> list[str]:
-        """Return some expected texts (ascending). Raises InputError if one of them changed."""
+    def _strings(self, texts: Indices) -> Iterator[list[str]]:
+        """Yield some expected texts (ascending) in parts, at least one.
+
+        Raises InputError if one of them changed.
+        """
         is_seekable = self.is_seekable[texts]
         direct = values(self.rows, self.first[texts[is_seekable]])
         copied = self.copied.texts(texts[~is_seekable])
-        found = [next(direct if each else copied) for each in is_seekable.tolist()]
-        strings = [each if isinstance(each, str) else "" for each in found]
-        differs = (text_digests(strings) != self.digests[texts]).any(axis=1)
-        if differs.any():
-            table = self.rows.tables_of(self.first[texts[differs]])[0]
-            raise changed(self.rows.tables[table].path)
-        return strings
+        for begin in range(0, max(len(texts), 1), TEXTS_AT_ONCE):
+            part = slice(begin, begin + TEXTS_AT_ONCE)
+            found = [next(direct if each else copied) for each in is_seekable[part].tolist()]
+            strings = [each if isinstance(each, str) else "" for each in found]
+            differs = (text_digests(strings) != self.digests[texts[part]]).any(axis=1)
+            if differs.any():
+                table = self.rows.tables_of(self.first[texts[part][differs]])[0]
+                raise changed(self.rows.tables[table].path)
+            yield strings
 
 
 class _CopiedTexts:
-    """A copy of some texts in a temporary file."""
+    """Copies of texts in a temporary file."""
 
-    def __init__(self, numbers: Indices, texts: Iterator[Any]) -> None:
-        """Copy the texts with these numbers (ascending)."""
-        self.numbers = numbers
+    def __init__(self) -> None:
+        self.numbers = self.begins = self.ends = np.empty(0, np.int64)
         self.file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (see `close`)
+
+    def lacking(self, numbers: Indices) -> Indices:
+        """Return the texts of these (ascending) that are not here."""
+        return np.setdiff1d(numbers, self.numbers, assume_unique=True)
+
+    def add(self, numbers: Indices, texts: Iterator[Any]) -> None:
+        """Copy the texts with these numbers (ascending), none of which is here."""
+        begin = int(self.ends.max(initial=0))
+        self._done(self.file.seek, begin)
         sizes = np.fromiter(map(self._written, texts), np.int64, len(numbers))
-        self.bounds = np.append(0, np.cumsum(sizes))
+        self._done(self.file.flush)
+        ends = begin + np.cumsum(sizes)
+        every = np.append(self.numbers, numbers)
+        order = np.argsort(every)
+        self.numbers = every[order]
+        self.begins = np.append(self.begins, ends - sizes)[order]
+        self.ends = np.append(self.ends, ends)[order]
 
     def _written(self, text: object) -> int:
         data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else b""
+        return self._done(self.file.write, data)
+
+    def _done(self, work: Callable[..., int | None], *what: int | bytes) -> int:
+        """Return what work on the file returns. Raises SimdupError if there is no room."""
         try:
-            return self.file.write(data)
+            return work(*what) or 0
         except OSError as error:
             where = "in the folder of temporary files (TMPDIR names another)"
             raise SimdupError(f"texts cannot be put aside {where}: {error.strerror}") from None
@@ -111,7 +148,7 @@ class _CopiedTexts:
     def texts(self, numbers: Indices) -> Iterator[str]:
         """Yield the texts with these numbers."""
         for place in np.searchsorted(self.numbers, numbers).tolist():
-            begin, end = self.bounds[place : place + 2].tolist()
+            begin, end = int(self.begins[place]), int(self.ends[place])
             self.file.seek(begin)
             yield self.file.read(end - begin).decode("utf-8", "surrogatepass")
 

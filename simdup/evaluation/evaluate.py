@@ -309,7 +309,7 @@ class _Evaluator:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Exact:
-    """What the texts of labelled pairs say of them; arrays by pair."""
+    """Exact similarities and own shares of labelled pairs; arrays by pair."""
 
     similarities: Numbers
     counts: NDArray[np.int64]

@@ -18,21 +18,19 @@ from functools import partial
 from io import BytesIO
 from lzma import LZMAError
 from typing import TYPE_CHECKING, NamedTuple
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED
 
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.mailbox import SENT, mails
 from simdup.extract.packed import PIECE, JunkError, allowance, packing_of, unpacked
 from simdup.extract.readers import check_unpacks
-from simdup.extract.sniff import Format, format_of
-from simdup.extract.zip_xml import ENCRYPTED, MEMBER_SIGN, MOST_MEMBERS, TROUBLE
+from simdup.extract.sniff import ZIP, Format, format_of
+from simdup.extract.zip_xml import ENCRYPTED, TROUBLE, check_members, zip_file
 from simdup.text.encodings import Encoding, NotText, decode, detect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from zipfile import ZipInfo
-
-ZIP = b"PK\x03\x04"
+    from zipfile import ZipFile, ZipInfo
 
 # The bytes of a header in a tar file.
 _BLOCK = 512
@@ -128,12 +126,7 @@ def _unpacked_head(head: bytes) -> bytes:
 
 
 def _zip(data: bytes) -> Archive:
-    if data.count(MEMBER_SIGN) > MOST_MEMBERS:
-        raise NotReadable(f"more than {MOST_MEMBERS:,} members")
-    try:
-        file = ZipFile(BytesIO(data))
-    except TROUBLE:
-        raise NotReadable("damaged zip file") from None
+    file = zip_file(data)
     every = file.infolist()
     infos = dict(zip(_zip_names(every), every, strict=True))
     infos = {name: info for name, info in infos.items() if not name.endswith("/")}
@@ -185,8 +178,7 @@ def _encoding_of_names(names: bytes) -> Encoding | None:
 
 def _mailbox(data: bytes) -> Archive:
     places = {f"{number:05}.eml": place for number, place in enumerate(mails(data), 1)}
-    if len(places) > MOST_MEMBERS:
-        raise NotReadable(f"more than {MOST_MEMBERS:,} members")
+    check_members(len(places))
     members = (Member(name, place.stop - place.start) for name, place in places.items())
     return Archive(tuple(members), lambda name: data[places[name]])
 
@@ -197,9 +189,8 @@ def _tar(data: bytes) -> Archive:
     found: dict[str, Member] = {}
     try:
         with tarfile.open(fileobj=BytesIO(data), mode="r:") as file:
-            for number, info in enumerate(file):
-                if number >= MOST_MEMBERS:
-                    raise NotReadable(f"more than {MOST_MEMBERS:,} members")
+            for number, info in enumerate(file, 1):
+                check_members(number)
                 if info.isdir():
                     continue
                 name = _plain(info.name)

@@ -65,7 +65,7 @@ class _Decoder(NamedTuple):
     begin: Callable[[], Any]
     """Makes an object that unpacks one member or frame."""
     broken: type[Exception]
-    """What that raises where its data is damaged."""
+    """The error that the object raises for damaged data."""
 
 
 def packing_of(head: bytes) -> str | None:

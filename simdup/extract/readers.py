@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simdup.extract import convert, sandbox
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.packed import can_unpack, packing_of
-from simdup.extract.sniff import TEXTS, Format, format_of
+from simdup.extract.sniff import TEXTS, ZIP, Format, format_of
 from simdup.settings import PACKINGS
 from simdup.text.encodings import decode, encoding_named
 from simdup.versions import version
@@ -65,7 +65,6 @@ EDITION = 6
 
 # The first bytes of a file, which show its format; a zip file may need more.
 HEAD = 1 << 16
-ZIP = b"PK\x03\x04"
 
 
 class NotInstalled(NotReadable):

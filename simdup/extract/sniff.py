@@ -58,7 +58,8 @@ _ENDINGS = {f".{each.value}": each for each in Format} | {
     ".otp": Format.ODP,
 }
 
-_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+#: How a zip file begins, and an old Office file.
+ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 # Office Open XML, by its main folder; ODF and EPUB, by the type they begin with.
 _OFFICE = {"word/": Format.DOCX, "ppt/": Format.PPTX, "xl/": Format.XLSX}
@@ -101,7 +102,7 @@ def format_of(
     (<Format.PDF: 'pdf'>, None)
     """
     named = _ENDINGS.get(os.path.splitext(name)[1].lower())
-    if head.startswith(_ZIP):
+    if head.startswith(ZIP):
         return _zipped(head, named, members)
     if head.startswith(_OLE):  # what an encrypted file is wrapped in; others are old Office files
         return named if named in _OFFICE.values() else None

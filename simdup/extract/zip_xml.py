@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_MEMBERS = 10_000
 
 _CHUNK = 1 << 16
-MEMBER_SIGN = b"PK\x01\x02"
+_MEMBER_SIGN = b"PK\x01\x02"
 ENCRYPTED = 1  # a bit in a member's flags
 _OLE, _OLE_ENCRYPTED = b"\xd0\xcf\x11\xe0", "EncryptedPackage".encode("utf-16-le")
 
@@ -49,13 +49,26 @@ class Handler:
         """Handle characters within the innermost element."""
 
 
+def check_members(number: int) -> None:
+    """Raise NotReadable for more members of an archive than are read."""
+    if number > MOST_MEMBERS:
+        raise NotReadable(f"more than {MOST_MEMBERS:,} members")
+
+
+def zip_file(data: bytes) -> ZipFile:
+    """The zip file with this content. Raises NotReadable for damage and too many members."""
+    check_members(data.count(_MEMBER_SIGN))
+    try:
+        return ZipFile(BytesIO(data))
+    except TROUBLE:
+        raise NotReadable("damaged zip file") from None
+
+
 def members(data: bytes) -> Sequence[str]:
     """The names in a zip file; none if it is damaged, or if they are too many to list."""
-    if data.count(MEMBER_SIGN) > MOST_MEMBERS:
-        return ()
     try:
-        return ZipFile(BytesIO(data)).namelist()
-    except TROUBLE:
+        return zip_file(data).namelist()
+    except NotReadable:
         return ()
 
 
@@ -66,14 +79,8 @@ class Package:
         """Raises NotReadable if it is encrypted, damaged or has too many members."""
         if data.startswith(_OLE):
             raise NotReadable("encrypted" if _OLE_ENCRYPTED in data else "old Office file")
-        if data.count(MEMBER_SIGN) > MOST_MEMBERS:
-            raise NotReadable(f"more than {MOST_MEMBERS:,} members")
-        self._left = allowance(len(data))
-        try:
-            self._zip = ZipFile(BytesIO(data))
-            self._members = {_plain(info.filename): info for info in self._zip.infolist()}
-        except TROUBLE:
-            raise NotReadable("damaged zip file") from None
+        self._left, self._zip = allowance(len(data)), zip_file(data)
+        self._members = {_plain(info.filename): info for info in self._zip.infolist()}
 
     def __contains__(self, name: str) -> bool:
         """Whether the zip file has a member of this name."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from simdup.errors import InputError
 from simdup.extract.readers import Readers
 from simdup.files.read import (
     SkipError,
+    StreamedText,
     Text,
     encoding_of_large,
     is_streamed,
@@ -43,9 +43,7 @@ from simdup.fingerprint.sketch import LEVELS, Sketches, of_each
 from simdup.recipe import FeatureKind
 from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.text.chunking import chunks_of
-from simdup.text.doubt import DAMAGED, damage, is_damaged
 from simdup.text.encodings import Encoding, count_lost, decode_chunks, encoding_named
-from simdup.text.noise import NUMBERS, is_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -62,7 +60,7 @@ CHARACTERS_AT_ONCE = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class Fingerprinted:
-    """What was made of some sources."""
+    """The documents and fingerprints of some sources, and the sources that were skipped."""
 
     found: tuple[Document | Skipped, ...]
     """One for each source, in their order."""
@@ -227,33 +225,9 @@ def _made(source: Source, text: Text, lost: int, prints: Fingerprints, row: int)
 
 def _streamed(source: Source, how: _How, known: Encoding | None) -> _Made:
     """The document of a large file and its fingerprint. Raises SkipError."""
-    of_bytes, of_text = blake2b(digest_size=16), blake2b(digest_size=16)
-    lost = damaged = length = 0
-    has_numbers = True
-    encoding = known or encoding_of_large(source)
-
-    def chunks() -> Iterator[bytes]:
-        for chunk in read_chunks(source):
-            of_bytes.update(chunk)
-            yield chunk
-
-    def pieces() -> Iterator[str]:
-        nonlocal lost, damaged, length, has_numbers
-        for text in decode_chunks(chunks(), encoding):
-            of_text.update(text.encode("utf-8", "surrogatepass"))
-            lost, damaged, length = (
-                lost + count_lost(text),
-                damaged + damage(text),
-                length + len(text),
-            )
-            has_numbers = has_numbers and is_numbers(text)
-            yield from chunks_of(text)
-
-    prints = fingerprint_chunks(pieces(), *how)
-    noise = NUMBERS if has_numbers else None
-    doubt = DAMAGED if is_damaged(damaged, length) else None
-    about = Text("", encoding, of_bytes.digest(), of_text.digest(), noise, doubt=doubt)
-    return _made(source, about, lost, prints, 0)
+    streamed = StreamedText(source, known or encoding_of_large(source))
+    prints = fingerprint_chunks(streamed.pieces(), *how)
+    return _made(source, streamed.about(), streamed.lost, prints, 0)
 
 
 def features_of(
@@ -303,10 +277,7 @@ def text_again(document: Document, settings: Settings) -> Iterator[str]:
         if _is_large(document):
             yield from _chunks_again(document)
             return
-        found = read_again(document, readers)
-    if found.bytes_digest != document.bytes_digest:
-        raise SkipError(Reason.CHANGED, "between reading it and comparing it")
-    yield from chunks_of(found.text)
+        yield from chunks_of(_unchanged(document, readers))
 
 
 def _is_large(document: Document) -> bool:
@@ -324,6 +295,11 @@ def _read_again(document: Document, recipe: Recipe, readers: Readers) -> str | F
     """The text of a document, or its features if it is long. Raises SkipError if it changed."""
     if _is_large(document):
         return merged(segments(_chunks_again(document), recipe), recipe)
+    return _unchanged(document, readers)
+
+
+def _unchanged(document: Document, readers: Readers) -> str:
+    """The text of a document. Raises SkipError if it changed."""
     found = read_again(document, readers)
     if found.bytes_digest != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")

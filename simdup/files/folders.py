@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from simdup.match.groups import components
 from simdup.records import FolderPair, Reason
 
 if TYPE_CHECKING:
@@ -400,19 +403,14 @@ def _last(folder: int, best: dict[int, int]) -> int:
 
 def _joined(tree: _Tree, last: dict[int, int]) -> dict[int, int]:
     """For the end of each row of pairs, a number that is equal for rows with nested folders."""
-    joined = {end: end for end in last.values()}
-
-    def of(end: int) -> int:
-        while joined[end] != end:
-            joined[end] = joined[joined[end]]
-            end = joined[end]
-        return end
-
-    for folder, end in last.items():
-        for above in tree.ancestors(folder):
-            if above in last:
-                joined[of(last[above])] = of(end)
-    return {end: of(end) for end in joined}
+    nested = [
+        (last[above], end)
+        for folder, end in last.items()
+        for above in tree.ancestors(folder)
+        if above in last
+    ]
+    row = components(np.array(nested, np.int64).reshape(-1, 2), len(tree.paths))
+    return {end: int(row[end]) for end in last.values()}
 
 
 def _record(tree: _Tree, pair: Two, count: _Count, behind: Iterable[int]) -> FolderPair:

@@ -25,8 +25,9 @@ from simdup.extract.sandbox import ReaderFailed
 from simdup.extract.sniff import Format
 from simdup.records import Reason, Skipped, Source, without_text
 from simdup.storage.opening import open_to_read, reason_of
+from simdup.text.chunking import chunks_of
 from simdup.text.doubt import DAMAGED, JUNK, MANGLED, damage, is_damaged
-from simdup.text.encodings import Encoding, NotText, decode, detect
+from simdup.text.encodings import Encoding, NotText, count_lost, decode, decode_chunks, detect
 from simdup.text.encodings import edition as edition_of_texts
 from simdup.text.noise import NUMBERS, REDIRECTION, is_numbers, is_redirection
 
@@ -89,7 +90,7 @@ class _Content(NamedTuple):
 
 
 class _Inner(NamedTuple):
-    """What a reader is to know of the data that it reads."""
+    """Name and size of data that a reader is given."""
 
     name: str
     """The path of the file, without the ending that says how it is packed."""
@@ -301,6 +302,37 @@ def encoding_of_large(source: Source, read: ReadChunks | None = None) -> Encodin
     with closing((read or read_chunks)(source, WHOLE)) as chunks:
         head = b"".join(_unless_binary(chunks, None))
     return _encoding(head, None, complete=False)
+
+
+class StreamedText:
+    """A large file that is decoded in chunks, and what its bytes and characters show."""
+
+    def __init__(self, source: Source, encoding: Encoding, read: ReadChunks | None = None) -> None:
+        """Read nothing yet; `read` as for `is_streamed`."""
+        self._source, self._encoding, self._read = source, encoding, read or read_chunks
+        self._of_bytes, self._of_text = blake2b(digest_size=16), blake2b(digest_size=16)
+        self._damaged = self._length = 0
+        self._has_numbers = True
+        self.lost = 0
+        """The characters that could not be decoded."""
+
+    def pieces(self) -> Iterator[str]:
+        """Yield the text in pieces. Raises SkipError."""
+        chunks = _hashed(self._read(self._source, None), self._of_bytes)
+        for text in decode_chunks(chunks, self._encoding):
+            self._of_text.update(text.encode("utf-8", "surrogatepass"))
+            self.lost += count_lost(text)
+            self._damaged += damage(text)
+            self._length += len(text)
+            self._has_numbers = self._has_numbers and is_numbers(text)
+            yield from chunks_of(text)
+
+    def about(self) -> Text:
+        """Return what is known of the text once all pieces were taken; `Text.text` is empty."""
+        noise = NUMBERS if self._has_numbers else None
+        doubt = DAMAGED if is_damaged(self._damaged, self._length) else None
+        digests = self._of_bytes.digest(), self._of_text.digest()
+        return Text("", self._encoding, *digests, noise, doubt=doubt)
 
 
 def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from simdup.compute.compiled import cores
+from simdup.compute.compiled import jobs_worth
 from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.fingerprint.sketch import LEVELS, joined
 from simdup.records import Reason, Skipped
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 # workers end together and that its texts fit in memory several times.
 TASK_BYTES = 1 << 22
 TASK_FILES = 512
-
-# Less than this is done sooner than a worker has started.
-BYTES_WORTH_WORKERS = 1 << 24
 
 
 class FingerprintOptions(NamedTuple):
@@ -66,8 +63,7 @@ def fingerprint_all(
     others are not worth starting. A file whose worker died is skipped as unreadable.
     """
     if jobs is None:
-        size = sum(source.size for task in waiting for source in task)
-        jobs = cores() if size > BYTES_WORTH_WORKERS else 1
+        jobs = jobs_worth(sum(source.size for task in waiting for source in task))
     if jobs == 1:
         while waiting:
             task = waiting.popleft()

@@ -221,19 +221,19 @@ def run_of(file: IndexFile, own: int) -> Run:
     raise _broken(file, f"run {own}")
 
 
-def runs(file: IndexFile) -> Iterator[Run]:
-    """Read the runs one after the other, oldest texts first."""
-    for (own,) in file.select("SELECT id FROM runs ORDER BY low", kinds=[(int,)]):
-        yield run_of(file, own)
+def runs(file: IndexFile) -> list[Run]:
+    """Read all runs without their hashes: 12 bytes a text."""
+    found = file.select("SELECT id FROM runs ORDER BY low", kinds=[(int,)])
+    return [run_of(file, own) for (own,) in found]
 
 
-def looked_up(file: IndexFile, values: Values) -> Shared:
+def looked_up(file: IndexFile, every: Sequence[Run], values: Values) -> Shared:
     """How many of some hashes (ascending, each once) every text has that has any of them.
 
-    Within `reading`. Only the pieces of these hashes are read.
+    `every` run is looked at, and in it only the pieces of these hashes. Within `reading`.
     """
     found = [(np.empty(0, np.int64),) * 3]
-    for run in runs(file):
+    for run in every:
         shared = np.zeros(len(run.numbers), np.int64)
         for _, places in _hits(file, run, values):
             shared += np.bincount(places, minlength=len(shared))
@@ -243,18 +243,20 @@ def looked_up(file: IndexFile, values: Values) -> Shared:
     return Shared(numbers, counts, np.maximum(kept, counts))  # a damaged run may tell fewer
 
 
-def holders(file: IndexFile, values: Values, texts: Numbers, left_out: Numbers) -> Held:
+def holders(
+    file: IndexFile, every: Sequence[Run], values: Values, texts: Numbers, left_out: Numbers
+) -> Held:
     """How many texts have each of some hashes (ascending), and which of them some `texts` have.
 
-    Those `left_out` do not count. Within `reading`.
+    Those `left_out` do not count. Within `reading`, as `looked_up`.
     """
     counts, found = np.zeros(len(values), np.int64), [np.empty((0, 2), np.int64)]
-    order = np.argsort(texts)
-    for run in runs(file):
+    order, ended = np.argsort(texts), np.append(texts, -1)
+    for run in every:
         is_counted = np.isin(run.numbers, left_out, invert=True)
         at = np.searchsorted(texts, run.numbers, sorter=order)
-        asked = np.append(order, 0)[at]
-        is_asked = np.append(texts, -1)[asked] == run.numbers if len(texts) else ~is_counted & False
+        asked = np.append(order, len(texts))[at]
+        is_asked = ended[asked] == run.numbers
         for which, places in _hits(file, run, values):
             counts += np.bincount(which[is_counted[places]], minlength=len(counts))
             here = is_asked[places]

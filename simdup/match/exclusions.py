@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.search.distinct import distinct_numbers
+from simdup.search.distinct import distinct_numbers, pair_keys
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,19 +24,15 @@ class Exclusions:
     def __init__(self, pairs: Indices, entries: Indices, n: int) -> None:
         """`pairs` (m, 2) are texts; `entries` (m,) numbers the entry that each pair comes from."""
         self._n = n
-        keys = self._keys(pairs)
+        keys = pair_keys(pairs, self._n)
         order = np.argsort(keys)
         self._pairs, self._ordered, self._entries = pairs[order], keys[order], entries[order]
-
-    def _keys(self, pairs: Indices) -> Indices:
-        """A number for each pair, whichever of its texts comes first."""
-        return pairs.min(axis=1) * self._n + pairs.max(axis=1)
 
     def _places(self, pairs: Indices) -> Indices:
         """Where each pair stands among the excluded ones; -1 for a pair that is allowed."""
         if not len(self._ordered):
             return np.full(len(pairs), -1)
-        keys = self._keys(pairs)
+        keys = pair_keys(pairs, self._n)
         at = np.searchsorted(self._ordered, keys) % len(self._ordered)
         return np.where(self._ordered[at] == keys, at, -1)
 

@@ -221,8 +221,6 @@ def _strongest_first(edges: Edges, order: Precedence) -> Indices:
         covers = np.split(_covers(both, label[others], size, is_centre), 2)
         kept = _between_open(label[edges.left], label[edges.right], covers[0] | covers[1])
         edges, covers = edges.take(kept), [each[kept] for each in covers]
-        if not len(edges):
-            break
         label = _joined(edges, covers, label, sums, order)
         is_inside = label[edges.left] == label[edges.right]
         within = edges.take(is_inside)
@@ -448,9 +446,9 @@ def staying(
         chosen, covered = unlike(first, pairs[are_alike])
         stays[chosen] = True
         is_open[first] = is_open[covered] = False
-        covering = pairs[are_alike & stays[pairs[:, 0]]]
-        earliest = np.lexsort((-covering[:, 0], covering[:, 1]))
-        stands_for[covering[earliest, 1]] = covering[earliest, 0]
+        # Pairs ascend by the text that stays: of several for one text, the first is written last.
+        covering = pairs[are_alike & stays[pairs[:, 0]]][::-1]
+        stands_for[covering[:, 1]] = covering[:, 0]
         counts = np.bincount(group[stays], minlength=int(group[-1]) + 1)
         is_open &= ~np.isin(group, centred[counts[centred] > MOST_STAYING])
         size *= 2
@@ -460,7 +458,7 @@ def staying(
 def _after_limit(
     group: Indices, is_centre: NDArray[np.bool_], stands_for: Indices, stays: NDArray[np.bool_]
 ) -> Indices:
-    """What stands for each text once the limit let some go: the centre, where nothing else does."""
+    """The text that stands for each text after the limit: the centre, if its own one had to go."""
     stands_for[stays] = np.flatnonzero(stays)
     lost = np.flatnonzero(~stays[stands_for])
     centres = np.flatnonzero(is_centre)

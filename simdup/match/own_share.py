@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simdup.compute.compiled import in_threads, load_kernels_if_worth, loaded_kernels, parts
+from simdup.compute.compiled import (
+    in_threads,
+    load_kernels_if_worth,
+    loaded_kernels,
+    parts,
+    threads,
+)
 from simdup.compute.hashing import COUNTER_HASH
 from simdup.compute.memory import return_freed_memory
 from simdup.fingerprint.features import Features
@@ -64,6 +70,10 @@ UNIT = 1 << 16
 # Counters of shingles, a power of two: 32 MB, of which a small collection touches little. The
 # number is always the same, so that further texts do not change which shingles meet in one.
 COUNTERS = 1 << 25
+
+# The most threads that count, each of which needs counters of its own, and for how many parts of
+# VALUES_AT_ONCE a further one pays.
+COUNTING, PARTS_WORTH = 2, 8
 
 # Counters that are looked at to estimate how many strangers one has.
 SAMPLED_COUNTERS = 1 << 16
@@ -236,10 +246,8 @@ class Frequencies(CountedValues):
 
     def __init__(self, sketches: Sketches, family: Indices) -> None:
         """Count the values of all sketches; `family` (n,) is the number of each one's family."""
-        counters = new_counters()
         is_alone = np.bincount(family, minlength=len(family))[family] == 1
-        for part in parts_of_texts(sketches.sizes, np.flatnonzero(is_alone)):
-            count(counters, sketches.take(part))
+        counters = _counted(sketches, parts_of_texts(sketches.sizes, np.flatnonzero(is_alone)))
         together = np.flatnonzero(~is_alone)
         parts = parts_of_texts(sketches.sizes, together[np.argsort(family[together])])
         for values in values_of_families((sketches.take(part), family[part]) for part in parts):
@@ -252,15 +260,31 @@ def new_counters() -> Counters:
     return np.zeros(COUNTERS, np.uint8)
 
 
+def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
+    """Counters of the values of sketches, whose texts come in parts.
+
+    With kernels, threads share the parts; each has counters of its own, added up in the end.
+    """
+    most = 1 if loaded_kernels() is None else min(COUNTING, threads())
+    shares = min(most, len(parts) // PARTS_WORTH + 1)
+
+    def counted(share: int) -> Counters:
+        counters = new_counters()
+        for part in parts[share::shares]:
+            count(counters, sketches.take(part))
+        return counters
+
+    counters, *more = in_threads(counted, range(shares)) if shares > 1 else [counted(0)]
+    for others in more:
+        np.minimum(counters, MOST_COUNTED - others, out=counters)
+        counters += others
+    return counters
+
+
 def count(counters: Counters, sketches: Sketches) -> None:
     """Count the values of some sketches, each as often as it stands there."""
     if kernels := loaded_kernels():
-        taken = as_kernels_take(sketches)
-
-        def fill(part: slice) -> None:
-            kernels.count_values(*taken, counters, part.start, part.stop)
-
-        in_threads(fill, parts(len(counters)))
+        kernels.count_values(*as_kernels_take(sketches), counters)
         sketches.release()
         return
     values = sketches.joined()

@@ -137,10 +137,11 @@ def find_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
 ) -> TextParts:
     """Which texts are parts of which others, if at least `settings.parts` of them is.
 
-    `dense` has the dense sketches of all texts. Two texts of one group are not listed, nor is a
-    pair that is excluded. A text that changed meanwhile is a part of nothing.
+    `dense` has the dense sketches of all texts. Two texts of one group or one family are not
+    listed, nor is a pair that is excluded. A text that changed meanwhile is a part of nothing.
     """
-    share, search = settings.parts or 1.0, _Search(texts, dense, matched, settings)
+    share = settings.parts or 1.0
+    search = _Search(texts, dense, matched, share)
     pairs = np.concatenate([_no_pairs(), *search.candidates(progress)])
     pairs = pairs[exclusions.allows(pairs)]
     pairs = pairs[search.shares.of_parts(pairs) >= settings.own_share]
@@ -202,10 +203,8 @@ def shares_of(features: Features, i: Indices, j: Indices) -> Shares:
 class _Search:
     """Finds candidates, and tells what too many others share."""
 
-    def __init__(
-        self, texts: Texts, dense: Sketches, matched: TextGroups, settings: Settings
-    ) -> None:
-        self.texts, self.dense, self.share = texts, dense, settings.parts or 1.0
+    def __init__(self, texts: Texts, dense: Sketches, matched: TextGroups, share: float) -> None:
+        self.texts, self.dense, self.share = texts, dense, share
         n = len(texts)
         self.group = matched.leaders_of(n)
         self.family = np.arange(n) if matched.shares is None else matched.shares.family
@@ -242,7 +241,7 @@ class _Search:
 
     def _looked_up(self) -> tuple[Indices, Values]:
         """The texts that may be parts, ascending, and the values that each is looked up by."""
-        found = [(np.empty(0, np.int64), np.empty(0, np.uint32))]
+        found = [(np.array([], np.int64), np.array([], np.uint32))]
         is_long = np.flatnonzero(self.texts.counts >= LEAST_FEATURES)
         for part in parts_of_texts(self.dense.sizes, is_long):
             taken = self.dense.take(part)
@@ -279,7 +278,7 @@ class _Search:
         is_asked = np.zeros(1 << _MASK_BITS, bool)
         is_asked[asked & mask] = True
         counts = np.zeros(len(asked), np.int64)
-        found = [np.empty(0, np.uint64)]
+        found = [np.array([], np.uint64)]
         parts = parts_of_texts(self.dense.sizes, np.arange(len(self.texts)))
         for part in progress(parts, "parts", len(self.texts), len):
             taken = self.dense.take(part)
@@ -369,11 +368,12 @@ class _Hits:
 
     def __init__(self, chunks: Iterable[str], wanted: NDArray[np.uint64], recipe: Recipe) -> None:
         wanted, n = distinct_numbers(wanted), recipe.ngram[0]
-        found = [(np.empty(0, np.uint64), *(np.empty(0, np.int64),) * 3)]
+        no = np.array([], np.int64)
+        found = [(np.array([], np.uint64), no, no, no)]
         tokens = characters = 0
         for piece in pieces(chunks, recipe):
             ids, starts, ends = placed_tokens(piece, recipe)
-            first = np.arange(max(len(ids) - n + 1, 0))
+            first = np.arange(len(ids) - n + 1)
             grams = gram_hashes(ids, first, n)
             at = np.searchsorted(wanted, grams)
             first = first[np.append(wanted, ~grams[:1])[at] == grams]

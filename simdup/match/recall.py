@@ -24,7 +24,7 @@ from simdup.fingerprint.sketch import levels
 from simdup.match.candidates import sieve_distance
 from simdup.match.own_share import as_kernels_take, least_similarity, may_be_alike
 from simdup.records import Interval
-from simdup.search.distinct import distinct_numbers
+from simdup.search.distinct import distinct_numbers, pair_keys
 from simdup.search.pairs import iter_pairs_between
 from simdup.theory import UNRELATED, bit_probability, within_probabilities
 
@@ -98,15 +98,11 @@ class Sample:
         self.pairs, self._least = near[first], least[first]
         """(m, 2): a sampled text, and a text that may be alike to it."""
         self.is_verified = False
-        self._keys = self._numbers(self.pairs)
+        self._keys = pair_keys(self.pairs, self._n)
         self._similarities = np.full(len(self.pairs), np.nan)
         self._is_sampled = np.zeros(self._n, bool)
         self._is_sampled[sampled] = True
         self._is_proposed = np.zeros(len(self.pairs), bool)
-
-    def _numbers(self, pairs: Indices) -> Indices:
-        """A number for each pair, whichever of its texts comes first."""
-        return pairs.min(axis=1) * self._n + pairs.max(axis=1)
 
     def _touching(self, pairs: Indices) -> Indices:
         """Which of these pairs have a sampled text."""
@@ -114,19 +110,19 @@ class Sample:
 
     def note_proposed(self, pairs: Indices) -> None:
         """Note which pairs of the sample are among these candidates of the run."""
-        proposed = self._numbers(pairs[self._touching(pairs)])
+        proposed = pair_keys(pairs[self._touching(pairs)], self._n)
         self._is_proposed |= np.isin(self._keys, proposed)
 
     def missing(self, pairs: Indices) -> Indices:
         """The pairs of the sample that are not among these, each once; (m, 2)."""
-        known = self._numbers(pairs[self._touching(pairs)])
+        known = pair_keys(pairs[self._touching(pairs)], self._n)
         keys = distinct_numbers(self._keys[~np.isin(self._keys, known)])
         return np.column_stack(np.divmod(keys, self._n))
 
     def note_similarities(self, pairs: Indices, similarities: Similarities) -> None:
         """Note the exact similarities of pairs, among which all pairs of the sample are."""
         touching = self._touching(pairs)
-        keys = self._numbers(pairs[touching])
+        keys = pair_keys(pairs[touching], self._n)
         order = np.argsort(keys)
         places = touching[order[np.searchsorted(keys[order], self._keys)]]
         self._similarities, self.is_verified = similarities[places], True

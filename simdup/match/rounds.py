@@ -84,7 +84,7 @@ class Search(Generic[Pairs]):
 
 @dataclass(frozen=True, slots=True)
 class Round(Generic[Leaders]):
-    """What one round found."""
+    """The outcome of one round of searching and comparing."""
 
     k: int | None
     """The distance within which pairs were candidates; None if not distances decided."""

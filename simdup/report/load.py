@@ -93,20 +93,14 @@ def _values(text: str) -> Iterator[tuple[int, Any]]:
 def _lists(values: list[tuple[int, Any]]) -> dict[str, list[Any]]:
     """The lists of objects, by name, that follow the first line of JSON Lines."""
     kinds = ("group", "pattern", "part", "folder", "doubtful", "skipped")
-    lists: dict[object, list[Any]] = {kind: [] for kind in kinds}
+    lists: dict[str, list[Any]] = {kind: [] for kind in kinds}
     for line, value in values:
         kind = value.get("type") if isinstance(value, dict) else None
         if not isinstance(kind, str) or kind not in lists:
             raise WrongFieldError(f"line {line} is of no known type")
         lists[kind].append(value)
-    return {
-        "groups": lists["group"],
-        "patterns": lists["pattern"],
-        "parts": lists["part"],
-        "folders": lists["folder"],
-        "doubtful": lists["doubtful"],
-        "skipped": lists["skipped"],
-    }
+    plural = {"doubtful": "doubtful", "skipped": "skipped"}
+    return {plural.get(kind, f"{kind}s"): found for kind, found in lists.items()}
 
 
 def _result(fields: Fields) -> ScanResult:
@@ -115,7 +109,7 @@ def _result(fields: Fields) -> ScanResult:
     groups, patterns = with_sets(
         [_group(each, bits) for each in fields.each("groups")],
         # Only a report with --siblings has families.
-        [_group(each, bits) for each in fields.each("patterns")] if fields.has("patterns") else [],
+        [_group(each, bits) for each in fields.each_if_any("patterns")],
     )
     skipped = tuple(
         Skipped(each.path(), each.choice("reason", Reason), each.text("detail"))
@@ -136,17 +130,15 @@ def _result(fields: Fields) -> ScanResult:
         _stats(stats),
         complete=fields.truth("complete"),
         patterns=patterns,
-        parts=tuple(map(_part, fields.each("parts"))) if fields.has("parts") else (),
-        base=fields.path("base") if fields.has("base") else None,
+        parts=tuple(map(_part, fields.each_if_any("parts"))),
+        base=fields.maybe("base", fields.path),
         roots=fields.paths("roots"),
         references=fields.paths("references") or (),
         # Reports older than the field have no pairs of folders.
-        folders=tuple(_folder_pair(each) for each in fields.each("folders"))
-        if fields.has("folders")
-        else (),
-        doubtful=tuple(Doubtful(each.path(), _doubt(each)) for each in fields.each("doubtful"))
-        if fields.has("doubtful")
-        else (),
+        folders=tuple(map(_folder_pair, fields.each_if_any("folders"))),
+        doubtful=tuple(
+            Doubtful(each.path(), _doubt(each)) for each in fields.each_if_any("doubtful")
+        ),
     )
 
 
@@ -165,8 +157,8 @@ def _settings(fields: Fields) -> Settings:
     if fields.truth("verified"):
         options["similarity"] = fields.number("similarity", 0, 1)
         # Reports older than the field did not ask for an own share.
-        options["own_share"] = fields.share("own_share") if fields.has("own_share") else 0.0
-        options["parts"] = fields.share("parts") if fields.has("parts") else None
+        options["own_share"] = fields.maybe("own_share", fields.share) or 0.0
+        options["parts"] = fields.maybe("parts", fields.share)
     else:
         options["k"] = fields.count("k")
     if fields.has("formats"):
@@ -190,12 +182,12 @@ def _encoding(fields: Fields) -> str:
 
 
 def _candidates(fields: Fields) -> Candidates:
-    k, wanted = (fields.count(name) if fields.has(name) else None for name in ("k", "wanted"))
+    k, wanted = (fields.maybe(name, fields.count) for name in ("k", "wanted"))
     pairs = fields.count("pairs")
     if isinstance(fields.value.get("recall"), (int, float)):
         # Older reports knew the recall in theory only.
         return Candidates(pairs, k, wanted, fields.share("recall"))
-    in_theory = fields.share("at_threshold") if fields.has("at_threshold") else None
+    in_theory = fields.maybe("at_threshold", fields.share)
     if not fields.has("recall"):
         return Candidates(pairs, k, wanted, in_theory)
     recall = fields.inner("recall")
@@ -207,7 +199,7 @@ def _stats(fields: Fields) -> Stats:
     counts = {name: fields.count(name) for name in ("found", "fingerprinted", "bytes")}
     # Reports older than these fields lack them.
     for name in ("ignored", "siblings"):
-        counts[name] = fields.count(name) if fields.has(name) else 0
+        counts[name] = fields.maybe(name, fields.count) or 0
     seconds, known = fields.number("seconds", 0, _END_OF_TIME), fields.count("from_store")
     noise: tuple[tuple[str, int], ...] = ()
     if fields.has("identity_only"):
@@ -233,11 +225,10 @@ def _group(fields: Fields, bits: int) -> Group:
 
 def _versions(fields: Fields, paths: set[str]) -> tuple[Version, ...]:
     """The chain of versions of a group whose members have these paths."""
-    if not fields.has("versions"):  # as in reports older than the field
-        return ()
+    # Reports older than the field have none.
     versions = tuple(
-        Version(each.path(), each.share("changed") if each.has("changed") else None)
-        for each in fields.each("versions")
+        Version(each.path(), each.maybe("changed", each.share))
+        for each in fields.each_if_any("versions")
     )
     if not paths.issuperset(each.path for each in versions):
         raise fields.wrong("versions", "must be members of the group")
@@ -253,7 +244,7 @@ def _part(fields: Fields) -> Part:
 
 def _folder_pair(fields: Fields) -> FolderPair:
     path, other = fields.path(), fields.path("other")
-    newer = fields.text("newer") if fields.has("newer") else None
+    newer = fields.maybe("newer", fields.text)
     if newer not in {None, "path", "other"}:
         raise fields.wrong("newer", "must be 'path' or 'other'")
     return FolderPair(
@@ -281,8 +272,8 @@ def _member(fields: Fields, bits: int) -> Member:
         fingerprint,
         fields.choice("kind", Kind),
         fields.count("distance", bits),
-        fields.share("similarity") if fields.has("similarity") else None,
-        fields.share("own_share") if fields.has("own_share") else None,
+        fields.maybe("similarity", fields.share),
+        fields.maybe("own_share", fields.share),
     )
 
 
@@ -315,7 +306,7 @@ def _document(fields: Fields) -> Document:
         fields.digest("text_digest"),
         b"",
         packing=packing,
-        doubt=_doubt(fields) if fields.has("doubt") else None,
+        doubt=fields.maybe("doubt", lambda _: _doubt(fields)),
     )
 
 

@@ -146,7 +146,7 @@ def _shown(result: ScanResult, look: TerminalStyle, view: View, *, siblings: boo
 
 
 def _last_is_best(best_first: Sequence[T], view: View) -> Sequence[T]:
-    """What a report shows in the order in which it shows it: names ascend, all else improves."""
+    """The items in the order of a report: by name, or with the best one last, at the prompt."""
     return best_first if view.sort == "name" else best_first[::-1]
 
 
@@ -299,11 +299,14 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
         if left > 0:
             lines += islice(made, left + is_headed)
         left -= size_of_set
-    if is_cut:
-        identical = sum(each > 1 for each in copies[MOST_FILES:])
-        of_them = f", {identical:,} of them identical to another" if identical else ""
-        lines.append(f"  and {count(number - MOST_FILES, 'more file')}{of_them}")
-    return lines
+    return [*lines, _more_files(copies[MOST_FILES:])] if is_cut else lines
+
+
+def _more_files(copies: Sequence[int]) -> str:
+    """The line for files that are not shown, each with the number of files that have its bytes."""
+    identical = sum(each > 1 for each in copies)
+    of_them = f", {identical:,} of them identical to another" if identical else ""
+    return f"  and {count(len(copies), 'more file')}{of_them}"
 
 
 def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
@@ -343,7 +346,7 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
 
 
 def _inside(group: Group, place: int, settings: Settings) -> str:
-    """That most of a member stands in the first, or of the first in it, if that explains much."""
+    """A remark if most of a member stands in the first one, or most of the first in it; else ""."""
     similarity = group.members[place].similarity
     if not place or similarity is None or similarity >= MOSTLY:
         return ""
@@ -423,7 +426,7 @@ def closeness(kind: Kind, distance: int, *, is_verbose: bool) -> str:
 
 
 def _remarks(document: Document, own_share: float | None = None, first: str = "") -> str:
-    """What the reader should know about a file and its likeness, in brackets."""
+    """Remarks about a file and its likeness, in brackets."""
     remarks = [first] if first else []
     if own_share is not None and own_share < EXPECTED:
         remarks.append(f"{percent(own_share)} theirs alone")

@@ -40,6 +40,11 @@ def distinct_numbers(numbers: NDArray[Number]) -> NDArray[Number]:
     return ascending[is_new]
 
 
+def pair_keys(pairs: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    """A number for each pair (m, 2) of n items, whichever of the two comes first; (m,)."""
+    return pairs.min(axis=1) * n + pairs.max(axis=1)
+
+
 @dataclass(frozen=True, slots=True)
 class DistinctRows:
     """Rows without repetition, and where each of them occurs."""

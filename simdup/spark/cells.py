@@ -46,7 +46,7 @@ class Cells:
     """cell and number: each text once for every cell that needs it."""
 
     def with_texts(self, texts: DataFrame) -> DataFrame:
-        """What `cells_of` takes, lazily, from `needed` with what a task is to know of the texts."""
+        """Pairs and `texts`, which are `needed` with more columns, in one frame for `cells_of`."""
         given = texts.withColumnRenamed("number", "a")
         both = self.pairs.unionByName(given, allowMissingColumns=True)
         return both.repartition("cell").sortWithinPartitions("cell")

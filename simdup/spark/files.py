@@ -265,7 +265,7 @@ def _in_order(
 
 
 def _called(uri: str, paths: Mapping[str, str]) -> str:
-    """What messages call a file."""
+    """The name of a file in messages."""
     path = _path_of(uri)
     return paths.get(path, path)
 

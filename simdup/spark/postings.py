@@ -106,7 +106,7 @@ def _counted(listed: DataFrame) -> DataFrame:
 
 
 def _short(lists: DataFrame, weight: int) -> DataFrame:
-    """What follows each text in short lists, where two texts share `weight` values: FOLLOWING."""
+    """The texts after each one in short lists, where two share `weight` values: FOLLOWING."""
     short = lists.where(F.col("size").between(2, MOST_TOGETHER)).select("value", "entry")
     # They are sorted by now, so this costs nothing.
     return short.sortWithinPartitions("value").mapInArrow(_following(weight), FOLLOWING)

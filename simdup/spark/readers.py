@@ -71,7 +71,7 @@ class Reader:
     inputs: tuple[str, ...]
     """The columns that it needs."""
     row: Callable[..., RowText]
-    """What gives the text of a row, by its inputs."""
+    """Returns the text of a row from the values of its `inputs`."""
     has_faults: bool = True
     """Whether rows have ids and may lack a text: then `read` makes the columns FAULTS."""
 
@@ -136,7 +136,7 @@ class CsvFiles:
     name: str | None
     """The column of the ids."""
     called: Callable[[str], str]
-    """What a file is called in messages, by the path that Spark gives."""
+    """Returns the name of a file for messages from the path that Spark gives."""
 
     def counted(self, batches: Batches) -> Batches:
         """COUNTS. Raises InputError for a file without a column that is asked for."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """What is needed to read texts again and compute their features."""
+    """The frames and settings with which texts are read again for their features."""
 
     texts: NumberedTexts
     source: TextFrame

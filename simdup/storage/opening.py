@@ -1,4 +1,4 @@
-"""Opening untrusted files for reading, on every system."""
+"""Untrusted files opened for reading on every system; what tells one file from another."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def open_to_read(
     if not hasattr(os, "O_NOFOLLOW") and os.path.islink(path):
         raise OSError(ELOOP, os.strerror(ELOOP), path)
     return os.open(path, _FLAGS | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
+
+
+def identity_of(status: os.stat_result) -> tuple[int, int]:
+    """Device and inode, which tell a file from all others whatever names it has."""
+    return status.st_dev, status.st_ino
 
 
 def reason_of(error: OSError | ValueError) -> str:

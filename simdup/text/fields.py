@@ -39,7 +39,7 @@ def named_fields(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def _weight(name: str, given: str) -> int:
-    """What is given as the weight of a field. Raises ValueError."""
+    """The weight that was typed after the name of a field. Raises ValueError."""
     weight = int(given) if re.fullmatch(r"\d{1,9}", given) else given
     return check_field_weight(name, weight)
 
@@ -56,6 +56,6 @@ def joined(values: Sequence[str]) -> str:
 
 
 def separated(text: str, count: int) -> list[str]:
-    """The values of so many fields; what the text does not have is empty."""
+    """The values of so many fields; a field that the text lacks has an empty value."""
     values = text.split(_MARK, count - 1)
     return values + [""] * (count - len(values))

@@ -37,7 +37,7 @@ from unittest.mock import patch
 
 import numpy as np
 from corpus import KINDS, make_rows
-from report import fresh, options, peak_memory, reported
+from report import Clock, fresh, options, peak_memory, reported
 
 import simdup
 from simdup.compute.compiled import load_kernels
@@ -46,9 +46,9 @@ from simdup.match.verify import exact_similarities
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from report import Item, Report
+    from report import Report
 
     from simdup.match.distinct_texts import Texts
     from simdup.match.match import TextGroups
@@ -102,29 +102,9 @@ class Found:
     """Of simdup: the pairs within groups, and those that own shares set aside."""
 
 
-class Spent:
-    """Progress that nobody sees: the processor time of each phase, in seconds."""
-
-    def __init__(self) -> None:
-        self.cpu = dict.fromkeys(PHASES, 0.0)
-
-    def __call__(
-        self,
-        items: Iterable[Item],
-        label: str,
-        total: float | None,  # noqa: ARG002
-        amount: Callable[[Item], float] | None = None,  # noqa: ARG002
-    ) -> Iterator[Item]:
-        began = process_time()
-        try:
-            yield from items
-        finally:
-            self.cpu[label] = self.cpu.get(label, 0) + process_time() - began
-
-
 def by_simdup(bits: int, path: str, k: int | None = None) -> Found:
     load_kernels()
-    spent, began, cpu = Spent(), perf_counter(), process_time()
+    spent, began, cpu = Clock(process_time), perf_counter(), process_time()
     settings = simdup.Settings(simdup.Recipe(bits=bits), k=k)
     set_aside = set[Pair]()
 
@@ -138,8 +118,8 @@ def by_simdup(bits: int, path: str, k: int | None = None) -> Found:
     seconds, children = perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     reading = children.ru_utime + children.ru_stime
     cpu = process_time() - cpu + reading
-    spent.cpu["rows"] += reading
-    phases = [spent.cpu[phase] for phase in PHASES]
+    spent.seconds["rows"] += reading
+    phases = [spent.seconds[phase] for phase in PHASES]
     peaks = peak_memory(), peak_memory(resource.RUSAGE_CHILDREN)
     pairs = {(a, b) for group in result.groups for a, b in combinations(sorted(group.rows), 2)}
     return Found(seconds, cpu, (*phases, cpu - sum(phases)), *peaks, pairs, pairs | set_aside)

@@ -46,9 +46,10 @@ NAME_WIDTH, CELL_WIDTH = 46, 7
 
 
 class Clock:
-    """Progress that nobody sees: how long each phase took, in seconds."""
+    """Progress that nobody sees: how long each phase took by a timer, in seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, timer: Callable[[], float] = perf_counter) -> None:
+        self.timer = timer
         self.seconds: defaultdict[str, float] = defaultdict(float)
 
     def __call__(
@@ -58,11 +59,11 @@ class Clock:
         total: float | None,  # noqa: ARG002
         amount: Callable[[Item], float] | None = None,  # noqa: ARG002
     ) -> Iterator[Item]:
-        began = perf_counter()
+        began = self.timer()
         try:
             yield from items
         finally:
-            self.seconds[label] += perf_counter() - began
+            self.seconds[label] += self.timer() - began
 
 
 def options(description: str | None) -> ArgumentParser:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gzip
 import os
+from contextlib import closing
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
 import pytest
-from plans import action, plan, seen, tree
+from plans import TEXT, action, plan, reasons, seen, tree, write
 
+from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
 from simdup.clean.journal import read_journal
 from simdup.clean.records import Act, Consents, Plan
@@ -20,28 +22,7 @@ from simdup.files.read import SkipError
 from simdup.records import Reason
 from simdup.settings import Settings
 
-TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
-
-
-pytestmark = pytest.mark.usefixtures("folder")
-
-
-@pytest.fixture(autouse=True)
-def data(monkeypatch, tmp_path_factory):
-    """Files are in the current folder; the trash is elsewhere."""
-    place = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("XDG_DATA_HOME", str(place))
-    return place
-
-
-def write(**texts):
-    for name, text in texts.items():
-        Path(name.replace("__", "/")).parent.mkdir(parents=True, exist_ok=True)
-        Path(name.replace("__", "/")).write_text(text)
-
-
-def reasons(outcome):
-    return [why for _, why in outcome.refused]
+pytestmark = pytest.mark.usefixtures("folder", "data")
 
 
 def test_a_copy_goes_to_the_trash_and_comes_back(data):
@@ -474,6 +455,41 @@ def test_moved_files_keep_their_folders_and_take_no_name(tmp_path_factory):
     assert undo(outcome.journal, apply=True).done == 2
     assert tree(".") == before
     assert os.listdir(to) == ["c"]
+
+
+def test_a_file_with_another_name_is_not_moved_to_another_file_system(monkeypatch):
+    monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+    write(a=TEXT, b=TEXT)
+    os.link("b", "c")
+
+    outcome = apply(plan(("a", "b"), act=Act.MOVE), Consents(), to="to")
+
+    assert reasons(outcome) == ["it has other hard links (another file system would part them)"]
+    assert os.path.samefile("b", "c")
+
+
+def test_a_name_in_the_trash_is_no_name_that_a_link_replaces():
+    write(a=TEXT, b=TEXT)
+    os.link("b", "c")
+    actions = action("a", "b", Act.TRASH, 2), action("a", "c", Act.LINK, 3)
+
+    outcome = apply(Plan(actions, (), plan().header), Consents())
+
+    assert outcome.done == 1
+    assert reasons(outcome) == ["it has other hard links (which are not in the plan)"]
+
+
+def test_two_files_that_move_together_get_two_names(tmp_path_factory):
+    to = tmp_path_factory.mktemp("away")
+    write(a=TEXT)
+    write(**{"x__n.txt": TEXT, "x__n (2).txt": TEXT})
+    (to / "n.txt").write_text("mine")
+    actions = plan(("a", "x/n.txt"), ("a", "x/n (2).txt"), act=Act.MOVE).actions
+
+    with closing(Acting(actions, str(to))) as acting:
+        targets = [os.path.basename(acting.intent(each).target) for each in actions]
+
+    assert targets == ["n (2).txt", "n (2) (2).txt"]
 
 
 def test_moving_without_a_folder_to_move_to_changes_nothing():

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from plans import action, plan, seen, tree
+from plans import TEXT, action, plan, seen, tree, write
 
 from simdup.clean.apply import apply
 from simdup.clean.journal import machine
@@ -18,18 +18,11 @@ from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 
-TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
-
 
 @pytest.fixture(autouse=True)
-def home(folder, monkeypatch, tmp_path_factory):
-    place = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("XDG_DATA_HOME", str(place))
-    assert os.path.samefile(folder, ".")
-    for name in ("docs/a", "docs/b", "docs/in/c", "secret"):
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(TEXT)
-    return place
+def home(folder, data):  # noqa: ARG001  (files are in `folder`)
+    write(docs__a=TEXT, docs__b=TEXT, docs__in__c=TEXT, secret=TEXT)
+    return data
 
 
 def forged(*paths, act=Act.TRASH):

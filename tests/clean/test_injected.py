@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from plans import plan, seen, tree
+from plans import TEXT, plan, seen, tree, write
 
 from simdup.clean import system
 from simdup.clean.apply import apply
@@ -21,26 +21,12 @@ from simdup.clean.records import Act, Consents
 from simdup.clean.undo import resume, undo
 from simdup.errors import InputError
 
-TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
 FAILING = (
     *("open", "write", "fsync", "link", "unlink", "mkdir", "read", "stat", "fstat", "lstat"),
     *("fchmod", "utime", "replace"),
 )
 
-
-@pytest.fixture(autouse=True)
-def data(folder, monkeypatch, tmp_path_factory):
-    place = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("XDG_DATA_HOME", str(place))
-    monkeypatch.chdir(folder)
-    return place
-
-
-def write(**texts):
-    for name, text in texts.items():
-        path = Path(name.replace("__", "/"))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+pytestmark = pytest.mark.usefixtures("folder", "data")
 
 
 def fail_at(number, code, monkeypatch):

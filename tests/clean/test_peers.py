@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from plans import action, plan, seen, tree
+from plans import TEXT, action, plan, reasons, seen, tree, write
 
 from simdup.clean.apply import apply
 from simdup.clean.copying import _RANGE, _TARGET
@@ -20,27 +20,7 @@ from simdup.clean.plan import plan_lines
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
 
-TEXT = "The harbour master kept two ledgers, one for the company and one for himself.\n"
-
-pytestmark = pytest.mark.usefixtures("folder")
-
-
-@pytest.fixture(autouse=True)
-def data(monkeypatch, tmp_path_factory):
-    place = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("XDG_DATA_HOME", str(place))
-    return place
-
-
-def write(**texts):
-    for name, text in texts.items():
-        path = Path(name.replace("__", "/"))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
-def reasons(outcome):
-    return [why for _, why in outcome.refused]
+pytestmark = pytest.mark.usefixtures("folder", "data")
 
 
 def scanned(run, *arguments):

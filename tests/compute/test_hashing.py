@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simdup.compute.hashing import (
@@ -70,6 +70,7 @@ def test_blake2b_is_that_of_the_standard_library():
     assert blake2b_hashes(["日"])[0] == int.from_bytes(expected, "big")
 
 
+@settings(max_examples=30)
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=5))
 def test_string_hashes_are_those_of_the_assignment(texts):
     codes, offsets = code_points(texts)

@@ -166,7 +166,7 @@ def test_kernels_and_numpy_give_equal_pairs_between_two_collections():
 
 def test_scan_search_and_scan_again_in_one_process(tmp_path, monkeypatch):
     # As it would go wrong if threads of the kernels were alive when processes are started.
-    monkeypatch.setattr("simdup.files.workers.BYTES_WORTH_WORKERS", 0)
+    monkeypatch.setattr("simdup.compute.compiled.BYTES_WORTH_WORKERS", 0)
     for name, text in (("a", "one two three four " * 20), ("b", "one two three four " * 20)):
         (tmp_path / name).write_text(text, "utf-8")
 

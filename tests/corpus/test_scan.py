@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import tracemalloc
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,6 +34,7 @@ from simdup.corpus.rewrite import check_target
 from simdup.corpus.stay import dropped
 from simdup.errors import ExtraMissingError, InputError, SimdupError
 from simdup.fingerprint import sketch
+from simdup.fingerprint.features import all_features
 from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.match import match, recall
 from simdup.match.groups import components
@@ -446,9 +448,31 @@ def test_texts_are_copied_where_a_file_cannot_be_read_from_the_middle(write, mon
     assert len(passes) <= (2 if name == "rows.jsonl" else 5)
 
 
-def test_no_room_for_copied_texts_is_one_line(write, monkeypatch):
+@pytest.mark.parametrize("at_once", [1, 3, 512])
+def test_a_packed_file_is_unpacked_once_for_texts_that_are_asked_for_again(
+    write, monkeypatch, at_once
+):
+    rows = scan_rows([write("a.jsonl.gz", gzip.compress(as_json(TEXTS).encode()))]).rows
+    texts, digests = np.arange(len(TEXTS)), collect.text_digests(TEXTS)
+    monkeypatch.setattr(again, "TEXTS_AT_ONCE", at_once)
+    passes, real = [], streams.Packed.blocks
+    monkeypatch.setattr(
+        streams.Packed, "blocks", lambda self: passes.append(self.path) or real(self)
+    )
+
+    with closing(again.RereadTexts(rows, texts, digests, Recipe())) as reread:
+        for asked, needed in ((texts[5:], 1), (texts[7:9], 1), (texts[:0], 1), (texts, 2)):
+            reread.expect(asked)
+            assert len(passes) == needed
+            expected = all_features([TEXTS[text] for text in asked], Recipe())
+            assert reread.features(asked).ids.tolist() == expected.ids.tolist()
+            assert reread.features(asked).offsets.tolist() == expected.offsets.tolist()
+
+
+@pytest.mark.parametrize("buffer", [0, 1 << 20])
+def test_no_room_for_copied_texts_is_one_line(write, monkeypatch, buffer):
     write("rows.jsonl.gz", gzip.compress(as_json(TEXTS).encode()))
-    monkeypatch.setattr(again, "SpooledTemporaryFile", lambda _: FullDisk())
+    monkeypatch.setattr(again, "SpooledTemporaryFile", lambda _: FullDisk(buffer))
 
     with pytest.raises(SimdupError) as caught:
         scan_rows(["rows.jsonl.gz"])
@@ -459,8 +483,23 @@ def test_no_room_for_copied_texts_is_one_line(write, monkeypatch):
 
 
 class FullDisk:
-    def write(self, _):
-        raise OSError(28, "No space left on device")
+    """A file on a full disk, which holds no more than its buffer."""
+
+    def __init__(self, buffer):
+        self.buffer, self.size = buffer, 0
+
+    def seek(self, _):
+        self.flush()
+
+    def write(self, data):
+        self.size += len(data)
+        if self.size > self.buffer:
+            self.flush()
+        return len(data)
+
+    def flush(self):
+        if self.size:
+            raise OSError(28, "No space left on device")
 
     def close(self):
         pass
@@ -925,7 +964,7 @@ def test_a_worker_that_dies_ends_the_run_with_one_line(write, monkeypatch):
 
 def test_workers_are_for_large_files(write, monkeypatch):
     asked = []
-    monkeypatch.setattr(collect, "cores", lambda: 7)
+    monkeypatch.setattr("simdup.compute.compiled.cores", lambda: 7)
     monkeypatch.setattr(
         collect, "results", lambda *arguments: asked.append(arguments[2]) or iter(())
     )
@@ -933,7 +972,7 @@ def test_workers_are_for_large_files(write, monkeypatch):
 
     scan_rows(["a.jsonl"], jobs=None)
     assert asked == []
-    monkeypatch.setattr(collect, "BYTES_WORTH_WORKERS", 10)
+    monkeypatch.setattr("simdup.compute.compiled.BYTES_WORTH_WORKERS", 10)
     monkeypatch.setattr(collect, "closing", _Nothing)
     scan_rows(["a.jsonl"], jobs=None)
     assert asked == [7]

@@ -70,11 +70,11 @@ def test_a_style_has_no_text():
 
 @pytest.mark.parametrize("command", [b"\\a{", b"{", b"\\footnote{", b"\\title{", b"\\begin{a}{"])
 def test_nesting_costs_nothing(command):
-    source = command * 100_000 + b"tea" + b"}" * 100_000
+    source = command * 50_000 + b"tea" + b"}" * 50_000
     begin = process_time()
 
     assert text(source + b"\\begin{document}a\\end{document}") == (
         "tea\na" if b"title" in command else "a"
     )
     assert text(source) == "tea"
-    assert process_time() - begin < patient(10)
+    assert process_time() - begin < patient(5)

@@ -20,7 +20,7 @@ import makers
 import pytest
 from patience import patient
 
-from simdup.extract import archives, packed
+from simdup.extract import packed, zip_xml
 from simdup.extract.archives import is_archive, opened
 from simdup.extract.cleanup import NotReadable
 from simdup.files import read
@@ -364,7 +364,7 @@ def test_a_member_that_lies_about_its_size_is_damaged(method):
 
 
 def test_too_many_members_are_too_many(monkeypatch):
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 10)
+    monkeypatch.setattr(zip_xml, "MOST_MEMBERS", 10)
     members = [(f"{n}.txt", "tea") for n in range(11)]
 
     for data in (zipped(members), joined_tar(members)):
@@ -473,7 +473,7 @@ def test_without_archives_a_mailbox_is_one_text(run, write, english):
 
 
 def test_a_mailbox_of_too_many_mails_is_not_opened(monkeypatch):
-    monkeypatch.setattr(archives, "MOST_MEMBERS", 2)
+    monkeypatch.setattr(zip_xml, "MOST_MEMBERS", 2)
     data = makers.mbox("a\n\nb\n\nc")
 
     assert is_archive(data)

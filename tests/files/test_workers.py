@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 import numpy as np
 import pytest
 
+from simdup.compute.compiled import BYTES_WORTH_WORKERS, cores
 from simdup.files import workers as local
 from simdup.files.fingerprint import fingerprint_sources
 from simdup.files.walk import walk
@@ -101,17 +102,17 @@ def test_small_scans_start_no_worker(sources, monkeypatch):
 
 def test_large_scans_start_as_many_workers_as_there_are_cores(monkeypatch):
     asked = []
-    monkeypatch.setattr(local, "cores", lambda: 7)
+    monkeypatch.setattr("simdup.compute.compiled.cores", lambda: 7)
     monkeypatch.setattr(local, "_pooled", lambda *arguments: asked.append(arguments[-1]) or ())
 
-    list(fingerprint_all(deque([sized(local.BYTES_WORTH_WORKERS, 1)]), FingerprintOptions(RECIPE)))
+    list(fingerprint_all(deque([sized(BYTES_WORTH_WORKERS, 1)]), FingerprintOptions(RECIPE)))
     list(fingerprint_all(deque([sized(1, 2, 3)]), FingerprintOptions(RECIPE), 3))
 
     assert asked == [7, 3]
 
 
 def test_there_is_at_least_one_core():
-    assert local.cores() >= 1
+    assert cores() >= 1
 
 
 # Workers that die

@@ -136,6 +136,26 @@ def test_the_notice_itself_is_found_wherever_it_stands(library, notices):
     assert len(parts_of(library, notices)) == 30
 
 
+def test_everyday_words_make_no_page_a_notice(library, write):
+    everyday = [words("e", 2) + f" w{number}" for number in range(60)]
+    for number in range(40):
+        write(f"in/{number}.txt", " ".join(everyday) + " " + words(number, 40 + 9 * number))
+    page = " ".join(everyday[:20]) + " " + words("p", 50)
+    write("in/tale.txt", page + " " + " ".join(everyday) + " " + words("p2", 700))
+    library.add("in")
+
+    names = [name for name, *_ in named(parts_of(library, page + " " + words("q", 16)))]
+    assert names == ["in/tale.txt"]
+
+
+def test_versions_that_are_gone_do_not_make_a_text_a_notice(library, write):
+    for number in range(10):
+        write("in/tale.txt", words("t", 300) + " " + words(number, 900))
+        library.update()
+
+    assert len(parts_of(library, words("t", 250) + " " + words("q", 20))) == 1
+
+
 def test_a_text_in_many_editions_of_a_book_is_found_in_each(library, write):
     for number in range(8):
         write(f"in/edition {number}.txt", BOOK + words(number, 100))
@@ -247,3 +267,24 @@ def test_labelled_mails_are_found_in_their_digests_and_in_no_others(language, tm
         if is_part:
             at = found[part, whole]
             assert max(abs(at.start - start), abs(at.end - end)) <= 0.05 * (end - start)
+
+
+def test_long_texts_are_written_in_batches_of_bounded_size(library, write, monkeypatch):
+    monkeypatch.setattr("simdup.index.ingest.BATCH_VALUES", 1)
+    monkeypatch.setattr("simdup.files.workers.TASK_FILES", 1)
+    before = library.batches
+    for number in range(3):
+        write(f"in/{number}.txt", words(number, 300))
+    library.add("in")
+
+    assert library.batches == before + 3
+    assert len(parts_of(library, words(1, 200))) == 1
+
+
+def test_an_index_with_samples_does_not_take_the_place_of_one_without(tmp_path):
+    with Index.create(tmp_path / "x") as index:
+        (tmp_path / "x").unlink()
+        Index.create(tmp_path / "x", ASKED).close()
+
+        with pytest.raises(InputError, match="made in another way"):
+            len(index)

@@ -18,7 +18,7 @@ from simdup.index.file.connection import IndexFile, create_file
 from simdup.index.file.metadata import about
 from simdup.index.file.snapshot import every_number, problems
 from simdup.index.file.write import put, take_out
-from simdup.index.samples import HIGHEST, holders, looked_up
+from simdup.index.samples import HIGHEST, holders, looked_up, runs
 from simdup.records import Document, Source
 from simdup.settings import Settings
 
@@ -68,7 +68,7 @@ def by_sql(place, sql, *parameters):
 
 def answers(connection, values):
     """What the index says each text that is there shares, and how many hashes of it are kept."""
-    found = looked_up(connection, np.array(values, np.uint32))
+    found = looked_up(connection, runs(connection), np.array(values, np.uint32))
     there = set(every_number(connection).tolist())
     columns = zip(*(column.tolist() for column in found), strict=True)
     return {number: (shared, kept) for number, shared, kept in columns if number in there}
@@ -92,7 +92,13 @@ def test_hashes_that_dense_sketches_may_lack_are_not_kept(place):
 def test_holders_are_counted_without_those_left_out(place):
     with opened(place) as connection:
         a, b, c = keep(connection, {"a": [1, 5], "b": [5, 7], "c": [5, 7]}).values()
-        held = holders(connection, np.array([1, 5, 7], np.uint32), np.array([c, a]), np.array([b]))
+        held = holders(
+            connection,
+            runs(connection),
+            np.array([1, 5, 7], np.uint32),
+            np.array([c, a]),
+            np.array([b]),
+        )
 
     assert held.counts.tolist() == [1, 2, 1]
     # c is the first text that was asked for.
@@ -133,8 +139,8 @@ def test_many_small_batches_make_few_runs(place):
         for batch in range(10):  # of two sizes in turn
             keep(connection, {f"{batch}-{n}": [n] for n in range(1 + 7 * (batch % 2))})
 
-        ((runs,),) = connection.execute("SELECT count(*) FROM runs")
-        assert runs <= 8
+        ((count,),) = connection.execute("SELECT count(*) FROM runs")
+        assert count <= 8
         assert len(answers(connection, list(range(25)))) == 25 + 5 + 5 * 8
 
 
@@ -146,7 +152,10 @@ def test_what_was_taken_out_is_written_no_more_when_half_of_a_run_is_gone(place)
         drop(connection, numbers[5:6])
 
         assert (before, by_sql(place, "SELECT size, live FROM runs")) == ([(10, 5)], [(4, 4)])
-        assert sorted(looked_up(connection, np.array([1 << 20], np.uint32)).numbers) == numbers[6:]
+        assert (
+            sorted(looked_up(connection, runs(connection), np.array([1 << 20], np.uint32)).numbers)
+            == numbers[6:]
+        )
         drop(connection, numbers[6:])
 
     for table in ("runs", "samples"):
@@ -168,7 +177,9 @@ def filled(place):
 def all_answers(place):
     with opened(place) as connection:
         try:
-            held = holders(connection, np.array([0, 1, 7], np.uint32), np.array([2, 5]), NONE)
+            held = holders(
+                connection, runs(connection), np.array([0, 1, 7], np.uint32), np.array([2, 5]), NONE
+            )
             return answers(connection, [0, 7, 1 << 20]), held.counts.tolist(), held.pairs.tolist()
         except InputError as error:
             return str(error)

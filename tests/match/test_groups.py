@@ -16,6 +16,7 @@ from simdup.match.groups import (
     group,
     leaders,
     staying,
+    unlike,
     with_near_copies,
 )
 
@@ -252,6 +253,14 @@ def test_those_whom_their_copies_left_join_them():
     assert found.tolist() == [1, 1, 1, 1]
 
 
+def test_two_that_are_alone_and_no_near_copies_stay_alone():
+    ones = np.ones(2, np.int64)
+    pairs, order = np.array([[0, 1]]), Precedence(np.arange(2), ones, ones.astype(np.uint64))
+
+    assert with_near_copies(pairs, np.array([0.7]), np.arange(2), order).tolist() == [0, 1]
+    assert len({*with_near_copies(pairs, np.array([0.8]), np.arange(2), order).tolist()}) == 1
+
+
 @given(similar(), st.randoms())
 def test_whoever_was_left_alone_is_with_a_near_copy_then(graph, random):
     pairs, closeness, order = graph
@@ -324,6 +333,9 @@ def test_an_unknown_linkage_is_refused_by_name():
         ({"rank": [[1, 2, 3]]}, "rank must be an array of shape (n,), not (1, 3)"),
         ({"rank": [1, 2]}, "rank must have a number for each of the 3, not 2"),
         ({"sizes": [1, 2, 3, 4]}, "sizes must have a number for each of the 3, not 4"),
+        ({"closeness": [1, 2]}, "closeness must have a number for each of the 1 pairs, not 2"),
+        ({"closeness": ["a"]}, "closeness must be an array of finite numbers"),
+        ({"closeness": [np.nan]}, "closeness must be an array of finite numbers"),
         ({"sizes": [1, 2, 0.5]}, "sizes must be an array of whole numbers, not of float64"),
     ],
 )
@@ -395,7 +407,18 @@ def test_each_text_stays_unless_it_is_alike_to_one_before_it_that_stays(given_, 
         assert other == text or (other in stays and group[other] == group[text])
         assert other == text or centre[[text, other]].any() or alike[text, other]
     for text in set(range(len(group))) - set(stays):
-        assert (alike[text, stays] & (group[stays] == group[text])).any()
+        inside = [other for other in stays if group[other] == group[text]]
+        near = [other for other in inside if alike[text, other]]
+        assert near
+        if len(inside) < most:
+            assert stands_for[text] == near[0]
+
+
+def test_of_alike_texts_the_earlier_ones_stay_in_whatever_order_pairs_come():
+    chosen, covered = unlike(np.arange(5), np.array([[3, 4], [1, 2], [2, 4], [0, 3]]))
+
+    assert chosen.tolist() == [0, 1, 4]
+    assert sorted(covered.tolist()) == [2, 3]
 
 
 @pytest.mark.parametrize("is_alike", [False, True], ids=["unlike", "alike"])

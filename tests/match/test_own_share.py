@@ -183,6 +183,19 @@ def test_counters_stop_at_the_largest_number_they_hold(kernels, monkeypatch):
     assert made.weights(np.uint32([1]), 2).tolist() == [2 * UNIT // (2 + MOST_COUNTED - 2)]
 
 
+def test_threads_that_count_apart_count_the_same(monkeypatch):
+    if compiled.load_kernels() is None:
+        pytest.skip("numba is not installed")
+    documents = [{1, 2 + number % 5, 10 + number} for number in range(600)]
+    sketches = sketched(documents)
+    expected = Frequencies(sketches, np.arange(600)).counters
+    monkeypatch.setattr(own_share, "VALUES_AT_ONCE", 9)
+    monkeypatch.setattr(own_share, "threads", lambda: 2)
+
+    assert (Frequencies(sketches, np.arange(600)).counters == expected).all()
+    assert expected.max() == MOST_COUNTED
+
+
 def test_few_counters_still_tell_a_pattern_from_versions(monkeypatch):
     draw = random.Random(3)
     form = set(draw.sample(range(1 << 30), 100))

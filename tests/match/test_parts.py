@@ -25,18 +25,21 @@ SETTINGS = Settings(parts=0.8)
 
 
 class Source:
-    """Texts that are held in memory."""
+    """Texts that are held in memory, asked for as the protocol says and each place once."""
 
     def __init__(self, texts):
-        self.texts = texts
+        self.texts, self.placed = texts, set()
 
-    def expect(self, _):
-        """Prepare nothing."""
+    def expect(self, texts):
+        assert (np.diff(texts) > 0).all()
 
     def features(self, texts):
+        assert (np.diff(texts) > 0).all()
         return all_features([self.texts[text] for text in texts], Recipe())
 
     def chunks(self, text):
+        assert text not in self.placed
+        self.placed.add(text)
         return chunks_of(self.texts[text])
 
 
@@ -110,7 +113,33 @@ def test_a_group_has_no_parts_but_each_of_its_texts_may_be_one():
     whole, copy = text(part, rest), text(part, rest[:-40])
     texts = [whole, copy, text(part), text(part[:-8])]
 
-    assert set(found(texts)) == {(2, 0), (2, 1), (3, 0), (3, 1)}
+    for settings in (SETTINGS, replace(SETTINGS, own_share=0)):
+        assert set(found(texts, settings)) == {(2, 0), (2, 1), (3, 0), (3, 1)}
+
+
+def test_drafts_that_near_copies_connect_are_no_parts_of_each_other():
+    whole = words(5000, 1)
+    drafts = [text(whole[: round(40 * 1.2**number)]) for number in range(27)]
+    quoting = text(words(900, 2), whole[:40])
+
+    assert {larger for _, larger in found([*drafts, quoting])} == {27}
+
+
+def test_parts_of_which_nothing_may_be_missing_are_found():
+    part, rest = words(100, 1), words(2000, 2)
+
+    assert set(found([text(rest, part), text(part)], Settings(parts=1.0))) == {(1, 0)}
+    assert found([text(rest, part[:-1]), text(part)], Settings(parts=1.0)) == {}
+
+
+def test_a_text_of_which_one_value_is_sampled_is_found():
+    short = [text(words(parts.LEAST_FEATURES + 2, seed)) for seed in range(1, 200)]
+    sampled = fingerprint_texts(short, Recipe(), is_sketched=True, most_levels=DENSE_LEVELS)
+    values = [sampled.sketches.take(np.array([n])).joined() for n in range(len(short))]
+    kept = [(each < 1 << (32 - DENSE_LEVELS)).sum() for each in values]
+    part = short[kept.index(1)]
+
+    assert set(found([text(words(900, 1000), [part]), part])) == {(1, 0)}
 
 
 def test_a_short_text_is_a_part_of_nothing():
@@ -205,6 +234,7 @@ def test_a_place_is_worked_by_hand():
 
     assert placed(part, f"aaa bbb ccc. {part.upper()}! ddd eee") == Place(13, 56, 8)
     assert placed(part, "nothing of it") == Place(0, 0, 0)
+    assert placed(part, f"aaa bbb {part}") == Place(8, 51, 8)
 
 
 def test_a_place_goes_on_beyond_an_answer_between_two_paragraphs():
@@ -252,6 +282,26 @@ def test_places_count_characters_of_a_text_that_comes_in_chunks():
     start, end, _ = place_of(features, chunks_of(joined), Recipe())
     assert len(joined) > 2 * len(next(chunks_of(joined)))
     assert joined[start:end] == text(part)
+
+
+def test_a_place_may_begin_in_one_chunk_and_end_in_the_next():
+    part, rest = text(words(90, 1)), text(words(80_000, 2))
+    end_of_chunk = len(next(chunks_of(rest)))
+    at = rest.rindex(" ", 0, end_of_chunk - len(part) // 2)
+    whole = f"{rest[:at]} {part}{rest[at:]}"
+    assert at < len(next(chunks_of(whole))) < at + len(part)
+
+    place = place_of(all_features([part], Recipe()), chunks_of(whole), Recipe())
+    assert whole[place.start : place.end] == part
+    assert place.features >= 88  # the two words at the border are no neighbours
+
+
+def test_a_stray_pair_of_words_before_a_repeated_passage_is_cut_off():
+    part, stray = words(200, 1), ["stray", "pair"]
+    whole = [*words(500, 2), *stray, *part[100:130], *part]
+
+    found = placed(text(part, stray), text(whole, words(500, 3)))
+    assert found[:2] == place(text(whole), part)
 
 
 def test_places_are_those_of_the_text_before_it_is_folded():

@@ -43,6 +43,9 @@ def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice(monkeypatch, 
 
     found = exact_similarities(texts, [1, 2, 1, 3, 1, 2], [2, 1, 3, 1, 0, 1], Recipe())
     assert found.tolist() == pytest.approx([2 / 3, 2 / 3, 1 / sqrt(3), 1 / sqrt(3), 0, 2 / 3])
+    assert exact_similarities(texts, [1, 1], [1, 3], Recipe()).tolist() == pytest.approx(
+        [1, 1 / sqrt(3)]
+    )
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
@@ -73,7 +76,10 @@ def test_a_text_has_similarity_1_to_itself(texts):
     assert found.tolist() == [1.0 if text else 0.0 for text in texts]
 
 
-def test_no_pairs_have_no_similarities():
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_no_pairs_have_no_similarities(monkeypatch, is_compiled):
+    kernels = fast.load_kernels() if is_compiled else None
+    monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
     assert exact_similarities(["a"], [], [], Recipe()).shape == (0,)
 
 

@@ -50,7 +50,7 @@ _TOOLS = {".gz": "gzip", ".zst": "zstandard"}
 
 
 class Status(NamedTuple):
-    """What tells whether a file is still the same."""
+    """Device, inode, size and time of a file: if one differs, the file changed."""
 
     device: int
     inode: int

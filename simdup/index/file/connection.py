@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from simdup.errors import InputError
 from simdup.index.file.metadata import check, damaged, from_json, has_samples
+from simdup.storage.opening import identity_of
 from simdup.storage.sqlite import BoundedConnection, Database, DatabaseKind, connect, new_file
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class IndexFile(Database):
             self.connection = _connected(path, to_write=to_write)
         try:
             with self._guarded():
-                self.place = place_of(path)
+                self.place = identity_of(os.stat(path))
             self.about = self._about()
         except BaseException:
             self.connection.close()
@@ -112,7 +113,7 @@ class IndexFile(Database):
     def is_there(self) -> bool:
         """Whether the file still has its name, and no other one has taken it."""
         try:
-            return place_of(self.path) == self.place
+            return identity_of(os.stat(self.path)) == self.place
         except OSError:
             return False
 
@@ -188,12 +189,6 @@ def _fill(path: str, about: dict[str, Any]) -> None:
         INDEX.sign(connection)
         connection.executemany("INSERT INTO about VALUES (?, ?)", values)
         connection.execute("COMMIT")
-
-
-def place_of(path: str) -> tuple[int, int]:
-    """Return the device and inode of a file. Raises OSError."""
-    status = os.stat(path)
-    return status.st_dev, status.st_ino
 
 
 def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:

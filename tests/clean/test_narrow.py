@@ -1,4 +1,4 @@
-"""simdup.clean.limits: plans that are larger than anybody means."""
+"""simdup.clean.narrow: plans that are larger than anybody means."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from simdup.clean.limits import Limits
+from simdup.clean.narrow import excess
 from simdup.clean.records import Act, Action, FileId, Header, Plan
 from simdup.records import Kind
 from simdup.settings import Settings
@@ -39,10 +39,10 @@ def plan(groups, found=0):
     ],
 )
 def test_a_plan_that_is_unusually_large_says_so(groups, found, words):
-    assert Limits().excess(plan(groups, found)) == words
+    assert excess(plan(groups, found)) == words
 
 
 def test_the_limits_are_the_users():
-    assert Limits(most=2).excess(plan([3])) == "3 files of group 1 would go, more than --most 2"
-    assert Limits(most=99, most_files=2).excess(plan([3]))
-    assert not Limits(most=99, most_files=99).excess(plan([99]))
+    assert excess(plan([3]), most=2) == "3 files of group 1 would go, more than --most 2"
+    assert excess(plan([3]), most=99, most_files=2)
+    assert not excess(plan([99]), most=99, most_files=99)
