@@ -35,7 +35,9 @@ MODULES = {
         "tests/clean/test_peers.py",
     ],
     "simdup/clean/acting.py": [
+        "tests/clean/test_checks.py",
         "tests/clean/test_apply.py",
+        "tests/clean/test_system_bin.py",
         "tests/clean/test_peers.py",
         "tests/clean/test_injected.py",
         "tests/clean/test_adversary.py",
