@@ -8,6 +8,9 @@ Importing what the program uses takes some tenths of a second. This module impor
 def main() -> None:
     """Run the program and exit; Ctrl-C is one line and exit code 130, whenever it comes."""
     try:
+        import gc  # noqa: PLC0415  see above
+
+        gc.disable()  # until a command has imported what it needs: imports leave no garbage
         from simdup.interrupt import end_at_once  # noqa: PLC0415  see above
 
         end_at_once()

@@ -23,7 +23,7 @@ from simdup.clean.trash import Trashes
 from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from simdup.clean.checks import Held
     from simdup.clean.records import Action
@@ -38,9 +38,8 @@ class AstrayError(RefusedError):
 class Acting:
     """Chooses where files go, and moves them there; `close` it."""
 
-    def __init__(self, actions: Iterable[Action], to: str | None) -> None:
+    def __init__(self, actions: Sequence[Action], to: str | None) -> None:
         """Prepare for these actions; `to` is the folder for `Act.MOVE`."""
-        actions = list(actions)
         self._trashes, self._to = Trashes(), to
         moved = [os.path.dirname(each.file.path) for each in actions if each.act is Act.MOVE]
         self._above = os.path.commonpath(moved) if moved else "/"

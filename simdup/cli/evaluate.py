@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,13 @@ import click
 from simdup.cli import options
 from simdup.cli.command import Command
 from simdup.cli.output import refuse_same_files, writer
+from simdup.cli.page import page_options, page_target
 from simdup.cli.terminal import progress, tell
 from simdup.recipe import MAX_STRING_HASH_BITS, SIZES, FeatureKind, HashKind, Recipe
 from simdup.settings import OWN_SHARE, SIMILARITY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from simdup.evaluation.results import Evaluation
 
@@ -91,6 +93,7 @@ DEFAULT_PRECISION = 0.99
 )
 @options.report_format(FORMATS, "table")
 @options.output
+@page_options(None)
 @options.quiet
 def evaluate_command(**given: Any) -> int:
     """Measure how well fingerprints tell duplicates from other texts, by size.
@@ -113,7 +116,7 @@ def evaluate_command(**given: Any) -> int:
     sizes, recipes, left_out = _recipes(given, k)
     form, quiet = given["form"] or "table", given["quiet"]
     write = writer(given["target"], as_utf8=form == "json")
-    draw = _drawer(given["picture"])
+    draw, write_page = _drawer(given["picture"]), page_target(given)
     result = evaluate(
         given["pairs"],
         recipes,
@@ -127,8 +130,12 @@ def evaluate_command(**given: Any) -> int:
         progress=progress(quiet=quiet),
     )
     renders = {"json": accuracy.render_json, "csv": accuracy.render_csv}
-    write(renders.get(form, accuracy.render)(result, curve=given["curve"]))
-    draw(result)
+    try:
+        write(renders.get(form, accuracy.render)(result, curve=given["curve"]))
+    finally:  # whoever reads the output may have enough of it
+        draw(result)
+        if write_page is not None:
+            write_page(_page(result, given["lang"]))
     if not quiet:
         for reason in left_out:
             tell(f"left out: {reason}")
@@ -144,9 +151,17 @@ def _check(given: dict[str, Any]) -> None:
         raise click.UsageError("--precision goes with --recommend")
     inputs = [("--pairs", given["pairs"]), ("--all-pairs", given["all_pairs"])]
     inputs += options.dictionary_files(given)
-    refuse_same_files([("--output", given["target"]), ("--plot", given["picture"])], inputs)
+    outputs = [("--output", given["target"]), ("--plot", given["picture"])]
+    refuse_same_files([*outputs, ("--html", given["html"])], inputs)
     options.refuse_idle_options(given["features"])
     Recipe(bits=min(given["bits"]))  # raises ValueError for a size that no fingerprint has
+
+
+def _page(result: Evaluation, language: str | None) -> Iterator[str]:
+    """Return the lines of the page."""
+    from simdup.report.page.accuracy import render_accuracy
+
+    return render_accuracy(result, language, time.time())
 
 
 def _drawer(picture: str | None) -> Callable[[Evaluation], None]:

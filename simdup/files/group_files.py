@@ -24,6 +24,7 @@ from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, members_of
 from simdup.match.match import match, similarities_of
+from simdup.match.parts import find_parts
 from simdup.records import Candidates, Document, Group, Kind, Member, Part, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
@@ -138,8 +139,6 @@ def _parts(  # noqa: PLR0913, PLR0917  (what `find_parts` asks for)
     """The documents that are parts of larger ones; one document stands for each text."""
     if settings.parts is None or made.sketches is None:
         return ()
-    from simdup.match.parts import find_parts  # noqa: PLC0415  seldom asked for
-
     dense = made.sketches.take(texts.first)
     found = find_parts(texts, dense, matched, settings, reread, progress, exclusions)
     documents, first = made.documents, texts.first

@@ -25,7 +25,7 @@ from simdup.index.file.snapshot import sketched
 from simdup.index.records import FoundPart
 from simdup.index.samples import HIGHEST, holders, looked_up, runs
 from simdup.match.own_share import FAMILY
-from simdup.match.parts import LEAST_FEATURES, least_shared, verified_parts
+from simdup.match.parts import LEAST_FEATURES, MOST_OTHERS, least_shared, verified_parts
 from simdup.progress import silent
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import PARTS
@@ -41,19 +41,21 @@ if TYPE_CHECKING:
     from simdup.index.file.connection import IndexFile
     from simdup.index.query import Queries
     from simdup.index.records import Answer
-    from simdup.index.samples import Run
+    from simdup.index.samples import Run, Shared
     from simdup.index.segments import Numbers
     from simdup.records import Document, Skipped
     from simdup.settings import Settings
 
     Shares = NDArray[np.float64]
+    Truths = NDArray[np.bool_]
     Values = NDArray[np.uint32]
 
 #: So many texts are read for a question, those that seem to share most.
 MOST_CANDIDATES = 1_000
 
 #: A part has this share or more of what counts, where what the larger text lacks counts fully, and
-#: what it has by its weight. With 0.8 a mail of five per cent above a notice stands in all others.
+#: what it has 1 / (1 + o / 2) if o others hold it too. With 0.8 a mail of five per cent above a
+#: notice stands in all others.
 AS_GOOD_AS_WHOLE = 0.9
 
 #: How rare the shingles of a larger text are is told from so many of its sketch.
@@ -70,8 +72,8 @@ class Candidate(NamedTuple):
     own_share: float
     """How rare these shingles are among the texts of the index, compared with all of the larger
     text: see `match.own_share`."""
-    rarity: float
-    """The average weight of these shingles: 1 if no other text has any of them."""
+    others: int
+    """How many other texts hold as much of it, if the own share is too small."""
 
 
 def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[list[Candidate]]:
@@ -82,50 +84,116 @@ def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[li
     """
     if queries.sketches is None:
         raise BadValueError("parts are found in texts, and a fingerprint is none")
-    share, every = settings.parts or 1.0, runs(file)
-    return [
-        [] if question is None else _candidates(file, every, question, sketch, share)
-        for question, sketch in zip(queries.documents, queries.sketches, strict=True)
-    ]
+    every, found = runs(file), list[list[Candidate]]()
+    for question, sketch in zip(queries.documents, queries.sketches, strict=True):
+        values = sketch[sketch <= HIGHEST]
+        found.append([])
+        if question is not None and question.features >= LEAST_FEATURES and len(values):
+            found[-1] = _Search(file, every, values, settings).candidates(question)
+    return found
 
 
-def _candidates(
-    file: IndexFile, every: Sequence[Run], question: Document, sketch: Values, share: float
-) -> list[Candidate]:
-    values = sketch[sketch <= HIGHEST]
-    if not len(values) or question.features < LEAST_FEATURES:
-        return []
-    found = looked_up(file, every, values)
-    of_question, of_text = found.shared / len(values), found.shared / found.kept
-    is_part = found.shared >= least_shared(share, np.full(len(found.shared), len(values)))
-    has_part = found.shared >= least_shared(share, found.kept)
-    seeming = np.maximum(np.where(is_part, of_question, 0), np.where(has_part, of_text, 0))
-    best = np.argsort(-seeming, kind="stable")[:MOST_CANDIDATES]
-    best = best[seeming[best] > 0]
-    known = dict(sketched(file, found.numbers[best]))
-    kept = list[int]()
-    for place in best.tolist():
-        document, _ = known.get(int(found.numbers[place]), (question, b""))
-        may_be = is_part if document.features >= question.features else has_part
-        is_other = document.features_digest != question.features_digest
-        if is_other and may_be[place] and document.features >= LEAST_FEATURES:
-            kept.append(place)
-    if not kept:
-        return []
-    numbers = found.numbers[kept]
-    those = [known[number] for number in numbers.tolist()]
-    is_family = found.shared >= FAMILY * np.sqrt(len(values) * found.kept)
-    copies = _copies([document for document, _ in those])
-    left_out = np.concatenate((found.numbers[is_family], numbers[copies]))
-    are_wholes = np.array([each.features >= question.features for each, _ in those], bool)
-    sketches = [usual for _, usual in those]
-    own, rarity = _own_shares(file, every, values, numbers, are_wholes, sketches, left_out)
-    shares = np.where(are_wholes, of_question[kept], of_text[kept])
-    figures = zip(shares.tolist(), own.tolist(), rarity.tolist(), strict=True)
-    return [
-        Candidate(document, document.features >= question.features, *each)
-        for (document, _), each in zip(those, figures, strict=True)
-    ]
+class _Search:
+    """Looks for the candidates of one question."""
+
+    def __init__(
+        self, file: IndexFile, every: Sequence[Run], values: Values, settings: Settings
+    ) -> None:
+        self.file, self.every, self.values, self.settings = file, every, values, settings
+        self.share = settings.parts or 1.0
+        self.found = looked_up(file, every, values)
+        """What each text shares with the question, whose samples are `values`."""
+
+    def candidates(self, question: Document) -> list[Candidate]:
+        """What may have enough of the question, or stand in it."""
+        found, likely = self.found, self._likely(question)
+        if not likely:
+            return []
+        kept = np.array(list(likely), np.int64)
+        documents = [document for document, _ in likely.values()]
+        are_wholes = np.array([each.features >= question.features for each in documents], bool)
+        usual = read_back(sketch for _, sketch in likely.values())
+        numbers = found.numbers[kept]
+        is_family = found.shared >= FAMILY * np.sqrt(len(self.values) * found.kept)
+        left_out = np.concatenate((found.numbers[is_family], numbers[_copies(documents)]))
+        own = self._own_shares(numbers, are_wholes, usual, left_out)
+        others = self._others(own < self.settings.own_share, are_wholes, usual, left_out)
+        sizes = np.where(are_wholes, len(self.values), found.kept[kept])
+        shares = found.shared[kept] / sizes
+        figures = zip(
+            are_wholes.tolist(), shares.tolist(), own.tolist(), others.tolist(), strict=True
+        )
+        return [Candidate(each, *known) for each, known in zip(documents, figures, strict=True)]
+
+    def _likely(self, question: Document) -> dict[int, tuple[Document, bytes]]:
+        """The texts that share enough, by their places in `found`, with their usual sketches."""
+        found, size = self.found, np.full(len(self.found.shared), len(self.values))
+        is_part = found.shared >= least_shared(self.share, size)
+        has_part = found.shared >= least_shared(self.share, found.kept)
+        of_text = np.where(has_part, found.shared / found.kept, 0)
+        seeming = np.maximum(np.where(is_part, found.shared / size, 0), of_text)
+        best = np.argsort(-seeming, kind="stable")[:MOST_CANDIDATES]
+        best = best[seeming[best] > 0]
+        known, likely = dict(sketched(self.file, found.numbers[best])), {}
+        for place in best.tolist():
+            document, sketch = known.get(int(found.numbers[place]), (question, b""))
+            may_be = is_part if document.features >= question.features else has_part
+            is_other = document.features_digest != question.features_digest
+            if is_other and may_be[place] and document.features >= LEAST_FEATURES:
+                likely[place] = document, sketch
+        return likely
+
+    def _own_shares(
+        self, numbers: Numbers, are_wholes: Truths, usual: Sketches, left_out: Numbers
+    ) -> Shares:
+        """The own share of what each of some texts shares with the question; (m,).
+
+        `usual` are the sketches of the texts, and `left_out` texts that do not count: versions of
+        the question, and copies of a text.
+        """
+        n, held = len(numbers), holders(self.file, self.every, self.values, numbers, left_out)
+        text, value = held.pairs.T
+        # Of what both have, one holder is the text itself. The question itself is left out.
+        of_both, of_one = _weights(held.counts - 1), _weights(held.counts)
+        shared = np.maximum(np.bincount(text, minlength=n), 1)
+        rarity = np.bincount(text, of_both[value], n) / shared
+        more = np.bincount(text, (of_both - of_one)[value], n)
+        of_whole = (of_one.sum() + more) / len(self.values)
+        of_whole[are_wholes] = 1
+        is_common = np.flatnonzero(are_wholes & (rarity < 1))
+        of_whole[is_common] = self._average_weights(usual.take(is_common), left_out)
+        return np.minimum(rarity / of_whole, 1)
+
+    def _average_weights(self, usual: Sketches, left_out: Numbers) -> Shares:
+        """How rare the lowest hashes of each text are on the average; (n,)."""
+        taken = [_lowest(sketch) for sketch in usual]
+        if not taken:
+            return np.empty(0)
+        every = distinct_numbers(np.concatenate(taken).astype(np.uint64)).astype(np.uint32)
+        held = holders(self.file, self.every, every, np.empty(0, np.int64), left_out)
+        weights = _weights(held.counts - 1)
+        means = (weights[np.searchsorted(every, each)].mean() if len(each) else 1 for each in taken)
+        return np.fromiter(means, float)
+
+    def _others(
+        self, is_common: Truths, are_wholes: Truths, usual: Sketches, left_out: Numbers
+    ) -> Numbers:
+        """How many others hold as much of each part, where that is common; 0 elsewhere; (m,)."""
+        others = np.zeros(len(is_common), np.int64)
+        if (is_common & are_wholes).any():
+            holding = self._holding(self.found, len(self.values), left_out)
+            others[is_common & are_wholes] = holding - 1
+        for place in np.flatnonzero(is_common & ~are_wholes).tolist():
+            lowest = _lowest(usual[place])
+            theirs = looked_up(self.file, self.every, lowest)
+            others[place] = self._holding(theirs, len(lowest), left_out) - 1
+        return others
+
+    def _holding(self, found: Shared, size: int, left_out: Numbers) -> int:
+        """How many texts share enough of so many hashes; only those that are still there."""
+        numbers = found.numbers[found.shared >= self.share * size - 1e-9]
+        numbers = numbers[np.isin(numbers, left_out, invert=True)]
+        return len(dict(sketched(self.file, numbers[:MOST_CANDIDATES])))
 
 
 def _copies(documents: Sequence[Document]) -> list[int]:
@@ -134,47 +202,9 @@ def _copies(documents: Sequence[Document]) -> list[int]:
     return [place for place, each in enumerate(documents) if first[each.features_digest] != place]
 
 
-def _own_shares(  # noqa: PLR0913, PLR0917  (what is known of them)
-    file: IndexFile,
-    every: Sequence[Run],
-    values: Values,
-    numbers: Numbers,
-    are_wholes: NDArray[np.bool_],
-    sketches: Sequence[bytes],
-    left_out: Numbers,
-) -> tuple[Shares, Shares]:
-    """The own share and the rarity of what each of some texts shares with the question; (m,) each.
-
-    `values` are the samples of the question, `sketches` those of the texts, and `left_out` are
-    texts that do not count: versions of the question, and copies of a text.
-    """
-    n = len(numbers)
-    held = holders(file, every, values, numbers, left_out)
-    text, value = held.pairs.T
-    # Of what both have, one holder is the text itself. The question itself is left out.
-    of_both, of_one = _weights(held.counts - 1), _weights(held.counts)
-    shared = np.maximum(np.bincount(text, minlength=n), 1)
-    rarity = np.bincount(text, of_both[value], n) / shared
-    more = np.bincount(text, (of_both - of_one)[value], n)
-    of_whole = (of_one.sum() + more) / len(values)
-    of_whole[are_wholes] = 1
-    is_common = are_wholes & (rarity < 1)
-    lowest = read_back(sketches[place] for place in np.flatnonzero(is_common).tolist())
-    of_whole[is_common] = _average_weights(file, every, lowest, left_out)
-    return np.minimum(rarity / of_whole, 1), rarity
-
-
-def _average_weights(
-    file: IndexFile, every: Sequence[Run], sketches: Sketches, left_out: Numbers
-) -> Shares:
-    """How rare the lowest hashes of each text are on the average; (n,)."""
-    taken = [sketch[:LOWEST][sketch[:LOWEST] <= HIGHEST] for sketch in sketches]
-    if not taken:
-        return np.empty(0)
-    values = distinct_numbers(np.concatenate(taken).astype(np.uint64)).astype(np.uint32)
-    weights = _weights(holders(file, every, values, np.empty(0, np.int64), left_out).counts - 1)
-    averages = (weights[np.searchsorted(values, each)].mean() if len(each) else 1 for each in taken)
-    return np.fromiter(averages, float)
+def _lowest(sketch: Values) -> Values:
+    """Some hashes of a sketch, as a sample of its text."""
+    return sketch[:LOWEST][sketch[:LOWEST] <= HIGHEST]
 
 
 def _weights(others: Numbers) -> Shares:
@@ -238,12 +268,14 @@ def decided(
 def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
     """Whether a part is more than what many texts hold, such as a notice below a mail.
 
-    A part that stands in the larger text as good as whole is found however many others hold it
-    too. See AS_GOOD_AS_WHOLE.
+    A text in which most pairs of words are everyday ones is no notice, unless it stands in many
+    texts. And a part that stands in the larger text as good as whole is found however many others
+    hold it too. See AS_GOOD_AS_WHOLE.
     """
-    weighted = share * candidate.rarity
+    weighted = share / (1 + candidate.others / 2)
     is_whole = weighted >= AS_GOOD_AS_WHOLE * (weighted + 1 - share)
-    return is_whole or candidate.own_share >= settings.own_share
+    is_known = candidate.others <= MOST_OTHERS or candidate.own_share >= settings.own_share
+    return is_whole or is_known
 
 
 def _is_version(candidate: Candidate, share: float, question: Document) -> bool:

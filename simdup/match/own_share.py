@@ -274,7 +274,7 @@ def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
             count(counters, sketches.take(part))
         return counters
 
-    counters, *more = in_threads(counted, range(shares))
+    counters, *more = in_threads(counted, range(shares)) if shares > 1 else [counted(0)]
     for others in more:
         np.minimum(counters, MOST_COUNTED - others, out=counters)
         counters += others

@@ -457,6 +457,28 @@ def test_moved_files_keep_their_folders_and_take_no_name(tmp_path_factory):
     assert os.listdir(to) == ["c"]
 
 
+def test_a_file_with_another_name_is_not_moved_to_another_file_system(monkeypatch):
+    monkeypatch.setattr("simdup.clean.acting._is_near", lambda *_: False)
+    write(a=TEXT, b=TEXT)
+    os.link("b", "c")
+
+    outcome = apply(plan(("a", "b"), act=Act.MOVE), Consents(), to="to")
+
+    assert reasons(outcome) == ["it has other hard links (another file system would part them)"]
+    assert os.path.samefile("b", "c")
+
+
+def test_a_name_in_the_trash_is_no_name_that_a_link_replaces():
+    write(a=TEXT, b=TEXT)
+    os.link("b", "c")
+    actions = action("a", "b", Act.TRASH, 2), action("a", "c", Act.LINK, 3)
+
+    outcome = apply(Plan(actions, (), plan().header), Consents())
+
+    assert outcome.done == 1
+    assert reasons(outcome) == ["it has other hard links (which are not in the plan)"]
+
+
 def test_two_files_that_move_together_get_two_names(tmp_path_factory):
     to = tmp_path_factory.mktemp("away")
     write(a=TEXT)

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from plans import seen
 
-from simdup.clean.checks import held
+from simdup.clean.acting import remove
+from simdup.clean.checks import Held, held
 from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.system import Place
 
@@ -88,6 +89,18 @@ def test_what_is_not_held_is_refused_as_the_file_or_as_the_kept_one(is_kept):
         if is_kept
         else [Refusal.GONE, Refusal.NOT_A_FILE, Refusal.CHANGED]
     )
+
+
+def test_a_file_that_cannot_be_looked_at_a_last_time_is_put_back(monkeypatch):
+    def refused(_file):
+        raise OSError(5, "Input/output error")
+
+    with closing(held(write("a"), {}, is_kept=True)) as kept, closing(held(write("b"), {})) as file:
+        monkeypatch.setattr(Held, "is_whole", refused)
+        with pytest.raises(RefusedError, match=Refusal.REPLACED.value):
+            remove(file, kept, file.place.beside("aside"))
+
+    assert sorted(os.listdir()) == ["a", "b"]
 
 
 def test_what_the_system_refuses_is_not_said_to_be_gone(monkeypatch):

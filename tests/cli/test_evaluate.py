@@ -17,6 +17,7 @@ from simdup.evaluation.evaluate import SIZES
 from simdup.evaluation.labels import own_table
 from simdup.evaluation.metrics import MEASURES
 from simdup.settings import OWN_SHARE, SIMILARITY
+from tests.report.test_page import Scripts
 
 HINT = "(see `simdup evaluate --help`)"
 ROW = {"features", "hash", "bits", "recipe", "without_features"}
@@ -813,3 +814,36 @@ def test_an_empty_name_is_a_table_too(run, clusters):
     ended = run("evaluate", "--pairs", "", "--all-pairs", clusters)
 
     assert (ended.code, ended.out) == (2, b"")
+
+
+# The page
+
+
+def test_a_page_has_the_figures_of_the_table_beside_it(run, labels):
+    ended = run(
+        "evaluate", "--pairs", labels, "--bits", "16,64", "--html", "p.html", "--lang", "zh"
+    )
+
+    assert ended.code == 0
+    assert b"own share" in ended.out
+    data = json.loads(Scripts(Path("p.html").read_text("utf-8")).found["data"])
+    (recipe,) = data["recipes"]
+    assert [each["bits"] for each in recipe["sizes"]] == [16, 64]
+    assert [kind for kind, *_ in data["kinds"]] == ["edited", "改写", "unrelated", "cut"]
+    assert (data["table"], data["texts"], data["language"]) == (labels, 6, "zh")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--lang", "zh"), "--lang goes with --html or --open"),
+        (("--html", "pairs.csv"), "--html and --pairs name the same file: 'pairs.csv'"),
+        (("--html", "p.svg", "--plot", "p.svg"), "--plot and --html name the same file: 'p.svg'"),
+        (("--html", "no/p.html"), "'no/p.html': cannot write there"),
+    ],
+)
+def test_a_page_that_cannot_be_is_refused_before_any_work(run, labels, options, message):
+    ended = run("evaluate", "--pairs", labels, *options)
+
+    assert (ended.code, ended.out) == (2, b"")
+    assert message in ended.err.decode()

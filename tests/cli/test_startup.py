@@ -12,6 +12,7 @@ from simdup.cli import SUMMARIES
 
 HELP = {
     "simdup",
+    "simdup.__main__",
     "simdup.cli",
     "simdup.cli.completion",
     "simdup.cli.terminal",
@@ -60,10 +61,15 @@ UNUSED_BY_A_SMALL_SCAN = (
 
 def imported(arguments, folder, **variables):
     """Return the modules that a run of the program has imported when it ends."""
+    return set(at_the_end("*sys.modules", arguments, folder, **variables))
+
+
+def at_the_end(shown, arguments, folder, **variables):
+    """Return what a run of the program prints of itself when it ends, in words."""
     code = (
-        "import atexit, sys; from simdup.cli import main\n"
-        "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\n"
-        "main(sys.argv[1:])"
+        "import atexit, gc, sys; from simdup.__main__ import main\n"
+        f"atexit.register(lambda: print({shown}, file=sys.stderr))\n"
+        "main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -73,7 +79,7 @@ def imported(arguments, folder, **variables):
         check=True,
     )
     assert done.stdout
-    return set(done.stderr.decode().splitlines()[-1].split())
+    return done.stderr.decode().splitlines()[-1].split()
 
 
 def of_simdup(modules):
@@ -137,3 +143,13 @@ def test_a_small_scan_imports_only_what_it_uses(folder, write, english, options)
     found = imported(["scan", "in", *options], folder)
 
     assert not found.intersection(UNUSED_BY_A_SMALL_SCAN)
+
+
+def test_what_a_scan_imports_is_never_searched_for_garbage(folder, write, english):
+    write("a", english)
+    write("b", english)
+
+    frozen, is_searched = at_the_end("gc.get_freeze_count(), gc.isenabled()", ["scan", "."], folder)
+
+    assert int(frozen) > 10_000
+    assert is_searched == "True"

@@ -136,6 +136,26 @@ def test_the_notice_itself_is_found_wherever_it_stands(library, notices):
     assert len(parts_of(library, notices)) == 30
 
 
+def test_everyday_words_make_no_page_a_notice(library, write):
+    everyday = [words("e", 2) + f" w{number}" for number in range(60)]
+    for number in range(40):
+        write(f"in/{number}.txt", " ".join(everyday) + " " + words(number, 40 + 9 * number))
+    page = " ".join(everyday[:20]) + " " + words("p", 50)
+    write("in/tale.txt", page + " " + " ".join(everyday) + " " + words("p2", 700))
+    library.add("in")
+
+    names = [name for name, *_ in named(parts_of(library, page + " " + words("q", 16)))]
+    assert names == ["in/tale.txt"]
+
+
+def test_versions_that_are_gone_do_not_make_a_text_a_notice(library, write):
+    for number in range(10):
+        write("in/tale.txt", words("t", 300) + " " + words(number, 900))
+        library.update()
+
+    assert len(parts_of(library, words("t", 250) + " " + words("q", 20))) == 1
+
+
 def test_a_text_in_many_editions_of_a_book_is_found_in_each(library, write):
     for number in range(8):
         write(f"in/edition {number}.txt", BOOK + words(number, 100))

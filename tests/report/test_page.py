@@ -16,10 +16,12 @@ import pytest
 
 from simdup.corpus.flaws import Fault
 from simdup.corpus.scan import member_texts, scan_rows
+from simdup.evaluation.results import Recommended
 from simdup.files.noise import BY_NAME
 from simdup.files.sets import with_sets
 from simdup.index.records import Answer, Match, Searched
 from simdup.progress import silent
+from simdup.recipe import Recipe
 from simdup.records import (
     Candidates,
     Document,
@@ -36,13 +38,16 @@ from simdup.records import (
     Version,
 )
 from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, rows, texts
+from simdup.report.page.accuracy import render_accuracy
 from simdup.report.page.answers import Asked, render_answers
 from simdup.report.page.frame import PAGES
 from simdup.report.page.render import render
 from simdup.report.page.rows import render_rows
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 from simdup.text.noise import NUMBERS, REDIRECTION
+from tests.report.test_accuracy import KINDS, evaluation, row
 
+WORDS = Recipe("words")
 HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
 
 
@@ -191,9 +196,41 @@ def test_the_beginnings_of_texts_take_bounded_room_and_are_printable(monkeypatch
     assert all(each.startswith("\\u202ew") and len(each) == 100 for each in found.values())
 
 
+def accuracy_page(*found, language="en", day=None, **fields):
+    """The page of an evaluation made by hand; see tests/report/test_accuracy.py."""
+    return "\n".join(render_accuracy(evaluation(*found, **fields), language, day))
+
+
+def test_the_data_of_an_evaluation_have_every_k_and_undefined_figures_are_null():
+    kinds = (replace(KINDS[0], kind=HOSTILE), KINDS[1])
+    advice = Recommended(0.99, 3, None)
+    page = accuracy_page(row(), row(16, recommended=advice), row(8, recipe=WORDS), kinds=kinds)
+
+    data = data_of(page)
+
+    assert page.count("<script") == 2
+    assert [each["name"].split()[0] for each in data["recipes"]] == ["shingles", "words,"]
+    first, second = data["recipes"][0]["sizes"]
+    assert [(each["bits"], each["k"], each["best"]) for each in (first, second)] == [
+        (8, 2, 4),
+        (16, 2, 8),
+    ]
+    assert (first["recommended"], second["recommended"]) == (None, 3)
+    value, low, high = first["curve"]["precision"]
+    assert (value[0], value[1:], low[1], high[1]) == (None, [0.75] * 8, 0.65, 0.85)
+    assert first["predicted"]["accuracy"] == [None] * 9
+    assert first["verified"]["f1"] == [0.66667, 0.56667, 0.76667]
+    assert first["tally"] == [[0.11111] * 9] * 2
+    assert first["alike"][:2] == [1, 0.92388]
+    assert first["found"] == [[3.0, 1.5], [4.0, 300.0], [4.0, 0.0]]
+    assert data["kinds"][0][1:] == [True, 4]
+    assert not {"\u202e", "\x1b"} & set(page)
+
+
 OTHERS = {
     "answers": lambda _, language: answers_page(("a", "b"), language=language),
     "rows": lambda folder, language: corpus_page(folder, "a b c", "a b c", language=language),
+    "accuracy": lambda _, language: accuracy_page(language=language),
 }
 
 

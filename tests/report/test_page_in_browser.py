@@ -23,8 +23,11 @@ from simdup.records import Part, Reason, Skipped, Stats
 from simdup.report.page import groups, texts
 from simdup.report.wording import percent
 from simdup.settings import SIMILARITY, Settings
+from tests.report.test_accuracy import KINDS, row
 from tests.report.test_page import (
     FOLDERS,
+    WORDS,
+    accuracy_page,
     answers_page,
     corpus_page,
     family,
@@ -116,7 +119,7 @@ def opened(browser):
     """`opened(address)`: the page, which in the end must have no error and no network request."""
     contexts, troubles = [], []
 
-    def opening(address, **options):
+    def opening(address, ready="#list > li", **options):
         contexts.append(browser.new_context(**options))
         contexts[-1].set_default_timeout(LONG * 1000)
         page = contexts[-1].new_page()
@@ -125,7 +128,7 @@ def opened(browser):
         page.on("dialog", lambda dialog: troubles.append(dialog.message))
         page.on("request", lambda asked: troubles.extend({asked.url} - {address}))
         page.goto(address)
-        page.wait_for_selector("#list > li")
+        page.wait_for_selector(ready)
         return page
 
     yield opening
@@ -1266,3 +1269,80 @@ def test_rows_of_a_corpus_are_found_by_id_and_text_and_compared(opened, tmp_path
     page.click("#language")
     assert page.locator(".head .count").inner_text() == "3 行"
     assert page.evaluate("window.hacked") is None
+
+
+@pytest.fixture
+def measured(opened, tmp_path):
+    """`measured(*rows)`: the page of an evaluation; see `accuracy_page`."""
+
+    def measuring(*found, **options):
+        shown = {name: options.pop(name) for name in ("kinds",) if name in options}
+        (tmp_path / "p.html").write_text(accuracy_page(*found, **shown), "utf-8")
+        return opened((tmp_path / "p.html").as_uri(), "#now tbody", **options)
+
+    return measuring
+
+
+def now(page):
+    """The figures at the chosen k: F1, precision, recall, accuracy."""
+    cells = page.locator("#now tbody td:nth-child(2)").all_inner_texts()
+    return [cell.split()[0] for cell in cells]
+
+
+def test_k_slides_and_every_size_follows(measured):
+    page = measured(row(16, 3), row(64, 13), row(128, 26))
+
+    assert page.locator("#sizes [aria-pressed=true] b").inner_text() == "64 bits"
+    recall = ["0.203", "0.219", "0.500", "0.031"]
+    assert now(page)[2] == recall[0]
+    page.focus("#k")
+    page.keyboard.press("ArrowRight")
+    assert now(page) == ["0.759", "0.750", recall[1], "0.625"]
+    assert page.locator("#k").get_attribute("aria-valuetext").startswith("k = 14 of 64 bits")
+    assert page.locator("#now tbody td:last-child").first.inner_text().startswith("0.667")
+    every = page.locator("#every tbody tr").all_inner_texts()
+    assert [line.split("\t")[:2] for line in every] == [
+        ["16 bits", "4"],
+        ["64 bits", "14"],
+        ["128 bits", "28"],
+    ]
+    page.keyboard.press("b")
+    assert now(page)[2] == recall[2]
+    page.get_by_text("default k = 13").click()
+    assert now(page)[2] == recall[0]
+    page.get_by_text("128 bits").first.click()
+    assert page.locator("#k").input_value() == "26"
+    assert page.evaluate("document.activeElement.innerText").startswith("128 bits")
+    box = page.locator("#curves").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 36 + (box["width"] - 48) / 96 * 4, box["y"] + 50)
+    page.mouse.up()
+    assert page.locator("#k").input_value() == "4"
+    assert now(page)[2] == recall[3]
+
+
+def test_undefined_figures_and_names_of_kinds_are_shown_as_they_are(measured):
+    named = replace(KINDS[0], kind=HOSTILE[0])
+    page = measured(row(), row(8, recipe=WORDS), kinds=(named, KINDS[1]))
+
+    assert HOSTILE[0] in page.locator("#kinds").inner_text()
+    assert page.locator("#kinds tbody tr").nth(1).inner_text().split("\t")[1:] == [
+        *("1,200", "0.1 %", "25.0 %", "0.0 %")
+    ]
+    page.locator("#k").fill("0")
+    assert now(page)[1] == "–"
+    assert page.locator("#curves circle").count() == 3
+    page.select_option("#recipe", "1")
+    assert page.locator("#caption").inner_text().startswith("words, hash mix64, 8 bits")
+    assert page.evaluate("window.hacked") is None
+
+
+def test_the_page_of_an_evaluation_fits_a_phone_in_chinese_and_dark(measured):
+    shape = {"viewport": {"width": 360, "height": 800}, "color_scheme": "dark"}
+    page = measured(*(row(bits) for bits in (16, 32, 64, 128, 256)), **shape)
+    page.click("#language")
+
+    assert page.locator("h1").inner_text() == "simdup 指纹在pairs.csv上的准确度"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(228, 230, 233)"

@@ -5,9 +5,9 @@ function make(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-/** The same within the histogram. */
+/** The same within a picture. */
 function draw(tag, attributes = {}, ...children) {
-  const space = byId('histogram').namespaceURI;
+  const space = document.querySelector('svg').namespaceURI;
   return fill(document.createElementNS(space, tag), attributes, children);
 }
 

@@ -44,8 +44,15 @@ ANSWERS = Page("groups.html", "list", (SCRIPTS[0], "words_answers", *SCRIPTS[1:]
 #: The groups of a corpus, and what its scripts say otherwise.
 ROWS = Page("groups.html", "list", (SCRIPTS[0], "words_rows", *SCRIPTS[1:]))
 
+#: An evaluation.
+ACCURACY = Page(
+    "accuracy.html",
+    "k",
+    ("words", "words_accuracy", "elements", "shell", "chart", "accuracy"),
+)
+
 #: All pages.
-PAGES = FILES, ANSWERS, ROWS
+PAGES = FILES, ANSWERS, ROWS, ACCURACY
 
 #: Bytes reserved for template, style and scripts, which take somewhat less.
 FRAME = 500_000
