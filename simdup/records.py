@@ -101,7 +101,7 @@ class Kind(Enum):
 
     IDENTICAL_BYTES = "identical bytes"
     IDENTICAL_TEXT = "identical text"
-    """The same characters once decoded; byte-order marks and line endings are ignored."""
+    """Equal characters once decoded; byte-order marks and line endings are ignored."""
     NEAR = "near"
     SAME_PATTERN = "same pattern"
     """Alike, but no duplicates: most of what they share stands in other documents too."""
@@ -268,7 +268,7 @@ class FolderPair:
     files: int
     """The files in the folder `path` that were compared, at any depth."""
     other_files: int
-    """The same of the folder `other`."""
+    """The files in the folder `other` that were compared, at any depth."""
     copies: int
     """The files of `path` with a file of their group at the same place in `other`."""
     identical: int

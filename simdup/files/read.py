@@ -62,7 +62,7 @@ class Text:
     encoding: Encoding
     bytes_digest: bytes
     text_digest: bytes
-    """The same object as `bytes_digest` for plain UTF-8, where text and bytes are one."""
+    """For plain UTF-8, where text and bytes are one, the very object of `bytes_digest`."""
     noise: str | None = None
     """See `records.Document`."""
     packing: str | None = None

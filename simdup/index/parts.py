@@ -25,7 +25,7 @@ from simdup.index.file.snapshot import sketched
 from simdup.index.records import FoundPart
 from simdup.index.samples import HIGHEST, holders, looked_up, runs
 from simdup.match.own_share import FAMILY
-from simdup.match.parts import LEAST_FEATURES, least_shared, verified_parts
+from simdup.match.parts import LEAST_FEATURES, MOST_OTHERS, least_shared, verified_parts
 from simdup.progress import silent
 from simdup.search.distinct import distinct_numbers
 from simdup.settings import PARTS
@@ -52,9 +52,6 @@ if TYPE_CHECKING:
 
 #: So many texts are read for a question, those that seem to share most.
 MOST_CANDIDATES = 1_000
-
-#: What so many other texts hold, at most, is no notice or licence.
-MOST_OTHERS = 3
 
 #: A part has this share or more of what counts, where what the larger text lacks counts fully, and
 #: what it has 1 / (1 + o / 2) if o others hold it too. With 0.8 a mail of five per cent above a

@@ -164,8 +164,8 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int
     Returns first how many entries the lists by one value have.
     """
     by_value, by_two, long = [], [], []
-    # A power of two, by which division is fast.
-    buckets = 1 << (len(depths) // TEXTS_AT_ONCE).bit_length()
+    # A power of two, by which division is fast; threads have a bucket each.
+    buckets = 4 << (len(depths) // TEXTS_AT_ONCE).bit_length()
     values = progress(listed_values(sketches, depths), "list", int(sketches.sizes.sum()), len)
 
     def common_values() -> Iterator[Keys]:

@@ -137,7 +137,7 @@ class Store(Database):
 
     def clear(self, days: int | None = None) -> None:
         """Forget everything, or what no scan has used for so many days."""
-        before = self.today + 1 if days is None else self.today - days
+        before = float("inf") if days is None else self.today - days
         with self.writing():
             for table, column in (("folders", "folder"), ("recipes", "recipe")):
                 self.execute(

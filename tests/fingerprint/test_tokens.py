@@ -40,6 +40,12 @@ def test_a_mark_belongs_to_the_character_it_stands_on(tokens_of):
     ]
 
 
+def test_a_chinese_character_with_a_mark_is_a_word_by_itself():
+    found = tokens.tokens(["大\u0301学生", "大学生"], Recipe(features="words"))
+
+    assert found.ids.tolist() == ids("大\u0301", "学生", "大学生")
+
+
 @pytest.mark.parametrize("before", ["", " ", "a\n", "。"])
 def test_marks_on_nothing_begin_a_word(tokens_of, before):
     first = ids("a") if before.startswith("a") else []

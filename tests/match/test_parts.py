@@ -335,3 +335,24 @@ def test_containment_follows_from_the_cosine():
     shares = shares_of(features, i, i[::-1])
     assert contained(cosine, *counts) == pytest.approx(shares[0]) == 1
     assert contained(cosine, *counts[::-1]) == pytest.approx(shares[1])
+
+
+def test_everyday_words_make_no_passage_a_notice():
+    everyday = words(180, 1)
+    others = [text(everyday, words(40 + 9 * n, 100 + n)) for n in range(40)]
+    passage = everyday[:75] + words(35, 200)
+    tale = text(words(400, 201), passage, words(400, 202))
+    asked = text(passage, words(16, 203))
+
+    assert (41, 40) in found([*others, tale, asked])
+
+
+def test_what_more_than_a_few_smaller_texts_hold_is_no_part(monkeypatch):
+    monkeypatch.setattr(parts, "PAIRS_AT_ONCE", 50)
+    notice, settings = words(150), replace(SETTINGS, parts=0.7)
+    mails = [text(words(20 + 2 * n, 10 + n), notice) for n in range(12)]
+    digest = text(words(900, 50), notice, words(500, 51))
+
+    # The last mail is the largest one: only the digest is larger.
+    assert (11, 12) not in found([*mails, digest], settings)
+    assert (2, 3) in found([*mails[9:], digest], settings)

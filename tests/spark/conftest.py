@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-# The tests run many small jobs, for which compiling code well does not pay.
+# The tests run many small jobs, for which compiling code well does not pay. Memory for all classes
+# from the beginning saves looking for garbage whenever it has to grow.
 CONF = {
     "spark.driver.memory": "1g",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xms1g -Xmn512m"
+        " -XX:MetaspaceSize=256m -XX:ReservedCodeCacheSize=256m"
+    ),
     "spark.sql.shuffle.partitions": "3",
     "spark.ui.enabled": "false",
+}
+
+# Nor does changing plans while they run, compiling them or writing them down.
+PLANNING = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.maxPlanStringLength": "100",
 }
 
 
 @pytest.fixture(scope="session")
 def spark_conf():
-    """The settings of the session."""
+    """The settings of a session that plans as Spark always does."""
     return CONF
 
 
@@ -29,6 +39,6 @@ def on_spark():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYSPARK_PYTHON", raising=False)
-        made = session.start("local[2]", CONF)
+        made = session.start("local[2]", CONF | PLANNING)
         yield made
         made.stop()

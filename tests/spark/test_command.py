@@ -69,9 +69,9 @@ def two_files(write):
 
 @pytest.fixture
 def in_parts(on_spark):
-    """Make Spark read files in parts of a kilobyte."""
+    """Make Spark read files in parts of some kilobytes."""
     names = ("spark.sql.files.maxPartitionBytes", "spark.sql.files.openCostInBytes")
-    for name, value in zip(names, ("1000", "0"), strict=True):
+    for name, value in zip(names, ("4000", "0"), strict=True):
         on_spark.conf.set(name, value)
     yield
     for name in names:
@@ -406,7 +406,7 @@ def test_rows_that_change_during_a_run_raise_an_error(on_spark, folder, write):
 
 
 def test_spark_submit_takes_the_arguments_of_the_command(run, two_files, folder, spark_conf):
-    """Spark is started in another process, as a user would start it."""
+    """Spark is started in another process, as a user would start it; it plans as it always does."""
     expected = run("corpus", "scan", *two_files).out
     conf = [
         f"--conf={name}={value}"

@@ -216,14 +216,13 @@ def test_fingerprints_equal_those_of_the_local_engine(frame_of, fixture_texts, r
         assert [row["reason"] is None for row in found] == (~has_none).tolist()
 
 
-@pytest.mark.parametrize("partitions", PARTITIONINGS)
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "partitions"),
     [
-        Settings(),
-        Settings(Recipe(bits=64), k=3),
-        Settings(Recipe(bits=128), similarity=0.6, linkage="components"),
-        Settings(Recipe(bits=64), verified=False, linkage="components"),
+        (Settings(), 2),
+        (Settings(Recipe(bits=64), k=3), 5),
+        (Settings(Recipe(bits=128), similarity=0.6, linkage="components"), 5),
+        (Settings(Recipe(bits=64), verified=False, linkage="components"), 2),
     ],
     ids=["verified", "k=3", "components", "bare"],
 )
@@ -238,10 +237,13 @@ def test_groups_of_the_fixtures_equal_those_of_the_local_engine(
 
 
 @pytest.mark.parametrize(
-    "settings", [Settings(Recipe(bits=128), similarity=0.5), Settings(Recipe(bits=64), k=9)],
+    ("settings", "partitions"),
+    [(Settings(Recipe(bits=128), similarity=0.5), 5), (Settings(Recipe(bits=64), k=9), 2)],
     ids=["verified", "bare"],
-)  # fmt: skip
-def test_pairs_of_the_fixtures_equal_those_of_the_local_engine(frame_of, fixture_texts, settings):
+)
+def test_pairs_of_the_fixtures_equal_those_of_the_local_engine(
+    frame_of, fixture_texts, settings, partitions
+):
     # So few that nothing sieves the candidates, which would lose some.
     texts = [*fixture_texts[:900], *fixture_texts[:40], "", "two words"]
     assert len(texts) < SIEVE_FROM
@@ -250,9 +252,8 @@ def test_pairs_of_the_fixtures_equal_those_of_the_local_engine(frame_of, fixture
 
     expected = local_pairs(texts, settings)
     assert len(expected) > 100
-    for partitions in PARTITIONINGS:
-        found = table_of(spark.pairs(frame_of(texts, partitions), settings=settings), *columns)
-        assert found.tolist() == expected.tolist()
+    found = table_of(spark.pairs(frame_of(texts, partitions), settings=settings), *columns)
+    assert found.tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("linkage", ["star", "components"])
@@ -334,13 +335,12 @@ def test_fingerprints_and_pairs_of_skewed_rows_equal_those_of_the_local_engine(f
 
     expected = local_pairs(skewed, settings)
     assert len(expected) > 1_000_000
-    for partitions in PARTITIONINGS:
-        frame = frame_of(skewed, partitions)
-        prints = spark.fingerprints(frame, settings=settings).orderBy("id").toArrow()
-        rows = b"".join(prints["fingerprint"].to_pylist())
-        assert rows == fingerprint_texts(skewed, 64).tobytes()
-        found = table_of(spark.pairs(frame, settings=settings), "id_a", "id_b", "distance")
-        assert (found == expected).all()
+    frame = frame_of(skewed, 5)
+    prints = spark.fingerprints(frame, settings=settings).orderBy("id").toArrow()
+    rows = b"".join(prints["fingerprint"].to_pylist())
+    assert rows == fingerprint_texts(skewed, 64).tobytes()
+    found = table_of(spark.pairs(frame, settings=settings), "id_a", "id_b", "distance")
+    assert (found == expected).all()
 
 
 def test_groups_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed):
@@ -349,8 +349,7 @@ def test_groups_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed)
     # So many versions of one text are searched for in rounds.
     expected = local_groups(skewed, settings)
     assert len(expected) > 4000
-    for partitions in PARTITIONINGS:
-        assert spark_groups(frame_of(skewed, partitions), settings) == expected
+    assert spark_groups(frame_of(skewed), settings) == expected
 
 
 @pytest.mark.parametrize("linkage", ["star", "components"])
@@ -425,14 +424,13 @@ def test_texts_of_short_and_long_lists_are_paired_as_by_the_local_engine(
     )
     rows = [(number, *row) for number, row in enumerate(rows)]
     schema = "number long, features long, digest binary, sketch binary"
-    for partitions in PARTITIONINGS:
-        frame = on_spark.createDataFrame(rows, schema).repartition(partitions)
-        found = texts_together(frame).persist()
-        in_order = pairs[np.lexsort(pairs.T[::-1])].tolist()
-        assert table_of(found, "a", "b").tolist() == in_order
-        stars = table_of(found.where("is_star"), "a", "b")
-        assert np.unique(stars).tolist() == expected.crowded.tolist()
-        found.unpersist()
+    frame = on_spark.createDataFrame(rows, schema).repartition(PARTITIONINGS[seed])
+    found = texts_together(frame).persist()
+    in_order = pairs[np.lexsort(pairs.T[::-1])].tolist()
+    assert table_of(found, "a", "b").tolist() == in_order
+    stars = table_of(found.where("is_star"), "a", "b")
+    assert np.unique(stars).tolist() == expected.crowded.tolist()
+    found.unpersist()
 
 
 @pytest.fixture
@@ -444,12 +442,16 @@ def by_lists(monkeypatch):
 
 @pytest.mark.usefixtures("by_lists")
 @pytest.mark.parametrize(
-    "settings",
-    [Settings(), Settings(similarity=0.95), Settings(similarity=0.6, linkage="components")],
+    ("settings", "partitions"),
+    [
+        (Settings(), 5),
+        (Settings(similarity=0.95), 2),
+        (Settings(similarity=0.6, linkage="components"), 3),
+    ],
     ids=["default", "copies", "components"],
 )
 def test_groups_found_by_lists_equal_those_of_the_local_engine(
-    frame_of, fixture_texts, form_texts, settings
+    frame_of, fixture_texts, form_texts, settings, partitions
 ):
     crowd = fixture_texts[0].split()
     crowd = [" ".join([*crowd[:place], f"w{place}", *crowd[place + 1 :]]) for place in range(120)]
@@ -457,8 +459,7 @@ def test_groups_found_by_lists_equal_those_of_the_local_engine(
 
     expected = local_groups(texts, settings)
     assert len(expected) > 80
-    for partitions in PARTITIONINGS:
-        assert spark_groups(frame_of(texts, partitions), settings) == expected
+    assert spark_groups(frame_of(texts, partitions), settings) == expected
 
 
 @pytest.mark.usefixtures("by_lists")
@@ -535,9 +536,11 @@ def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch
         assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
 
 
-@pytest.mark.parametrize("hot", [50, 100_000], ids=["split", "whole"])
+@pytest.mark.parametrize(("hot", "partitions"), [(50, 2), (100_000, 5)], ids=["split", "whole"])
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(56, 2, 3)], ids=["k=3", "sieved"])
-def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, reach, hot):
+def test_comparing_by_tables_finds_every_pair_once(
+    frame_of_rows, monkeypatch, reach, hot, partitions
+):
     monkeypatch.setattr(search, "ROWS_WORTH_TABLES", 0)
     monkeypatch.setattr(search, "MOST_CANDIDATES", 10_000)
     monkeypatch.setattr(search, "EVERYTHING", None)
@@ -545,9 +548,8 @@ def test_comparing_by_tables_finds_every_pair_once(frame_of_rows, monkeypatch, r
     monkeypatch.setattr(search, "FEW_ROWS", 40)
     rows = random_rows()
 
-    for partitions in PARTITIONINGS:
-        found = search.near_pairs(frame_of_rows(rows, partitions), reach)
-        assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
+    found = search.near_pairs(frame_of_rows(rows, partitions), reach)
+    assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
 
 
 def test_rows_with_too_many_candidates_have_no_tables(frame_of_rows, monkeypatch):
@@ -656,12 +658,10 @@ def test_rows_without_a_fingerprint_have_a_reason(odd_rows):
 
 
 def test_deduplicate_keeps_one_row_of_a_group_and_all_rows_without_a_fingerprint(odd_rows):
-    first = spark.deduplicate(odd_rows)
-    longest = spark.deduplicate(odd_rows, keep="longest")
+    found = spark.deduplicate(odd_rows)
 
-    assert first.columns == odd_rows.columns
-    assert {tuple(row) for row in first.collect()} == {*ROWS} - {ROWS[0]}
-    assert {tuple(row) for row in longest.collect()} == {*ROWS} - {ROWS[0]}
+    assert found.columns == odd_rows.columns
+    assert {tuple(row) for row in found.collect()} == {*ROWS} - {ROWS[0]}
     with pytest.raises(
         ValueError, match="keep must be one of first, longest, representative, not 'last'"
     ):
@@ -674,18 +674,6 @@ def test_keep_longest_keeps_the_longest_row_of_a_group(on_spark):
 
     assert [row["id"] for row in spark.deduplicate(frame).collect()] == [1]
     assert [row["id"] for row in spark.deduplicate(frame, keep="longest").collect()] == [2]
-
-
-def test_keep_representative_may_keep_neither_the_first_nor_the_longest_row(on_spark):
-    words = [f"w{place}" for place in range(40)]
-    texts = [[*words[:24], *"abcdefghijkl"], words, [*words[16:], *["of another text"] * 12]]
-    rows = [(place, " ".join(text)) for place, text in enumerate(texts)]
-    frame = on_spark.createDataFrame(rows, "id int, text string")
-
-    # The first and the longest are not like each other.
-    for keep, stays in (("first", [0, 2]), ("representative", [1]), ("longest", [0, 2])):
-        left = spark.deduplicate(frame, keep=keep).collect()
-        assert sorted(row["id"] for row in left) == stays
 
 
 def wide_texts():

@@ -626,6 +626,17 @@ def test_clear_forgets_what_an_interrupted_scan_kept(place, tree, monkeypatch):
     assert emptied(place)
 
 
+def test_clear_forgets_what_was_kept_while_the_clock_was_ahead(place, tree):
+    scanned(place, tree)
+    for sql in (*AGE, "UPDATE recipes SET used = used - ?"):
+        changed_by_sql(place, sql, -400)
+
+    with opened(place) as store:
+        store.clear()
+
+    assert emptied(place)
+
+
 AGE = ("UPDATE folders SET used = used - ?", "UPDATE similarities SET made = made - ?")
 
 
@@ -1061,6 +1072,24 @@ def test_a_store_that_becomes_something_else_while_it_is_open_is_left_alone(plac
     assert len(result.groups) == 2
     assert said == [f"'{place}': {error}; going on without the store"]
     assert place.read_bytes().startswith(b"my notes")
+
+
+def test_a_damaged_store_that_cannot_be_moved_aside_stays_and_is_done_without(place, monkeypatch):
+    with opened(place):
+        pass
+    place.write_bytes(place.read_bytes()[:100] + bytes(9999))
+    before, said = place.read_bytes(), []
+
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "replace", refused)
+    with opened(place, said) as store:
+        assert not store.is_open
+
+    (line,) = said
+    assert line.endswith(", and cannot be moved aside (Permission denied)")
+    assert place.read_bytes() == before
 
 
 def test_a_store_moved_aside_before_is_not_overwritten(place):

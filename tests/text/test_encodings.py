@@ -538,3 +538,8 @@ def test_chardet_is_not_loaded_for_utf8_nor_for_a_line_of_gbk(data):
     assert (
         subprocess.run([sys.executable, "-X", "utf8", "-c", program], check=False).returncode == 0
     )
+
+
+@pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_a_byte_order_mark_alone_is_an_empty_text(name):
+    assert detect("\ufeff".encode(name)) == Encoding(name, 1.0)
