@@ -438,14 +438,23 @@ def shared_weights(
 
 @_compiled
 def count_values(
-    values: NDArray[np.uint32], begins: Indices, sizes: Indices, counters: NDArray[np.uint8]
+    values: NDArray[np.uint32],
+    begins: Indices,
+    sizes: Indices,
+    counters: NDArray[np.uint8],
+    first: int,
+    end: int,
 ) -> None:
-    """Count the values of some sketches; a counter that is full stays so."""
+    """Count the values of some sketches whose counters are those from `first` to before `end`.
+
+    A counter that is full stays so.
+    """
     shift = _counter_shift(counters)
     for text in range(len(begins)):
         for at in range(begins[text], begins[text] + sizes[text]):
             place = np.uint32(values[at] * _COUNTER_HASH) >> shift
-            counters[place] += counters[place] < 255
+            if first <= place < end:
+                counters[place] += counters[place] < 255
 
 
 @_compiled
@@ -729,7 +738,7 @@ def warmed() -> Iterator[None]:
         (numbers, sums, places, places[:0], places[:0], sums),
         (read_only, places, places, found, found),
         (read_only, places, places, found, small, found, found),
-        (read_only, places[:0], places[:0], small),
+        (read_only, places[:0], places[:0], small, 0, 0),
         (read_only, places[:0], places[:0], places, small[None], places),
         (read_only, places[:0], places[:0], places, codes, numbers),
         (numbers, 1),

@@ -16,6 +16,7 @@ numbers, so that sums do not depend on their order.
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -71,9 +72,8 @@ UNIT = 1 << 16
 # number is always the same, so that further texts do not change which shingles meet in one.
 COUNTERS = 1 << 25
 
-# The most threads that count, each of which needs counters of its own, and for how many parts of
-# VALUES_AT_ONCE a further one pays.
-COUNTING, PARTS_WORTH = 2, 8
+# For how many parts of VALUES_AT_ONCE a further thread pays.
+PARTS_WORTH = 8
 
 # Counters that are looked at to estimate how many strangers one has.
 SAMPLED_COUNTERS = 1 << 16
@@ -263,28 +263,32 @@ def new_counters() -> Counters:
 def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
     """Counters of the values of sketches, whose texts come in parts.
 
-    With kernels, threads share the parts; each has counters of its own, added up in the end.
+    With kernels, threads share the counters: each goes through all values, and counts its own.
     """
-    most = 1 if loaded_kernels() is None else min(COUNTING, threads())
+    counters = new_counters()
+    most = 1 if loaded_kernels() is None else threads()
     shares = min(most, len(parts) // PARTS_WORTH + 1)
+    bounds = np.linspace(0, len(counters), shares + 1).astype(np.int64).tolist()
 
-    def counted(share: int) -> Counters:
-        counters = new_counters()
-        for part in parts[share::shares]:
-            count(counters, sketches.take(part))
-        return counters
+    def counted(own: tuple[int, int]) -> None:
+        for part in parts:
+            count(counters, sketches.take(part), *own)
 
-    counters, *more = in_threads(counted, range(shares)) if shares > 1 else [counted(0)]
-    for others in more:
-        np.minimum(counters, MOST_COUNTED - others, out=counters)
-        counters += others
+    if shares > 1:
+        in_threads(counted, pairwise(bounds))
+    else:
+        counted((0, len(counters)))
     return counters
 
 
-def count(counters: Counters, sketches: Sketches) -> None:
-    """Count the values of some sketches, each as often as it stands there."""
+def count(counters: Counters, sketches: Sketches, first: int = 0, end: int | None = None) -> None:
+    """Count the values of some sketches, each as often as it stands there.
+
+    Without kernels all counters count, with them those from `first` to before `end`.
+    """
     if kernels := loaded_kernels():
-        kernels.count_values(*as_kernels_take(sketches), counters)
+        end = len(counters) if end is None else end
+        kernels.count_values(*as_kernels_take(sketches), counters, first, end)
         sketches.release()
         return
     values = sketches.joined()
