@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 from urllib.parse import unquote_to_bytes
@@ -43,13 +44,17 @@ api = pytest.importorskip("playwright.sync_api", reason="playwright is not insta
 CHROMIUM = next(filter(None, map(which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
-AXE = next(
-    (
-        path
-        for path in (os.environ.get("SIMDUP_AXE", ""), "node_modules/axe-core/axe.min.js")
-        if Path(path).is_file()
-    ),
-    None,
+
+def axe_core():
+    """The path of axe-core: what SIMDUP_AXE names, or what the package brings; None without it."""
+    named, package = os.environ.get("SIMDUP_AXE", ""), find_spec("axe_playwright_python")
+    brought = [Path(package.origin).with_name("axe.min.js")] if package else []
+    return next((path for path in (Path(named), *brought) if path.is_file()), None)
+
+
+AXE = axe_core()
+needs_axe = pytest.mark.skipif(
+    AXE is None, reason="no axe-core: install axe-playwright-python, or name it in SIMDUP_AXE"
 )
 
 HOSTILE = [
@@ -156,7 +161,7 @@ def page(opened, report):
 
 def heads(page):
     """The names of the groups that are shown."""
-    paths = ".group > h3 > .head > :nth-child(4) > .path:first-child"
+    paths = ".group > h2 > .head > :nth-child(4) > .path:first-child"
     return page.eval_on_selector_all(paths, "all => all.map(each => each.textContent)")
 
 
@@ -879,7 +884,16 @@ def test_long_texts_with_little_in_common_are_compared_quickly(page):
     assert seconds < patient(20)
 
 
-@pytest.mark.skipif(AXE is None, reason="no axe-core: name its axe.min.js in SIMDUP_AXE")
+def faults(page):
+    """What axe-core finds wrong with a page, and where."""
+    page.evaluate(AXE.read_text("utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    return [
+        (each["id"], each["impact"], [node["html"] for node in each["nodes"]]) for each in found
+    ]
+
+
+@needs_axe
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_axe_finds_no_fault(opened, report, scheme, language):
@@ -889,13 +903,8 @@ def test_axe_finds_no_fault(opened, report, scheme, language):
     compare(open_group(page, "harbour"), "harbour-2.txt")
     page.locator(".members .drop").first.click()
     page.click("#ruling summary")
-    page.evaluate(Path(AXE).read_text("utf-8"))
-    found = page.evaluate("axe.run()")
 
-    assert [
-        (each["id"], each["impact"], [node["html"] for node in each["nodes"]])
-        for each in found["violations"]
-    ] == []
+    assert faults(page) == []
 
 
 VECTORS = json.loads((Path(__file__).parents[1] / "clean/rules.json").read_text("utf-8"))
@@ -1226,6 +1235,19 @@ def test_the_answers_to_a_single_question_stand_beside_it_at_once(asked):
     assert page.evaluate("window.hacked") is None
 
 
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_with_answers(opened, tmp_path, scheme):
+    questions = ("first", "lib/a", "lib/b"), ("second",)
+    (tmp_path / "p.html").write_text(answers_page(*questions), "utf-8")
+    page = opened((tmp_path / "p.html").as_uri(), color_scheme=scheme, bypass_csp=True)
+    page.locator(".head").first.click()
+    page.locator(".compare button").first.click()
+    page.wait_for_selector(".diff")
+
+    assert faults(page) == []
+
+
 def test_questions_are_rows_and_one_without_an_answer_says_so(asked):
     page = asked(("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c"))
 
@@ -1269,6 +1291,19 @@ def test_rows_of_a_corpus_are_found_by_id_and_text_and_compared(opened, tmp_path
     page.click("#language")
     assert page.locator(".head .count").inner_text() == "3 行"
     assert page.evaluate("window.hacked") is None
+
+
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_with_rows(opened, tmp_path, scheme):
+    made = corpus_page(tmp_path, *similar(1, "grey seal", "brown otter"))
+    (tmp_path / "p.html").write_text(made, "utf-8")
+    page = opened((tmp_path / "p.html").as_uri(), color_scheme=scheme, bypass_csp=True)
+    page.click(".head")
+    page.locator(".compare button").first.click()
+    page.wait_for_selector(".diff")
+
+    assert faults(page) == []
 
 
 @pytest.fixture
@@ -1346,3 +1381,11 @@ def test_the_page_of_an_evaluation_fits_a_phone_in_chinese_and_dark(measured):
     assert page.locator("h1").inner_text() == "simdup 指纹在pairs.csv上的准确度"
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(228, 230, 233)"
+
+
+@needs_axe
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_with_an_evaluation(measured, scheme):
+    page = measured(row(16), row(64), color_scheme=scheme, bypass_csp=True)
+
+    assert faults(page) == []

@@ -43,7 +43,7 @@ function itemOf(group) {
   make('span', { class: 'count' }, filesOf(group)),
   make('span', { class: 'copies' }, decidedInWords(group) || (group.copies ? t('inCopies', amount(group.copies)) : '')));
   return make('li', { class: 'group', id: `group-${group.id}` },
-    make('h3', {}, head), isOpen ? bodyOf(group) : null);
+    make('h2', {}, head), isOpen ? bodyOf(group) : null);
 }
 
 /** The first member or the chain of versions, and the member that was searched for if that is another one. */
