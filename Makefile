@@ -53,6 +53,7 @@ coverage: $(VENV)/developing ## run the tests with all extras and say what of si
 test-plain: $(PLAIN)/installed ## run the tests with the five packages alone (but those that extras do not change)
 	$(PLAIN)/bin/python -m pytest --ignore=tests/test_reliability.py --ignore=tests/storage \
 		--ignore=tests/index --ignore=tests/corpus --ignore=tests/evaluation --ignore=tests/report \
+		--ignore=tests/clean --ignore=tests/cli/test_clean.py --ignore=tests/cli/test_undo.py \
 		--ignore=tests/test_manual.py --ignore=tests/test_platforms.py \
 		--ignore=tests/test_fixtures.py --ignore=tests/test_mutants.py --ignore=tests/test_fuzz.py
 

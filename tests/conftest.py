@@ -37,6 +37,7 @@ def pytest_collect_file():
 
 # Files of which `make quick` runs nothing, and slow tests of other files, by measured durations:
 # starts of the program, worker processes, memory, browsers, whole corpora, many random examples.
+# `.ci/run` leaves them out too where it runs tests once more, with the five packages, and on Spark.
 SLOW_FILES = (
     *("cli/test_evaluate", "cli/test_output", "cli/test_query", "cli/test_report", "cli/test_scan"),
     *("compute/test_kernels", "compute/test_memory", "compute/test_processes"),
@@ -59,7 +60,13 @@ SLOW_FILES = (
     *("index/test_index", "index/test_segments", "match/test_postings", "match/test_recall"),
     *("match/test_verify", "report/test_accuracy"),
     *("report/test_load", "report/test_page_in_browser", "storage/test_store"),
-    *("search/test_pairs", "storage/test_sqlite", "text/test_detection", "text/test_encodings"),
+    *(
+        "search/test_pairs",
+        "spark/test_command",
+        "storage/test_sqlite",
+        "text/test_detection",
+        "text/test_encodings",
+    ),
     *("text/test_jieba_words", "text/test_unicode", "test_difficult", "test_fixtures"),
     *("test_fuzz", "test_invariance", "test_mutants", "test_platforms", "test_manual"),
     "test_reliability",
@@ -76,9 +83,11 @@ SLOW_TESTS = (
     "test_adding_at_the_same_time_loses_no_pair",
     "test_an_interrupt_at_any_moment_has_its_answer",
     "test_bash_completes",
+    "test_comparing_by_tables_finds_every_pair_once",
     "test_components_are_what_is_connected",
     "test_counts_are_those_of_the_slow_oracle_and_every_pair_is_named_or_inside_one",
     "test_fingerprints_match_the_oracle",
+    "test_groups_found_in_several_rounds_equal_those_of_the_local_engine",
     "test_groups_do_not_depend_on_order_processes_or_the_store",
     "test_hundreds_of_copies_of_a_member_never_separate_two_others",
     "test_intervals_cover_the_truth_as_promised_and_resampling_pairs_would_not",
@@ -89,6 +98,7 @@ SLOW_TESTS = (
     "test_no_text_and_empty_texts_have_no_features",
     "test_probabilities_match_the_binomial_in_fractions",
     "test_processes_make_the_same_index",
+    "test_rounds_by_lists_look_at_the_candidates_of_the_local_engine",
     "test_string_hashes_are_those_of_the_assignment",
     "test_text_field_and_settings_have_an_effect",
     "test_texts_that_share_nothing_with_the_others_change_no_group",
