@@ -319,6 +319,9 @@ def _summary(found: Sequence[Answer], searched: Searched) -> list[str]:
     if (share := searched.settings.parts) is not None:
         parts = sum(len(answer.parts) for answer in found)
         lines.append(parts_counted(parts, share, "document"))
+        if unread := sum(answer.unread for answer in found):
+            more = count(unread, "more document")
+            lines.append(f"{more} may share enough too: too many to be read")
     k, want, chance = searched.k, searched.wanted, searched.recall
     if k is not None and want is not None and k < want:
         lines.append(

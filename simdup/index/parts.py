@@ -62,6 +62,14 @@ AS_GOOD_AS_WHOLE = 0.9
 LOWEST = 128
 
 
+class Candidates(NamedTuple):
+    """What may be a larger text that a question is a part of, or a part of it."""
+
+    found: list[Candidate]
+    unread: int
+    """How many more texts seem to be, beyond MOST_CANDIDATES."""
+
+
 class Candidate(NamedTuple):
     """A document that may be a part of a question, or the question a part of it."""
 
@@ -76,20 +84,21 @@ class Candidate(NamedTuple):
     """How many other texts hold as much of it, if the own share is too small."""
 
 
-def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[list[Candidate]]:
-    """What may be a larger text that each query is a part of, or a part of it, by samples.
+def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[Candidates]:
+    """The candidates of each query, by samples.
 
     Within `IndexFile.reading` of an index with samples. Raises ValueError for queries of which
     only the fingerprints are known.
     """
     if queries.sketches is None:
         raise BadValueError("parts are found in texts, and a fingerprint is none")
-    every, found = runs(file), list[list[Candidate]]()
+    every, found = runs(file), list[Candidates]()
     for question, sketch in zip(queries.documents, queries.sketches, strict=True):
         values = sketch[sketch <= HIGHEST]
-        found.append([])
-        if question is not None and question.features >= LEAST_FEATURES and len(values):
-            found[-1] = _Search(file, every, values, settings).candidates(question)
+        if question is None or question.features < LEAST_FEATURES or not len(values):
+            found.append(Candidates([], 0))
+        else:
+            found.append(_Search(file, every, values, settings).candidates(question))
     return found
 
 
@@ -104,11 +113,16 @@ class _Search:
         self.found = looked_up(file, every, values)
         """What each text shares with the question, whose samples are `values`."""
 
-    def candidates(self, question: Document) -> list[Candidate]:
-        """What may have enough of the question, or stand in it."""
-        found, likely = self.found, self._likely(question)
-        if not likely:
-            return []
+    def candidates(self, question: Document) -> Candidates:
+        """The texts that may have enough of the question, or stand in it."""
+        likely, unread = self._likely(question)
+        return Candidates(self._described(question, likely) if likely else [], unread)
+
+    def _described(
+        self, question: Document, likely: dict[int, tuple[Document, bytes]]
+    ) -> list[Candidate]:
+        """What the samples say of the likely texts."""
+        found = self.found
         kept = np.array(list(likely), np.int64)
         documents = [document for document, _ in likely.values()]
         are_wholes = np.array([each.features >= question.features for each in documents], bool)
@@ -125,15 +139,18 @@ class _Search:
         )
         return [Candidate(each, *known) for each, known in zip(documents, figures, strict=True)]
 
-    def _likely(self, question: Document) -> dict[int, tuple[Document, bytes]]:
-        """The texts that share enough, by their places in `found`, with their usual sketches."""
+    def _likely(self, question: Document) -> tuple[dict[int, tuple[Document, bytes]], int]:
+        """The texts that share enough, by their places in `found`, with their usual sketches.
+
+        Also returns how many more share enough, beyond MOST_CANDIDATES.
+        """
         found, size = self.found, np.full(len(self.found.shared), len(self.values))
         is_part = found.shared >= least_shared(self.share, size)
         has_part = found.shared >= least_shared(self.share, found.kept)
         of_text = np.where(has_part, found.shared / found.kept, 0)
         seeming = np.maximum(np.where(is_part, found.shared / size, 0), of_text)
-        best = np.argsort(-seeming, kind="stable")[:MOST_CANDIDATES]
-        best = best[seeming[best] > 0]
+        enough = np.flatnonzero(seeming > 0)
+        best = enough[np.argsort(-seeming[enough], kind="stable")][:MOST_CANDIDATES]
         known, likely = dict(sketched(self.file, found.numbers[best])), {}
         for place in best.tolist():
             document, sketch = known.get(int(found.numbers[place]), (question, b""))
@@ -141,7 +158,7 @@ class _Search:
             is_other = document.features_digest != question.features_digest
             if is_other and may_be[place] and document.features >= LEAST_FEATURES:
                 likely[place] = document, sketch
-        return likely
+        return likely, len(enough) - len(best)
 
     def _own_shares(
         self, numbers: Numbers, are_wholes: Truths, usual: Sketches, left_out: Numbers
@@ -215,16 +232,18 @@ def _weights(others: Numbers) -> Shares:
 def with_parts(
     answers: Sequence[Answer],
     queries: Queries,
-    asked: Sequence[Sequence[Candidate]],
+    asked: Sequence[Candidates],
     settings: Settings,
 ) -> tuple[Answer, ...]:
     """Answers to some queries with the parts that are among the candidates of each."""
     texts = queries.texts or [None] * len(answers)
-    found = zip(answers, queries.documents, texts, asked, strict=True)
-    return tuple(
-        replace(answer, parts=() if question is None else decided(question, text, those, settings))
-        for answer, question, text, those in found
-    )
+    made = []
+    for answer, question, text, (those, unread) in zip(
+        answers, queries.documents, texts, asked, strict=True
+    ):
+        parts = () if question is None else decided(question, text, those, settings)
+        made.append(replace(answer, parts=parts, unread=unread))
+    return tuple(made)
 
 
 def decided(
@@ -235,7 +254,6 @@ def decided(
     `text` is that of the question, unless it is a file. Where a text cannot be read as it was,
     the samples decide.
     """
-    share = settings.parts or 1.0
     source = _Source(question, text, [each.document for each in asked], settings)
     counts = np.array([each.features for each in source.documents], np.int64)
     pairs = np.array(
@@ -243,34 +261,36 @@ def decided(
         np.int64,
     ).reshape(-1, 2)
     can_read = np.array([os.path.isabs(each.document.path) for each in asked], bool)
-    made = verified_parts(pairs[can_read], counts, share, settings.recipe, source, silent)
-    places = made.pairs.max(axis=1, initial=0)
-    those = [asked[place - 1] for place in places.tolist()]
+    least = settings.parts or 1.0
+    made = verified_parts(pairs[can_read], counts, least, settings.recipe, source, silent)
+    those = [asked[place - 1] for place in made.pairs.max(axis=1, initial=0).tolist()]
     figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
     found = [
-        FoundPart(each.document, each.is_whole, exact, start, end, is_exact=True)
-        for each, exact, (start, end) in figures
-        if _is_own(each, exact, settings) and not _is_version(each, exact, question)
+        FoundPart(each.document, each.is_whole, share, start, end, is_exact=True)
+        for each, share, (start, end) in figures
     ]
     lost = {each.path for each in source.changed}
-    are_lost = question.path in lost
     found += [
         FoundPart(each.document, each.is_whole, each.share)
         for each, readable in zip(asked, can_read.tolist(), strict=True)
-        if (are_lost or not readable or each.document.path in lost)
-        and each.share >= share
-        and _is_own(each, each.share, settings)
-        and not _is_version(each, each.share, question)
+        if each.share >= least and (not readable or lost & {question.path, each.document.path})
     ]
-    return tuple(sorted(found, key=_order))
+    by_path = {each.document.path: each for each in asked}
+    parts = [
+        part
+        for part in found
+        if _is_own(by_path[part.document.path], part.share, settings)
+        and not _is_version(part, question)
+    ]
+    return tuple(sorted(parts, key=_order))
 
 
 def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
     """Whether a part is more than what many texts hold, such as a notice below a mail.
 
-    A text in which most pairs of words are everyday ones is no notice, unless it stands in many
-    texts. And a part that stands in the larger text as good as whole is found however many others
-    hold it too. See AS_GOOD_AS_WHOLE.
+    `share` of it is in the larger text. A text in which most pairs of words are everyday ones is
+    no notice, unless it stands in many texts. And a part that stands in the larger text as good as
+    whole is found however many others hold it too. See AS_GOOD_AS_WHOLE.
     """
     weighted = share / (1 + candidate.others / 2)
     is_whole = weighted >= AS_GOOD_AS_WHOLE * (weighted + 1 - share)
@@ -278,10 +298,10 @@ def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
     return is_whole or is_known
 
 
-def _is_version(candidate: Candidate, share: float, question: Document) -> bool:
+def _is_version(part: FoundPart, question: Document) -> bool:
     """Whether most of the larger text stands in the part as well: then it is a version of it."""
-    counts = candidate.document.features, question.features
-    return share * min(counts) >= PARTS * max(counts)
+    counts = part.document.features, question.features
+    return part.share * min(counts) >= PARTS * max(counts)
 
 
 def _order(part: FoundPart) -> tuple[bool, float, int, str]:

@@ -61,6 +61,8 @@ class Answer:
     parts: tuple[FoundPart, ...] = ()
     """Larger documents first, the ones with the largest share before others; then documents that
     stand in the query, in the order of their places. None unless asked for."""
+    unread: int = 0
+    """How many more documents may be such parts, by their samples: too many to read them all."""
 
 
 @dataclass(frozen=True, slots=True)

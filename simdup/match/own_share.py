@@ -284,15 +284,16 @@ def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
 def count(counters: Counters, sketches: Sketches, first: int = 0, end: int | None = None) -> None:
     """Count the values of some sketches, each as often as it stands there.
 
-    Without kernels all counters count, with them those from `first` to before `end`.
+    Only the counters from `first` to before `end` count; None for the last one.
     """
+    end = len(counters) if end is None else end
     if kernels := loaded_kernels():
-        end = len(counters) if end is None else end
         kernels.count_values(*as_kernels_take(sketches), counters, first, end)
         sketches.release()
         return
     values = sketches.joined()
     places = np.sort(_counter_of(values, counters))
+    places = places[slice(*np.searchsorted(places, [first, end]))]
     begins = np.flatnonzero(np.diff(places, prepend=places[:1] + np.uint32(1)))
     at, counts = places[begins], np.diff(begins, append=len(places))
     counters[at] = np.minimum(counters[at] + counts, MOST_COUNTED)

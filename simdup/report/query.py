@@ -159,7 +159,7 @@ def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
     ]
     found = path_fields(answer.question, "question") | {"matches": matches}
     parts = [found_fields(answer.question, part) for part in answer.parts]
-    return found | {"parts": parts} if has_parts else found
+    return found | {"parts": parts, "unread": answer.unread} if has_parts else found
 
 
 def render_info(info: IndexInfo) -> Iterator[str]:

@@ -554,6 +554,17 @@ def test_a_share_can_be_asked_for(run, library, write):
     assert b"49.5 % of it is in" in run("query", library, "half.txt", "--parts", "40%").out
 
 
+def test_documents_that_were_too_many_to_be_read_are_said(run, library, write, monkeypatch):
+    write("in/second.txt", words(4) + " " + words(60) + " " + words(61))
+    assert run("index", "add", library, "in/second.txt", "-q").code == 0
+    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 1)
+
+    assert run("query", library, "page.txt", "--parts").err.splitlines()[1:3] == [
+        b"1 part of larger documents (at least 80.0 % in them)",
+        b"1 more document may share enough too: too many to be read",
+    ]
+
+
 def test_programs_get_parts_in_fields_of_their_own(run, library):
     start = len("\n\n".join(words(chapter) for chapter in range(4))) + 2
     figures = {"share": 1.0, "exact": True, "start": start, "end": start + 349}
@@ -561,7 +572,7 @@ def test_programs_get_parts_in_fields_of_their_own(run, library):
     asked = ("query", library, "page.txt", "--parts", "--format")
 
     (answer,) = json.loads(run(*asked, "json").out)["answers"]
-    assert (answer["matches"], answer["parts"]) == ([], [fields])
+    assert (answer["matches"], answer["parts"], answer["unread"]) == ([], [fields], 0)
     (line,) = csv.DictReader(io.StringIO(run(*asked, "csv").out.decode(), newline=""))
     assert {name: value for name, value in line.items() if value} == {
         "question": "page.txt",

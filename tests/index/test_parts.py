@@ -54,6 +54,18 @@ def named(parts):
     return [(os.path.relpath(part.document.path), part.is_whole, part.share) for part in parts]
 
 
+def test_documents_that_are_too_many_to_be_read_are_counted(library, write, monkeypatch):
+    for number in range(4):
+        write(f"in/edition-{number}.txt", f"{BOOK}\n\n{words(f'e{number}', 900)}")
+    library.add("in")
+    page = " ".join(CHAPTERS[3].split()[70:120])
+    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 3)
+
+    (answer,) = library.query_many([page], ASKED)
+
+    assert (len(answer.parts), answer.unread) == (3, 2)
+
+
 # Both ways
 
 
