@@ -222,7 +222,8 @@ def _content(
         if extracted is not None:
             return extracted
     else:
-        data = b"".join(_unless_binary(chain((head,), chunks), known))
+        _check_head(head, known)
+        data = b"".join((head, *chunks))
     encoding = _encoding(data, known, complete=True)
     text = decode(data, encoding)
     doubt = DAMAGED if is_damaged(damage(text), len(text)) else None
@@ -300,7 +301,9 @@ def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encodin
 def encoding_of_large(source: Source, read: ReadChunks | None = None) -> Encoding:
     """The encoding of a large file, by its first WHOLE bytes. Raises SkipError."""
     with closing((read or read_chunks)(source, WHOLE)) as chunks:
-        head = b"".join(_unless_binary(chunks, None))
+        first = next(chunks, b"")
+        _check_head(first, None)
+        head = b"".join((first, *chunks))
     return _encoding(head, None, complete=False)
 
 
@@ -335,13 +338,10 @@ class StreamedText:
         return Text("", self._encoding, *digests, noise, doubt=doubt)
 
 
-def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:
-    """Yield the chunks. Raises SkipError if the first chunk shows that the file is binary."""
-    head = next(chunks, b"")
+def _check_head(head: bytes, known: Encoding | None) -> None:
+    """Raise SkipError if the first bytes of a file show that it is binary."""
     if known is None and b"\0" in head:
         _encoding(head, None, complete=False)
-    yield head
-    yield from chunks
 
 
 def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
