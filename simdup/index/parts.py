@@ -83,6 +83,11 @@ class Candidate(NamedTuple):
     others: int
     """How many other texts hold as much of it, if the own share is too small."""
 
+    @property
+    def is_file(self) -> bool:
+        """Whether its text can be read again; one that was given by itself cannot."""
+        return os.path.isabs(self.document.path)
+
 
 def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[Candidates]:
     """The candidates of each query, by samples.
@@ -254,35 +259,43 @@ def decided(
     `text` is that of the question, unless it is a file. Where a text cannot be read as it was,
     the samples decide.
     """
-    source = _Source(question, text, [each.document for each in asked], settings)
-    counts = np.array([each.features for each in source.documents], np.int64)
-    pairs = np.array(
-        [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(asked, 1)],
-        np.int64,
-    ).reshape(-1, 2)
-    can_read = np.array([os.path.isabs(each.document.path) for each in asked], bool)
-    least = settings.parts or 1.0
-    made = verified_parts(pairs[can_read], counts, least, settings.recipe, source, silent)
-    those = [asked[place - 1] for place in made.pairs.max(axis=1, initial=0).tolist()]
-    figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
-    found = [
-        FoundPart(each.document, each.is_whole, share, start, end, is_exact=True)
-        for each, share, (start, end) in figures
-    ]
+    files = [each for each in asked if each.is_file]
+    source = _Source(question, text, [each.document for each in files], settings)
+    found = _read_again(files, source, settings)
     lost = {each.path for each in source.changed}
     found += [
-        FoundPart(each.document, each.is_whole, each.share)
-        for each, readable in zip(asked, can_read.tolist(), strict=True)
-        if each.share >= least and (not readable or lost & {question.path, each.document.path})
+        (each, FoundPart(each.document, each.is_whole, each.share))
+        for each in asked
+        if not each.is_file or lost & {question.path, each.document.path}
+        if each.share >= (settings.parts or 1.0)
     ]
-    by_path = {each.document.path: each for each in asked}
     parts = [
         part
-        for part in found
-        if _is_own(by_path[part.document.path], part.share, settings)
-        and not _is_version(part, question)
+        for each, part in found
+        if _is_own(each, part.share, settings) and not _is_version(part, question)
     ]
     return tuple(sorted(parts, key=_order))
+
+
+def _read_again(
+    files: Sequence[Candidate], source: _Source, settings: Settings
+) -> list[tuple[Candidate, FoundPart]]:
+    """The candidates that are what they seem to be, as their files are now.
+
+    Text 0 of `source` is the question, and the others are those of the files.
+    """
+    counts = np.array([each.features for each in source.documents], np.int64)
+    pairs = np.array(
+        [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(files, 1)],
+        np.int64,
+    ).reshape(-1, 2)
+    made = verified_parts(pairs, counts, settings.parts or 1.0, settings.recipe, source, silent)
+    figures = zip(made.pairs.max(axis=1), made.shares.tolist(), made.places.tolist(), strict=True)
+    found = ((files[place - 1], share, start, end) for place, share, (start, end) in figures)
+    return [
+        (each, FoundPart(each.document, each.is_whole, share, start, end, is_exact=True))
+        for each, share, start, end in found
+    ]
 
 
 def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
