@@ -290,11 +290,11 @@ def _read_again(
         np.int64,
     ).reshape(-1, 2)
     made = verified_parts(pairs, counts, settings.parts or 1.0, settings.recipe, source, silent)
-    figures = zip(made.pairs.max(axis=1), made.shares.tolist(), made.places.tolist(), strict=True)
-    found = ((files[place - 1], share, start, end) for place, share, (start, end) in figures)
+    those = [files[place - 1] for place in made.pairs.max(axis=1).tolist()]
+    figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
     return [
         (each, FoundPart(each.document, each.is_whole, share, start, end, is_exact=True))
-        for each, share, start, end in found
+        for each, share, (start, end) in figures
     ]
 
 
