@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from simdup.index.records import Answer
     from simdup.index.samples import Run, Shared
     from simdup.index.segments import Numbers
-    from simdup.records import Document, Skipped
+    from simdup.records import Document
     from simdup.settings import Settings
 
     Shares = NDArray[np.float64]
@@ -265,22 +265,21 @@ def decided(
     made = verified_parts(pairs[can_read], counts, least, settings.recipe, source, silent)
     those = [asked[place - 1] for place in made.pairs.max(axis=1, initial=0).tolist()]
     figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
-    found = [
+    exact = [
         FoundPart(each.document, each.is_whole, share, start, end, is_exact=True)
         for each, share, (start, end) in figures
     ]
-    lost = {each.path for each in source.changed}
-    found += [
+    estimated = [
         FoundPart(each.document, each.is_whole, each.share)
-        for each, readable in zip(asked, can_read.tolist(), strict=True)
-        if each.share >= least and (not readable or lost & {question.path, each.document.path})
+        for place, (each, readable) in enumerate(zip(asked, can_read.tolist(), strict=True), 1)
+        if each.share >= least and (not readable or source.lost & {0, place})
     ]
+    found = {part.document.path: part for part in (*estimated, *exact)}
     by_path = {each.document.path: each for each in asked}
     parts = [
         part
-        for part in found
-        if _is_own(by_path[part.document.path], part.share, settings)
-        and not _is_version(part, question)
+        for path, part in found.items()
+        if _is_own(by_path[path], part.share, settings) and not _is_version(part, question)
     ]
     return tuple(sorted(parts, key=_order))
 
@@ -320,21 +319,27 @@ class _Source:
         settings: Settings,
     ) -> None:
         self.documents, self.text, self.settings = [question, *documents], text, settings
-        self.changed: list[Skipped] = []
-        """Files that are not what was read."""
+        self.lost = set[int]()
+        """Texts whose files are not what was read. A path does not tell: the question may be in
+        the index as it was before."""
 
     def expect(self, texts: Numbers) -> None:
         """Do nothing: each text is a file of its own."""
 
     def features(self, texts: Numbers) -> Features:
         """Return the features of these texts, whose numbers ascend."""
+        return concatenated([self._read(texts[texts == 0]), self._read(texts[texts > 0])])
+
+    def _read(self, texts: Numbers) -> Features:
+        """Return the features of the question, or of some documents."""
         recipe = self.settings.recipe
-        is_given = self.text is not None and 0 in texts[:1]
-        given = all_features([self.text or ""] if is_given else [], recipe)
-        copies = ([self.documents[text]] for text in texts[int(is_given) :].tolist())
+        if self.text is not None and 0 in texts:
+            return all_features([self.text], recipe)
+        copies = ([self.documents[text]] for text in texts.tolist())
         found, changed = features_of(copies, recipe, *self.settings.reading)
-        self.changed += changed
-        return concatenated([given, found])
+        paths = {each.path for each in changed}
+        self.lost.update(text for text in texts.tolist() if self.documents[text].path in paths)
+        return found
 
     def chunks(self, text: int) -> Iterator[str]:
         """Yield a text in chunks; nothing of a file that has changed."""
@@ -343,5 +348,5 @@ class _Source:
             return
         try:
             yield from text_again(self.documents[text], self.settings)
-        except SkipError as skip:
-            self.changed.append(skip.at(self.documents[text].path))
+        except SkipError:
+            self.lost.add(text)

@@ -187,6 +187,17 @@ def test_of_a_file_that_has_changed_the_share_is_estimated(library):
     assert (part.share, part.is_exact, part.start, part.end) == (1, False, None, None)
 
 
+def test_a_question_that_the_index_knows_as_it_was_finds_each_larger_text_once(library, write):
+    write("in/essay.txt", CHAPTERS[1])
+    library.add("in")
+    write("in/essay.txt", CHAPTERS[1] + " " + words("new", 110))
+    (answer,), _ = library.query_files(Path("in/essay.txt").absolute(), replace(ASKED, parts=0.7))
+
+    found = [(name, is_whole) for name, is_whole, _ in named(answer.parts)]
+    assert found == [("in/book.txt", True), ("in/essay.txt", False)]
+    assert [part.is_exact for part in answer.parts] == [True, False]
+
+
 def test_of_a_text_that_is_no_file_the_share_is_estimated(library):
     library.add_texts(["a name"], [words("long", 2000)])
     (part,) = parts_of(library, words("long", 300))
