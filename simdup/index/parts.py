@@ -21,7 +21,7 @@ from simdup.files.fingerprint import features_of, text_again
 from simdup.files.read import SkipError
 from simdup.fingerprint.features import all_features, concatenated
 from simdup.fingerprint.sketch import read_back
-from simdup.index.file.snapshot import sketched, still_there
+from simdup.index.file.snapshot import sketched
 from simdup.index.records import FoundPart
 from simdup.index.samples import HIGHEST, holders, looked_up, runs
 from simdup.match.own_share import FAMILY
@@ -150,9 +150,6 @@ class _Search:
         of_text = np.where(has_part, found.shared / found.kept, 0)
         seeming = np.maximum(np.where(is_part, found.shared / size, 0), of_text)
         enough = np.flatnonzero(seeming > 0)
-        enough = enough[
-            np.isin(found.numbers[enough], still_there(self.file, found.numbers[enough]))
-        ]
         # Copies of the question come last, since they are no parts.
         is_copy = (found.shared == size) & (found.kept == size)
         best = enough[np.lexsort((is_copy[enough], -seeming[enough]))][:MOST_CANDIDATES]
@@ -212,9 +209,9 @@ class _Search:
         return others
 
     def _holding(self, found: Shared, size: int, left_out: Numbers) -> int:
-        """How many texts share enough of so many hashes; only those that are still there."""
+        """How many texts share enough of so many hashes."""
         numbers = found.numbers[found.shared >= self.share * size - 1e-9]
-        return len(still_there(self.file, numbers[np.isin(numbers, left_out, invert=True)]))
+        return int(np.isin(numbers, left_out, invert=True).sum())
 
 
 def _copies(documents: Sequence[Document]) -> list[int]:

@@ -106,13 +106,6 @@ def sketched(file: IndexFile, numbers: Numbers) -> Iterator[tuple[int, tuple[Doc
             yield row[0], _document(file, row)
 
 
-def still_there(file: IndexFile, numbers: Numbers) -> Numbers:
-    """Return those of some numbers that documents have."""
-    sql = "SELECT id FROM documents WHERE id IN (SELECT value FROM json_each(?))"
-    found = file.execute(sql, json.dumps(numbers.tolist()))
-    return np.array(found, np.int64).reshape(-1)
-
-
 def every_number(file: IndexFile) -> Numbers:
     """Return the numbers of all documents, ascending."""
     rows = file.execute("SELECT id FROM documents ORDER BY id")
