@@ -49,22 +49,27 @@ def check_result(result: ScanResult, name: str) -> None:
     """Raise InputError for a result that does not say exactly which files it saw."""
     if not result.complete:
         raise InputError(f"{name!r}: this scan was interrupted; scan again")
-    members = (member.document.path for group in result.groups for member in group.members)
-    named = (result.base or "", *(result.roots or ()), *result.references, *members)
+    documents = list(_grouped(result))
+    paths = (each.path for each in documents)
+    named = (result.base or "", *(result.roots or ()), *result.references, *paths)
     if bad := next((path for path in named if "\0" in path), None):
         raise InputError(f"{name!r}: {bad!r} is no possible name of a file")
-    known = (
-        source.links and source.ctime_ns and document.bytes_digest and document.text_digest
-        for group in result.groups
-        for document in (member.document for member in group.members)
-        for source in (document.source,)
-        if document.untouchable is None
-    )
-    if result.base is None or not all(known):
+    if result.base is None or not all(map(_is_told_exactly, documents)):
         raise InputError(
             f"{name!r}: does not say exactly which files it saw: it was made with --index or by"
             " an earlier simdup; make it with `simdup scan PATH --format json`"
         )
+
+
+def _grouped(result: ScanResult) -> Iterator[Document]:
+    return (member.document for group in result.groups for member in group.members)
+
+
+def _is_told_exactly(document: Document) -> bool:
+    """Whether its result says which file it is, unless it is a file that nobody may touch."""
+    source = document.source
+    digests = document.bytes_digest, document.text_digest
+    return document.untouchable is not None or all((source.links, source.ctime_ns, *digests))
 
 
 def roots_of(result: ScanResult) -> tuple[str, ...]:
@@ -76,8 +81,8 @@ def roots_of(result: ScanResult) -> tuple[str, ...]:
     if result.roots is not None:
         named = (*result.roots, *result.references)
         return tuple(dict.fromkeys(_real(os.path.join(base, each)) for each in named))
-    members = (member.document.path for group in result.groups for member in group.members)
-    folders = dict.fromkeys(os.path.dirname(os.path.join(base, path)) for path in members)
+    paths = (os.path.join(base, each.path) for each in _grouped(result))
+    folders = dict.fromkeys(map(os.path.dirname, paths))
     return tuple(dict.fromkeys(map(os.path.realpath, folders)))
 
 

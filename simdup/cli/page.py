@@ -142,9 +142,9 @@ def text_again(
     if isinstance(found, Skipped):
         return found
     try:
-        text = read_again(found, readers)
+        text, digest = read_again(found, readers)
     except SkipError as skip:
         return skip.at(document.path)
-    if document.bytes_digest not in {b"", text.bytes_digest}:
+    if document.bytes_digest not in {b"", digest}:
         return Skipped(document.path, Reason.CHANGED)
-    return text.text
+    return text

@@ -72,6 +72,8 @@ def converter_for(
     What is no file of its own, but lies packed in one, only suits a converter that reads its
     standard input.
     """
+    if not converters:
+        return None
     name = os.path.basename(path).lower()
     return next(
         (

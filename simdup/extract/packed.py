@@ -42,6 +42,7 @@ _HEADS = {
     "bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
     "zst": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
 }
+_HEAD = re.compile(b"|".join(b"(?P<%b>%b)" % (k.encode(), v.pattern) for k, v in _HEADS.items()))
 _TOOLS = dict(zip(PACKINGS, ("gzip", "xz", "bzip2", "zstandard"), strict=True))
 
 # Endings that stand for two.
@@ -74,7 +75,8 @@ def packing_of(head: bytes) -> str | None:
     >>> packing_of(bytes.fromhex("1f8b0800")), packing_of(b"BZh9 is no bzip2")
     ('gz', None)
     """
-    return next((name for name, sign in _HEADS.items() if sign.match(head)), None)
+    found = _HEAD.match(head)
+    return found.lastgroup if found else None
 
 
 def inner_name(path: str) -> str:

@@ -300,7 +300,7 @@ def _read_again(document: Document, recipe: Recipe, readers: Readers) -> str | F
 
 def _unchanged(document: Document, readers: Readers) -> str:
     """The text of a document. Raises SkipError if it changed."""
-    found = read_again(document, readers)
-    if found.bytes_digest != document.bytes_digest:
+    text, digest = read_again(document, readers)
+    if digest != document.bytes_digest:
         raise SkipError(Reason.CHANGED, "between reading it and comparing it")
-    return found.text
+    return text

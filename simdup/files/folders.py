@@ -332,19 +332,15 @@ def _rank(tree: _Tree, folder: int) -> tuple[int, int, str]:
 def _telling(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[int, int]:
     """The pairs of folders, without nested pairs whose groups an outer pair already stands for."""
     paired = {folder for pair in best.items() for folder in pair}
-    is_inner = {
-        folder: any(above in paired and above != folder for above in tree.ancestors(folder))
-        for folder in paired
-    }
-    outer = {one: other for one, other in best.items() if not (is_inner[one] and is_inner[other])}
+    inner = {each for each in paired if not paired.isdisjoint(tree.ancestors(tree.above[each]))}
+    outer = {one: other for one, other in best.items() if not {one, other} <= inner}
     if len(outer) == len(best):
         return best
-    behind = _behind(tree, groups, outer)
-    said = {groups[place].id for place in behind}
+    said = _behind(tree, groups, outer).keys()
     return {
         one: other
         for one, other in best.items()
-        if one in outer or not {groups[place].id for place in _shared(tree, one, other)} <= said
+        if one in outer or not _shared(tree, one, other) <= said
     }
 
 

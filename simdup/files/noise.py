@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simdup.extract.packed import inner_name
-from simdup.records import Document
+from simdup.records import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from simdup.files.fingerprint import Fingerprinted
+    from simdup.records import Document
 
 #: Names of the kinds that a file's name shows, with globs of the name, or of folder and name.
 BY_NAME = {
@@ -70,7 +71,7 @@ class IdentityOnly:
 def kind_of(document: Document) -> str | None:
     """The name of the kind that a document belongs to; None for one that is compared in full.
 
-    >>> from simdup.records import Source
+    >>> from simdup.records import Document, Source
     >>> def named(path):
     ...     return Document(Source(path, 1, 0, 0, 0, 0), "utf-8", 1, 0, 9, b"", b"", b"")
     >>> kind_of(named("web/yarn.lock")), kind_of(named("jquery.min.js")), kind_of(named("a.js"))
@@ -105,18 +106,14 @@ def without_noise(
     documents = made.documents
     kinds = [None if each.path in named else kind_of(each) for each in documents]
     full = {each.text_digest for each, kind in zip(documents, kinds, strict=True) if kind is None}
-    is_aside = np.array([each.text_digest not in full for each in documents], bool)
-    if not is_aside.any():
+    is_full = np.array([each.text_digest in full for each in documents], bool)
+    if is_full.all():
         return made, IdentityOnly((), made.rows[:0])
-    flags = iter(is_aside.tolist())
-    found = tuple(each for each in made.found if not isinstance(each, Document) or not next(flags))
-    kept = np.flatnonzero(~is_aside)
-    sketches = None if made.sketches is None else made.sketches.take(kept)
-    places = np.flatnonzero(is_aside).tolist()
-    counts = Counter(kinds[place] or "" for place in places)
-    identity_only = IdentityOnly(
-        tuple(documents[place] for place in places),
-        made.rows[is_aside],
-        tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
-    )
-    return replace(made, found=found, rows=made.rows[kept], sketches=sketches), identity_only
+    found = (each for each in made.found if isinstance(each, Skipped) or each.text_digest in full)
+    sketches = None if made.sketches is None else made.sketches.take(np.flatnonzero(is_full))
+    compared = replace(made, found=tuple(found), rows=made.rows[is_full], sketches=sketches)
+    aside = np.flatnonzero(~is_full).tolist()
+    counts = Counter(kinds[place] or "" for place in aside)
+    frequent = tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    aside_documents = tuple(documents[place] for place in aside)
+    return compared, IdentityOnly(aside_documents, made.rows[~is_full], frequent)

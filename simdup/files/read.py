@@ -148,30 +148,38 @@ def read_text(
 
     `known` is the encoding of plain text, or None to detect it. Raises SkipError.
     """
+    found, of_bytes, packing = _read(source, known, readers, read)
+    encoded = found.text.encode("utf-8", "surrogatepass")
+    is_its_text = packing is None and encoded == found.data
+    of_text = of_bytes if is_its_text else digest(encoded)
+    return Text(found.text, found.encoding, of_bytes, of_text, found.noise, packing, found.doubt)
+
+
+def _read(
+    source: Source, known: Encoding | None, readers: Readers | None, read: ReadChunks | None
+) -> tuple[_Content, bytes, str | None]:
+    """What is in a file, the digest of its bytes, and how it is packed. Raises SkipError."""
     with closing((read or read_chunks)(source, None)) as chunks:
         head = next(chunks, b"")
         whole = chain((head,), chunks)
         if readers is not None and (packing := readers.packing(head, source.path)):
-            return _unpacked_text(whole, packing, source, known, readers)
+            return *_unpacked(whole, packing, source, known, readers), packing
         inner = _Inner(source.path, source.archive is None, source.size)
         try:
             found = _content(whole, inner, known, readers)
         except _NoTextError as trouble:
             raise trouble.skip(source, digest(trouble.data)) from None
-    of_bytes = digest(found.data)
-    encoded = found.text.encode("utf-8", "surrogatepass")
-    of_text = of_bytes if encoded == found.data else digest(encoded)
-    return Text(found.text, found.encoding, of_bytes, of_text, found.noise, doubt=found.doubt)
+    return found, digest(found.data), None
 
 
-def _unpacked_text(
+def _unpacked(
     chunks: Iterator[bytes],
     packing: str,
     source: Source,
     known: Encoding | None,
     readers: Readers,
-) -> Text:
-    """The text of what is packed in a file. Raises SkipError."""
+) -> tuple[_Content, bytes]:
+    """What is packed in a file, and the digest of the file's bytes. Raises SkipError."""
     if source.size > LARGEST_DOCUMENT:
         raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
     of_bytes, junk = blake2b(digest_size=16), list[str]()
@@ -191,9 +199,7 @@ def _unpacked_text(
             raise SkipError(Reason.BINARY, f"{packing}, {skip.detail}") from None
         raise
     deque(raw, maxlen=0)
-    of_text = digest(found.text.encode("utf-8", "surrogatepass"))
-    about = found.noise, packing, JUNK if junk else found.doubt
-    return Text(found.text, found.encoding, of_bytes.digest(), of_text, *about)
+    return found._replace(doubt=JUNK if junk else found.doubt), of_bytes.digest()
 
 
 def _hashed(chunks: Iterator[bytes], of_bytes: blake2b) -> Iterator[bytes]:
@@ -222,7 +228,8 @@ def _content(
         if extracted is not None:
             return extracted
     else:
-        data = b"".join(_unless_binary(chain((head,), chunks), known))
+        _check_head(head, known)
+        data = b"".join((head, *chunks))
     encoding = _encoding(data, known, complete=True)
     text = decode(data, encoding)
     doubt = DAMAGED if is_damaged(damage(text), len(text)) else None
@@ -244,12 +251,17 @@ def _takes(readers: Readers, head: bytes, inner: _Inner) -> bool:
     return False
 
 
-def read_again(document: Document, readers: Readers | None) -> Text:
-    """The text of a document, read in the same way as before. Raises SkipError."""
-    if document.format != "text":
-        return read_text(document.source, None, readers)
-    encoding = Encoding(document.encoding, document.confidence)
-    return read_text(document.source, encoding, readers if document.packing else None)
+def read_again(document: Document, readers: Readers | None) -> tuple[str, bytes]:
+    """The text of a document, read in the same way as before, and the digest of the file's bytes.
+
+    Raises SkipError.
+    """
+    known = None
+    if document.format == "text":
+        known = Encoding(document.encoding, document.confidence)
+        readers = readers if document.packing else None
+    found, of_bytes, _ = _read(document.source, known, readers, None)
+    return found.text, of_bytes
 
 
 def _extracted(data: bytes, inner: _Inner, readers: Readers) -> _Content | None:
@@ -300,7 +312,9 @@ def _encoding(head: bytes, known: Encoding | None, *, complete: bool) -> Encodin
 def encoding_of_large(source: Source, read: ReadChunks | None = None) -> Encoding:
     """The encoding of a large file, by its first WHOLE bytes. Raises SkipError."""
     with closing((read or read_chunks)(source, WHOLE)) as chunks:
-        head = b"".join(_unless_binary(chunks, None))
+        first = next(chunks, b"")
+        _check_head(first, None)
+        head = b"".join((first, *chunks))
     return _encoding(head, None, complete=False)
 
 
@@ -335,13 +349,10 @@ class StreamedText:
         return Text("", self._encoding, *digests, noise, doubt=doubt)
 
 
-def _unless_binary(chunks: Iterator[bytes], known: Encoding | None) -> Iterator[bytes]:
-    """Yield the chunks. Raises SkipError if the first chunk shows that the file is binary."""
-    head = next(chunks, b"")
+def _check_head(head: bytes, known: Encoding | None) -> None:
+    """Raise SkipError if the first bytes of a file show that it is binary."""
     if known is None and b"\0" in head:
         _encoding(head, None, complete=False)
-    yield head
-    yield from chunks
 
 
 def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:

@@ -87,15 +87,7 @@ def numbered(
     Documents in `others` get the numbers of sets that are in `lists`, and make no new ones.
     """
     made = [_together(each, place) for place, each in enumerate(lists)]
-    known = [(identity, each.document.path) for one in made for identity, each in one]
-    # Two questions may find one document, which is no copy of itself.
-    sizes = Counter(text for text, _ in dict.fromkeys((each.text, path) for each, path in known))
-    contents = Counter(identity.text for identity in dict.fromkeys(each for each, _ in known))
-    several = (text for text, size in sizes.items() if size > 1)
-    sets = {
-        text: (number, Kind.IDENTICAL_BYTES if contents[text] == 1 else Kind.IDENTICAL_TEXT)
-        for number, text in enumerate(several, 1)
-    }
+    sets = _sets([(identity, each.document.path) for one in made for identity, each in one])
     made += [_together(each, place) for place, each in enumerate(others, len(made))]
     return [tuple(_marked(each, sets.get(identity.text)) for identity, each in one) for one in made]
 
@@ -133,6 +125,18 @@ def _together(found: Sequence[AnyFound], place: int) -> list[tuple[Identity, Any
         text_at.setdefault(identity.text, position)
         bytes_at.setdefault(identity, position)
     return sorted(identified, key=lambda each: (text_at[each[0].text], bytes_at[each[0]]))
+
+
+def _sets(found: Sequence[tuple[Identity, str]]) -> dict[object, tuple[int, Kind]]:
+    """The number and the kind of each identical set of documents with these paths, by text."""
+    # Two questions may find one document, which is no copy of itself.
+    sizes = Counter(text for text, _ in dict.fromkeys((each.text, path) for each, path in found))
+    contents = Counter(text for text, _ in dict.fromkeys(identity for identity, _ in found))
+    several = (text for text, size in sizes.items() if size > 1)
+    return {
+        text: (number, Kind.IDENTICAL_BYTES if contents[text] == 1 else Kind.IDENTICAL_TEXT)
+        for number, text in enumerate(several, 1)
+    }
 
 
 def _marked(found: AnyFound, known: tuple[int, Kind] | None) -> AnyFound:

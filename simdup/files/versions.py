@@ -50,18 +50,18 @@ _WORTH = {word: worth for worth, words in _WORDS.items() for word in words.split
 
 _MARK = re.compile(
     rf"""
-      (?<!\d)(?P<y1>(?:19|20)\d\d)(?P<gap>[-._ ]?)(?P<m1>0[1-9]|1[0-2])
-        (?:(?P=gap)(?P<d1>0[1-9]|[12]\d|3[01]))?(?!\d)
-    | (?P<y2>(?:19|20)\d\d)年(?P<m2>\d{{1,2}})月(?:(?P<d2>\d{{1,2}})[日号])?
-    | (?<!\d)(?P<d3>\d{{1,2}})\.(?P<m3>\d{{1,2}})\.(?P<y3>(?:19|20)\d\d)(?!\d)
+      (?<!\d)(?P<date>(?:19|20)\d\d(?P<gap>[-._ ]?)(?:0[1-9]|1[0-2])
+        (?:(?P=gap)(?:0[1-9]|[12]\d|3[01]))?)(?!\d)
+    | (?P<date_in_words>(?:19|20)\d\d年\d{{1,2}}月(?:\d{{1,2}}[日号])?)
+    | (?<!\d)(?P<day_first>\d{{1,2}}\.\d{{1,2}}\.(?:19|20)\d\d)(?!\d)
     | (?<![a-z])(?:version|revision|ver|rev|v)[ ._-]?(?P<version>\d+(?:\.\d+)*)(?![a-z\d])
     | 第(?P<chinese>\d+|[一二三四五六七八九十]+)[版稿]
     | (?P<nth>[一二三四五六七八九])稿
     | (?:修订版|版本|修订)(?P<edition>\d+)
     | (?:(?<![a-z])(?P<word>{"|".join(sorted(_WORTH, key=len, reverse=True))})(?![a-z]))
-        (?:[ ._-]?(?P<number>\d{{1,3}})(?!\d))?
+        (?:[ ._-]?(?P<of_word>\d{{1,3}})(?!\d))?
     | (?<![a-z])(?:copy(?:\ of)?|backup|bak)(?![a-z])(?:[ ._-]?\d{{1,2}}(?!\d))? | 副本 | 备份
-    | (?P<plain>(?:(?<![a-z\d])\d+(?:\.\d+)*|\d+(?:\.\d+)*(?![a-z\d])))
+    | (?P<number>(?:(?<![a-z\d])\d+(?:\.\d+)*|\d+(?:\.\d+)*(?![a-z\d])))
     """,
     re.VERBOSE,
 )
@@ -73,13 +73,38 @@ _DIGITS = "零一二三四五六七八九十"
 class _Mark(NamedTuple):
     """What a name says of the version of a document; marks ascend from older to newer."""
 
-    dates: tuple[tuple[int, ...], ...]
-    numbers: tuple[tuple[int, ...], ...]
-    worth: int
-    versions: tuple[tuple[int, ...], ...]
+    dates: tuple[tuple[int, ...], ...] = ()
+    """Year, month and day; 0 for a day that the name does not say."""
+    numbers: tuple[tuple[int, ...], ...] = ()
+    worth: int = 0
+    versions: tuple[tuple[int, ...], ...] = ()
 
 
-_NO_MARK = _Mark((), (), 0, ())
+def _date(text: str) -> tuple[int, ...]:
+    return (int(text[:4]), *map(int, re.findall(r"\d\d?", text[4:])), 0)[:3]
+
+
+def _dotted(text: str) -> tuple[int, ...]:
+    return tuple(map(int, text.split(".")))
+
+
+def _ordinal(text: str) -> tuple[int]:
+    """A number in digits, or a Chinese one up to 99."""
+    if text.isdecimal():
+        return (int(text),)
+    tens, ten, ones = text.rpartition("十")
+    return ((_DIGITS.find(tens or "一") * 10 if ten else 0) + max(0, _DIGITS.find(ones or "零")),)
+
+
+# Groups of _MARK: the field of a mark that their text belongs to, and how it is read.
+_READ: dict[str, tuple[str, Callable[[str], tuple[int, ...]]]] = {
+    "date": ("dates", _date),
+    "date_in_words": ("dates", _date),
+    "day_first": ("dates", lambda text: _dotted(text)[::-1]),
+    "number": ("numbers", _dotted),
+    "version": ("versions", _dotted),
+    **dict.fromkeys(("chinese", "nth", "edition", "of_word"), ("versions", _ordinal)),
+}
 
 
 class Name(NamedTuple):
@@ -88,6 +113,19 @@ class Name(NamedTuple):
     stem: str
     """What is left without its versions, dates and numbers, in lower case."""
     mark: _Mark
+
+
+class _Named(NamedTuple):
+    """A document, and what its name says."""
+
+    document: Document
+    stem: str
+    mark: _Mark
+
+    @property
+    def folder(self) -> str:
+        """The path of its folder."""
+        return os.path.dirname(self.document.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,26 +177,19 @@ def with_versions(
 
 def name_of(path: str) -> Name:
     """What the name of a file says of its version, and what is left of the name without that."""
-    dates, numbers, versions = (list[tuple[int, ...]]() for _ in range(3))
+    said: dict[str, list[tuple[int, ...]]] = {"dates": [], "numbers": [], "versions": []}
     worth = 0
 
     def take(found: re.Match[str]) -> str:
         nonlocal worth
-        of = found.groupdict()
-        for y, m, d in (("y1", "m1", "d1"), ("y2", "m2", "d2"), ("y3", "m3", "d3")):
-            if of[y]:
-                dates.append(tuple(int(of[part] or 0) for part in (y, m, d)))
-        if of["version"] or of["plain"]:
-            number = tuple(map(int, (of["version"] or of["plain"]).split(".")))
-            (versions if of["version"] else numbers).append(number)
-        if of["word"]:
-            worth += _WORTH[of["word"]]
-        if counted := of["chinese"] or of["nth"] or of["edition"] or of["number"]:
-            versions.append((_number(counted),))
+        worth += _WORTH.get(found["word"], 0)
+        for part, (field, read) in _READ.items():
+            if text := found[part]:
+                said[field].append(read(text))
         return " "
 
     (stem,) = _stems([path], take)
-    return Name(stem, _Mark(tuple(dates), tuple(numbers), worth, tuple(versions)))
+    return Name(stem, _Mark(worth=worth, **{field: tuple(each) for field, each in said.items()}))
 
 
 def stems_of(paths: Iterable[str]) -> list[str]:
@@ -179,14 +210,6 @@ def _stems(paths: Iterable[str], instead: str | Callable[[re.Match[str]], str]) 
     return [each.strip() for each in _BETWEEN.sub(" ", _MARK.sub(instead, names)).split("\n")]
 
 
-def _number(digits: str) -> int:
-    """A number in digits, or a Chinese one up to 99."""
-    if digits.isdecimal():
-        return int(digits)
-    tens, ten, ones = digits.rpartition("十")
-    return (_DIGITS.find(tens or "一") * 10 if ten else 0) + max(0, _DIGITS.find(ones or "零"))
-
-
 class Names:
     """The names of all documents that were scanned."""
 
@@ -198,34 +221,19 @@ class Names:
 
     def chain(self, group: Group) -> _Chain | None:
         """The texts of a group from the oldest to the newest, if names or times tell that."""
-        texts: dict[bytes, list[Document]] = {}
-        for member in group.members:
-            texts.setdefault(member.document.features_digest, []).append(member.document)
-        if not 2 <= len(texts) <= MOST_VERSIONS:
+        named = _in_order(group)
+        if named is None:
             return None
-        named = [[(name_of(each.path), each) for each in copies] for copies in texts.values()]
-        stem = _common_stem(named)
-        if stem is None:
-            return None
-        chosen = [
-            max(((name, each) for name, each in copies if name.stem == stem), key=_telling)
-            for copies in named
-        ]
-        marks = {each.path: name.mark for name, each in chosen}
-        ordered = _ordered([each for _, each in chosen], marks)
-        if ordered is None or (not stem and len({*map(_folder, ordered)}) > 1):
-            return None
-        found = {(mark.dates, mark.numbers) for mark in marks.values()}
-        is_told_by_words = len(found) == 1 and len({*marks.values()}) == len(marks)
-        are_alone = self._are_alone(stem, group, ordered, marks)
+        marks = {each.mark for each in named}
+        are_told_apart = len(marks) == len(named)
+        is_told_by_words = are_told_apart and len({mark[:2] for mark in marks}) == 1
+        are_alone = self._are_alone(group, named, are_told_apart=are_told_apart)
         if not (is_told_by_words or are_alone):
             return None
         least = LEAST if is_told_by_words and are_alone else LEAST_OF_NUMBERS
-        return _Chain(group, tuple(ordered), is_told_by_words, least)
+        return _Chain(group, tuple(each.document for each in named), is_told_by_words, least)
 
-    def _are_alone(
-        self, stem: str, group: Group, ordered: Sequence[Document], marks: dict[str, _Mark]
-    ) -> bool:
+    def _are_alone(self, group: Group, named: Sequence[_Named], *, are_told_apart: bool) -> bool:
         """Whether no document outside the group has such a name.
 
         Dates and numbers may also count the parts of something, such as chapters. Then some of
@@ -233,13 +241,13 @@ class Names:
         document in another folder has: not for every README.
         """
         inside = [member.document.path for member in group.members]
-        if len({*marks.values()}) < len(marks):
-            names = {os.path.basename(each.path) for each in ordered}
+        if not are_told_apart:
+            names = {os.path.basename(each.document.path) for each in named}
             own = sum(os.path.basename(path) in names for path in inside)
-            if sum(self._with_name(name) for name in names) > own:
+            if sum(map(self._with_name, names)) > own:
                 return False
-        folders = {*map(_folder, ordered)}
-        own = stems_of(path for path in inside if _folder_of(path) in folders).count(stem)
+        folders, stem = {each.folder for each in named}, named[0].stem
+        own = stems_of(path for path in inside if os.path.dirname(path) in folders).count(stem)
         return sum(self._in_folder(folder)[stem] for folder in folders) <= own
 
     def _with_name(self, name: str) -> int:
@@ -254,61 +262,77 @@ class Names:
             self._stems = {}
             self._of_folder: dict[str, list[str]] = {}
             for each in self._documents:
-                self._of_folder.setdefault(_folder(each), []).append(each.path)
+                self._of_folder.setdefault(os.path.dirname(each.path), []).append(each.path)
         if folder not in self._stems:
             self._stems[folder] = Counter(stems_of(self._of_folder.get(folder, ())))
         return self._stems[folder]
 
 
-def _telling(copy: tuple[Name, Document]) -> tuple[_Mark, int, int, str]:
+def _in_order(group: Group) -> list[_Named] | None:
+    """One document for each text of a group, from the oldest to the newest by name or time.
+
+    None if their names differ in more than versions, or if neither tells an order.
+    """
+    texts: dict[bytes, list[Document]] = {}
+    for member in group.members:
+        texts.setdefault(member.document.features_digest, []).append(member.document)
+    if not 2 <= len(texts) <= MOST_VERSIONS:
+        return None
+    copies = [[_Named(each, *name_of(each.path)) for each in same] for same in texts.values()]
+    stem = _common_stem(copies)
+    if stem is None:
+        return None
+    named = [max((each for each in same if each.stem == stem), key=_telling) for same in copies]
+    if not stem and len({each.folder for each in named}) > 1:
+        return None
+    return _ordered(named)
+
+
+def _telling(copy: _Named) -> tuple[_Mark, int, int, str]:
     """Sorts the copies of a text: the name that says the most about its version is the last.
 
     A number says little, since a browser puts one behind the name of a second copy.
     """
-    (_, mark), document = copy
-    return mark._replace(numbers=()), -len(mark.numbers), -len(document.path), document.path
+    mark, path = copy.mark, copy.document.path
+    return mark._replace(numbers=()), -len(mark.numbers), -len(path), path
 
 
-def _common_stem(named: Sequence[Sequence[tuple[Name, Document]]]) -> str | None:
+def _common_stem(copies: Sequence[Sequence[_Named]]) -> str | None:
     """The stem that each text has among the names of its copies; None if there is none."""
-    stems = [{name.stem for name, _ in copies} for copies in named]
-    common = set.intersection(*stems)
-    used = Counter(name.stem for copies in named for name, _ in copies)
+    common = set.intersection(*({each.stem for each in same} for same in copies))
+    used = Counter(each.stem for same in copies for each in same)
     return max(common, key=lambda stem: (used[stem], len(stem), stem), default=None)
 
 
-def _ordered(documents: Sequence[Document], marks: dict[str, _Mark]) -> list[Document] | None:
-    """The documents from the oldest to the newest by marks, and by time where these are equal.
+def _ordered(named: Sequence[_Named]) -> list[_Named] | None:
+    """Documents from the oldest to the newest by marks, and by time where these are equal.
 
     None if neither tells. The one name without any mark is the oldest, unless it was clearly
     written last: people give a number to the second version, or to what they put aside.
     """
-    for field in ("dates", "numbers"):
-        lengths = {len(getattr(mark, field)) for mark in marks.values()} - {0}
-        if len(lengths) > 1:
-            return None
-    found = sorted(documents, key=lambda each: (marks[each.path], each.source.mtime_ns, each.path))
-    for one, other in pairwise(found):
-        if marks[one.path] == marks[other.path] and not _is_later(one, other):
-            return None
-    unmarked = [each for each in found if marks[each.path] == _NO_MARK]
-    if len(unmarked) == 1:
-        others = [each for each in found if each is not unmarked[0]]
-        if all(_is_later(each, unmarked[0]) for each in others):
-            return [*others, *unmarked]
+    if not _are_comparable([each.mark for each in named]):
+        return None
+    found = sorted(
+        named, key=lambda each: (each.mark, each.document.source.mtime_ns, each.document.path)
+    )
+    if any(one.mark == other.mark and not _is_later(one, other) for one, other in pairwise(found)):
+        return None
+    unmarked = [each for each in found if each.mark == _Mark()]
+    others = [each for each in found if each.mark != _Mark()]
+    if len(unmarked) == 1 and all(_is_later(each, unmarked[0]) for each in others):
+        return others + unmarked
     return found
 
 
-def _is_later(one: Document, other: Document) -> bool:
-    return other.source.mtime_ns - one.source.mtime_ns >= CLEARLY_LATER_NS
+def _are_comparable(marks: Sequence[_Mark]) -> bool:
+    """Whether all names with dates have equally many of them, and all names with numbers too."""
+    dates = {len(mark.dates) for mark in marks} - {0}
+    numbers = {len(mark.numbers) for mark in marks} - {0}
+    return len(dates) < 2 and len(numbers) < 2
 
 
-def _folder(document: Document) -> str:
-    return _folder_of(document.path)
-
-
-def _folder_of(path: str) -> str:
-    return os.path.dirname(path)
+def _is_later(one: _Named, other: _Named) -> bool:
+    return other.document.source.mtime_ns - one.document.source.mtime_ns >= CLEARLY_LATER_NS
 
 
 def _key(step: tuple[Document, Document]) -> frozenset[bytes]:

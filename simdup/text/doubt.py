@@ -24,6 +24,8 @@ def damage(text: str) -> int:
     >>> damage("tea at f\ufffdur, 锟斤拷")
     4
     """
+    if text.isascii():
+        return 0
     return text.count(LOST) + sum(len(trace) * text.count(trace) for trace in _TRACES)
 
 

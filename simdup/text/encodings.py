@@ -34,14 +34,15 @@ LOST = "\ufffd"  # what Unicode puts in place of a character that could not be r
 _BOM = "\ufeff"
 
 # The longer mark first: UTF-32's begins with UTF-16's.
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-    (_BOM.encode("gb18030"), "gb18030"),
-)
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+    _BOM.encode("gb18030"): "gb18030",
+}
+_MARK = re.compile(b"|".join(map(re.escape, _MARKS)))
 
 # Python's name of a codec -> ours. The first four are subsets of ours.
 _NAMES = {
@@ -131,19 +132,20 @@ _CONTROL_CHARACTERS = re.compile(f"[{re.escape(_CONTROLS.decode())}]")
 
 # How common binary formats begin. A PDF can pass for text; the others are named for the
 # reader, and because looking for UTF-16 in them takes a hundred times longer.
-_SIGNATURES = (
-    (b"%PDF-", "PDF"),
-    (b"\x1f\x8b", "gzip"),
-    (b"\x89PNG\r\n\x1a\n", "PNG"),
-    (b"\xff\xd8\xff", "JPEG"),
-    (b"PK\x03\x04", "ZIP"),
-    (b"\x7fELF", "ELF"),
-    (b"\xfd7zXZ\0", "xz"),
-    (b"BZh91AY&SY", "bzip2"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office file"),
-    (b"SQLite format 3\0", "SQLite"),
-)
+_SIGNATURES = {
+    b"%PDF-": "PDF",
+    b"\x1f\x8b": "gzip",
+    b"\x89PNG\r\n\x1a\n": "PNG",
+    b"\xff\xd8\xff": "JPEG",
+    b"PK\x03\x04": "ZIP",
+    b"\x7fELF": "ELF",
+    b"\xfd7zXZ\0": "xz",
+    b"BZh91AY&SY": "bzip2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "old Office file",
+    b"SQLite format 3\0": "SQLite",
+}
+_SIGNATURE = re.compile(b"|".join(map(re.escape, _SIGNATURES)))
 # Where a tar file has its signature.
 _TAR, _TAR_AT = b"ustar", 257
 
@@ -203,9 +205,10 @@ def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
 
 def _by_signature(head: bytes) -> NotText | None:
     """The binary format whose signature the file begins with, or a header of tar."""
-    if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+    if head.startswith(_TAR, _TAR_AT):
         return NotText("tar")
-    return next((NotText(name) for sign, name in _SIGNATURES if head.startswith(sign)), None)
+    found = _SIGNATURE.match(head)
+    return NotText(_SIGNATURES[found.group()]) if found else None
 
 
 def edition(known: str | None) -> str:
@@ -223,7 +226,11 @@ def decode(data: bytes, encoding: Encoding) -> str:
     >>> decode("一\r\n二".encode("gb18030"), Encoding("gb18030", 1.0))
     '一\n二'
     """
-    return "".join(decode_chunks((data,), encoding))
+    unpadded = b"".join(_unpadded((data,), _UNITS.get(encoding.name, 1)))
+    text = unpadded.decode(_CODECS.get(encoding.name, encoding.name), "replace")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix(_BOM).replace("\0", LOST)
 
 
 def decode_chunks(chunks: Iterable[bytes], encoding: Encoding) -> Iterator[str]:
@@ -296,9 +303,10 @@ def _pieces(chunks: Iterable[bytes], decoder: codecs.IncrementalDecoder) -> Iter
 
 def _by_mark(head: bytes) -> Encoding | NotText | None:
     """The encoding of a byte order mark; NotText if more NULs follow than a text may have."""
-    name = next((name for mark, name in _MARKS if head.startswith(mark)), None)
-    if name is None:
+    found = _MARK.match(head)
+    if found is None:
         return None
+    name = _MARKS[found.group()]
     if _has_nuls(_decoder(name).decode(head).removeprefix(_BOM)):
         return NotText("NUL characters")
     return Encoding(name, 1.0)

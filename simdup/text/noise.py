@@ -19,8 +19,12 @@ _LONGEST_REDIRECTION = 2048
 # Enough of a text to see that it is none of numbers.
 _HEAD = 1024
 
-# Each so many characters of that, one is looked at first.
+# Each so many characters of that, one is looked at first: prose has many letters then, and numbers
+# have many digits.
 _STEP = 8
+_FEW_DIGITS = 8
+_MANY_LETTERS = re.compile(r"(?:[\W\d_]*[^\W\d_]){40}")
+_ONE_DIGIT = re.compile(r"\d")
 
 _DIGIT = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -37,7 +41,7 @@ def is_redirection(data: bytes) -> bool:
     >>> is_redirection(b'<meta http-equiv="refresh" content="0; url=new.html">')
     True
     """
-    if len(data) > _LONGEST_REDIRECTION:
+    if len(data) > _LONGEST_REDIRECTION or b"=" not in data:
         return False
     return _REFRESH.search(data) is not None and _ADDRESS.search(data) is not None
 
@@ -59,9 +63,9 @@ def is_numbers(text: str) -> bool:
 
 
 def _is_prose(characters: str) -> bool:
-    """Whether by far the most of these characters are letters and not digits."""
-    letters, digits = (sum(map(is_one, characters)) for is_one in (str.isalpha, str.isdigit))
-    return letters > 4 * digits + _STEP
+    """Whether many of these characters are letters, and few of them digits."""
+    digits = len(_ONE_DIGIT.findall(characters))
+    return digits <= _FEW_DIGITS and _MANY_LETTERS.match(characters) is not None
 
 
 def _letters_and_digits(text: str) -> tuple[int, int]:

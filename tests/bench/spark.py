@@ -6,7 +6,8 @@ Makes files of JSON Lines in a temporary folder unless --folder is given, as cor
 Each run is a process of its own; that both find the same groups is checked. Seconds and
 shuffled bytes are by what is checkpointed, from Spark's log of events; "rest" is all that runs in
 between: counts, samples, the last joins. Memory is the most that the JVM and that all Python
-workers together have had resident, looked at five times a second.
+workers together have had resident, looked at five times a second; core seconds are the processor
+time of all of them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corpus import make_rows
 from corpus_rows import by_simdup, numbers
@@ -58,6 +59,7 @@ COLUMNS = {
     "MB": ",.0f",
     "seconds": ",.1f",
     "rows/s": ",.0f",
+    "core s": ",.0f",
     "JVM MB": ",.0f",
     "Python MB": ",.0f",
     "shuffled MB": ",.0f",
@@ -75,6 +77,7 @@ class Run:
     """What a run on Spark took and found."""
 
     seconds: float
+    core_seconds: float
     jvm: float
     """MB at most."""
     workers: float
@@ -87,22 +90,37 @@ class Run:
 
 @dataclass(slots=True)
 class Watch:
-    """The most memory of the processes below this one, while it is watched."""
+    """The most memory of the processes below this one, and their time, while it is watched."""
 
     jvm: float = 0.0
     workers: float = 0.0
     stopped: threading.Event = field(default_factory=threading.Event)
+    _spent: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def core_seconds(self) -> float:
+        """The processor time of all processes so far, also of those that have ended."""
+        return sum(self._spent.values())
 
     def look(self) -> None:
         while not self.stopped.wait(INTERVAL_S):
             jvm = workers = 0.0
             for pid in below(os.getpid()):
-                name, size = memory_of(pid)
-                if name == "java":
-                    jvm += size
-                elif name.startswith("python"):
-                    workers += size
+                seen = seen_of(pid)
+                self._spent[pid] = max(self._spent.get(pid, 0.0), seen.seconds)
+                if seen.name == "java":
+                    jvm += seen.size
+                elif seen.name.startswith("python"):
+                    workers += seen.size
             self.jvm, self.workers = max(self.jvm, jvm), max(self.workers, workers)
+
+
+class Seen(NamedTuple):
+    """What a process is called, the MB that are its own (shared ones in part), and its time."""
+
+    name: str
+    size: float
+    seconds: float
 
 
 def below(pid: int) -> Iterator[int]:
@@ -116,15 +134,16 @@ def below(pid: int) -> Iterator[int]:
         return  # it has ended
 
 
-def memory_of(pid: int) -> tuple[str, float]:
-    """The name of a process and the MB that are its own, shared ones counted in part."""
+def seen_of(pid: int) -> Seen:
+    """What a process has and took; nothing once it has ended."""
     try:
         name = Path(f"/proc/{pid}/comm").read_text().strip()
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     except OSError:
-        return "", 0.0
+        return Seen("", 0.0, 0.0)
     (size,) = (int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return name, size * 1024 / 1e6
+    return Seen(name, size * 1024 / 1e6, sum(map(int, times)) / os.sysconf("SC_CLK_TCK"))
 
 
 def by_spark(bits: int, k: int | None, path: str, master: str, conf: dict[str, str]) -> Run:
@@ -135,11 +154,11 @@ def by_spark(bits: int, k: int | None, path: str, master: str, conf: dict[str, s
         threading.Thread(target=watch.look, daemon=True).start()
         logged = {"spark.eventLog.enabled": "true", "spark.eventLog.compress": "false"}
         on = session.start(master, {**conf, **logged, "spark.eventLog.dir": Path(log).as_uri()})
-        began = perf_counter()
+        began, before = perf_counter(), watch.core_seconds
         opened = files.read(on, {path: path}, None, "text", None)
         scanned = corpus.scan(opened, simdup.Settings(simdup.Recipe(bits=bits), k=k))
         groups = scanned.grouped.groups.select("id", "representative").toArrow().to_pydict()
-        seconds = perf_counter() - began
+        seconds, core_seconds = perf_counter() - began, watch.core_seconds - before
         watch.stopped.set()
         on.stop()
         phases = phases_of(log)
@@ -147,7 +166,7 @@ def by_spark(bits: int, k: int | None, path: str, master: str, conf: dict[str, s
     for member, first in zip(groups["id"], groups["representative"], strict=True):
         members[first].append(member)
     pairs = {pair for each in members.values() for pair in combinations(sorted(each), 2)}
-    return Run(seconds, watch.jvm, watch.workers, phases, len(members), pairs)
+    return Run(seconds, core_seconds, watch.jvm, watch.workers, phases, len(members), pairs)
 
 
 def phases_of(log: str) -> dict[str, tuple[float, float]]:
@@ -201,11 +220,12 @@ def show(report: Report, folder: Path, given: dict[str, Any]) -> None:
         size = path.stat().st_size / 1e6
         local = fresh(by_simdup, bits, str(path), k)
         about = rows, size, local.seconds, rows / local.seconds
-        report.row("local", *about, None, max(local.peak, local.worker), None, None, None)
+        report.row("local", *about, None, None, max(local.peak, local.worker), None, None, None)
         run = runs[f"{rows:,}"] = fresh(by_spark, bits, k, str(path), given["master"], conf)
         report.row(
             f"Spark, {given['master']}",
-            *(rows, size, run.seconds, rows / run.seconds, run.jvm, run.workers),
+            *(rows, size, run.seconds, rows / run.seconds, run.core_seconds),
+            *(run.jvm, run.workers),
             sum(megabytes for _, megabytes in run.phases.values()),
             run.groups,
             "yes" if run.pairs == local.pairs else "NO",

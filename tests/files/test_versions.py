@@ -101,6 +101,8 @@ def test_names_tell_which_is_newer(older, newer):
         ("contract.docx", "contract backup 2.docx"),
         ("合同.docx", "合同副本.docx"),
         ("data.csv", "data.csv.gz"),
+        ("contract 20240131.docx", "contract 31.1.2024.docx"),
+        ("合同2024-01-31.docx", "合同2024年1月31日.docx"),
     ],
 )
 def test_copies_have_the_name_of_the_same_version(one, other):

@@ -71,16 +71,14 @@ def text_of(row: dict[str, Any], fields: tuple[str, ...]) -> str:
     if len(fields) == 1 and isinstance(text := row.get(fields[0]), str):  # nearly every row
         return text
     found = [value_of(row, field) for field in fields]
-    if all(each is LACKING for each in found):
+    if found.count(LACKING) == len(found):
         raise RowError(Fault.NO_FIELD, listed_fields(list(row)))
     for name, value in zip(fields, found, strict=True):
-        if not (value is LACKING or value is None or isinstance(value, str)):
-            kind = _KINDS[type(value)]
+        if kind := _KINDS.get(type(value)):
             raise RowError(Fault.NO_STRING, kind if len(fields) == 1 else f"{name} is {kind}")
-    texts = [each if isinstance(each, str) else None for each in found]
-    if not any(each is not None for each in texts):
+    if not any(isinstance(each, str) for each in found):
         raise RowError(Fault.EMPTY, "null")
-    return joined([each or "" for each in texts])
+    return joined([each if isinstance(each, str) else "" for each in found])
 
 
 def value_of(row: dict[str, Any], field: str) -> Any:  # noqa: ANN401
