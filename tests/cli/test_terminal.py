@@ -150,11 +150,11 @@ def test_nothing_draws_a_bar_that_is_closed(screen, monkeypatch):
     until(lambda: len(screen.getvalue()) > length)
     terminal.tell("over")
 
-    assert threading.active_count() == before
     assert left_on(screen.getvalue()) == ["over"]
     with suppress(StopIteration):
         while True:
             next(drawn)
+    until(lambda: threading.active_count() == before)
     assert left_on(screen.getvalue()) == ["over"]
 
 
