@@ -23,10 +23,11 @@ _ELEMENTS = _FRAMES | _OUTER | _CONTENT | {_HEADER, "form"}
 # What elements are, unless they say that they are something else.
 _SHOWN = frozenset(("menu", "dialog"))
 
-_ROLE = re.compile(r"\srole\s*=\s*[\"']?\s*([a-z]+)", re.IGNORECASE)
+# Blanks before a quote and after it are told apart by the quote, so that many are looked at once.
+_ROLE = re.compile(r"\srole\s*=\s*(?:[\"']\s*)?([a-z]+)", re.IGNORECASE)
 _SEARCH = re.compile(r"search", re.IGNORECASE)
 _HINTS = ("<main", "<nav", "<aside", "<footer", "<article", "search", "role=")
-_HAS_CONTENT = re.compile(r"<(?:main|article)\b|\srole\s*=\s*[\"']?\s*main\b", re.IGNORECASE)
+_HAS_CONTENT = re.compile(r"<(?:main|article)\b|\srole\s*=\s*(?:[\"']\s*)?main\b", re.IGNORECASE)
 
 # With fewer characters of content than this, blanks aside, a page stays whole.
 _LEAST = 100

@@ -70,7 +70,7 @@ _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECAS
 # Where a page says its encoding: in its first bytes, outside of comments.
 _DECLARED_WITHIN = 1 << 13
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
-_META = re.compile(rb"<meta\s[^<>]*?charset\s*=\s*[\"']?\s*([\w:.+-]+)", re.IGNORECASE)
+_META = re.compile(rb"<meta\s[^<>]*?charset\s*=\s*(?:[\"']\s*)?([\w:.+-]+)", re.IGNORECASE)
 _XML = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([\w:.+-]+)", re.IGNORECASE)
 
 
@@ -109,7 +109,9 @@ def _declared(data: bytes) -> Encoding | None:
     """The encoding a page declares; None if it is unknown or UTF, which the bytes would show."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return None
-    head = _COMMENT.sub(b"", data[:_DECLARED_WITHIN])
+    head = data[:_DECLARED_WITHIN]
+    end = head.rfind(b"-->") + 3  # a comment that begins later never ends, and is not looked for
+    head = _COMMENT.sub(b"", head[:end]) + head[end:]
     declared = _META.search(head) or _XML.match(head)
     try:
         found = encoding_named(declared.group(1).decode("ascii")) if declared else None

@@ -205,18 +205,18 @@ def _mdoc(name: str, arguments: list[str]) -> str:
     """What a macro of mdoc prints: its arguments, of which some are macros themselves."""
     if name in {"Sh", "Ss", "Nd", "Dl", "Em"} and not _MDOC.intersection(arguments):
         return " ".join(arguments)
-    words, before = list[str](), _BEFORE.get(name, "")
+    found, before = list[str](), _BEFORE.get(name, "")
     if name == "Fl" and not arguments:
         return "-"
     reference = name == "Xr"
     for word in arguments:
         if word in _MDOC:
             before, reference = _BEFORE.get(word, ""), word == "Xr"
-        elif reference and len(word) < 4 and word[0].isdigit() and words:
-            words[-1] += f"({word})"
+        elif reference and len(word) < 4 and word[0].isdigit() and found:
+            found.append(f"({word})")
         else:
-            words.append(before + word if word not in ".,:;()[]?!|" else word)
-    return " ".join(words)
+            found += (" ", before + word if word not in ".,:;()[]?!|" else word)
+    return "".join(found[1:])
 
 
 def _plain(text: str) -> str:

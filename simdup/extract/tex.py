@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from simdup.extract.cleanup import unless_empty, unwrapped
+from simdup.extract.cleanup import TextBuilder, unless_empty, unwrapped
 from simdup.extract.text_formats import characters, table
 
 _TOKEN = re.compile(
@@ -106,10 +106,10 @@ def text(data: bytes) -> str:
         while about := _ABOUT.search(source, place, begin.start()):
             place = max(reader.after_group(about.end()), about.end())
             reader.read(about.end(), min(place, begin.start()))
-            reader.found.append("\n")
+            reader.found.add("\n")
     end = _END.search(source, begin.end() if begin else 0)
     reader.read(begin.end() if begin else 0, end.start() if end else len(source))
-    return unless_empty(unwrapped("".join(reader.found)))
+    return unless_empty(unwrapped(str(reader.found)))
 
 
 def _partners(source: str) -> dict[int, int]:
@@ -127,17 +127,17 @@ class _Reader:
     """Collects the text of a source."""
 
     def __init__(self, source: str) -> None:
-        self.found = list[str]()
+        self.found = TextBuilder()
         self._source, self._partners = source, _partners(source)
-        self._endless: set[str] = set()
+        self._ends: dict[str, int] = {}
 
     def read(self, begin: int, end: int) -> None:
         """Add the text from `begin` to `end`."""
         source, found = self._source, self.found
         while token := _TOKEN.search(source, begin, end):
-            found.append(source[begin : token.start()])
+            found.add(source[begin : token.start()])
             begin = self._after(token)
-        found.append(source[begin:end])
+        found.add(source[begin:end])
 
     def after_group(self, place: int) -> int:
         """The place after the group in braces that begins here, if one does."""
@@ -151,23 +151,23 @@ class _Reader:
             return self._after_edge(token)
         if token["accent"]:
             letter = next(filter(None, token.groups()[3:6]))
-            self.found.append(unicodedata.normalize("NFC", letter + _ACCENTS[token["accent"]]))
+            self.found.add(unicodedata.normalize("NFC", letter + _ACCENTS[token["accent"]]))
         elif symbol := token["symbol"]:
-            self.found.append(_SYMBOLS.get(symbol, symbol))
+            self.found.add(_SYMBOLS.get(symbol, symbol))
             return self._after_options(token.end()) if symbol == "\\" else token.end()
         else:
-            self.found.append(_CHARACTERS.get(token["sign"], ""))
+            self.found.add(_CHARACTERS.get(token["sign"], ""))
         return token.end()
 
     def _after_command(self, word: str, place: int) -> int:
         """Add what a command stands for, and skip its arguments that are no text."""
         if word in {"verb", "lstinline"} and (verb := _VERB.match(self._source, place)):
-            self.found.append(verb[2])
+            self.found.add(verb[2])
             return verb.end()
         if word in _DEFINITIONS:
             defined = _DEFINED.match(self._source, place)
             return self.after_group(defined.end()) if defined else place
-        self.found.append(_SIGNS.get(word, ""))
+        self.found.add(_SIGNS.get(word, ""))
         if word == "item" or word in _SIGNS:
             return place
         return self._after_arguments(place, 1 if "cite" in word else _ARGUMENTS.get(word, 0))
@@ -192,16 +192,24 @@ class _Reader:
 
     def _after_edge(self, token: re.Match[str]) -> int:
         """Add a line end where an environment begins or ends; skip what holds no text."""
-        self.found.append("\n")
+        self.found.add("\n")
         name, place = token["name"], token.end()
         if token["edge"] == "end":
             return place
         if name in _VERBATIM or name in _HIDDEN:
-            end = self._source.find(f"\\end{{{name}}}", place) if name not in self._endless else -1
+            end = self._end_of(name, place)
             if end < 0:
-                self._endless.add(name)
                 return place
             if name in _VERBATIM:
-                self.found.append(self._source[self._after_options(place) : end])
+                self.found.add(self._source[self._after_options(place) : end])
             return end
         return self._after_arguments(place, _ENVIRONMENTS.get(name, 0))
+
+    def _end_of(self, name: str, place: int) -> int:
+        """The place where the environment ends that begins here; -1 if it does not.
+
+        Places ascend, so that the source is searched once, however many environments begin.
+        """
+        if 0 <= self._ends.get(name, 0) < place:
+            self._ends[name] = self._source.find(f"\\end{{{name}}}", place)
+        return self._ends[name]

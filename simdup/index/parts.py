@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from simdup.index.records import Answer
     from simdup.index.samples import Run, Shared
     from simdup.index.segments import Numbers
-    from simdup.records import Document, Skipped
+    from simdup.records import Document
     from simdup.settings import Settings
 
     Shares = NDArray[np.float64]
@@ -82,6 +82,11 @@ class Candidate(NamedTuple):
     text: see `match.own_share`."""
     others: int
     """How many other texts hold as much of it, if the own share is too small."""
+
+    @property
+    def is_file(self) -> bool:
+        """Whether its text can be read again; one that was given by itself cannot."""
+        return os.path.isabs(self.document.path)
 
 
 def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[Candidates]:
@@ -150,7 +155,9 @@ class _Search:
         of_text = np.where(has_part, found.shared / found.kept, 0)
         seeming = np.maximum(np.where(is_part, found.shared / size, 0), of_text)
         enough = np.flatnonzero(seeming > 0)
-        best = enough[np.argsort(-seeming[enough], kind="stable")][:MOST_CANDIDATES]
+        # Copies of the question come last, since they are no parts.
+        is_copy = (found.shared == size) & (found.kept == size)
+        best = enough[np.lexsort((is_copy[enough], -seeming[enough]))][:MOST_CANDIDATES]
         known, likely = dict(sketched(self.file, found.numbers[best])), {}
         for place in best.tolist():
             document, sketch = known.get(int(found.numbers[place]), (question, b""))
@@ -207,10 +214,9 @@ class _Search:
         return others
 
     def _holding(self, found: Shared, size: int, left_out: Numbers) -> int:
-        """How many texts share enough of so many hashes; only those that are still there."""
+        """How many texts share enough of so many hashes."""
         numbers = found.numbers[found.shared >= self.share * size - 1e-9]
-        numbers = numbers[np.isin(numbers, left_out, invert=True)]
-        return len(dict(sketched(self.file, numbers[:MOST_CANDIDATES])))
+        return int(np.isin(numbers, left_out, invert=True).sum())
 
 
 def _copies(documents: Sequence[Document]) -> list[int]:
@@ -254,35 +260,44 @@ def decided(
     `text` is that of the question, unless it is a file. Where a text cannot be read as it was,
     the samples decide.
     """
-    source = _Source(question, text, [each.document for each in asked], settings)
-    counts = np.array([each.features for each in source.documents], np.int64)
-    pairs = np.array(
-        [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(asked, 1)],
-        np.int64,
-    ).reshape(-1, 2)
-    can_read = np.array([os.path.isabs(each.document.path) for each in asked], bool)
-    least = settings.parts or 1.0
-    made = verified_parts(pairs[can_read], counts, least, settings.recipe, source, silent)
-    those = [asked[place - 1] for place in made.pairs.max(axis=1, initial=0).tolist()]
-    figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
-    found = [
-        FoundPart(each.document, each.is_whole, share, start, end, is_exact=True)
-        for each, share, (start, end) in figures
+    files = [each for each in asked if each.is_file]
+    source = _Source(question, text, [each.document for each in files], settings)
+    exact = _read_again(files, source, settings)
+    unread = [each for place, each in enumerate(files, 1) if source.lost & {0, place}]
+    unread += [each for each in asked if not each.is_file]
+    estimated = [
+        (each, FoundPart(each.document, each.is_whole, each.share))
+        for each in unread
+        if each.share >= (settings.parts or 1.0)
     ]
-    lost = {each.path for each in source.changed}
-    found += [
-        FoundPart(each.document, each.is_whole, each.share)
-        for each, readable in zip(asked, can_read.tolist(), strict=True)
-        if each.share >= least and (not readable or lost & {question.path, each.document.path})
-    ]
-    by_path = {each.document.path: each for each in asked}
+    found = {each.document.path: (each, part) for each, part in (*estimated, *exact)}
     parts = [
         part
-        for part in found
-        if _is_own(by_path[part.document.path], part.share, settings)
-        and not _is_version(part, question)
+        for each, part in found.values()
+        if _is_own(each, part.share, settings) and not _is_version(part, question)
     ]
     return tuple(sorted(parts, key=_order))
+
+
+def _read_again(
+    files: Sequence[Candidate], source: _Source, settings: Settings
+) -> list[tuple[Candidate, FoundPart]]:
+    """The candidates that are what they seem to be, as their files are now.
+
+    Text 0 of `source` is the question, and the others are those of the files.
+    """
+    counts = np.array([each.features for each in source.documents], np.int64)
+    pairs = np.array(
+        [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(files, 1)],
+        np.int64,
+    ).reshape(-1, 2)
+    made = verified_parts(pairs, counts, settings.parts or 1.0, settings.recipe, source, silent)
+    those = [files[place - 1] for place in made.pairs.max(axis=1).tolist()]
+    figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
+    return [
+        (each, FoundPart(each.document, each.is_whole, share, start, end, is_exact=True))
+        for each, share, (start, end) in figures
+    ]
 
 
 def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
@@ -320,21 +335,27 @@ class _Source:
         settings: Settings,
     ) -> None:
         self.documents, self.text, self.settings = [question, *documents], text, settings
-        self.changed: list[Skipped] = []
-        """Files that are not what was read."""
+        self.lost = set[int]()
+        """Texts whose files are not what was read. A path does not tell: the question may be in
+        the index as it was before."""
 
     def expect(self, texts: Numbers) -> None:
         """Do nothing: each text is a file of its own."""
 
     def features(self, texts: Numbers) -> Features:
         """Return the features of these texts, whose numbers ascend."""
+        return concatenated([self._read(texts[texts == 0]), self._read(texts[texts > 0])])
+
+    def _read(self, texts: Numbers) -> Features:
+        """Return the features of the question, or of some documents."""
         recipe = self.settings.recipe
-        is_given = self.text is not None and 0 in texts[:1]
-        given = all_features([self.text or ""] if is_given else [], recipe)
-        copies = ([self.documents[text]] for text in texts[int(is_given) :].tolist())
+        if self.text is not None and 0 in texts:
+            return all_features([self.text], recipe)
+        copies = ([self.documents[text]] for text in texts.tolist())
         found, changed = features_of(copies, recipe, *self.settings.reading)
-        self.changed += changed
-        return concatenated([given, found])
+        paths = {each.path for each in changed}
+        self.lost.update(text for text in texts.tolist() if self.documents[text].path in paths)
+        return found
 
     def chunks(self, text: int) -> Iterator[str]:
         """Yield a text in chunks; nothing of a file that has changed."""
@@ -343,5 +364,5 @@ class _Source:
             return
         try:
             yield from text_again(self.documents[text], self.settings)
-        except SkipError as skip:
-            self.changed.append(skip.at(self.documents[text].path))
+        except SkipError:
+            self.lost.add(text)

@@ -8,9 +8,8 @@ minimum metagenome covers", 2022, for one limit for all texts.
 
 A batch writes a run. RUNS_AT_ONCE neighbours of about one size become one, up to the size of a
 segment, so that there are few runs and each hash is written two or three times (O'Neil et al.,
-"The log-structured merge-tree", 1996). A text that is taken out stays in its run until the run is
-written again, at the latest when half of its texts are gone. No number is given twice, so such a
-text is known by having no document.
+"The log-structured merge-tree", 1996). A text that is taken out stays in its run, marked as gone,
+until the run is written again, at the latest when half of its texts are gone.
 """
 
 from __future__ import annotations
@@ -60,6 +59,9 @@ ENTRY = np.dtype([("value", "<u2"), ("place", "<u2")])
 # More runs than any index has.
 _RUNS = 1 << 32
 
+# What stands in place of the number of its hashes where a text has been taken out.
+_GONE = (1 << 32) - 1
+
 
 class Run(NamedTuple):
     """Some texts whose samples lie together."""
@@ -68,16 +70,21 @@ class Run(NamedTuple):
     numbers: Numbers
     """(n,): the numbers of their documents, ascending."""
     counts: NDArray[np.int64]
-    """(n,): how many hashes of each are in the run."""
+    """(n,): how many hashes of each are in the run; _GONE if it has been taken out."""
     live: int
     """How many of them have not been taken out."""
+
+    @property
+    def are_live(self) -> NDArray[np.bool_]:
+        """(n,): which of them have not been taken out."""
+        return self.counts != _GONE
 
 
 class Shared(NamedTuple):
     """How much of a question some texts have; arrays by text."""
 
     numbers: Numbers
-    """The numbers of their documents, of which some may be gone."""
+    """The numbers of their documents."""
     shared: NDArray[np.int64]
     """How many hashes of the question are among theirs."""
     kept: NDArray[np.int64]
@@ -114,11 +121,14 @@ def take_out_samples(file: IndexFile, numbers: Numbers) -> None:
     sql = "SELECT id FROM runs WHERE low <= ? AND high >= ?"
     for (own,) in file.execute(sql, int(numbers.max()), int(numbers.min())):
         run = run_of(file, own)
-        live = run.live - int(np.isin(run.numbers, numbers).sum())
+        goes = np.isin(run.numbers, numbers)
+        live = run.live - int(goes.sum())
         if 2 * live < len(run.numbers):
             _rewrite(file, [run])
         else:
-            file.execute("UPDATE runs SET live = ? WHERE id = ?", live, own)
+            change = "UPDATE runs SET live = ?, counts = ?, checksum = ? WHERE id = ?"
+            listed, kept = _packed(run.numbers, np.where(goes, _GONE, run.counts))
+            file.execute(change, live, kept, crc32(kept, crc32(listed)), own)
 
 
 def _merge_neighbours(file: IndexFile) -> None:
@@ -175,10 +185,15 @@ def _write(
     own = int(last) + 1
     for part in parts:
         file.execute_many("INSERT INTO samples VALUES (?, ?, ?)", _pieces(own, *part))
-    listed, kept = numbers.astype("<i8").tobytes(), counts.astype("<u4").tobytes()
+    listed, kept = _packed(numbers, counts)
     low, high, size = int(numbers[0]), int(numbers[-1]), len(numbers)
     values = own, low, high, size, size, listed, kept, crc32(kept, crc32(listed))
     file.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
+
+
+def _packed(numbers: Numbers, counts: NDArray[np.int64]) -> tuple[bytes, bytes]:
+    """The texts of a run as its row in the table has them."""
+    return numbers.astype("<i8").tobytes(), counts.astype("<u4").tobytes()
 
 
 def _pieces(own: int, values: Values, places: Places) -> Iterator[tuple[int, bytes, int]]:
@@ -237,7 +252,7 @@ def looked_up(file: IndexFile, every: Sequence[Run], values: Values) -> Shared:
         shared = np.zeros(len(run.numbers), np.int64)
         for _, places in _hits(file, run, values):
             shared += np.bincount(places, minlength=len(shared))
-        has_any = np.flatnonzero(shared)
+        has_any = np.flatnonzero((shared > 0) & run.are_live)
         found.append((run.numbers[has_any], shared[has_any], run.counts[has_any]))
     numbers, counts, kept = map(np.concatenate, zip(*found, strict=True))
     return Shared(numbers, counts, np.maximum(kept, counts))  # a damaged run may tell fewer
@@ -253,7 +268,7 @@ def holders(
     counts, found = np.zeros(len(values), np.int64), [np.empty((0, 2), np.int64)]
     order, ended = np.argsort(texts), np.append(texts, -1)
     for run in every:
-        is_counted = np.isin(run.numbers, left_out, invert=True)
+        is_counted = np.isin(run.numbers, left_out, invert=True) & run.are_live
         at = np.searchsorted(texts, run.numbers, sorter=order)
         asked = np.append(order, len(texts))[at]
         is_asked = ended[asked] == run.numbers
@@ -323,9 +338,10 @@ def problems(file: IndexFile, known: Numbers) -> Iterator[str]:
             continue
         sql = "SELECT count(*) FROM samples WHERE id BETWEEN ? AND ?"
         pieces += file.execute(sql, *_edges(run))[0][0]
-        is_live = np.isin(run.numbers, known)
-        listed.append(run.numbers[is_live])
-        if not np.array_equal(counts, run.counts) or is_live.sum() != run.live:
+        is_known, are_live = np.isin(run.numbers, known), run.are_live
+        listed.append(run.numbers[is_known])
+        is_wrong = bool((counts != run.counts)[are_live].any() or is_known[~are_live].any())
+        if is_wrong or is_known.sum() != run.live:
             yield f"the samples of run {own} are not those of its documents"
     if not np.array_equal(np.sort(np.concatenate(listed)), known):
         yield "the documents that have samples are not those of the index"

@@ -113,3 +113,10 @@ def test_time_grows_with_the_page_and_no_faster(piece):
         text(f"<main>{TEA}</main>{piece * n}".encode())
 
     assert grows_evenly(read, 40_000)
+
+
+def test_blanks_where_a_role_is_missing_are_looked_at_once():
+    def read(n):
+        text(f"<p>{TEA}</p><div role={' ' * n}".encode())
+
+    assert grows_evenly(read, 16_000)

@@ -132,6 +132,14 @@ def test_time_grows_with_the_page_and_no_faster(start, piece):
     assert grows_evenly(read, 100_000)
 
 
+@pytest.mark.parametrize("piece", ["<!--", " "])
+def test_time_to_find_a_declared_encoding_grows_with_the_page_and_no_faster(piece):
+    def read(n):
+        text(f"<p>one<meta charset={(piece * n)[:n]}".encode())
+
+    assert grows_evenly(read, 8_000)
+
+
 def test_a_hundred_thousand_levels():
     assert shown("<div>" * 100_000 + "a" + "</div>" * 100_000) == "a"
 

@@ -8,6 +8,7 @@ import subprocess
 import makers
 import numpy as np
 import pytest
+from patience import grows_evenly
 
 from simdup import exact_similarities
 from simdup.extract.cleanup import NotReadable
@@ -80,6 +81,10 @@ See
 def test_a_page_without_text():
     with pytest.raises(NotReadable, match="^no text in it$"):
         text(b".TH A 1\n.SH\n")
+
+
+def test_many_sections_of_one_reference_take_time_in_proportion():
+    assert grows_evenly(lambda n: text(f"{HEAD}.Xr a{' 1' * n}".encode()), 160_000)
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from time import process_time
 
 import pytest
@@ -78,3 +79,15 @@ def test_nesting_costs_nothing(command):
     )
     assert text(source) == "tea"
     assert process_time() - begin < patient(5)
+
+
+def test_titles_that_share_one_end_of_an_environment_take_little_memory(monkeypatch):
+    monkeypatch.setattr("simdup.extract.cleanup.LONGEST_TEXT", 10_000)
+    titles = r"\title{\begin{verbatim}}" * 1000
+    tracemalloc.start()
+    with pytest.raises(NotReadable, match="^more than 10,000 characters of text$"):
+        text(rf"{titles}\begin{{document}}\end{{verbatim}}a".encode())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 2_000_000

@@ -66,6 +66,32 @@ def test_documents_that_are_too_many_to_be_read_are_counted(library, write, monk
     assert (len(answer.parts), answer.unread) == (3, 2)
 
 
+def test_only_documents_that_are_still_there_are_too_many(library, write, monkeypatch):
+    for turn in (0, 1):
+        for number in range(4) if turn == 0 else (0, 1):
+            write(f"in/edition-{number}.txt", f"{BOOK}\n\n{words(f'{turn}-{number}', 900)}")
+        library.add("in")
+    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 5)
+
+    (answer,) = library.query_many([" ".join(CHAPTERS[3].split()[70:120])], ASKED)
+
+    assert (len(answer.parts), answer.unread) == (5, 0)
+
+
+def test_copies_of_a_question_take_the_place_of_no_larger_text(library, write, monkeypatch):
+    for number in range(3):
+        write(f"in/copy-{number}.txt", CHAPTERS[3])
+    library.add("in")
+    write("in/late.txt", f"{BOOK}\n\n{words('e', 900)}")
+    library.add("in")
+    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 2)
+
+    (answer,) = library.query_many([CHAPTERS[3]], ASKED)
+
+    assert [name for name, *_ in named(answer.parts)] == ["in/book.txt", "in/late.txt"]
+    assert answer.unread == 3
+
+
 # Both ways
 
 
@@ -185,6 +211,17 @@ def test_of_a_file_that_has_changed_the_share_is_estimated(library):
     (part,) = parts_of(library, CHAPTERS[1])
 
     assert (part.share, part.is_exact, part.start, part.end) == (1, False, None, None)
+
+
+def test_a_question_that_the_index_knows_as_it_was_finds_each_larger_text_once(library, write):
+    write("in/essay.txt", CHAPTERS[1])
+    library.add("in")
+    write("in/essay.txt", CHAPTERS[1] + " " + words("new", 110))
+    (answer,), _ = library.query_files(Path("in/essay.txt").absolute(), replace(ASKED, parts=0.7))
+
+    found = [(name, is_whole) for name, is_whole, _ in named(answer.parts)]
+    assert found == [("in/book.txt", True), ("in/essay.txt", False)]
+    assert [part.is_exact for part in answer.parts] == [True, False]
 
 
 def test_of_a_text_that_is_no_file_the_share_is_estimated(library):

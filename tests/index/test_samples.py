@@ -16,7 +16,7 @@ from simdup.fingerprint.sketch import of_each
 from simdup.index import samples
 from simdup.index.file.connection import IndexFile, create_file
 from simdup.index.file.metadata import about
-from simdup.index.file.snapshot import every_number, problems
+from simdup.index.file.snapshot import problems
 from simdup.index.file.write import put, take_out
 from simdup.index.samples import HIGHEST, holders, looked_up, runs
 from simdup.records import Document, Source
@@ -67,11 +67,10 @@ def by_sql(place, sql, *parameters):
 
 
 def answers(connection, values):
-    """What the index says each text that is there shares, and how many hashes of it are kept."""
+    """What the index says each text shares, and how many hashes of it are kept."""
     found = looked_up(connection, runs(connection), np.array(values, np.uint32))
-    there = set(every_number(connection).tolist())
     columns = zip(*(column.tolist() for column in found), strict=True)
-    return {number: (shared, kept) for number, shared, kept in columns if number in there}
+    return {number: (shared, kept) for number, shared, kept in columns}
 
 
 def test_texts_are_found_by_the_hashes_that_they_share_with_a_question(place):
@@ -103,6 +102,18 @@ def test_holders_are_counted_without_those_left_out(place):
     assert held.counts.tolist() == [1, 2, 1]
     # c is the first text that was asked for.
     assert sorted(held.pairs.tolist()) == [[0, 1], [0, 2], [1, 0], [1, 1]]
+
+
+def test_what_was_taken_out_is_held_by_nobody(place):
+    with opened(place) as connection:
+        a, b, _ = keep(connection, {"a": [1, 5], "b": [1, 5], "c": [5]}).values()
+        drop(connection, [b])
+        asked = np.array([1, 5], np.uint32)
+        held = holders(connection, runs(connection), asked, np.array([a]), NONE)
+
+        assert held.counts.tolist() == [1, 2]
+        assert by_sql(place, "SELECT size, live FROM runs") == [(3, 2)]
+        assert list(problems(connection)) == []
 
 
 @pytest.mark.usefixtures("small")
@@ -207,6 +218,7 @@ def all_answers(place):
         "UPDATE runs SET documents = (SELECT counts FROM runs WHERE id = 2)",
         "UPDATE runs SET counts = x'000000000000000000000000'",
         "UPDATE runs SET checksum = 5",
+        "UPDATE runs SET counts = x'ffffffffffffffffffffffff'",
         "DELETE FROM documents WHERE id = 2",
         "DROP TABLE samples",
         "DROP TABLE runs",
