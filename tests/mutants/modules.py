@@ -21,10 +21,7 @@ MODULES = {
     "simdup/match/rounds.py": ["tests/match/test_match.py"],
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],
     "simdup/search/pairs.py": ["tests/search/test_pairs.py"],
-    "simdup/text/encodings.py": [
-        "tests/text/test_encodings.py",
-        "tests/text/test_detection.py",
-    ],
+    "simdup/text/encodings.py": ["tests/text/test_encodings.py"],
     "simdup/corpus/rewrite.py": ["tests/corpus/test_scan.py"],
     "simdup/storage/store.py": ["tests/storage/test_store.py"],
     "simdup/storage/cached.py": ["tests/storage/test_store.py"],
