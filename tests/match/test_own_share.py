@@ -143,6 +143,19 @@ def test_sketches_in_a_file_are_compared_part_by_part(monkeypatch):
     assert OwnShares(in_a_file, counts, family).of(pairs).tolist() == expected_shares
 
 
+def test_a_large_text_and_a_part_of_it_are_compared_by_what_both_sketches_would_keep():
+    whole = np.unique(np.random.default_rng(7).integers(0, 1 << 32, 4000, np.uint32))
+    texts = [whole, np.sort(np.random.default_rng(8).choice(whole, 300, replace=False))]
+    counts = counts_of(texts)
+    limits = np.uint32(0xFFFFFFFF) >> levels(counts).astype(np.uint32)
+    sketches = of_each([each[each <= limit] for each, limit in zip(texts, limits, strict=True)])
+
+    cosine = sqrt(300 / len(whole))
+
+    assert levels(counts).tolist() == [4, 1]
+    assert may_be_alike(sketches, counts, np.array([[0, 1]]), np.array([cosine])).all()
+
+
 def test_few_similar_pairs_are_passed_over_because_of_their_samples():
     """Pairs of 4,000 features with a cosine of just .4: a sketch has some 250 of these."""
     draw, passed = np.random.default_rng(4), []

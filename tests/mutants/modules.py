@@ -16,7 +16,11 @@ MODULES = {
     "simdup/match/parts.py": ["tests/match/test_parts.py"],
     "simdup/match/own_share.py": ["tests/match/test_own_share.py"],
     "simdup/match/candidates.py": ["tests/match/test_candidates.py"],
-    "simdup/match/match.py": ["tests/match/test_match.py"],
+    "simdup/match/match.py": [
+        "tests/match/test_match.py",
+        "tests/match/test_own_share.py",
+        "tests/match/test_recall.py",
+    ],
     "simdup/match/postings.py": ["tests/match/test_postings.py"],
     "simdup/match/rounds.py": ["tests/match/test_match.py"],
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],
