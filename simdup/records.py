@@ -428,7 +428,8 @@ def maker(cls: type[_Record], name: str) -> Callable[..., _Record]:
     by a class that is not frozen, and then changes its class. All fields are to be given. `name`
     is what this module calls the function, so that pickle finds it.
     """
-    thawed = make_dataclass(f"_{cls.__name__}", _names_of(cls), slots=True)
+    names = _names_of(cls)
+    thawed = make_dataclass(f"_{cls.__name__}", names, slots=True, repr=False, eq=False)
 
     def made(*values: object) -> _Record:
         record: Any = thawed(*values)
