@@ -199,22 +199,26 @@ def check_same(
     readers: Readers,
 ) -> None:
     """Read a file and the kept one through. Raises RefusedError unless they are what is planned."""
-    file, kept = files
     kind = action.file.kind_with(action.keep)
     if kind is Kind.IDENTICAL_BYTES:
-        _check_bytes(file, kept)
+        _check_bytes(*files)
         return
-    wanted = settings.recipe if kind is Kind.NEAR else None
-    one, other = (_reading(each, settings, readers, wanted) for each in files)
-    is_document = one.is_document or other.is_document
-    if kind is Kind.IDENTICAL_TEXT:
-        if not (consents.formats if is_document else consents.text):
-            option = "--formats-too" if is_document else "--text"
-            raise RefusedError(Refusal.NOT_ALLOWED, f"identical text, without {option}")
-        return
+    is_near = kind is Kind.NEAR
+    wanted = settings.recipe if is_near else None
+    readings = [_reading(each, settings, readers, wanted) for each in files]
+    is_document = any(each.is_document for each in readings)
     if is_document and not consents.formats:
-        raise RefusedError(Refusal.NOT_ALLOWED, "near, a document, without --formats-too")
-    features = concatenated([each.features for each in (one, other) if each.features is not None])
+        what = "near, a document" if is_near else "identical text"
+        raise RefusedError(Refusal.NOT_ALLOWED, f"{what}, without --formats-too")
+    if is_near:
+        _check_alike(readings, consents)
+    elif not (is_document or consents.text):
+        raise RefusedError(Refusal.NOT_ALLOWED, "identical text, without --text")
+
+
+def _check_alike(readings: Iterable[_Reading], consents: Consents) -> None:
+    """Raise RefusedError unless two texts are as similar as the user wants them to be."""
+    features = concatenated([each.features for each in readings if each.features is not None])
     similarity = float(cosines(features, np.array([0]), np.array([1]))[0])
     if consents.near is None or similarity < consents.near:
         raise RefusedError(Refusal.NOT_ALIKE, f"{similarity:.3f} alike")

@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simdup.clean.candidates import Candidate
 from simdup.clean.records import Act
 from simdup.records import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from simdup.clean.candidates import Candidate
     from simdup.clean.records import Consents
 
 #: Why the file stays that the rules prefer to all others of its group, if none goes for it.
@@ -76,44 +76,6 @@ def near_refusal(one: Candidate, other: Candidate, consents: Consents, act: Act)
     return SHORT if one.document.is_short or other.document.is_short else ""
 
 
-class _Kept:
-    """The files of a group that are kept so far."""
-
-    def __init__(self) -> None:
-        self.by_path: dict[str, Candidate] = {}
-        self._by_bytes: dict[bytes, Candidate] = {}
-        # Of each text the first file of each sort that `text_refusal` tells apart.
-        self._by_text: dict[bytes, dict[tuple[bool, bool], Candidate]] = {}
-
-    def add(self, file: Candidate) -> None:
-        """Keep a file."""
-        self.by_path[file.id.path] = file
-        self._by_bytes.setdefault(file.id.byte_digest, file)
-        sort = file.is_text_certain, file.is_plain
-        self._by_text.setdefault(file.id.text_digest, {}).setdefault(sort, file)
-
-    def like(
-        self, file: Candidate, copy: Candidate | None, consents: Consents, act: Act
-    ) -> tuple[Candidate | None, str]:
-        """The kept file with the same bytes or else text, and why a file does not go for it.
-
-        `copy` comes first, if it is kept and has the same text.
-        """
-        found = self._by_text.get(file.id.text_digest, {}).values()
-        refusal, other = "", None
-        for each in (copy, self._by_bytes.get(file.id.byte_digest), *found):
-            if each is None:
-                continue
-            if each.id.byte_digest == file.id.byte_digest:
-                return each, ""
-            why = text_refusal(file, each, consents, act)
-            if not why:
-                return each, ""
-            if other is None or why == TEXT_ASKS:
-                other, refusal = each, why
-        return other, refusal
-
-
 def with_text(files: Iterable[Candidate], digest: bytes) -> list[Candidate]:
     """The first file with this text of each sort that `near_refusal` tells apart."""
     found: dict[tuple[bool, bool], Candidate] = {}
@@ -137,23 +99,14 @@ def decide_group(
     """
     if len(pool) < 2:
         return Decided((), ())
-    order = sorted(pool, key=lambda each: (not each.stays, each.id.path in copy_of))
-    gone, kept, left = dict[str, Gone](), _Kept(), dict[str, tuple[Candidate, str]]()
-    for file in order:
-        copy = kept.by_path.get(copy_of.get(file.id.path, ""))
-        other, refusal = kept.like(file, copy, consents, act)
-        if other is not None and file.id.identity == other.id.identity:
-            refusal = SAME_FILE
-        if other is not None and not refusal and not file.stays:
-            gone[file.id.path] = Gone(file, other, file.id.kind_with(other.id))
-            continue
-        if other is not None:
-            left[file.id.path] = file, file.stays or refusal
-        kept.add(file)
-    _decide_near(pool, list(kept.by_path.values()), alike, (consents, act), gone, left)
+    first, group = pool[0], _Group(consents, act)
+    for file in sorted(pool, key=lambda each: (not each.stays, each.id.path in copy_of)):
+        group.decide_copy(file, copy_of.get(file.id.path, ""))
+    group.decide_near(first, alike)
+    gone, left = group.gone, group.left
+    if first.id.path not in gone:
+        left = {first.id.path: (first, PREFERRED), **left}
     keeps = {each.keep.id.path for each in gone.values()}
-    if pool[0].id.path not in gone:
-        left = {pool[0].id.path: (pool[0], PREFERRED), **left}
     place = {each.id.path: place for place, each in enumerate(pool)}
     return Decided(
         tuple(sorted(gone.values(), key=lambda each: place[each.keep.id.path])),
@@ -161,32 +114,76 @@ def decide_group(
     )
 
 
-def _decide_near(  # noqa: PLR0913, PLR0917  (one decision on what `decide_group` holds)
-    pool: Sequence[Candidate],
-    kept: Sequence[Candidate],
-    alike: Mapping[bytes, float],
-    wished: tuple[Consents, Act],
-    gone: dict[str, Gone],
-    left: dict[str, tuple[Candidate, str]],
-) -> None:
-    """Add the similar files that go, and those that could have gone, to `gone` and `left`."""
-    first = pool[0]
-    # All files with the preferred text that stay; the preferred one itself may go for one of them.
-    tops = with_text(sorted(kept, key=lambda each: each.key), first.id.text_digest)
-    for file in kept:
-        if file.id.text_digest == first.id.text_digest:
-            continue
-        refusals = [near_refusal(file, each, *wished) for each in tops]
-        if file.stays or "" not in refusals:
-            left.setdefault(file.id.path, (file, file.stays or refusals[0]))
-            continue
-        similarity, floor = alike[file.id.text_digest], wished[0].near
-        if floor is None or similarity < floor:
-            left.setdefault(file.id.path, (file, f"near: only {similarity:.3f} alike"))
-            continue
-        top = tops[refusals.index("")]
-        left.pop(file.id.path, None)
-        gone[file.id.path] = Gone(file, top, Kind.NEAR, similarity)
-        for path, each in gone.items():
-            if each.keep is file:
-                gone[path] = Gone(each.file, top, Kind.NEAR, similarity)
+class _Group:
+    """What is decided so far about the files of a group, by their paths."""
+
+    def __init__(self, consents: Consents, act: Act) -> None:
+        self.consents, self.act = consents, act
+        self.gone: dict[str, Gone] = {}
+        self.left: dict[str, tuple[Candidate, str]] = {}
+        """Files that stay although there is another one for which they could go, and why."""
+        self.kept: dict[str, Candidate] = {}
+        """All files that stay so far, with or without such a reason."""
+        self._by_bytes: dict[bytes, Candidate] = {}
+        # Of each text the first file of each sort that `text_refusal` tells apart.
+        self._by_text: dict[bytes, dict[tuple[bool, bool], Candidate]] = {}
+
+    def decide_copy(self, file: Candidate, preferred: str) -> None:
+        """Let a file go for one that is kept and has the same bytes or text, or keep it.
+
+        It goes for the one with the path `preferred` rather than for another one.
+        """
+        other, refusal = self._copy_of(file, preferred)
+        if other is not None and file.id.identity == other.id.identity:
+            refusal = SAME_FILE
+        why = file.stays or refusal
+        if other is not None and not why:
+            self.gone[file.id.path] = Gone(file, other, file.id.kind_with(other.id))
+            return
+        if other is not None:
+            self.left[file.id.path] = file, why
+        self.kept[file.id.path] = file
+        self._by_bytes.setdefault(file.id.byte_digest, file)
+        sort = file.is_text_certain, file.is_plain
+        self._by_text.setdefault(file.id.text_digest, {}).setdefault(sort, file)
+
+    def _copy_of(self, file: Candidate, preferred: str) -> tuple[Candidate | None, str]:
+        """The kept file with the same bytes or else text, and why a file does not go for it."""
+        digest = file.id.byte_digest
+        found = self._by_text.get(file.id.text_digest, {}).values()
+        refusal, other = "", None
+        for each in (self.kept.get(preferred), self._by_bytes.get(digest), *found):
+            if each is None:
+                continue
+            if each.id.byte_digest == digest:
+                return each, ""
+            why = text_refusal(file, each, self.consents, self.act)
+            if not why:
+                return each, ""
+            if other is None or why == TEXT_ASKS:
+                other, refusal = each, why
+        return other, refusal
+
+    def decide_near(self, first: Candidate, alike: Mapping[bytes, float]) -> None:
+        """Let the kept files go that are similar enough to the one that the rules prefer."""
+        # All files with the preferred text that stay; that one itself may go for one of them.
+        by_rules = sorted(self.kept.values(), key=lambda each: each.key)
+        tops = with_text(by_rules, first.id.text_digest)
+        for file in list(self.kept.values()):
+            if file.id.text_digest == first.id.text_digest:
+                continue
+            refusals = [near_refusal(file, each, self.consents, self.act) for each in tops]
+            if file.stays or "" not in refusals:
+                self.left.setdefault(file.id.path, (file, file.stays or refusals[0]))
+                continue
+            similarity, floor = alike[file.id.text_digest], self.consents.near
+            if floor is None or similarity < floor:
+                why = f"near: only {similarity:.3f} alike"
+                self.left.setdefault(file.id.path, (file, why))
+                continue
+            top = tops[refusals.index("")]
+            self.left.pop(file.id.path, None)
+            self.gone[file.id.path] = Gone(file, top, Kind.NEAR, similarity)
+            for path, each in self.gone.items():
+                if each.keep is file:
+                    self.gone[path] = Gone(each.file, top, Kind.NEAR, similarity)

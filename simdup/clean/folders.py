@@ -60,20 +60,22 @@ def whole_folders(
     files = {each.scanned: (place, each) for place, pool in enumerate(pools) for each in pool}
     paths = sorted(files)
     for pair in pairs:
-        copies = _copies(pair, files, paths)
-        if pair.unread or not pair.files == pair.identical == len(copies):
-            continue
-        is_larger = pair.other_files > pair.files
-        if _preferred(copies, given if is_larger else None) > 0:
-            if is_larger:
-                continue
-            copies = [(copy, file) for file, copy in copies]
-        if all(_may_go(file, copy, consents, act) for file, copy in copies):
+        copies = _going(pair, _copies(pair, files, paths), given)
+        if copies and all(_may_go(file, copy, consents, act) for file, copy in copies):
             found.copy_of.update((file.id.path, copy.id.path) for file, copy in copies)
             going, staying = _folders(pair, copies)
             why = f"{WHOLE_FOLDER}{going} stands in {staying}"
             found.folders.append((why, tuple(file.id.path for file, _ in copies)))
     return found
+
+
+def _going(pair: FolderPair, copies: Copies, given: int) -> Copies:
+    """The files of the folder that goes, each with its copy in the other; none if neither goes."""
+    if pair.unread or not pair.files == pair.identical == len(copies):
+        return ()
+    if pair.other_files > pair.files:
+        return () if _preferred(copies, given) > 0 else copies
+    return [(two, one) for one, two in copies] if _preferred(copies, None) > 0 else copies
 
 
 def _copies(

@@ -60,7 +60,7 @@ class Answer(Enum):
     SKIP = "s"
 
 
-_ANSWERED = {KEPT: Answer.KEEP, NO_DUPLICATE: Answer.IGNORE}
+_ANSWERED = {KEPT: Answer.KEEP, NO_DUPLICATE: Answer.IGNORE, DROPPED: Answer.DROP}
 
 
 def _why(answer: Answer | None) -> str:
@@ -170,22 +170,19 @@ class Review:
         return numbered(actions, left, self._header)
 
     def _add(self, group: _Group, actions: list[Action], left: list[Left]) -> None:
-        """Add what becomes of the files of a group."""
-        keep, *others = group.files
-        answers = {} if group.is_skipped else group.answers
-        dropped = [file for file in others if answers.get(file.path) is Answer.DROP]
-        made = [self._action(group.id, keep, file) for file in dropped]
+        """Add what becomes of the files of a group, which may all be fixed."""
+        others = group.files[1:]
+        dropped = [file for file in others if group.answers.get(file.path) is Answer.DROP]
+        made = [self._action(group.id, group.files[0], file) for file in dropped]
         gone = {each.file.path: each for each in made if each is not None}
         # What is kept for a copy may itself go now.
-        copies = [
-            replace(gone[copy.keep.path], file=copy.file) if copy.keep.path in gone else copy
-            for copy in group.copies
-        ]
-        keeps = {each.keep.path for each in (*copies, *gone.values())}
-        actions += (*copies, *gone.values())
-        for file in group.files:
-            if file.path not in gone and file.path not in keeps:
-                why = PREFERRED if file is keep else _why(answers.get(file.path))
+        copies = [replace(gone.get(each.keep.path, each), file=each.file) for each in group.copies]
+        going = [*copies, *gone.values()]
+        in_actions = {*gone, *(each.keep.path for each in going)}
+        actions += going
+        for place, file in enumerate(group.files):
+            if file.path not in in_actions:
+                why = _why(group.answers.get(file.path)) if place else PREFERRED
                 left.append(Left(0, group.id, file, why))
         left += group.fixed
 
@@ -208,14 +205,14 @@ def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], st
             (copies if each.kind is Kind.IDENTICAL_BYTES else others).append(each)
         elif each.why == PREFERRED:
             preferred.append(each.file)
+        elif _is_open(each.why) and not stays(each.file.path):
+            asked.append(each)
         else:
-            is_asked = _is_open(each.why) and not stays(each.file.path)
-            (asked if is_asked else fixed).append(each)
-    keeps = (*preferred, *(each.keep for each in (*others, *copies)))
-    going, open_ = (each.file for each in others), (each.file for each in asked)
-    files = {each.path: each for each in (*keeps, *going, *open_)}
-    answers = {each.file.path: Answer.DROP for each in others if each.why == DROPPED}
-    answers |= {each.file.path: _ANSWERED[each.why] for each in asked if each.why in _ANSWERED}
+            fixed.append(each)
+    keeps = [*preferred, *(each.keep for each in (*others, *copies))]
+    open_: list[Action | Left] = [*others, *asked]
+    files = {each.path: each for each in (*keeps, *(each.file for each in open_))}
+    answers = {each.file.path: _ANSWERED[each.why] for each in open_ if each.why in _ANSWERED}
     proposed = frozenset(each.file.path for each in others)
     made = tuple(files.values())
     return _Group(number, made, proposed, answers, tuple(copies), tuple(fixed))
@@ -230,7 +227,7 @@ def _answered(group: _Group, answer: Answer) -> _Group:
     file = group.waiting[0]
     match answer:
         case Answer.SKIP:
-            return replace(group, is_skipped=True)
+            return replace(group, answers={}, is_skipped=True)
         case Answer.REVERSE:
             others = (each for each in group.files if each is not file)
             return replace(group, files=(file, *others), answers={}, proposed=frozenset())

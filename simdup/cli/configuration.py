@@ -207,21 +207,28 @@ def configured(context: click.Context, given: Mapping[str, object]) -> dict[str,
     that excludes it. The file in the tree wins over the user's own. Raises InputError.
     """
     command = tuple(each.info_name or "" for each in _chain(context)[1:])
-    files = [Configuration(path, is_of_tree=False) for path in _user_files()]
-    if command in _TREES and not _is_elsewhere(given):
-        of_tree = _tree_files(_places(given, _TREES[command]), command)
-        files += [Configuration(path, is_of_tree=True) for path in of_tree]
     defaults: dict[str, Any] = {}
-    for file in files:
+    for file in _files(command, given):
         found = file.defaults(command, context)
         defaults = _without_rivals(defaults, found) | found
         if found and file.is_of_tree:
             context.meta[OF_TREE] = str(file.path)
-    if command == ("query",) or given.get("index"):
-        defaults = {name: each for name, each in defaults.items() if name not in _OF_AN_INDEX}
-    if command == ("query",) and "top" in given:
-        defaults.pop("similarity", None)
-    return _without_rivals(defaults, given)
+    defaults = _without_rivals(defaults, given)
+    is_query = command == ("query",)
+    unused = _OF_AN_INDEX if is_query or given.get("index") else frozenset[str]()
+    if is_query and "top" in given:
+        unused |= {"similarity"}
+    return {name: value for name, value in defaults.items() if name not in unused}
+
+
+def _files(command: Sequence[str], given: Mapping[str, object]) -> list[Configuration]:
+    """Return the files that hold for a command, the user's own first. Raises InputError."""
+    files = [Configuration(path, is_of_tree=False) for path in _user_files()]
+    arguments = _TREES.get(tuple(command), ())
+    if arguments and not _is_elsewhere(given):
+        of_tree = _tree_files(_places(given, arguments), command)
+        files += [Configuration(path, is_of_tree=True) for path in of_tree]
+    return files
 
 
 def user_file() -> Path:

@@ -149,11 +149,7 @@ def scan_command(files: tuple[str, ...], **given: Any) -> int:
 
 def _check(files: tuple[str, ...], given: dict[str, Any]) -> None:
     """Raise UsageError for options that do not go together."""
-    is_local, form = given["engine"] == "local", given["input_format"]
-    if is_local and form is not None and "-" not in files:
-        raise click.UsageError("--input-format goes with --engine spark, or with - for FILE")
-    if not is_local and form == "tsv":
-        raise click.UsageError("--input-format tsv goes with --engine local")
+    _check_input_format(files, given)
     if given["keep"] is not None:
         _check_keep(given)
     elif given["dropped"] is not None:
@@ -164,6 +160,15 @@ def _check(files: tuple[str, ...], given: dict[str, Any]) -> None:
         wrong = next((name for name in names if given[name]), None)
         if wrong and engine != given["engine"]:
             raise click.UsageError(f"{options.spelled(wrong)} goes with --engine {engine}")
+
+
+def _check_input_format(files: tuple[str, ...], given: dict[str, Any]) -> None:
+    """Raise UsageError for an input format that the engine does not take."""
+    is_local, form = given["engine"] == "local", given["input_format"]
+    if is_local and form is not None and "-" not in files:
+        raise click.UsageError("--input-format goes with --engine spark, or with - for FILE")
+    if not is_local and form == "tsv":
+        raise click.UsageError("--input-format tsv goes with --engine local")
 
 
 def _check_keep(given: dict[str, Any]) -> None:

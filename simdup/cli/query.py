@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -31,12 +31,25 @@ if TYPE_CHECKING:
     from simdup.index.index import Index
     from simdup.index.records import Answer, Searched
     from simdup.records import Document, Skipped
-    from simdup.report.page.answers import Asked
     from simdup.settings import Settings
 
     Outcome: TypeAlias = Answer | Skipped
 
 NOTHING, TROUBLE = 1, 2
+
+
+class _Run(NamedTuple):
+    """What came of all questions: of each FILE, then each --text, then each --fingerprint."""
+
+    outcomes: Sequence[Outcome]
+    answers: Sequence[Answer]
+    """The answers among the outcomes, with the numbers of identical sets."""
+    typed: Sequence[str | None]
+    """The text of the question of each answer, if it is a --text."""
+    skipped: Sequence[Skipped]
+    """The questions that could not be read."""
+    searched: Searched
+
 
 FORMATS = ("text", "json", "jsonl", "csv")
 
@@ -96,28 +109,23 @@ def query_command(file: str, paths: tuple[str, ...], **given: Any) -> int:
       simdup query library.simdup page.txt --parts
     """
     from simdup.index.index import Index
-    from simdup.index.query import with_sets
-    from simdup.index.records import Answer
-    from simdup.records import Skipped
 
     _check(file, paths, given)
     form = "null" if given["null"] else given["form"] or "text"
     write, write_page = writer(given["target"], as_utf8=form.startswith("json")), page_target(given)
     with Index(file, options.companions_from(given)) as index, _copied(paths) as files:
-        outcomes, searched = _ask(index, paths, files, given)
-        found = with_sets([each for each in outcomes if isinstance(each, Answer)])
-        skipped = [each for each in outcomes if isinstance(each, Skipped)]
+        run = _ask(index, paths, files, given)
         try:
-            write(_rendered(form, found, outcomes, searched, given))
+            write(_rendered(form, run, given))
         finally:  # whoever reads the output may have enough of it
             if write_page is not None:
-                write_page(_page(file, found, outcomes, searched, given))
+                write_page(_page(file, run, given))
     if not given["quiet"]:
-        for line in [*(f"simdup: {each}" for each in skipped), *_summary(found, searched)]:
+        for line in [*(f"simdup: {each}" for each in run.skipped), *_summary(run)]:
             tell(line)
-    if skipped:
+    if run.skipped:
         return TROUBLE
-    return 0 if any(answer.matches or answer.parts for answer in found) else NOTHING
+    return 0 if any(answer.matches or answer.parts for answer in run.answers) else NOTHING
 
 
 def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
@@ -139,86 +147,51 @@ def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
     refuse_same_files([("--html", given["html"]), ("--output", given["target"])], inputs)
 
 
-def _rendered(
-    form: str,
-    found: Sequence[Answer],
-    outcomes: Sequence[Outcome],
-    searched: Searched,
-    given: dict[str, Any],
-) -> Lines:
+def _rendered(form: str, run: _Run, given: dict[str, Any]) -> Lines:
     """Return the report in a format."""
-    from simdup.records import Skipped
-    from simdup.report import query as answers
+    from simdup.report import query as reports
 
     if form == "null":
-        return answers.render_null(outcomes)
+        return reports.render_null(run.outcomes)
     if form == "text":
         shape = look(given["color"], given["target"], verbose=given["verbose"])
-        return answers.render(found, look=shape)
+        return reports.render(run.answers, look=shape)
     if form == "csv":
-        return answers.render_csv(found, has_parts=given["parts"] is not None)
-    render = answers.render_json if form == "json" else answers.render_jsonl
-    return render(found, searched, [each for each in outcomes if isinstance(each, Skipped)])
+        return reports.render_csv(run.answers, has_parts=given["parts"] is not None)
+    render = reports.render_json if form == "json" else reports.render_jsonl
+    return render(run.answers, run.searched, run.skipped)
 
 
-def _page(
-    file: str,
-    found: Sequence[Answer],
-    outcomes: Sequence[Outcome],
-    searched: Searched,
-    given: dict[str, Any],
-) -> Iterator[str]:
+def _page(file: str, run: _Run, given: dict[str, Any]) -> Iterator[str]:
     """Yield the lines of the page, and read texts for it."""
     from simdup.extract.readers import Readers
-    from simdup.records import Skipped
-    from simdup.report.page.answers import render_answers
+    from simdup.report.page.answers import Asked, render_answers
 
-    skipped = [each for each in outcomes if isinstance(each, Skipped)]
-    with closing(Readers(*searched.settings.reading)) as readers:
+    with closing(Readers(*run.searched.settings.reading)) as readers:
         read = partial(text_again, readers, _as_it_is_now)
         yield from render_answers(
             file,
-            _asked(found, outcomes, given, readers),
-            searched,
-            skipped,
+            [
+                Asked(answer, partial(_question_text, readers, answer.document, typed))
+                for answer, typed in zip(run.answers, run.typed, strict=True)
+            ],
+            run.searched,
+            run.skipped,
             language=given["lang"],
             read=None if given["html_texts"] == "none" else read,
             day=time.time(),
         )
 
 
-def _asked(
-    found: Sequence[Answer],
-    outcomes: Sequence[Outcome],
-    given: dict[str, Any],
-    readers: Readers,
-) -> list[Asked]:
-    """Return each answer with how the text of its question is read.
-
-    The outcomes belong to files, then to the texts, then to the fingerprints that were given.
-    """
+def _question_text(readers: Readers, document: Document | None, typed: str | None) -> str | Skipped:
+    """Return the text of a question for the page, or why it has none there."""
     from simdup.records import Reason, Skipped
-    from simdup.report.page.answers import Asked
 
-    nothing = Skipped("", Reason.UNEXTRACTED)  # a fingerprint has no text
-    known = [*given["texts"], *([nothing] * len(given["rows"]))]
-    known = [None] * (len(outcomes) - len(known)) + known
-    pairs = zip(outcomes, known, strict=True)
-    kept = [text for outcome, text in pairs if not isinstance(outcome, Skipped)]
-    asked = []
-    for answer, text in zip(found, kept, strict=True):
-        if text is None and answer.document is not None:
-            asked.append(Asked(answer, partial(text_again, readers, _itself, answer.document)))
-        else:
-            asked.append(Asked(answer, partial(_itself, nothing if text is None else text)))
-    return asked
-
-
-_Anything = TypeVar("_Anything")
-
-
-def _itself(anything: _Anything) -> _Anything:
-    return anything
+    if typed is not None:
+        return typed
+    if document is None:
+        return Skipped("", Reason.UNEXTRACTED)  # a fingerprint has no text
+    return text_again(readers, lambda found: found, document)
 
 
 def _as_it_is_now(document: Document) -> Document | Skipped:
@@ -236,31 +209,41 @@ def _as_it_is_now(document: Document) -> Document | Skipped:
     return replace(document, source=now)
 
 
-def _ask(
-    index: Index, paths: Sequence[str], files: Sequence[str], given: dict[str, Any]
-) -> tuple[list[Outcome], Searched]:
+def _ask(index: Index, paths: Sequence[str], files: Sequence[str], given: dict[str, Any]) -> _Run:
     """Return the outcome of every question, and how the index was searched.
 
     `files` are the paths, or copies of them.
     """
-    from simdup.index.records import Searched
+    from simdup.index.query import with_sets
+    from simdup.index.records import Answer, Searched
+    from simdup.records import Skipped
 
-    similarity, k = options.one_threshold(given)
-    if given["parts"] is not None:
-        index.check_for_parts()
-    own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
-    verified, parts = not given["no_verify"], given["parts"]
-    settings = replace(own, similarity=similarity, k=k, verified=verified, parts=parts)
-    top, has_threshold = given["top"], given["similarity"] is not None or k is not None
-    is_nearest = top is not None and not has_threshold
+    settings, top = _settings(index, given), given["top"]
+    is_nearest = top is not None and given["similarity"] is None and settings.k is None
     how = {"settings": settings, "top": top, "is_any_alike": is_nearest}
     outcomes = _in_order(paths, files, *index.query_files(files, **how))
     names = [str(place) for place in range(len(given["texts"]))]
     outcomes += _in_order(given["texts"], names, *index.query_texts(given["texts"], **how))
     outcomes += [answer for row in given["rows"] for answer in index.query_rows(row, **how)]
-    if is_nearest:
-        return outcomes, Searched(settings, len(index), top, None)
-    return outcomes, _searched(settings, len(index), top)
+    typed = [*([None] * len(paths)), *given["texts"], *([None] * len(given["rows"]))]
+    size = len(index)
+    return _Run(
+        outcomes,
+        with_sets([each for each in outcomes if isinstance(each, Answer)]),
+        [text for text, each in zip(typed, outcomes, strict=True) if isinstance(each, Answer)],
+        [each for each in outcomes if isinstance(each, Skipped)],
+        Searched(settings, size, top, None) if is_nearest else _searched(settings, size, top),
+    )
+
+
+def _settings(index: Index, given: dict[str, Any]) -> Settings:
+    """Return the settings of an index with what was given on the command line."""
+    similarity, k = options.one_threshold(given)
+    if given["parts"] is not None:
+        index.check_for_parts()
+    own = index.at(index.settings.recipe.bits if given["bits"] is None else given["bits"])
+    verified, parts = not given["no_verify"], given["parts"]
+    return replace(own, similarity=similarity, k=k, verified=verified, parts=parts)
 
 
 def _searched(settings: Settings, documents: int, top: int | None) -> Searched:
@@ -307,9 +290,10 @@ def _in_order(
     return outcomes
 
 
-def _summary(found: Sequence[Answer], searched: Searched) -> list[str]:
+def _summary(run: _Run) -> list[str]:
     from simdup.report.parts import parts_counted
 
+    found, searched = run.answers, run.searched
     matches = sum(len(answer.matches) for answer in found)
     answered = sum(bool(answer.matches) for answer in found)
     lines = [

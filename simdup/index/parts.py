@@ -83,6 +83,11 @@ class Candidate(NamedTuple):
     others: int
     """How many other texts hold as much of it, if the own share is too small."""
 
+    @property
+    def is_file(self) -> bool:
+        """Whether its text can be read again; one that was given by itself cannot."""
+        return os.path.isabs(self.document.path)
+
 
 def candidates(file: IndexFile, queries: Queries, settings: Settings) -> list[Candidates]:
     """The candidates of each query, by samples.
@@ -255,34 +260,44 @@ def decided(
     `text` is that of the question, unless it is a file. Where a text cannot be read as it was,
     the samples decide.
     """
-    source = _Source(question, text, [each.document for each in asked], settings)
-    counts = np.array([each.features for each in source.documents], np.int64)
-    pairs = np.array(
-        [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(asked, 1)],
-        np.int64,
-    ).reshape(-1, 2)
-    can_read = np.array([os.path.isabs(each.document.path) for each in asked], bool)
-    least = settings.parts or 1.0
-    made = verified_parts(pairs[can_read], counts, least, settings.recipe, source, silent)
-    those = [asked[place - 1] for place in made.pairs.max(axis=1, initial=0).tolist()]
-    figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
-    exact = [
-        FoundPart(each.document, each.is_whole, share, start, end, is_exact=True)
-        for each, share, (start, end) in figures
-    ]
+    files = [each for each in asked if each.is_file]
+    source = _Source(question, text, [each.document for each in files], settings)
+    exact = _read_again(files, source, settings)
+    unread = [each for place, each in enumerate(files, 1) if source.lost & {0, place}]
+    unread += [each for each in asked if not each.is_file]
     estimated = [
-        FoundPart(each.document, each.is_whole, each.share)
-        for place, (each, readable) in enumerate(zip(asked, can_read.tolist(), strict=True), 1)
-        if each.share >= least and (not readable or source.lost & {0, place})
+        (each, FoundPart(each.document, each.is_whole, each.share))
+        for each in unread
+        if each.share >= (settings.parts or 1.0)
     ]
-    found = {part.document.path: part for part in (*estimated, *exact)}
-    by_path = {each.document.path: each for each in asked}
+    found = {each.document.path: (each, part) for each, part in (*estimated, *exact)}
     parts = [
         part
-        for path, part in found.items()
-        if _is_own(by_path[path], part.share, settings) and not _is_version(part, question)
+        for each, part in found.values()
+        if _is_own(each, part.share, settings) and not _is_version(part, question)
     ]
     return tuple(sorted(parts, key=_order))
+
+
+def _read_again(
+    files: Sequence[Candidate], source: _Source, settings: Settings
+) -> list[tuple[Candidate, FoundPart]]:
+    """The candidates that are what they seem to be, as their files are now.
+
+    Text 0 of `source` is the question, and the others are those of the files.
+    """
+    counts = np.array([each.features for each in source.documents], np.int64)
+    pairs = np.array(
+        [(0, place) if each.is_whole else (place, 0) for place, each in enumerate(files, 1)],
+        np.int64,
+    ).reshape(-1, 2)
+    made = verified_parts(pairs, counts, settings.parts or 1.0, settings.recipe, source, silent)
+    those = [files[place - 1] for place in made.pairs.max(axis=1).tolist()]
+    figures = zip(those, made.shares.tolist(), made.places.tolist(), strict=True)
+    return [
+        (each, FoundPart(each.document, each.is_whole, share, start, end, is_exact=True))
+        for each, share, (start, end) in figures
+    ]
 
 
 def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:

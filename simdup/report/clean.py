@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections import Counter
-from itertools import groupby
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, TypeVar
 
 from simdup.clean.decide import PREFERRED
 from simdup.clean.records import WHOLE_FOLDER, Act, Action, Left
@@ -37,6 +36,8 @@ _KINDS = {
     Kind.NEAR: "similar",
 }
 
+AnyLine = TypeVar("AnyLine", Action, Left)
+
 _WIDEST_ACT = max(len(each.value) for each in Act)
 
 
@@ -48,15 +49,9 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
     """
     top = common_folder(plan.header.roots)
     whole = _whole_folders(plan.actions)
-    rows: list[Action | Left] = [*plan.actions, *plan.left]
-    ordered = sorted(rows, key=lambda each: (each.group, each.line))
-    shown = []
-    for group, found in groupby(ordered, key=lambda each: each.group):
-        each = list(found)
-        actions = [one for one in each if isinstance(one, Action) and one.why not in whole]
-        left = [one for one in each if isinstance(one, Left)]
-        if actions or (left and look.is_verbose):
-            shown.append((group, actions, left))
+    actions_of = _by_group(each for each in plan.actions if each.why not in whole)
+    left_of = _by_group(plan.left)
+    shown = sorted({*actions_of, *(left_of if look.is_verbose else ())})
     if whole or shown:
         yield f"below {printable(top)}:"
         yield ""
@@ -65,10 +60,18 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
         yield f"{look.painted('Folder', HEADING)}: {printable(_short(why, top))}"
         yield f"  {_act(actions[0].act, look)}  {files}"
         yield ""
-    for group, actions, left in shown:
+    for group in shown:
         yield look.painted(f"Group {group}", HEADING)
-        yield from _group(actions, left, top, look)
+        yield from _group(actions_of[group], left_of[group], top, look)
         yield ""
+
+
+def _by_group(lines: Iterable[AnyLine]) -> defaultdict[int, list[AnyLine]]:
+    """The lines of a plan for each group, in the order of the plan file."""
+    found = defaultdict[int, list[AnyLine]](list)
+    for each in sorted(lines, key=lambda each: each.line):
+        found[each.group].append(each)
+    return found
 
 
 def _whole_folders(actions: Iterable[Action]) -> dict[str, list[Action]]:

@@ -151,6 +151,13 @@ def test_a_skipped_group_is_left_as_not_reviewed():
     assert (whys(plan)["b"], whys(plan)["c"]) == (NOT_REVIEWED, NOT_REVIEWED)
 
 
+def test_a_group_that_nobody_is_asked_about_stays_as_it_is():
+    plan = numbered([], [left(1, "a", "changed since the scan")], HEADER)
+
+    assert asked(review(plan)) is None
+    assert written(review(plan)) == plan
+
+
 def test_ignored_pairs_stay():
     assert whys(answered(IGNORE))["b"] == NO_DUPLICATE
 

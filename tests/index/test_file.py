@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from failing import Failing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -692,29 +693,6 @@ def test_damaged_bytes_are_an_error_or_a_right_answer(filled, damage, seed):
             assert answer == right or (
                 isinstance(answer, str) and answer.startswith(f"{filled!r}: ")
             )
-
-
-class Failing:
-    """A connection that runs some statements and then fails at every one."""
-
-    def __init__(self, connection, left):
-        self.connection, self.left = connection, left
-
-    def __getattr__(self, name):
-        return getattr(self.connection, name)
-
-    def _failing(self):
-        self.left -= 1
-        if self.left < 0:
-            raise sqlite3.OperationalError("disk I/O error")
-
-    def execute(self, *arguments):
-        self._failing()
-        return self.connection.execute(*arguments)
-
-    def executemany(self, sql, rows):
-        self._failing()
-        return self.connection.executemany(sql, rows)
 
 
 def test_a_batch_that_fails_at_any_statement_changes_nothing(filled):

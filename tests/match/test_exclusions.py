@@ -50,6 +50,11 @@ def test_members_may_exclude_each_other_and_texts_of_other_groups():
     assert reassigned([0, 0, 0, 3, 3], [0, 4], [1, 3]) == [0, 0, 0, 3, 3]
 
 
+def test_a_representative_that_excludes_nobody_stays_whatever_its_rank():
+    assert reassigned([0, 0, 0, 3, 3], [1, 2], rank=[4, 3, 2, 1, 0]) == [0, 0, 0, 3, 3]
+    assert reassigned([0, 0, 0, 3, 3], [0, 4], rank=[4, 3, 2, 1, 0]) == [0, 0, 0, 3, 3]
+
+
 def test_where_every_text_excludes_another_one_the_group_loses_a_text():
     # 0-1 and 2-3: whoever represents them, one is left.
     assert reassigned([0, 0, 0, 0], [0, 1], [2, 3]) == [0, 1, 0, 0]

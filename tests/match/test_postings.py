@@ -154,10 +154,14 @@ def test_only_pairs_with_a_reference_count(seed):
     assert not set(found.pairs[:, 0].tolist()) & references
     one_side = {pair for pair in pairs_of(together(documents)) if (pair[0] + pair[1]) % 2}
     having = Counter(value for each in documents for value in each)
-    for i, j in one_side:
-        shared = sum(having[value] <= MOST_TOGETHER for value in documents[i] & documents[j])
-        if shared >= needed(documents[i], documents[j]):
-            assert (i, j) in pairs_of(found)
+    expected = {
+        (i, j)
+        for i, j in one_side
+        if sum(having[value] <= MOST_TOGETHER for value in documents[i] & documents[j])
+        >= needed(documents[i], documents[j])
+    }
+    assert expected
+    assert expected <= pairs_of(found)
 
 
 @both_ways

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from changes import Mutant, mutants_of
+from enclosed import enclose
 from hypothesis import Phase, settings
 from modules import MODULES, accepted
 
@@ -99,6 +100,7 @@ class Worker:
         code = 3
         try:
             os.setsid()
+            enclose()
             os.chdir(self.folder)
             sys.path.insert(0, str(self.folder))
             os.environ |= {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
