@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from dataclasses import fields
@@ -70,7 +71,8 @@ class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since c
 class OptionalValue(click.Option):
     """An option whose value may be left out: the next argument is its value only if it fits.
 
-    `flag_value` is the value then. Click itself would take any argument, also a file.
+    `flag_value` is the value then. Click itself would take any argument, also a file. A number
+    that names no file is meant as a value, so that a wrong one is told.
     """
 
     def __init__(self, *args: Any, flag_value: str, **attributes: Any) -> None:
@@ -88,10 +90,13 @@ class OptionalValue(click.Option):
         return found
 
     def _fits(self, following: Sequence[str]) -> bool:
-        try:
-            return bool(following) and self.type.convert(following[0], None, None) is not None
-        except click.BadParameter:
-            return False
+        for text in following:
+            try:
+                return self.type.convert(text, None, None) is not None
+            except click.BadParameter:
+                is_number = re.fullmatch(r"[\d.]+%?", text) is not None
+                return is_number and not os.path.lexists(text)
+        return False
 
 
 def size_bytes(text: str) -> int:

@@ -554,6 +554,17 @@ def test_a_share_can_be_asked_for(run, library, write):
     assert b"49.5 % of it is in" in run("query", library, "half.txt", "--parts", "40%").out
 
 
+@pytest.mark.parametrize("share", ["1.5", "0", "150%", "1.2.3"])
+def test_a_number_that_is_no_share_is_told_unless_it_is_a_file(run, library, write, share):
+    ended = run("query", library, "page.txt", "--parts", share)
+    write(share, "some text")
+    named = run("query", library, "page.txt", "--parts", share)
+
+    assert ended.code == 2
+    assert ended.err.decode().startswith(f"simdup: Invalid value for '--parts': '{share}' ")
+    assert f"{share}: " in named.out.decode()
+
+
 def test_documents_that_were_too_many_to_be_read_are_said(run, library, write, monkeypatch):
     write("in/second.txt", words(4) + " " + words(60) + " " + words(61))
     assert run("index", "add", library, "in/second.txt", "-q").code == 0

@@ -885,6 +885,19 @@ def test_an_index_that_its_user_has_opened_to_others_stays_so(filled):
     assert stat.S_IMODE(os.stat(filled).st_mode) == 0o644
 
 
+def test_a_segment_that_only_an_index_of_its_table_names_is_damage(filled):
+    expected = asked_for_everything(filled)
+    sql = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+    ((root,),), ((other,),) = (by_sql(filled, sql, each) for each in ("segments", "block_0"))
+    ((size,),) = by_sql(filled, "PRAGMA page_size")
+    by_sql(filled, "DELETE FROM block_0")  # its page is that of an empty table
+    data = bytearray(Path(filled).read_bytes())
+    data[(root - 1) * size : root * size] = data[(other - 1) * size : other * size]
+    Path(filled).write_bytes(data)
+
+    assert_found_and_harmless(filled, expected)
+
+
 # What somebody else may have put in
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n"
