@@ -1,6 +1,6 @@
-"""Objects of JSON that a person or an older simdup wrote, read field by field and checked.
+"""Reads JSON objects that a person or an older simdup wrote, and checks every field.
 
-Also how a path is written there, whose name may be no Unicode.
+Also writes a path as JSON fields, since the name of a file may be no valid Unicode.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Fields:
         return self.each(key) if self.has(key) else iter(())
 
     def maybe(self, key: str, read: Callable[[str], Value]) -> Value | None:
-        """The field as `read` returns it, a method of this object; None if missing or null."""
+        """The field, read by the method `read` of this object; None if it is missing or null."""
         return read(key) if self.has(key) else None
 
     def path(self, key: str = "path") -> str:

@@ -70,13 +70,13 @@ class Source:
     is_reference: bool = False
     """Found under `--against`: compared only with files that are not."""
     links: int = 0
-    """The names that the file has, hard links that is; 0 if unknown, and then so is `device`."""
+    """The number of its names (hard links); 0 if unknown, and then `device` is unknown too."""
     archive: Source | None = None
-    """The archive that holds the file as a member, whose times and inode these are; None for a
-    file of its own. The path of a member is that of the archive, "!/" and the name in it."""
+    """The archive that the file is a member of, and whose times and inode it has here; None for
+    a file on the disk. The path of a member is the archive's, then "!/", then its name inside."""
 
     def __reduce__(self) -> tuple[Callable[..., Source], tuple[Any, ...]]:
-        """What pickle keeps; twice as fast as what a frozen class has by itself."""
+        """Return what pickle stores; twice as fast as what a frozen class returns by default."""
         return new_source, _values_of_source(self)
 
 
@@ -130,13 +130,13 @@ class Document:
     """What its content shows it to be, if such files are compared for identity only: one of the
     names in `text.noise`."""
     packing: str | None = None
-    """How the file is packed: one of PACKINGS. All above but `bytes_digest` is said of what is
-    packed in it."""
+    """How the file is packed: one of PACKINGS. All fields above but `bytes_digest` describe what
+    is packed in it."""
     doubt: str | None = None
     """Why the text may not be what its author wrote: one of the names in `text.doubt`."""
 
     def __reduce__(self) -> tuple[Callable[..., Document], tuple[Any, ...]]:
-        """What pickle keeps; twice as fast as what a frozen class has by itself."""
+        """Return what pickle stores; twice as fast as what a frozen class returns by default."""
         return new_document, _values_of_document(self)
 
     @property
@@ -313,7 +313,7 @@ class Candidates:
     pairs: int
     """The number of candidate pairs."""
     k: int | None = None
-    """Pairs within this many bits were candidates; None if those were that share rare features."""
+    """Pairs within this many bits were candidates; None if pairs that share rare features were."""
     wanted: int | None = None
     """The distance that `similarity` asks for, with its margin; more than `k` if the search was
     narrowed because it would have given too many pairs."""
@@ -370,8 +370,8 @@ class ScanResult:
     complete: bool = True
     """False if the scan was interrupted; then there are no groups."""
     patterns: tuple[Group, ...] = ()
-    """Families of siblings: no member is a near-duplicate of the first, and each one is alike to
-    it. A text with several copies is there once. Numbers go on after the groups."""
+    """Families of siblings: each member is alike to the first, and none is a near-duplicate of
+    it. A text with several copies is listed once. Their numbers continue those of the groups."""
     base: str | None = None
     """The absolute folder to which relative paths refer; None if unknown."""
     roots: tuple[str, ...] | None = None
@@ -380,8 +380,8 @@ class ScanResult:
     """The paths that were searched for references."""
 
     parts: tuple[Part, ...] = ()
-    """Texts that stand in larger ones, by larger text and place; none unless asked for. Of
-    several files with one text, the same one stands for all."""
+    """Texts that stand in larger ones, ordered by larger text and place; empty unless asked for.
+    One file stands for all files with the same text."""
 
     folders: tuple[FolderPair, ...] = ()
     """Folders with most of their files in another folder, the most copies first."""
@@ -425,10 +425,11 @@ def maker(cls: type[_Record], name: str) -> Callable[..., _Record]:
     """Return a function that makes records of a frozen class, three times as fast as the class.
 
     A frozen class sets its fields by a call for each. So the record is made with the same fields
-    by a class that is not frozen, and then changes its class. All fields are to be given. `name`
+    by a class that is not frozen, and then changes its class. All fields must be given. `name`
     is what this module calls the function, so that pickle finds it.
     """
-    thawed = make_dataclass(f"_{cls.__name__}", _names_of(cls), slots=True)
+    names = _names_of(cls)
+    thawed = make_dataclass(f"_{cls.__name__}", names, slots=True, repr=False, eq=False)
 
     def made(*values: object) -> _Record:
         record: Any = thawed(*values)

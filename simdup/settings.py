@@ -13,9 +13,9 @@ from simdup.errors import BadValueError
 from simdup.recipe import Recipe
 from simdup.theory import UNRELATED, chance_distance, threshold
 
-#: From this exact cosine on, two documents may be near-duplicates unless the user says otherwise;
-#: short and very long ones from more (`match.own_share.least_similarity`). Measured by
-#: tests/bench/choices.py, as OWN_SHARE.
+#: Two documents with at least this exact cosine may be near-duplicates, unless the user says
+#: otherwise; short and very long ones need more (`match.own_share.least_similarity`). Measured by
+#: tests/bench/choices.py, like OWN_SHARE.
 SIMILARITY = 0.35
 
 #: The least own share of near-duplicates: how much of what they share is theirs alone, see
@@ -26,7 +26,7 @@ OWN_SHARE = 0.6
 PARTS = 0.8
 
 #: Where nothing is verified, the distance stands for at least this similarity: unrelated texts of
-#: one kind, as laws, reach .2 to .3, and nothing else tells them apart then.
+#: one kind, such as laws, reach .2 to .3, and nothing else tells them apart then.
 BARE_SIMILARITY = 0.6
 
 #: Where nothing is verified, this share of unrelated pairs may be within the distance, at most:
@@ -70,7 +70,7 @@ class Converter:
 
     @classmethod
     def of(cls, text: str) -> Converter:
-        """The converter that EXT=COMMAND names. Raises ValueError for what is none."""
+        """The converter that EXT=COMMAND names. Raises ValueError for any other string."""
         ending, _, command = text.partition("=")
         ending = ending.strip().lstrip(".").lower()
         if not ending or "/" in ending or not command.strip():
@@ -103,12 +103,12 @@ class Settings:
     formats: tuple[str, ...] = FORMATS
     """The documents whose text is extracted."""
     converters: tuple[Converter, ...] = ()
-    """Programs that extract others; they come before `formats`."""
+    """Programs that extract the text of other files; they are asked before `formats`."""
     own_share: float = OWN_SHARE
     """The least share of what two near-duplicates have in common that is theirs alone; 0: any."""
     parts: float | None = None
     """The least share of a text's distinct shingles that stand in a larger text of which it is a
-    part, see `match.parts`; None: nobody asks for parts."""
+    part, see `match.parts`; None: no parts are looked for."""
 
     def __post_init__(self) -> None:
         """Refuse bad values; a `k` that is given decides without verification."""
@@ -129,7 +129,7 @@ class Settings:
         object.__setattr__(self, "verified", self.verified and self.k is None)
 
     def _check_parts(self) -> None:
-        """Raise ValueError for a share of parts that is none, or that nothing can decide."""
+        """Raise ValueError for an impossible share, and for settings that cannot find parts."""
         if self.parts is None:
             return
         if not 0 < self.parts <= 1:

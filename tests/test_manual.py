@@ -184,16 +184,21 @@ def test_every_exit_code_is_in_the_manual():
     assert re.findall(r"^\| (\d+) \|", table, re.MULTILINE) == ["0", "1", "2", "3", "70", "130"]
 
 
+def check_tests(lines):
+    """Each line names tests that there are."""
+    for line in lines:
+        tests = re.findall(r"\[`(\w+)`\]\(../../(tests/.*?\.py)\)", line)
+        assert tests, line
+        for name, path in tests:
+            assert f"\ndef test_{name}(" in (ROOT / path).read_text("utf-8"), name
+
+
 @pytest.mark.parametrize(("page", "least"), [("reliability", 30), ("clean", 12)])
 def test_every_promise_has_its_tests(page, least):
     promises = re.findall(r"^1\. .*\n   (.*)$", PAGES[page], re.MULTILINE)
 
     assert len(promises) >= least
-    for line in promises:
-        tests = re.findall(r"\[`(\w+)`\]\(../../(tests/.*?\.py)\)", line)
-        assert tests, line
-        for name, path in tests:
-            assert f"\ndef test_{name}(" in (ROOT / path).read_text("utf-8"), name
+    check_tests(promises)
 
 
 def test_every_loss_of_another_program_has_its_test():
@@ -202,11 +207,7 @@ def test_every_loss_of_another_program_has_its_test():
     )
 
     assert len(rows) > 15
-    for row in rows:
-        tests = re.findall(r"\[`(\w+)`\]\(../../(tests/.*?\.py)\)", row)
-        assert tests, row
-        for name, path in tests:
-            assert f"\ndef test_{name}(" in (ROOT / path).read_text("utf-8"), name
+    check_tests(rows)
 
 
 # The pages themselves

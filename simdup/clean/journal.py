@@ -12,7 +12,7 @@ import os
 import platform
 import re
 from binascii import crc32
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from hashlib import blake2b
@@ -293,38 +293,26 @@ def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
         yield
         return
     folder = os.path.dirname(os.path.abspath(journal)) if journal else str(default_folder())
-    held: dict[tuple[int, int], int] = {}
-    try:
-        if journal is None:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-        for path in (folder, *roots):
-            with suppress(*_NO_LOCK if path != folder else ()):
-                descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-                identity = identity_of(os.fstat(descriptor))
-                if held.setdefault(identity, descriptor) != descriptor:
-                    os.close(descriptor)
-        for descriptor in held.values():
+    folders: dict[tuple[int, int], int] = {}
+    with ExitStack() as held:
+        try:
+            if journal is None:
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+            for path in (folder, *roots):
+                with suppress(*_NO_LOCK if path != folder else ()):
+                    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+                    held.callback(os.close, descriptor)
+                    folders[identity_of(os.fstat(descriptor))] = descriptor
+        except OSError as error:
+            raise InputError(f"{error.filename or folder!r}: {reason_of(error)}") from None
+        for descriptor in folders.values():
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise InputError("another `simdup clean` or `undo` is under way here") from None
             except OSError:
                 continue  # of a file system that has no locks
-    except OSError as error:
-        _close(held.values())
-        raise InputError(f"{error.filename or folder!r}: {reason_of(error)}") from None
-    except InputError:
-        _close(held.values())
-        raise
-    try:
         yield
-    finally:
-        _close(held.values())
-
-
-def _close(descriptors: Iterable[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
 
 
 def machine() -> str:

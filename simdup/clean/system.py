@@ -31,7 +31,7 @@ HAS_FOLDERS = os.open in os.supports_dir_fd
 _OPENAT2 = 437
 _RESOLVE_NO_SYMLINKS = 0x04
 
-# What a kernel or file system without a system call, or without one of its flags, answers.
+# Errors by which a kernel or file system says that it lacks a system call or one of its flags.
 _LACKING = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
 
 
@@ -40,7 +40,7 @@ class Place:
     """A name in an open folder: what it leads to does not change when the folder is renamed."""
 
     folder: int | None
-    """A descriptor; None on a system without such, where `name` is the whole path."""
+    """Its descriptor; None where the system has none for folders: `name` is the whole path then."""
     name: str
     path: str
     """The absolute path, for messages and journals."""
@@ -85,16 +85,16 @@ class Place:
         return identity_of(self.status())
 
     def link_to(self, new: Place) -> None:
-        """Give what has the name a second one, which nothing has. Raises FileExistsError."""
+        """Give the file a second name, which must be free. Raises FileExistsError."""
         folders = {"src_dir_fd": self.folder, "dst_dir_fd": new.folder}
         os.link(self.name, new.name, **folders, follow_symlinks=False)
 
     def replace(self, other: Place) -> None:
-        """Take the name of something else, which has no name then. Raises OSError."""
+        """Rename the file, over whatever has the other name. Raises OSError."""
         os.replace(self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder)
 
     def unlink(self) -> None:
-        """Take the name away. Raises OSError."""
+        """Unlink the name. Raises OSError."""
         os.unlink(self.name, dir_fd=self.folder)
 
     def close(self) -> None:
@@ -174,7 +174,7 @@ _HAS_OPENAT2 = {_OPENAT2}
 
 
 def rename_new(source: Place, target: Place) -> None:
-    """Give what has a name another name, which nothing has. Raises FileExistsError and OSError.
+    """Rename a file; the new name must be free. Raises FileExistsError and OSError.
 
     On a file system without such a rename the file has both names for a moment.
     """

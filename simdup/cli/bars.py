@@ -1,4 +1,4 @@
-"""Bars on a terminal that show how far a run is; apart, because tqdm is slow to import."""
+"""Progress bars on a terminal; a module of their own, because tqdm is slow to import."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
 
     @staticmethod
     def status_printer(file: Any) -> Callable[[str], None]:
-        """Return what writes a line over the last one, all of it even if Ctrl-C cut that short."""
+        """Return a function that writes a line over the whole last one, even after Ctrl-C."""
         width = 0
 
         def show(line: str) -> None:

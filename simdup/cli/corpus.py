@@ -259,9 +259,8 @@ def _ids_of(result: CorpusResult, gone: Dropped, field: str | None) -> list[Any]
 
     from simdup.corpus.scan import identities_of
 
-    return (
-        None if field is None else identities_of(result, field, concatenate((gone.rows, gone.like)))
-    )
+    rows = concatenate((gone.rows, gone.like))
+    return None if field is None else identities_of(result, field, rows)
 
 
 def _on_spark(files: tuple[str, ...], settings: Settings, given: dict[str, Any]) -> Balance:

@@ -94,7 +94,7 @@ def load_kernels_if_worth(
 
 
 def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
-    """Whether there are kernels, and this work with all before it is worth loading them."""
+    """Whether there are kernels, and this work and all before it are worth loading them."""
     is_enough = _ACCOUNT.done + _share(characters, words) > 1
     return is_enough and not _ACCOUNT.is_broken and is_installed()
 

@@ -554,8 +554,8 @@ def split_lists(keys: Words, most: int) -> tuple[NDArray[np.uint32], Indices, Wo
 def pairs_of_neighbours(keys: Words, neighbours: int, paired: int, below: np.uint64) -> Words:
     """What `postings.neighbours` returns of sorted keys, in another order.
 
-    A text has no pairs of values that are more than one place apart if it then had more than
-    `paired`. Only hashes below `below` count.
+    Each value of a text is paired with the next one, and with more, up to `neighbours`, as long
+    as the text has at most `paired` pairs. Only hashes below `below` count.
     """
     found, count, begin = np.empty(len(keys), np.uint64), 0, 0
     while begin < len(keys):

@@ -1,4 +1,4 @@
-"""Tasks in, the results of a function in their order out, by several processes.
+"""Tasks in, the results of a function out, in the order of the tasks, by several processes.
 
 Workers are spawned, not forked, so that no thread or lock of the parent is copied. Few tasks
 are under way at a time, so that their data fits in memory. The parent starts no thread: where

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Digests = NDArray[np.uint64]
 
-# For so many rows of each fault a report can say where they are.
+# A report says where so many rows of each fault are.
 MOST_FAULTY = 1000
 
 
@@ -49,7 +49,7 @@ class HowToFingerprint(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings) -> HowToFingerprint:
-        """How rows are fingerprinted that these settings compare."""
+        """How rows are fingerprinted for a scan with these settings."""
         # Where exact similarities decide, more bits sieve chance candidates.
         recipe = sieve_recipe(settings.recipe) if settings.verified else settings.recipe
         has_parts = settings.parts is not None
@@ -120,7 +120,7 @@ def fingerprint_chunk(chunk: Chunk, how: HowToFingerprint) -> FingerprintedChunk
 
 
 def text_digests(texts: Iterable[str]) -> Digests:
-    """128 bits for each text, whatever its line ends and byte-order mark: (n, 2)."""
+    """128 bits for each text, (n, 2); line endings and byte-order marks make no difference."""
     digests = b"".join(map(_digest, texts))
     return np.frombuffer(digests, np.uint64).reshape(-1, 2)
 
@@ -211,7 +211,7 @@ class CollectedPrints:
             parts.append(column)
 
     def joined(self) -> TextFingerprints:
-        """Return all of it, once: the parts of a column are freed before the next is joined."""
+        """Return all that was added. Call it once: each column is freed before the next is made."""
         rows, counts, digests, of_texts, begins, sizes = _popped(self.columns)
         sketches = None if self.pile is None else self.pile.pooled(begins, sizes)
         return TextFingerprints(rows, counts, digests, of_texts, sketches)
@@ -258,7 +258,7 @@ class _Collector:
                 self.faulty.append(Faulty(self.tables[index].path, flaw))
 
     def joined(self) -> FingerprintedRows:
-        """Return all of it, once."""
+        """Return all that was added. Call it once: it frees what it returns."""
         return FingerprintedRows(
             ComparedRows(self.tables, np.cumsum([0, *self.counts]), *_popped(self.columns)),
             self.prints.joined(),

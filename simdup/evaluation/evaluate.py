@@ -79,7 +79,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     bare scans. Own shares are measured within the collection of each pair. Figures are means
     over `draws` independent fingerprints, the recipe's own among them. With `precision` the
     farthest thresholds that keep it are recommended. Raises InputError for broken labels,
-    ValueError for arguments that cannot be.
+    ValueError for impossible arguments.
     """
     began = perf_counter()
     if pairs is not None and clusters is not None:
@@ -199,7 +199,7 @@ class _Evaluator:
     def _exact(
         self, settings: Settings, features: Features, rows: Rows, similarities: Numbers
     ) -> _Exact:
-        """What the texts say of the pairs. Own shares are computed where they may matter."""
+        """The exact similarities of all pairs, and own shares where these may matter."""
         exact = _Exact(
             similarities,
             features.counts[self.labels.pairs].min(axis=1),

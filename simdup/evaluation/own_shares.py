@@ -1,6 +1,6 @@
-"""Labelled pairs in, out comes how much of what each pair shares is theirs alone.
+"""Labelled pairs in, their own shares out: how much of what a pair shares is theirs alone.
 
-That depends on which other texts lie beside a pair: a scan would meet all texts of its collection.
+An own share depends on the other texts of a collection, as in a scan of all its files.
 """
 
 from __future__ import annotations

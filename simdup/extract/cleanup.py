@@ -1,4 +1,4 @@
-"""Text as readers of documents collect it in, tidied text out; `NotReadable` says why none is.
+"""Text as readers collect it in, tidied text out; `NotReadable` says why there is none.
 
 A reader turns the bytes of one kind of file into its text, or raises `NotReadable`, and no
 other error, whatever the bytes are.

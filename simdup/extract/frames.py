@@ -23,7 +23,7 @@ _ELEMENTS = _FRAMES | _OUTER | _CONTENT | {_HEADER, "form"}
 # What elements are, unless they say that they are something else.
 _SHOWN = frozenset(("menu", "dialog"))
 
-# Blanks before a quote and after it are told apart by the quote, so that many are looked at once.
+# The second blanks belong to the quote, so that no run of blanks can be divided in several ways.
 _ROLE = re.compile(r"\srole\s*=\s*(?:[\"']\s*)?([a-z]+)", re.IGNORECASE)
 _SEARCH = re.compile(r"search", re.IGNORECASE)
 _HINTS = ("<main", "<nav", "<aside", "<footer", "<article", "search", "role=")

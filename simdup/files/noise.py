@@ -45,16 +45,10 @@ BY_NAME = {
     ),
 }
 
-_NAMES = {glob: kind for kind, globs in BY_NAME.items() for glob in globs if not {*"*/"} & {*glob}}
-_ENDINGS = {
-    glob[1:]: kind
-    for kind, globs in BY_NAME.items()
-    for glob in globs
-    if glob[0] == "*" and not {*"*/"} & {*glob[1:]}
-}
-_IN_FOLDERS = tuple(
-    (glob, kind) for kind, globs in BY_NAME.items() for glob in globs if "/" in glob
-)
+_GLOBS = [(glob, kind) for kind, globs in BY_NAME.items() for glob in globs]
+_IN_FOLDERS = [(glob, kind) for glob, kind in _GLOBS if "/" in glob]
+_ENDINGS = {glob[1:]: kind for glob, kind in _GLOBS if glob[0] == "*" and "/" not in glob}
+_NAMES = {glob: kind for glob, kind in _GLOBS if glob[0] != "*" and "/" not in glob}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

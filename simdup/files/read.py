@@ -115,7 +115,7 @@ class SkipError(Exception):
 def edition(
     encoding: str | None, formats: Sequence[str], converters: Sequence[Converter]
 ) -> dict[str, str]:
-    """Keys of all that decides the text of a file: they differ whenever it may be another."""
+    """Keys of all that decides the text of a file: they differ whenever the text may differ."""
     return {
         "reader": edition_of_texts(encoding),
         "documents": edition_of_documents(formats, converters),
@@ -274,7 +274,7 @@ def _extracted(data: bytes, inner: _Inner, readers: Readers) -> _Content | None:
     except ReaderFailed as failed:
         raise SkipError(Reason.UNREADABLE, failed.reason) from None
     except NotReadable as trouble:
-        # The format is always known of what a reader has refused.
+        # A reader refuses only files whose format is known.
         refused = readers.kind(data, inner.name, is_file=inner.is_file) or ""
         raise _NoTextError(trouble, refused, data) from None
     if found is None:

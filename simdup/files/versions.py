@@ -13,6 +13,7 @@ import os
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
@@ -216,8 +217,7 @@ class Names:
     def __init__(self, documents: Sequence[Document]) -> None:
         """Keep the documents; names are counted when they are first needed."""
         self._documents = documents
-        self._whole: Counter[str] | None = None
-        self._stems: dict[str, Counter[str]] | None = None
+        self._stems: dict[str, Counter[str]] = {}
 
     def chain(self, group: Group) -> _Chain | None:
         """The texts of a group from the oldest to the newest, if names or times tell that."""
@@ -244,27 +244,29 @@ class Names:
         if not are_told_apart:
             names = {os.path.basename(each.document.path) for each in named}
             own = sum(os.path.basename(path) in names for path in inside)
-            if sum(map(self._with_name, names)) > own:
+            if sum(self._with_name[name] for name in names) > own:
                 return False
         folders, stem = {each.folder for each in named}, named[0].stem
         own = stems_of(path for path in inside if os.path.dirname(path) in folders).count(stem)
         return sum(self._in_folder(folder)[stem] for folder in folders) <= own
 
-    def _with_name(self, name: str) -> int:
-        """The number of documents with this name, in any folder."""
-        if self._whole is None:
-            self._whole = Counter(os.path.basename(each.path) for each in self._documents)
-        return self._whole[name]
+    @cached_property
+    def _with_name(self) -> Counter[str]:
+        """The number of documents with each name, in any folder."""
+        return Counter(os.path.basename(each.path) for each in self._documents)
+
+    @cached_property
+    def _paths(self) -> dict[str, list[str]]:
+        """The paths of the documents in each folder."""
+        found: dict[str, list[str]] = {}
+        for each in self._documents:
+            found.setdefault(os.path.dirname(each.path), []).append(each.path)
+        return found
 
     def _in_folder(self, folder: str) -> Counter[str]:
         """The number of documents in a folder, by stem."""
-        if self._stems is None:
-            self._stems = {}
-            self._of_folder: dict[str, list[str]] = {}
-            for each in self._documents:
-                self._of_folder.setdefault(os.path.dirname(each.path), []).append(each.path)
         if folder not in self._stems:
-            self._stems[folder] = Counter(stems_of(self._of_folder.get(folder, ())))
+            self._stems[folder] = Counter(stems_of(self._paths.get(folder, ())))
         return self._stems[folder]
 
 

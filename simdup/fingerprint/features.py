@@ -134,7 +134,7 @@ def _needs_whole_text(recipe: Recipe) -> bool:
 
 
 def _field_features(texts: Sequence[str], recipe: Recipe) -> Features:
-    """The features of records: those of each field, told apart by its number.
+    """The features of records: the features of each field, marked with its number.
 
     A feature of a field with weight w is w features, so that all that follows counts it w times.
     """

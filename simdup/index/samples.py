@@ -224,7 +224,7 @@ def run_of(file: IndexFile, own: int) -> Run:
     """Read a run without its hashes. Raises InputError if it is damaged."""
     sql = "SELECT low, high, size, live, documents, counts, checksum FROM runs WHERE id = ?"
     kinds = [(int, int, int, int, bytes, bytes, int)]
-    ((low, high, size, live, listed, kept, checksum),) = file.select(sql, own, kinds=kinds)
+    low, high, size, live, listed, kept, checksum = file.row(sql, own, kinds=kinds)
     is_sound = 0 < own < _RUNS and 0 < live <= size <= SIZE
     is_sound = is_sound and (len(listed), len(kept)) == (8 * size, 4 * size)
     if is_sound and crc32(kept, crc32(listed)) == checksum:

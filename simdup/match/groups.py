@@ -55,8 +55,8 @@ class Precedence:
     sizes: Indices
     """How many copies each one stands for: its similarities count as often."""
     content: NDArray[np.uint64]
-    """A number that says nothing but what the document is, such as a digest. It decides among
-    equally good ones wherever that makes a difference to the groups."""
+    """A number that depends on the content alone, such as a digest. It decides among equally good
+    documents wherever that makes a difference to the groups."""
 
     def take(self, some: Indices) -> Precedence:
         """Return the precedence of some of these documents."""

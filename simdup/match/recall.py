@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     Similarities = NDArray[np.float64]
     Truths = NDArray[np.bool_]
 
-#: Fewer texts are not measured: that would mean to read texts that nobody else needs. Their
-#: candidates are all pairs within a distance, whose recall is known in theory.
+#: With fewer texts nothing is measured, since texts would be read for that alone. Their candidates
+#: are all pairs within a distance, whose recall is known in theory.
 MEASURED_FROM = 1000
 
 #: The most texts of a sample, and one text in so many at most. Each costs about 12 ns of

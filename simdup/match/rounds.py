@@ -76,7 +76,7 @@ class Search(Generic[Pairs]):
     """The candidate pairs of some texts."""
 
     k: int | None
-    """The distance within which pairs are candidates; None if not distances decide."""
+    """The distance within which pairs are candidates; None if no distance decides."""
     pairs: Pairs
     is_complete: bool
     """Whether all candidates are there, so that nothing has to be searched again."""
@@ -87,7 +87,7 @@ class Round(Generic[Leaders]):
     """The outcome of one round of searching and comparing."""
 
     k: int | None
-    """The distance within which pairs were candidates; None if not distances decided."""
+    """The distance within which pairs were candidates; None if no distance decided."""
     decided: int
     """Pairs whose exact similarity was asked for."""
     leaders: Leaders

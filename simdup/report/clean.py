@@ -69,7 +69,7 @@ def render(plan: Plan, look: TerminalStyle = PLAIN) -> Iterator[str]:
 def _by_group(lines: Iterable[AnyLine]) -> defaultdict[int, list[AnyLine]]:
     """The lines of a plan for each group, in the order of the plan file."""
     found = defaultdict[int, list[AnyLine]](list)
-    for each in sorted(lines, key=lambda each: each.line):
+    for each in lines:
         found[each.group].append(each)
     return found
 

@@ -64,8 +64,8 @@ def found_lines(parts: Sequence[FoundPart]) -> Iterator[str]:
 
 def found_fields(question: str, part: FoundPart) -> dict[str, Any]:
     """A part that was found by a question, as fields of JSON."""
-    names = question, part.document.path
-    path, whole = names if part.is_whole else names[::-1]
+    found = part.document.path
+    path, whole = (question, found) if part.is_whole else (found, question)
     figures = {"share": part.share, "exact": part.is_exact, "start": part.start, "end": part.end}
     return path_fields(path) | path_fields(whole, "of") | figures
 

@@ -103,9 +103,9 @@ def render_csv(found: Sequence[Answer], *, has_parts: bool = False) -> Iterator[
             cells = *document_cells(match.document), *set_cells(match)
             yield csv_line((*about, *close, *cells, *more))
         for part in answer.parts:
-            names = printable(answer.question), printable(part.document.path)
-            path, whole = names if part.is_whole else names[::-1]
-            said = {"question": names[0], "kind": "part", "similarity": part.share, "path": path}
+            asked, name = printable(answer.question), printable(part.document.path)
+            path, whole = (asked, name) if part.is_whole else (name, asked)
+            said = {"question": asked, "kind": "part", "similarity": part.share, "path": path}
             said["exact"] = int(part.is_exact)
             place = whole, part.start, part.end
             yield csv_line((*(said.get(name, "") for name in COLUMNS), *place))

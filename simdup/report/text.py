@@ -455,7 +455,7 @@ def render_null(result: ScanResult) -> Iterator[bytes]:
 
 
 def render_fdupes_null(result: ScanResult) -> Iterator[bytes]:
-    """The names of files with the same bytes, as `render_null` has those of groups."""
+    """The names of files with the same bytes, in the form of `render_null`."""
     return null_names(identical_bytes(result.groups))
 
 

@@ -42,8 +42,8 @@ class Originals:
 def with_similarities(pairs: DataFrame, count: int, originals: Originals) -> DataFrame:
     """`count` pairs of texts, a and b, with their exact similarities; a distance is kept.
 
-    `least` is the similarity from which the two texts may be near-duplicates. Lazily. When it
-    runs, a row that no longer has its text raises InputError.
+    `least` is the similarity from which the two texts may be near-duplicates. Nothing is computed
+    yet. When Spark computes it, a row that no longer has its text raises InputError.
     """
     columns = [name for name in pairs.columns if name in {"a", "b", "distance"}]
     if count == 0:

@@ -1,11 +1,12 @@
 """One file's entry as bytes, and back, for stores and indexes.
 
-An entry begins with the file's inode, size and times. A letter says what follows. For a document,
-whose letter also says what `Document.noise` does: its confidence, damage, features, digests, the
-fingerprint (if it is kept there), the length of its sketch and this, and how it is written: the
-encoding's name, after how the file is packed as in "gz, utf-8", and on a line of its own why the
-text is doubtful. For a skipped file: the reason and its detail, preceded for a document without
-text by the digest of its bytes and the encoding's name.
+An entry begins with the file's inode, size and times. A letter says what follows:
+
+- a document; the letter also stands for its `noise`. Then come its confidence, damage, features
+  and digests, its fingerprint if that is kept here, the length of its sketch, the sketch, and its
+  packing and encoding, as in "gz, utf-8". A second line says why the text is doubtful, if it is.
+- a skipped file: the reason and its detail.
+- a document without text: the digest of its bytes, its encoding, and then the reason and detail.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def _fold_each(
         return folded, offsets
     # The first character of each form is in place; its others are inserted behind it.
     more = lengths[longer].astype(np.int64) - 1
-    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(more)))
+    before = _offsets(more)
     further = np.arange(before[-1]) + np.repeat(starts[longer] + 1 - before[:-1], more)
     folded = np.insert(folded, np.repeat(longer + 1, more), table.folded[further])
     return folded, offsets + before[np.searchsorted(longer, offsets)]
@@ -238,7 +238,8 @@ def _tables(size: int) -> Tables:
         changed.update(compress(numbered, map(ne, characters, forms)))
     length, start, folded = _laid_out(size, changed)
     folded_kind = _kinds_of(folded, kind)
-    breaks = _breaks(folded_kind, length, start, joins)
+    separators, ends = _offsets(folded_kind == SEPARATOR), start.astype(np.int64) + length
+    breaks = (separators[ends] - separators[start] == length) & ~joins
     packed = _packed(folded, folded_kind, length, start, joins)
     return Tables(kind, length, start, folded, joins, breaks, space, folded_kind, packed)
 
@@ -288,18 +289,6 @@ def _laid_out(
     return length, start, np.concatenate((np.arange(size, dtype=np.uint32), forms))
 
 
-def _breaks(
-    folded_kind: NDArray[np.uint8],
-    length: NDArray[np.uint8],
-    start: NDArray[np.uint32],
-    joins: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """Which characters fold to separators only, and never join."""
-    ends = start.astype(np.int64) + length
-    separators = np.concatenate(([0], np.cumsum(folded_kind == SEPARATOR)))
-    return (separators[ends] - separators[start] == length) & ~joins
-
-
 def _folded_forms(characters: list[str]) -> list[str]:
     """The folded form of each character alone, by one call for all."""
     # A newline between two characters keeps them from composing or reordering.
@@ -343,6 +332,6 @@ def _joins(characters: list[str]) -> NDArray[np.bool_]:
     return joins
 
 
-def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+def _offsets(lengths: NDArray[np.int64] | NDArray[np.bool_]) -> NDArray[np.int64]:
     """Where each of consecutive pieces begins, and the end: shape (len(lengths) + 1,)."""
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))

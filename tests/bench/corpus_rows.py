@@ -12,17 +12,21 @@ little. *x a doubling* says how it grows from a file to one with twice the rows.
 
 With --peers, the largest files are given to datasketch, rensa and gaoya too, as far as they are
 installed: MinHash of 128 values of the same pairs of tokens, and the index of each, whose answers
-are checked by signatures. F1 is that of the pairs within groups, or of the pairs returned, against
-the planted ones, which are all pairs of the corpus that are alike. The last table has the share
-of these that is found, by their exact similarity. There *candidates* also counts pairs that were
-found and then set aside, since too many other rows have what the two share.
+are checked by signatures. --text-dedup PYTHON names the Python of an environment that has text-
+dedup, which is a program: it takes pairs of what white space parts, believes its bands, and keeps
+one row of each component. F1 is that of the pairs within groups, or of the pairs returned, against
+the planted ones, which are all pairs of the corpus that are alike. The last table has the share of
+these that is found, by their exact similarity. There *candidates* also counts pairs that were found
+and then set aside, since too many other rows have what the two share.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import resource
+import subprocess
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -178,6 +182,54 @@ def gaoya_pairs(jaccard: float, path: str) -> set[Pair]:
     return {(a, b) for a, found in enumerate(near) for b in found if a < b}
 
 
+# Prints the components that text-dedup kept: by their first row, the rows.
+COMPONENTS = """
+import collections, json, pickle, sys
+parents, found = pickle.load(open(sys.argv[1], "rb")).parent, collections.defaultdict(list)
+for row in parents:
+    root = row
+    while parents[root] != root:
+        root = parents[root]
+    found[root].append(row)
+json.dump([rows for rows in found.values() if len(rows) > 1], sys.stdout)
+"""
+
+
+def by_text_dedup(python: str, jaccard: float, path: str) -> Found:
+    """What text-dedup takes as a program, and the pairs within its components."""
+    with TemporaryDirectory() as folder:
+        options = {
+            "path": "json",
+            "data_files": path,
+            "split": "train",
+            "column": "text",
+            "cache_dir": "cache",
+            "output": "out",
+            "num_proc": 2,
+            "ngram": 2,
+            "min_length": 0,
+            "num_perm": VALUES,
+            "threshold": jaccard,
+        }
+        named = [part for name, value in options.items() for part in (f"--{name}", str(value))]
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
+        subprocess.run(
+            [python, "-m", "text_dedup.minhash", *named, "--debug"],
+            cwd=folder,
+            env=os.environ | {"HF_HUB_OFFLINE": "1"},
+            capture_output=True,
+            check=True,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        spent, peak = (perf_counter() - began, cpu), peak_memory(resource.RUSAGE_CHILDREN)
+        printed = subprocess.run(
+            [python, "-c", COMPONENTS, "out/uf.pkl"], cwd=folder, capture_output=True, check=True
+        )
+    pairs = {pair for rows in json.loads(printed.stdout) for pair in combinations(sorted(rows), 2)}
+    return Found(*spent, (), peak, 0.0, pairs, set())
+
+
 PEERS = {"datasketch": datasketch_pairs, "rensa": rensa_pairs, "gaoya": gaoya_pairs}
 
 
@@ -271,6 +323,9 @@ def show(report: Report, folder: Path, given: Namespace) -> None:
                     for peer, work in PEERS.items()
                     if find_spec(peer)
                 }
+            if given.text_dedup and rows == given.rows:
+                run = partial(by_text_dedup, given.text_dedup, given.jaccard)
+                runs[f"text-dedup, Jaccard {given.jaccard}"] = run
             for name, run in runs.items():
                 found = fresh(run, str(path))
                 named = f"{kind}: {name}"
@@ -296,6 +351,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1000, help="bytes of a text")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=["skewed"])
     parser.add_argument("--peers", action="store_true", help="compare with other packages")
+    parser.add_argument("--text-dedup", metavar="PYTHON", help="one that has this package")
     parser.add_argument("--jaccard", type=float, default=0.3, help="for other packages")
     parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
     given = parser.parse_args()

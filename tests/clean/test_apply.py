@@ -14,7 +14,7 @@ from plans import TEXT, action, plan, reasons, seen, tree, write
 
 from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
-from simdup.clean.journal import read_journal
+from simdup.clean.journal import locked, read_journal
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
 from simdup.errors import InputError
@@ -605,3 +605,14 @@ def test_hard_links_that_both_go_are_both_noted_as_freeing_nothing():
     assert (outcome.done, outcome.frees_nothing) == (2, 2)
     undo(outcome.journal, apply=True)
     assert tree(".") == before
+
+
+def test_a_second_run_in_a_root_is_refused_until_the_first_one_ends():
+    pytest.importorskip("fcntl")
+    write(a=TEXT, in__b=TEXT, journals__x="")
+    made, roots = plan(("a", "in/b"), roots=["in"]), [os.path.abspath("in"), "gone", "in"]
+
+    with locked("journals/other", roots), pytest.raises(InputError, match=r"under way here$"):
+        apply(made, Consents(), journal="journal")
+    assert os.path.exists("in/b")
+    assert apply(made, Consents(), journal="journal").planned == 1

@@ -119,38 +119,40 @@ def _home(monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", "")
 
 
-def test_a_run_killed_anywhere_can_be_undone(place):
-    for number in count(1):
+def killed_runs(place, every=1):
+    """Runs that are killed at one system call after the other, until one ends before its call.
+
+    Each comes with its number, its tree, its journal and what was in the tree before, and has to
+    be undone when the next one is asked for.
+    """
+    for number in count(1, every):
         root, whole = made(place, number)
         before = tree(root)
         if not killed_at(number, partial(run, place, number, whole)):
-            break
-        journal = place / f"journal{number}"
+            return
+        yield number, root, place / f"journal{number}", before
+        assert tree(root) == before, number
+        assert_nothing_else(place, number)
+
+
+def test_a_run_killed_anywhere_can_be_undone(place):
+    for number, _, journal, _ in killed_runs(place):
         if journal.exists() and journal.stat().st_size:
             check_whole(number, journal)
             outcome = undo(journal, apply=True)
             assert outcome.refused == []
-        assert tree(root) == before, number
-        assert_nothing_else(place, number)
     assert number > 150
 
 
 def test_a_killed_run_can_be_undone_where_names_cannot_be_swapped(place, monkeypatch):
     aside = 0
-    for number in count(1, EVERY):
-        root, whole = made(place, number)
-        before = tree(root)
-        if not killed_at(number, partial(run, place, number, whole)):
-            break
-        journal = place / f"journal{number}"
+    for number, root, journal, _ in killed_runs(place, EVERY):
         if not (journal.exists() and journal.stat().st_size):
             continue
         aside += any(".simdup-" in each for each in tree(root))
         with monkeypatch.context() as lacking:
             lacking.setattr(system, "renamer", lambda: None)
             assert undo(journal, apply=True).refused == [], number
-        assert tree(root) == before, number
-        assert_nothing_else(place, number)
     assert aside
 
 
@@ -175,12 +177,7 @@ def assert_nothing_else(place, number):
 
 
 def test_a_run_killed_anywhere_can_go_on(place):
-    for number in count(1, EVERY):
-        root, whole = made(place, number)
-        before = tree(root)
-        if not killed_at(number, partial(run, place, number, whole)):
-            break
-        journal = place / f"journal{number}"
+    for number, root, journal, before in killed_runs(place, EVERY):
         if not journal.exists() or len(stories(journal)) < 30:
             assert tree(root) == before
             continue
@@ -189,8 +186,6 @@ def test_a_run_killed_anywhere_can_go_on(place):
         assert all(each.done for each in stories(journal).values())
         assert len(list(root.rglob("copy*"))) == 8
         assert undo(journal, apply=True).refused == []
-        assert tree(root) == before, number
-        assert_nothing_else(place, number)
 
 
 def test_an_undo_killed_anywhere_can_be_done_again(place):

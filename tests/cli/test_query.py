@@ -460,7 +460,7 @@ def test_a_report_goes_into_a_file(run, built, form):
         (["x"], "give FILE..., --text or --fingerprint to search for"),
         (["gone", "q"], "'gone': there is no index; `simdup index build` makes one"),
         (["q", "q"], "'q': not an index of simdup"),
-        (["in", "q"], "'in': not a regular file"),
+        (["in", "q"], "'in': a folder, and not an index of simdup"),
         (["x", "q", "-0", "--format", "json"], "-0 prints only names; leave out --format json"),
         (["x", "q", "-0", "--format", "text"], "-0 prints only names; leave out --format text"),
         (["x", "q", "--format", "fdupes"], "Invalid value for '--format'"),
@@ -552,6 +552,17 @@ def test_a_share_can_be_asked_for(run, library, write):
 
     assert run("query", library, "half.txt", "--parts").code == 1
     assert b"49.5 % of it is in" in run("query", library, "half.txt", "--parts", "40%").out
+
+
+@pytest.mark.parametrize("share", ["1.5", "0", "150%", "1.2.3"])
+def test_a_number_that_is_no_share_is_told_unless_it_is_a_file(run, library, write, share):
+    ended = run("query", library, "page.txt", "--parts", share)
+    write(share, "some text")
+    named = run("query", library, "page.txt", "--parts", share)
+
+    assert ended.code == 2
+    assert ended.err.decode().startswith(f"simdup: Invalid value for '--parts': '{share}' ")
+    assert f"{share}: " in named.out.decode()
 
 
 def test_documents_that_were_too_many_to_be_read_are_said(run, library, write, monkeypatch):

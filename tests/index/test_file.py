@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from failing import Failing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -694,29 +695,6 @@ def test_damaged_bytes_are_an_error_or_a_right_answer(filled, damage, seed):
             )
 
 
-class Failing:
-    """A connection that runs some statements and then fails at every one."""
-
-    def __init__(self, connection, left):
-        self.connection, self.left = connection, left
-
-    def __getattr__(self, name):
-        return getattr(self.connection, name)
-
-    def _failing(self):
-        self.left -= 1
-        if self.left < 0:
-            raise sqlite3.OperationalError("disk I/O error")
-
-    def execute(self, *arguments):
-        self._failing()
-        return self.connection.execute(*arguments)
-
-    def executemany(self, sql, rows):
-        self._failing()
-        return self.connection.executemany(sql, rows)
-
-
 def test_a_batch_that_fails_at_any_statement_changes_nothing(filled):
     for left in count():
         with opened(filled) as connection:
@@ -905,6 +883,19 @@ def test_an_index_that_its_user_has_opened_to_others_stays_so(filled):
         keep(connection, ["/new"], [1])
 
     assert stat.S_IMODE(os.stat(filled).st_mode) == 0o644
+
+
+def test_a_segment_that_only_an_index_of_its_table_names_is_damage(filled):
+    expected = asked_for_everything(filled)
+    sql = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+    ((root,),), ((other,),) = (by_sql(filled, sql, each) for each in ("segments", "block_0"))
+    ((size,),) = by_sql(filled, "PRAGMA page_size")
+    by_sql(filled, "DELETE FROM block_0")  # its page is that of an empty table
+    data = bytearray(Path(filled).read_bytes())
+    data[(root - 1) * size : root * size] = data[(other - 1) * size : other * size]
+    Path(filled).write_bytes(data)
+
+    assert_found_and_harmless(filled, expected)
 
 
 # What somebody else may have put in

@@ -40,13 +40,13 @@ from simdup.records import (
 from simdup.report.page import LANGUAGES, LARGEST_PAGE, frame, groups, rows, texts
 from simdup.report.page.accuracy import render_accuracy
 from simdup.report.page.answers import Asked, render_answers
-from simdup.report.page.frame import PAGES
 from simdup.report.page.render import render
 from simdup.report.page.rows import render_rows
 from simdup.settings import OWN_SHARE, SIMILARITY, Settings
 from simdup.text.noise import NUMBERS, REDIRECTION
 from tests.report.test_accuracy import KINDS, evaluation, row
 
+PAGES = [each for each in vars(frame).values() if isinstance(each, frame.Page)]
 WORDS = Recipe("words")
 HOSTILE = "</script><script>alert(1)</script><!--\u202e\x1b\"'&"
 

@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from failing import Failing
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -810,29 +811,6 @@ def test_a_damaged_schema_is_moved_aside(place, tree, sound, damaged):
 # Trouble
 
 
-class Failing:
-    """A connection that runs some statements and then fails at every one."""
-
-    def __init__(self, connection, error, left):
-        self.connection, self.error, self.left = connection, error, left
-
-    def _failing(self):
-        self.left -= 1
-        if self.left < 0:
-            raise self.error
-
-    def execute(self, *arguments):
-        self._failing()
-        return self.connection.execute(*arguments)
-
-    def executemany(self, sql, rows):
-        self._failing()
-        return self.connection.executemany(sql, rows)
-
-    def close(self):
-        self.connection.close()
-
-
 ERRORS = [
     sqlite3.OperationalError("disk I/O error"),
     sqlite3.DatabaseError("database disk image is malformed"),
@@ -853,7 +831,7 @@ def test_a_store_may_fail_at_any_statement(place, tree, is_filled, error):
         place.write_bytes(data)
         said = []
         with opened(place, said) as store:
-            failing = store.connection = Failing(store.connection, error, left)
+            failing = store.connection = Failing(store.connection, left, error)
             result = scan([tree], store=store)
 
         assert (result.groups, result.skipped) == (expected.groups, expected.skipped)
@@ -1066,7 +1044,7 @@ def test_a_store_that_becomes_something_else_while_it_is_open_is_left_alone(plac
         place.unlink()
         text_file(place)
         error = sqlite3.DatabaseError("database disk image is malformed")
-        store.connection = Failing(store.connection, error, 0)
+        store.connection = Failing(store.connection, 0, error)
         result = scan([tree], store=store)
 
     assert len(result.groups) == 2

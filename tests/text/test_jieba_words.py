@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from importlib.util import find_spec, module_from_spec
 
+import jieba.finalseg
 import pytest
+from patience import grows_evenly
 
 from simdup.errors import InputError
 from simdup.text.jieba_words import cutter, idf, keywords, read_stop_words
@@ -38,6 +41,26 @@ def test_rjieba_cuts_as_jieba_does():
 
     text = "\n".join(runs)
     assert list(cutter("rjieba")(text)) == list(cutter("jieba")(text))
+
+
+def test_words_are_guessed_as_jieba_itself_guesses_them():
+    cutter("jieba")
+    spec = find_spec("jieba.finalseg")
+    original = module_from_spec(spec)
+    spec.loader.exec_module(original)
+    chars = "".join(SENTENCES) + "abc\u9f98"
+    chooser = random.Random(2)
+
+    assert jieba.finalseg.viterbi is not original.viterbi
+    for _ in range(300):
+        run = "".join(chooser.choices(chars, k=chooser.randint(1, 30)))
+        model = run, "BMES", original.start_P, original.trans_P, original.emit_P
+        assert jieba.finalseg.viterbi(*model) == original.viterbi(*model)
+
+
+@pytest.mark.parametrize("character", "中龘")
+def test_time_to_guess_words_grows_with_the_text_and_no_faster(character):
+    assert grows_evenly(lambda n: keywords()(character * n, 3), 16_000)
 
 
 def test_keywords_come_highest_first_and_no_more_than_asked():

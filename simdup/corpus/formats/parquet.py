@@ -44,7 +44,7 @@ GROUP_ROWS, GROUP_BYTES = 1 << 17, 1 << 25
 # Errors that a damaged file raises.
 _ERRORS = (pa.ArrowException, OSError)
 
-# What `ParquetWriter` calls a compression that a footer calls otherwise.
+# Names of compressions in a footer that `ParquetWriter` knows by another name.
 _PACKING_NAMES = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4", "LZ4_HADOOP": "LZ4"}
 
 

@@ -134,6 +134,13 @@ class IndexFile(Database):
             raise damaged(self.path, "values of a wrong type")
         return rows
 
+    def row(self, sql: str, *parameters: Any, kinds: Collection[tuple[type, ...]]) -> Any:  # noqa: ANN401
+        """Return the one row that a query has, as `select` does."""
+        rows = self.select(sql, *parameters, kinds=kinds)
+        if len(rows) != 1:
+            raise damaged(self.path, "a table and its index do not agree")
+        return rows[0]
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         """Let all that is read in the block be as one batch left it."""

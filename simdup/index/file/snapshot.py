@@ -73,7 +73,7 @@ def segment_of(file: IndexFile, number: int) -> Segment:
     """Read a segment. Raises InputError if it is damaged."""
     sql = "SELECT batch, size, checksum, low, high, rows, documents FROM segments WHERE id = ?"
     kinds = [(int, int, int, int, int, bytes, bytes)]
-    ((batch, size, checksum, *edges, packed, listed),) = file.select(sql, number, kinds=kinds)
+    batch, size, checksum, *edges, packed, listed = file.row(sql, number, kinds=kinds)
     lengths = size * file.width, 8 * size
     is_sound = 0 < number < SEGMENTS and 0 < size <= SIZE
     is_sound = is_sound and (len(packed), len(listed)) == lengths

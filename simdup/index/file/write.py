@@ -46,7 +46,7 @@ def put(file: IndexFile, documents: Sequence[Document], rows: Rows, sketches: Sk
     ):
         folder = os.fsencode(name_of_folder)
         file.execute("INSERT OR IGNORE INTO folders (path) VALUES (?)", folder)
-        ((parent,),) = file.execute("SELECT id FROM folders WHERE path = ?", folder)
+        (parent,) = file.row("SELECT id FROM folders WHERE path = ?", folder, kinds=[(int,)])
         for own, document in in_folder:
             name = os.fsencode(document.path)[len(folder) :]
             data = entry(document.source, document, b"", next(each_sketch))

@@ -96,8 +96,8 @@ def _data(
 
 def _part(question: str, part: FoundPart) -> list[Any]:
     """A part of a larger text as the page reads it in groups.js; its place is null if unknown."""
-    names = short_question(question), printable(part.document.path)
-    path, whole = names if part.is_whole else names[::-1]
+    asked, found = short_question(question), printable(part.document.path)
+    path, whole = (asked, found) if part.is_whole else (found, asked)
     return [path, whole, part.share, part.start, part.end]
 
 

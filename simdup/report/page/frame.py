@@ -51,9 +51,6 @@ ACCURACY = Page(
     ("words", "words_accuracy", "elements", "shell", "chart", "accuracy"),
 )
 
-#: All pages.
-PAGES = FILES, ANSWERS, ROWS, ACCURACY
-
 #: Bytes reserved for template, style and scripts, which take somewhat less.
 FRAME = 500_000
 

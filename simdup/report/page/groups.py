@@ -29,7 +29,7 @@ MOST_PARTS = 1000
 #: are counted.
 MOST_SKIPPED = 1000
 
-#: What a page says of a result that has no such thing.
+#: The fields of a page about a result that has none of these things.
 NOTHING: dict[str, Any] = {
     "version": version("simdup"),
     "complete": True,
@@ -67,8 +67,8 @@ def group_page(  # noqa: PLR0913  (what is shown, how, and with which texts)
 ) -> Iterator[str]:
     """Yield the lines of a page of groups, with as many of their texts as there is room for.
 
-    `groups` are ids and how the texts of members are read; None makes a page without texts. By at
-    most `spare` bytes the data may grow while they are read.
+    `groups` has the id of each group and functions that read the texts of its members; None makes
+    a page without texts. The data may grow by `spare` bytes while texts are read.
     """
     blocks, left_out = dict[int, str](), 0
     if groups is not None:
@@ -134,7 +134,7 @@ def estimate(distance: int, bits: int) -> float:
 
 
 def settings_fields(settings: Settings) -> dict[str, Any]:
-    """How was compared, as the page says it in summary.js."""
+    """The settings of the comparison, as the page reads them in summary.js."""
     recipe, verified = settings.recipe, settings.verified
     return {
         "features": recipe.features.value,
