@@ -58,7 +58,24 @@ class InMemory:
         return all_features([self.texts[i] for i in texts], self.recipe)
 
 
-def matched(texts, settings, rank=None, excluded=()):
+class Known:
+    """Similarities that are held in memory, by the digests of two texts."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def similarities(self, left, right):
+        return np.array([self.kept.get(pair, np.nan) for pair in self.pairs(left, right)])
+
+    def keep_similarities(self, left, right, values):
+        self.kept |= dict(zip(self.pairs(left, right), values.tolist(), strict=True))
+
+    @staticmethod
+    def pairs(left, right):
+        return [(*one, *other) for one, other in zip(left.tolist(), right.tolist(), strict=True)]
+
+
+def matched(texts, settings, rank=None, excluded=(), cache=None):
     """What `match` finds among different texts, of which some pairs are excluded."""
     made = fingerprint_texts(texts, settings.recipe)
     rank = np.arange(len(texts)) if rank is None else np.array(rank)
@@ -67,7 +84,7 @@ def matched(texts, settings, rank=None, excluded=()):
     exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
     every = distinct_texts(items, settings.recipe.bits)
     source = InMemory(texts, settings.recipe)
-    return match.match(every, settings, source, silent, exclusions=exclusions)
+    return match.match(every, settings, source, silent, cache=cache, exclusions=exclusions)
 
 
 def groups(result, root):
@@ -446,6 +463,39 @@ def test_texts_are_compared_only_if_their_sketches_may_be_alike(tree, monkeypatc
 
     assert [len(group.members) for group in found.groups] == [2]
     assert not scan([root]).groups
+
+
+def test_similarities_that_a_cache_knows_are_not_computed_again(monkeypatch):
+    texts, cache = [text(), text(20), text(40)], Known()
+
+    computed = matched(texts, Settings(), cache=cache)
+    monkeypatch.setattr(InMemory, "features", None)
+    known = matched(texts, Settings(), cache=cache)
+
+    assert len(computed.similarities) == 3
+    assert known.similarities.tolist() == computed.similarities.tolist()
+
+
+def test_a_text_is_led_by_the_first_of_its_group_or_by_itself():
+    found = matched([text(), text(20), text(seed=9)], Settings())
+
+    ((first, other),) = found.groups
+    assert found.leaders_of(3)[[first, other, 2]].tolist() == [first, first, 2]
+
+
+def test_equal_fingerprints_of_two_sides_are_paired_across():
+    common = " ".join(f"w{i}" for i in range(4000))
+    settings = Settings(Recipe(bits=16))
+    made = fingerprint_texts([f"{common} y{i}" for i in range(6)], settings.recipe)
+    is_reference = np.arange(6) < 2
+    items = Items(made.rows, made.counts, made.digests, np.arange(6), is_reference)
+    texts = distinct_texts(items, 16)
+    engine = match.LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
+
+    pairs = engine.equal_rows(engine.every_text())
+
+    across = {(other, reference) for other in range(2, 6) for reference in range(2)}
+    assert set(map(tuple, pairs.tolist())) == across
 
 
 @pytest.mark.parametrize("is_two_sided", [False, True])
