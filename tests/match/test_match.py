@@ -483,6 +483,24 @@ def test_a_text_is_led_by_the_first_of_its_group_or_by_itself():
     assert found.leaders_of(3)[[first, other, 2]].tolist() == [first, first, 2]
 
 
+def test_families_are_searched_again_as_long_as_a_round_finds_more(monkeypatch):
+    common = " ".join(f"w{i}" for i in range(4000))
+    texts = [f"{common} y0", f"{common} y1", text(), text(4)]
+    made = fingerprint_texts(texts, Recipe(bits=16), is_sketched=True)
+    no_references = np.zeros(4, bool)
+    items = Items(made.rows, made.counts, made.digests, np.arange(4), no_references, made.sketches)
+    every = distinct_texts(items, 16)
+    settings = Settings(Recipe(bits=16))
+    engine = match.LocalEngine(every, settings, None, silent, None, NO_EXCLUSIONS)
+    # Among four texts, only equal fingerprints are affordable.
+    monkeypatch.setattr(match, "affordable_distance", lambda *asked: asked[3] * (asked[2] < 4))
+
+    families = engine._sketched_families(every.sketches, np.arange(4))  # noqa: SLF001
+
+    assert [len(np.unique(made.rows[pair], axis=0)) for pair in ([0, 1], [2, 3])] == [1, 2]
+    assert families.tolist() == [0, 0, 2, 2]
+
+
 def test_equal_fingerprints_of_two_sides_are_paired_across():
     common = " ".join(f"w{i}" for i in range(4000))
     settings = Settings(Recipe(bits=16))
