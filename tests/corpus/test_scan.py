@@ -883,6 +883,11 @@ def test_rows_that_cannot_go_into_one_file_are_refused(write):
         (["b.csv", "c.csv"], "out", "'c.csv' has another columns than 'b.csv': not one file"),
         (["a.jsonl"], "out.csv", "'out.csv': the rows are jsonl, and are written as such"),
         (["b.csv"], "out.parquet", "'out.parquet': the rows are csv, and are written as such"),
+        (
+            ["a.jsonl"],
+            "out.jsonl.XZ",
+            "'out.jsonl.XZ': rows are packed as gz or zst, or not at all",
+        ),
     ):
         with pytest.raises(InputError) as caught:
             check_target(tables.tables(names, "text"), target)
@@ -909,6 +914,8 @@ def test_rewriting_checks_keep_and_target_before_the_first_part(write):
         rewritten(result, "last")
     with pytest.raises(InputError, match=r"^'out.csv': the rows are jsonl, and are written as"):
         rewritten(result, "first", "out.csv")
+    with pytest.raises(TypeError, match=r"^target must be "):
+        rewritten(result, "first", Path("out.jsonl"))
 
 
 def test_identities_need_the_name_of_a_field(write):

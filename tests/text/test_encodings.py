@@ -360,6 +360,7 @@ def test_formats_with_nuls_by_design_are_binary(data, complete):
     [
         (b"%PDF-1.7\nplain as it looks", "PDF"),
         (b"\x7fELF\x02\x01\x01" + bytes(9), "ELF"),
+        (tar(ENGLISH.encode() * 40), "tar"),
         (ENGLISH.encode() * 2000 + bytes(512) + ENGLISH.encode(), "NUL bytes"),
         ("\ufeffone\0two".encode("utf-16-le"), "NUL characters"),
         (b"\x01\x02\x03\x04abcdef", "40 % control bytes"),
