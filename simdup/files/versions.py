@@ -165,15 +165,10 @@ def with_versions(
     found: dict[int, tuple[Version, ...]] = {}
     for chain in chains:
         values = [alike.get(_key(step)) for step in chain.steps]
-        is_alike = all(
-            chain.is_told_by_words if value is None else value >= chain.least for value in values
-        )
-        if is_alike:
+        if all(chain.is_told_by_words if v is None else v >= chain.least for v in values):
+            paths = [each.path for each in chain.documents]
             changed = [None, *(None if value is None else 1 - value for value in values)]
-            found[chain.group.id] = tuple(
-                Version(each.path, change)
-                for each, change in zip(chain.documents, changed, strict=True)
-            )
+            found[chain.group.id] = tuple(map(Version, paths, changed))
     return tuple(replace(each, versions=found.get(each.id, ())) for each in groups)
 
 
