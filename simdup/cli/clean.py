@@ -315,8 +315,7 @@ def _plan_of_result(source: str, data: bytes | None, given: dict[str, Any]) -> P
 def _is_plan(source: str, data: bytes | None) -> bool:
     """Return whether a file is a plan, by its first line. Raises InputError for a device."""
     if data is None:
-        if os.path.exists(source) and not os.path.isfile(source):
-            raise InputError(f"{source!r}: not a regular file")
+        options.check_saved(source)
         with open(source, "rb") as file:
             first = file.readline()
     else:

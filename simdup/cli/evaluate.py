@@ -67,7 +67,7 @@ DEFAULT_PRECISION = 0.99
     "-k",
     "k",
     "Use this k as the default of every size; smaller sizes are left out.",
-    type=click.IntRange(min=0),
+    type=options.WholeNumber(min=0),
     metavar="BITS",
 )
 @options.details
@@ -75,7 +75,7 @@ DEFAULT_PRECISION = 0.99
     "--draws",
     "Repeat with so many independent hash functions and report the mean, which tells luck"
     " from merit.",
-    type=click.IntRange(min=1),
+    type=options.WholeNumber(min=1),
     default=1,
 )
 @options.flag("--curve", "Report the accuracy at every k.")

@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from simdup.cli.terminal import COLOR
+from simdup.errors import InputError
 from simdup.recipe import (
     MAX_BITS,
     MAX_STRING_HASH_BITS,
@@ -195,9 +196,24 @@ def option(*names: str, **attributes: Any) -> Decorator:
     return click.option(*names[:-1], help=names[-1], show_default=shows_default, **attributes)
 
 
+def check_saved(path: str) -> None:
+    """Raise InputError for a folder or a device where the result of a scan is to be named."""
+    if os.path.isdir(path):
+        how = "name a result, which `simdup scan FOLDER --format json --output FILE` saves"
+        raise InputError(f"{path!r}: a folder; {how}")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"{path!r}: not a regular file")
+
+
+class WholeNumber(click.IntRange):
+    """A whole number within a range; messages call it a number, and not a range."""
+
+    name = "integer"
+
+
 def number(*names: str, default: int | None = None) -> Decorator:
     """Return an option that takes a whole number from 1 on, of its names and its help."""
-    return option(*names, type=click.IntRange(min=1), default=default, metavar="N")
+    return option(*names, type=WholeNumber(min=1), default=default, metavar="N")
 
 
 def flag(*names: str) -> Decorator:
@@ -253,7 +269,7 @@ thresholds = together(
         "k",
         "Compare fingerprints alone: texts whose fingerprints differ in at most so many bits"
         " are near-duplicates (texts of fewer than 16 features are still compared exactly).",
-        type=click.IntRange(min=0),
+        type=WholeNumber(min=0),
         metavar="BITS",
     ),
     flag(
@@ -387,7 +403,7 @@ filters = together(
         "--max-depth",
         "How deep to go, as in find: 1 reads the files right in PATH, 2 also those one folder"
         " deeper.",
-        type=click.IntRange(min=0),
+        type=WholeNumber(min=0),
         metavar="N",
     ),
     option("--min-size", "Smallest file to read, e.g. 10kB.", type=_SIZE, default=0),

@@ -16,7 +16,6 @@ from simdup.cli.output import refuse_same_files, writer
 from simdup.cli.page import page_options, page_writer
 from simdup.cli.shown import check_shown, renderer, shown_options
 from simdup.cli.terminal import progress, tell
-from simdup.errors import InputError
 
 if TYPE_CHECKING:
     from simdup.records import Document, Skipped
@@ -78,8 +77,7 @@ def _bytes(saved: str) -> bytes:
     """Return the content of the file, or of stdin."""
     if saved == "-":
         return options.stdin_for("-").read()
-    if os.path.exists(saved) and not os.path.isfile(saved):
-        raise InputError(f"{saved!r}: not a regular file")
+    options.check_saved(saved)
     with open(saved, "rb") as file:
         return file.read()
 

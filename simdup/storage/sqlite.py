@@ -67,7 +67,8 @@ class DatabaseKind:
         if not os.path.exists(path):
             return None
         if not os.path.isfile(path):
-            return "not a regular file"
+            is_folder = os.path.isdir(path)
+            return f"a folder, and not {self.name} of simdup" if is_folder else "not a regular file"
         if journal := _super_journal_namer(path):
             return f"{journal!r} beside it would make SQLite delete another file; remove it first"
         if self._is_recognised_by_sqlite(path) or not (header := _read(path, 100)):

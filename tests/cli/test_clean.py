@@ -196,7 +196,8 @@ def test_the_rules_of_a_configuration_are_no_hindrance_to_a_plan(
     ("arguments", "words"),
     [
         (("nothing.json",), "'nothing.json': No such file or directory"),
-        (("docs",), "'docs': not a regular file"),
+        (("docs",), "'docs': a folder; name a result, which `simdup scan FOLDER --format json"),
+        (("/dev/null",), "'/dev/null': not a regular file"),
         (("docs/a.txt",), "'docs/a.txt': no result of `simdup scan`: it is no JSON"),
         (("found.json", "--protect", "gone"), "'gone': no such file or folder to protect"),
         (("found.json", "--prefer-under", "gone"), "'gone': no such folder to prefer"),

@@ -35,6 +35,11 @@ def test_an_own_share_may_be_0():
             options.share_or_0(wrong)
 
 
+def test_a_word_where_a_number_belongs_is_called_no_number_and_not_no_range():
+    with pytest.raises(click.BadParameter, match=r"'x' is not a valid integer\.$"):
+        load_command("scan").make_context("scan", [".", "--jobs", "x"], CONTEXT)
+
+
 def test_without_options_a_scan_has_the_default_filters(defaults):
     assert options.filters_from(defaults) == Filters()
 

@@ -460,7 +460,7 @@ def test_a_report_goes_into_a_file(run, built, form):
         (["x"], "give FILE..., --text or --fingerprint to search for"),
         (["gone", "q"], "'gone': there is no index; `simdup index build` makes one"),
         (["q", "q"], "'q': not an index of simdup"),
-        (["in", "q"], "'in': not a regular file"),
+        (["in", "q"], "'in': a folder, and not an index of simdup"),
         (["x", "q", "-0", "--format", "json"], "-0 prints only names; leave out --format json"),
         (["x", "q", "-0", "--format", "text"], "-0 prints only names; leave out --format text"),
         (["x", "q", "--format", "fdupes"], "Invalid value for '--format'"),

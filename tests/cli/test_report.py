@@ -196,7 +196,7 @@ def test_an_interrupted_result_is_shown_as_such(run, result):
     [
         (["report", "docs/a.txt"], "no result of `simdup scan`: it is no JSON"),
         (["report", "none.json"], "'none.json': No such file or directory"),
-        (["report", "docs"], "'docs': not a regular file"),
+        (["report", "docs"], "'docs': a folder; name a result, which `simdup scan FOLDER --format"),
         (["scan", "docs", "--html", "docs"], "'docs': a folder; name a file"),
         (["scan", "docs", "--html", "no/p.html"], "'no/p.html': cannot write there"),
         (["scan", "docs", "--lang", "zh"], "--lang goes with --html"),
