@@ -55,15 +55,14 @@ class Exclusions:
         the one with the lowest rank. Texts excluded from that one leave the group.
         """
         leader, split = leader.copy(), [np.empty((0, 2), np.int64)]
-        left, right = self._pairs.T
-        is_held = leader[left] == leader[right]
-        is_clash = is_held & ((leader[left] == left) | (leader[left] == right))
-        for group in distinct_numbers(leader[left[is_clash]]).tolist():
+        held = self._pairs[np.equal(*leader[self._pairs].T)]
+        group_of = leader[held[:, 0]]
+        number = np.bincount(held.ravel(), minlength=self._n)
+        is_clash = (held == group_of[:, None]).any(axis=1)
+        for group in distinct_numbers(group_of[is_clash]).tolist():
             members = np.flatnonzero(leader == group)
-            within = self._pairs[is_held & (leader[left] == group)]
-            number = np.bincount(within.ravel(), minlength=self._n)[members]
-            first = members[np.lexsort((rank[members], number))[0]]
-            split.append(within[(within == first).any(axis=1)])
+            first = members[np.lexsort((rank[members], number[members]))[0]]
+            split.append(held[(held == first).any(axis=1)])
             leader[members] = first
             others = np.setdiff1d(split[-1], first)
             leader[others] = others

@@ -51,8 +51,8 @@ def test_members_may_exclude_each_other_and_texts_of_other_groups():
 
 
 def test_a_representative_that_excludes_nobody_stays_whatever_its_rank():
-    assert reassigned([0, 0, 0, 3, 3], [1, 2], rank=[4, 3, 2, 1, 0]) == [0, 0, 0, 3, 3]
-    assert reassigned([0, 0, 0, 3, 3], [0, 4], rank=[4, 3, 2, 1, 0]) == [0, 0, 0, 3, 3]
+    assert reassigned([0, 0, 0, 0, 4], [1, 2], rank=[4, 3, 2, 1, 0]) == [0, 0, 0, 0, 4]
+    assert reassigned([0, 0, 0, 0, 4], [0, 4], rank=[4, 3, 2, 1, 0]) == [0, 0, 0, 0, 4]
 
 
 def test_where_every_text_excludes_another_one_the_group_loses_a_text():

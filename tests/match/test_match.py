@@ -426,6 +426,28 @@ def test_an_excluded_pair_of_short_texts_is_counted_only_if_they_are_similar():
     assert matched(texts, Settings(k=max(distance, 80)), excluded=[(0, 1)]).excluded == 0
 
 
+def test_an_excluded_pair_that_others_hold_together_is_counted_if_it_is_split():
+    # Each is like the next one only.
+    texts = [" ".join(WORDS[begin : begin + 200]) for begin in (0, 70, 140, 210)]
+    chain = Settings(similarity=0.5, linkage="components")
+
+    whole = matched(texts, chain, excluded=[(0, 2)])
+    split = matched(texts, chain, excluded=[(0, 2), (1, 3)])
+
+    assert [[len(group) for group in found.groups] for found in (whole, split)] == [[4], [3]]
+    assert (whole.excluded, split.excluded) == (0, 1)
+
+
+def test_texts_are_compared_only_if_their_sketches_may_be_alike(tree, monkeypatch):
+    root = tree({"one": text(), "two": text(5)})
+
+    found = scan([root])
+    monkeypatch.setattr(match, "may_be_alike", lambda *asked: np.zeros(len(asked[2]), bool))
+
+    assert [len(group.members) for group in found.groups] == [2]
+    assert not scan([root]).groups
+
+
 @pytest.mark.parametrize("is_two_sided", [False, True])
 def test_a_sampled_pair_counts_only_if_it_passes_the_sieve(monkeypatch, is_two_sided):
     monkeypatch.setattr(candidates, "BUDGET", 1)

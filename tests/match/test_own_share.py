@@ -102,7 +102,8 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
     draw = random.Random(5)
     pool = [draw.randrange(1 << 32) for _ in range(4000)]
     texts = [draw.sample(pool, draw.choice((60, 300, 900, 3000))) for _ in range(40)]
-    counts, pairs, family = counts_of(texts), pairs_of(40), np.arange(40) // 3
+    texts.append([0xFFFFFFFF])  # which only the sketches of short texts keep
+    counts, pairs, family = counts_of(texts), pairs_of(41), np.arange(41) // 3
     limits = (0xFFFFFFFF >> levels(counts)).tolist()
     kept = [{value for value in text if value <= limits[i]} for i, text in enumerate(texts)]
     sketches = sketched(kept)
@@ -119,7 +120,7 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
     for i, j in pairs.tolist():
         limit = min(limits[i], limits[j])
         square = np.prod([sum(value <= limit for value in kept[at]) for at in (i, j)])
-        cosines.append(len(kept[i] & kept[j]) / sqrt(square))
+        cosines.append(len(kept[i] & kept[j]) / sqrt(max(square, 1)))
     assert by_kernels[0] == pytest.approx(cosines)
 
 
@@ -140,6 +141,19 @@ def test_sketches_in_a_file_are_compared_part_by_part(monkeypatch):
     assert in_a_file.mapped is not None
     assert estimated_cosines(in_a_file, counts, pairs).tolist() == expected
     assert OwnShares(in_a_file, counts, family).of(pairs).tolist() == expected_shares
+
+
+def test_a_large_text_and_a_part_of_it_are_compared_by_what_both_sketches_would_keep():
+    whole = np.unique(np.random.default_rng(7).integers(0, 1 << 32, 4000, np.uint32))
+    texts = [whole, np.sort(np.random.default_rng(8).choice(whole, 300, replace=False))]
+    counts = counts_of(texts)
+    limits = np.uint32(0xFFFFFFFF) >> levels(counts).astype(np.uint32)
+    sketches = of_each([each[each <= limit] for each, limit in zip(texts, limits, strict=True)])
+
+    cosine = sqrt(300 / len(whole))
+
+    assert levels(counts).tolist() == [4, 1]
+    assert may_be_alike(sketches, counts, np.array([[0, 1]]), np.array([cosine])).all()
 
 
 def test_few_similar_pairs_are_passed_over_because_of_their_samples():
@@ -186,7 +200,8 @@ def test_counters_stop_at_the_largest_number_they_hold(kernels, monkeypatch):
 def test_threads_that_count_apart_count_the_same(monkeypatch):
     if compiled.load_kernels() is None:
         pytest.skip("numba is not installed")
-    documents = [{1, 2 + number % 5, 10 + number} for number in range(600)]
+    # 0 is counted by the first of all counters.
+    documents = [{0, 2 + number % 5, 10 + number} for number in range(600)]
     sketches = sketched(documents)
     expected = Frequencies(sketches, np.arange(600)).counters
     monkeypatch.setattr(own_share, "VALUES_AT_ONCE", 9)

@@ -126,6 +126,14 @@ def test_too_many_pairs_are_counted_and_refused():
     assert len(pairs_within(rows, 3, max_pairs=499_500)) == 499_500
 
 
+def test_rows_of_another_type_are_refused_by_their_side():
+    rows, wrong = np.zeros((2, 8), np.uint8), np.zeros((2, 8))
+
+    for name, sides in {"left": (wrong, rows), "right": (rows, wrong)}.items():
+        with pytest.raises(TypeError, match=f"^{name} must be an array "):
+            next(iter_pairs_between(*sides, 3))
+
+
 def test_a_negative_k_is_refused():
     with pytest.raises(ValueError, match="k must be at least 0, not -1"):
         pairs_within(np.zeros((2, 8), np.uint8), -1)
@@ -174,25 +182,29 @@ def test_rows_that_share_most_blocks_are_compared_all_with_all():
 @given(fingerprints(), st.integers(0, 140), st.integers(0, 25), st.booleans())
 def test_pairs_between_two_sides_match_the_oracle(rows, k, cut, is_indexed):
     left, right = rows[:cut], rows[cut:]
+    k = k % 5 if is_indexed else k
     expected = [[i, j - len(left), d] for i, j, d in oracle(rows, k) if i < len(left) <= j]
-    before = search.NS_COMPARE
+    before = search.NS_COMPARE, search.NS_COMPILED
     try:
-        search.NS_COMPARE = 1e9 if is_indexed and k <= 4 else before
+        if is_indexed:
+            search.NS_COMPARE = search.NS_COMPILED = 1e9
         found = collected(iter_pairs_between(left, right, k))
     finally:
-        search.NS_COMPARE = before
+        search.NS_COMPARE, search.NS_COMPILED = before
 
     assert found == expected
 
 
-def test_equal_rows_on_one_side_are_no_pairs_between_two_sides(monkeypatch):
+def test_equal_and_near_rows_on_one_side_are_no_pairs_between_two_sides(monkeypatch):
     monkeypatch.setattr(search, "NS_COMPARE", 1e9)
-    left, right = np.uint8([[1] * 8, [2] * 8, [1] * 8]), np.full((100_000, 8), 1, np.uint8)
+    monkeypatch.setattr(search, "NS_COMPILED", 1e9)
+    left, right = np.uint8([[1] * 8, [1] * 7 + [2], [1] * 8]), np.full((100_000, 8), 1, np.uint8)
 
     chunks = list(iter_pairs_between(left, right, 3))
 
-    assert sum(map(len, chunks)) == 200_000
-    assert {(i, d) for i, _, d in np.concatenate(chunks).tolist()} == {(0, 0), (2, 0)}
+    assert sum(map(len, chunks)) == 300_000
+    assert {(i, d) for i, _, d in np.concatenate(chunks).tolist()} == {(0, 0), (1, 2), (2, 0)}
+    assert all(chunk[:, 1].min() >= 0 for chunk in chunks)
 
 
 @pytest.mark.parametrize("shape", ["a hot block", "a chain"])
@@ -246,6 +258,18 @@ def test_progress_counts_every_pair_that_is_compared(progress, monkeypatch, tile
     assert len(across) == 60 * 90
     totals = [150 * 149 // 2, 60 * 90]
     assert progress.phases == [["search", total, total] for total in totals]
+
+
+def test_of_one_collection_no_tile_below_the_diagonal_is_compared(monkeypatch):
+    monkeypatch.setattr(search, "TILE", (4, 8))
+    rows = np.zeros((20, 8), np.uint8)
+
+    for is_half in (True, False):
+        tiles = search._tiles(rows, rows, 0, search.silent, is_half=is_half)  # noqa: SLF001
+
+        tops = range(0, 20, 4)
+        expected = [(top, i) for top in tops for i in range(top if is_half else 0, 20, 8)]
+        assert [(top, begin) for top, begin, _ in tiles] == expected
 
 
 @pytest.mark.parametrize(("k", "blocks"), [(3, 4), (4, 4), (7, 2), (0, 1)])

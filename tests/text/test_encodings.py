@@ -43,6 +43,7 @@ MIXED = f"第1章 Ferry\n{SIMPLIFIED}{ENGLISH}\n"
 FRENCH = "Le café était fermé à midi ; la patronne, malade, était partie en forêt où rêvait l'été. "
 GERMAN = "Die Bäckerei öffnet früh, aber schon vorher stehen müde Gäste vor der großen Tür. "
 RUSSIAN = "Утром он вышел из дома и увидел, что река замёрзла и дети катаются на санках. "
+GREEK = "Το πλοίο έφυγε την αυγή, και κανείς στην προβλήτα δεν θυμήθηκε να χαιρετήσει. "
 JAPANESE = "朝の電車は混んでいて、窓の外の景色を見る余裕もなかった。駅に着くと雨が降りだしていた。"
 KOREAN = "아침마다 그는 강가를 따라 걸었다. 바람이 차가워도 새들은 여전히 노래했고 물은 맑았다. "
 
@@ -101,6 +102,7 @@ def test_a_paragraph_is_read_in_its_own_encoding(text, codec, expected):
         *(("請向 <https://example.org> 回報", "gbk"), ("各位鄰居：停水三天", "gbk")),
         *(("參見 SEE ALSO", "big5"), ("本頁面中文版由中文 man", "big5"), ("檔案不存在", "big5")),
         *(("名前: 田中", "shift_jis"), ("名前: 田中", "euc-jp"), ("옵션: 파일 이름", "euc-kr")),
+        ("-   交 完 !", "shift_jis"),  # which chardet takes for two signs in windows-1252
     ],
 )
 def test_a_line_or_less_is_read_in_its_own_encoding(text, codec):
@@ -519,9 +521,24 @@ def test_confidence_is_that_of_chardet_also_where_everyday_characters_decide():
 
 
 def test_everyday_characters_decide_alone_where_chardet_has_no_answer(monkeypatch):
-    monkeypatch.setattr(encodings, "_chardet", lambda *_: None)
+    no_answer = {"encoding": None, "confidence": 0.0, "language": None}
+    monkeypatch.setattr("chardet.detect", lambda *_, **__: no_answer)
 
     assert detect("的".encode("big5")) == Encoding("big5", 0.1)
+    assert detect("，".encode("big5")[:1]) == NotText("no known encoding")
+
+
+def test_signs_alone_are_text_in_an_east_asian_encoding_and_in_no_other(monkeypatch):
+    for codec, expected in (("gb18030", "gb18030"), ("cp1252", None)):
+        monkeypatch.setattr(encodings, "_chardet", lambda *_, codec=codec: Encoding(codec, 0.3))
+
+        found = detect("＞".encode("gbk"))
+
+        assert found == (Encoding(expected, 0.3) if expected else NotText("no known encoding"))
+
+
+def test_rarer_encodings_are_looked_for_in_longer_texts():
+    assert read((GREEK * 20).encode("cp1253")) == GREEK * 20
 
 
 def test_two_accented_letters_without_a_plain_one_are_windows_1252():
