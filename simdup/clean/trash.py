@@ -83,7 +83,8 @@ class Trash:
         """Return what a note says of the file with this path, thrown away now."""
         shown = path if self.top is None else os.path.relpath(path, self.top)
         when = datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S")
-        return f"[Trash Info]\nPath={_quoted(shown)}\nDeletionDate={when}\n".encode()
+        quoted = quote_from_bytes(os.fsencode(shown), safe="/")
+        return f"[Trash Info]\nPath={quoted}\nDeletionDate={when}\n".encode()
 
     def forget(self, name: str) -> None:
         """Remove the note of a file that is not in the trash; none is no error. Raises OSError."""
@@ -244,10 +245,6 @@ def _device_above(path: str) -> int:
             return os.stat(path).st_dev
         except FileNotFoundError:
             path = os.path.dirname(path)
-
-
-def _quoted(path: str) -> str:
-    return quote_from_bytes(os.fsencode(path), safe="/")
 
 
 def _shortened(stem: str, tail: str) -> str:

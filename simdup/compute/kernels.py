@@ -667,9 +667,9 @@ def together(index, needed, references, begin, shared, found):
 
     Returns the text that the pairs stop in front of, since there may be no room for those of the
     next one, and the number of pairs. See `simdup.match.postings.Postings` for the index. A pair
-    must share what is `needed` of its texts, or the lower of the two. If there are `references`,
-    the left text is one of them and the right one is none. `shared` (n,) must be 0, and is 0
-    again afterwards.
+    must share as much as the text needs that needs less (`needed`, by text). If there are
+    `references`, the left text is one of them and the right one is none. `shared` (n,) must be 0,
+    and is 0 again afterwards.
     """
     texts, ends, doubles, places, offsets, first = index
     kept, last = 0, first + len(offsets) - 1

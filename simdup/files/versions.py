@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import normalize
 
 from simdup.records import Version
@@ -98,11 +98,12 @@ def _ordinal(text: str) -> tuple[int]:
 
 
 # Groups of _MARK: the field of a mark that their text belongs to, and how it is read.
-_READ: dict[str, tuple[str, Callable[[str], tuple[int, ...]]]] = {
+_READ: dict[str, tuple[str, Callable[[str], Any]]] = {
     "date": ("dates", _date),
     "date_in_words": ("dates", _date),
     "day_first": ("dates", lambda text: _dotted(text)[::-1]),
     "number": ("numbers", _dotted),
+    "word": ("worth", _WORTH.__getitem__),
     "version": ("versions", _dotted),
     **dict.fromkeys(("chinese", "nth", "edition", "of_word"), ("versions", _ordinal)),
 }
@@ -164,33 +165,26 @@ def with_versions(
     found: dict[int, tuple[Version, ...]] = {}
     for chain in chains:
         values = [alike.get(_key(step)) for step in chain.steps]
-        is_alike = all(
-            chain.is_told_by_words if value is None else value >= chain.least for value in values
-        )
-        if is_alike:
+        if all(chain.is_told_by_words if v is None else v >= chain.least for v in values):
+            paths = [each.path for each in chain.documents]
             changed = [None, *(None if value is None else 1 - value for value in values)]
-            found[chain.group.id] = tuple(
-                Version(each.path, change)
-                for each, change in zip(chain.documents, changed, strict=True)
-            )
+            found[chain.group.id] = tuple(map(Version, paths, changed))
     return tuple(replace(each, versions=found.get(each.id, ())) for each in groups)
 
 
 def name_of(path: str) -> Name:
     """What the name of a file says of its version, and what is left of the name without that."""
-    said: dict[str, list[tuple[int, ...]]] = {"dates": [], "numbers": [], "versions": []}
-    worth = 0
+    said: dict[str, list[Any]] = {field: [] for field in _Mark._fields}
 
     def take(found: re.Match[str]) -> str:
-        nonlocal worth
-        worth += _WORTH.get(found["word"], 0)
         for part, (field, read) in _READ.items():
             if text := found[part]:
                 said[field].append(read(text))
         return " "
 
     (stem,) = _stems([path], take)
-    return Name(stem, _Mark(worth=worth, **{field: tuple(each) for field, each in said.items()}))
+    dates, numbers, worth, versions = said.values()
+    return Name(stem, _Mark(tuple(dates), tuple(numbers), sum(worth), tuple(versions)))
 
 
 def stems_of(paths: Iterable[str]) -> list[str]:
@@ -226,7 +220,8 @@ class Names:
             return None
         marks = {each.mark for each in named}
         are_told_apart = len(marks) == len(named)
-        is_told_by_words = are_told_apart and len({mark[:2] for mark in marks}) == 1
+        besides_words = {(mark.dates, mark.numbers) for mark in marks}
+        is_told_by_words = are_told_apart and len(besides_words) == 1
         are_alone = self._are_alone(group, named, are_told_apart=are_told_apart)
         if not (is_told_by_words or are_alone):
             return None

@@ -207,8 +207,8 @@ def _strongest_first(edges: Edges, order: Precedence) -> Indices:
     In each round every group looks for its closest partner: the group with the most alike pair
     of those that it can be one group with. Two that are the closest of each other become one,
     with all groups whose closest is one of the two, as far as one document is alike to all.
-    Groups that cannot be one never can be, unless a third brings the document that is alike to
-    both; so the pairs between them are passed over from then on.
+    Two groups that cannot be one now can only become one together with a third group, whose
+    document is alike to both. So the pairs between the two are passed over from then on.
     """
     n = len(order)
     label, inside, sums = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)

@@ -149,7 +149,7 @@ def find_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
     """
     share = settings.parts or 1.0
     search = _Search(texts, dense, matched, share)
-    pairs = np.concatenate([_no_pairs(), *search.candidates(progress)])
+    pairs = np.concatenate([np.empty((0, 2), np.int64), *search.candidates(progress)])
     pairs = pairs[exclusions.allows(pairs)]
     pairs = pairs[search.are_own(pairs, settings.own_share, progress)]
     return verified_parts(pairs, texts.counts, share, settings.recipe, source, progress)
@@ -493,7 +493,3 @@ def _cut(tokens: Indices, shingle: Indices) -> slice:
 def _gain(tokens: Indices, shingle: Indices) -> float:
     """How many shingles a run has, less what its tokens cost."""
     return len(np.unique(shingle)) - PER_TOKEN * float(tokens[-1] - tokens[0])
-
-
-def _no_pairs() -> Indices:
-    return np.empty((0, 2), np.int64)

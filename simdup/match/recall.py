@@ -83,8 +83,9 @@ class Sample:
         sampled = others
         if texts.is_reference.any():
             sampled, others = others[~texts.is_reference], others[texts.is_reference]
-        # Not by one half of the digests: these say which text of a crowd is paired with all others,
-        # and which of equally good ones represents a group. Such texts miss less than others do.
+        # The sample is drawn by both halves of the digests together. Each half alone decides
+        # something else: which text of a crowd is paired with all others, and which of equally
+        # good ones represents a group. Such texts miss less than others do.
         order = texts.digests[:, 0] ^ texts.digests[:, 1]
         wide = 8 * texts.wide.shape[1]
         k = sieve_distance(similarity, wide, ERRORS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from difflib import unified_diff
+from bisect import bisect_left
+from collections import Counter
+from difflib import Match, SequenceMatcher
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -11,13 +13,16 @@ from simdup.report.terminal import ADDED, HEADING, PLACE, PLAIN, REMOVED
 from simdup.report.wording import count, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from simdup.report.terminal import TerminalStyle
 
 # The most lines shown of a run with the same sign, and the most characters of a line.
 LONGEST_RUN = 12
 LONGEST_LINE = 160
+
+# Sentences of two texts that are compared as they are; more are cut in two where they agree.
+SHORT_STRETCH = 1000
 
 _COLOURS = {"-": REMOVED, "+": ADDED, "@": PLACE}
 
@@ -41,12 +46,76 @@ def render(
 ) -> Iterator[str]:
     """The lines of the diff; none if the sentences of both texts are the same."""
     a, b = _sentences(left), _sentences(right)
-    lines = unified_diff(a, b, printable(names[0]), printable(names[1]), n=1, lineterm="")
+    lines = _unified(a, b, (printable(names[0]), printable(names[1])))
     for number, (sign, run) in enumerate(groupby(lines, key=lambda line: line[:1])):
         # The first two lines are the names of the files, and begin like changes.
         colour = HEADING if number < len(names) else _COLOURS.get(sign)
         for line in _shown(sign, list(run)):
             yield look.painted(line, colour) if colour else line
+
+
+class _Matcher(SequenceMatcher[str]):
+    """Finds what two lists of sentences have in common, in time that hardly exceeds their length.
+
+    The longest match of two long lists may be one sentence at their beginning, again and again.
+    So long lists are cut near the middle, at a sentence that stands once in each.
+    """
+
+    a: Sequence[str]
+    b: Sequence[str]
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        """The match at which the stretches a[alo:ahi] and b[blo:bhi] are cut."""
+        a_end, b_end = len(self.a) if ahi is None else ahi, len(self.b) if bhi is None else bhi
+        if a_end - alo + b_end - blo > SHORT_STRETCH:
+            both = _in_both(self.a[alo:a_end], self.b[blo:b_end])
+            if both:
+                i, j = both[len(both) // 2]
+                return Match(alo + i, blo + j, 1)
+        return super().find_longest_match(alo, a_end, blo, b_end)
+
+
+def _in_both(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of sentences that stand once in each list, as many as ascend in both."""
+    once = {each for each, number in Counter(b).items() if number == 1}
+    once &= {each for each, number in Counter(a).items() if number == 1}
+    places = {each: place for place, each in enumerate(b) if each in once}
+    pairs = [(place, places[each]) for place, each in enumerate(a) if each in once]
+    ends, lasts, before = list[int](), list[int](), list[int]()
+    for place, (_, j) in enumerate(pairs):
+        at = bisect_left(ends, j)
+        ends[at : at + 1], lasts[at : at + 1] = [j], [place]
+        before.append(lasts[at - 1] if at else -1)
+    found, place = list[tuple[int, int]](), lasts[-1] if lasts else -1
+    while place >= 0:
+        found.append(pairs[place])
+        place = before[place]
+    return found[::-1]
+
+
+def _unified(a: Sequence[str], b: Sequence[str], names: tuple[str, str]) -> Iterator[str]:
+    """The lines of a unified diff with one line around changes; none if there are none."""
+    groups = _Matcher(None, a, b).get_grouped_opcodes(1)
+    for number, group in enumerate(groups):
+        if number == 0:
+            yield from (f"--- {names[0]}", f"+++ {names[1]}")
+        (_, a_begin, _, b_begin, _), (_, _, a_end, _, b_end) = group[0], group[-1]
+        yield f"@@ -{_range(a_begin, a_end)} +{_range(b_begin, b_end)} @@"
+        for tag, i, i_end, j, j_end in group:
+            if tag == "equal":
+                yield from (f" {each}" for each in a[i:i_end])
+            else:
+                yield from (f"-{each}" for each in a[i:i_end])
+                yield from (f"+{each}" for each in b[j:j_end])
+
+
+def _range(begin: int, end: int) -> str:
+    """Lines from `begin` to before `end`, as a unified diff names them."""
+    if end - begin == 1:
+        return str(end)
+    return f"{begin + (end > begin)},{end - begin}"
 
 
 def _shown(sign: str, run: list[str]) -> Iterator[str]:

@@ -350,7 +350,7 @@ def _everyday(text: str) -> float:
 
 
 def _unless_nuls(unpadded: bytes) -> NotText | None:
-    """NotText if NULs are more than damage leaves in a text, or in a long run, or all there is."""
+    """NotText if there are more NULs than damage leaves in a text, many in a row, or NULs alone."""
     is_stray = unpadded.count(b"\0") <= _MOST_NULS * len(unpadded)
     if unpadded and is_stray and bytes(_LONG_RUN) not in unpadded:
         return None

@@ -698,6 +698,16 @@ def test_standard_input_is_in_the_page_and_its_copy_is_not_named(simdup, built):
     assert texts()["texts"][0] == words(1)
 
 
+def test_a_page_says_how_many_documents_were_too_many_to_be_read(run, library, monkeypatch, write):
+    for number in range(3):
+        write(f"in/{number}.txt", words(4) + " " + words(30 + number) + " " + words(40 + number))
+    run("index", "update", library, "-q")
+    monkeypatch.setattr("simdup.index.parts.MOST_CANDIDATES", 1)
+    run("query", library, "page.txt", "--parts", "--html", "p.html")
+
+    assert json.loads(page()["data"])["unread"] == 3
+
+
 def test_a_page_lists_parts_of_both_kinds(run, library):
     run("query", library, "page.txt", "larger.txt", "--parts", "--html", "p.html")
 

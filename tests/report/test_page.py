@@ -118,11 +118,12 @@ def test_the_policy_allows_exactly_the_script_and_style_of_the_page():
 
 def answers_page(*questions, **options):
     """The page of questions, each with the documents found for it."""
-    asked = []
+    asked, unread = [], options.pop("unread", 0)
     for name, *found in questions:
         documents = (member(path).document for path in found)
         matches = (Match(each, Kind.NEAR, 9, 0.8, is_exact=True) for each in documents)
-        asked.append(Asked(Answer(name, tuple(matches)), partial(str, f"the text of {name}")))
+        answer = Answer(name, tuple(matches), unread=unread)
+        asked.append(Asked(answer, partial(str, f"the text of {name}")))
     searched = Searched(Settings(), 30, options.pop("top", None), options.pop("k", 80), 80, 0.9)
     shown = {"language": "en", "read": lambda document: f"the text of {document.path}"} | options
     return "\n".join(render_answers("lib.simdup", asked, searched, (), **shown))

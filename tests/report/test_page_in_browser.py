@@ -1235,6 +1235,15 @@ def test_the_answers_to_a_single_question_stand_beside_it_at_once(asked):
     assert page.evaluate("window.hacked") is None
 
 
+def test_documents_that_were_too_many_to_be_read_are_said_above_the_answers(asked):
+    page = asked(("first", "lib/a"), ("second", "lib/b"), unread=600)
+
+    said = "1,200 more documents may share enough too: too many to be read"
+    assert page.locator("#parts li").all_inner_texts() == [said]
+    page.click("#language")
+    assert page.locator("#parts li").inner_text().startswith("另有 1,200 个文档")
+
+
 def test_questions_are_rows_and_one_without_an_answer_says_so(asked):
     page = asked(("first", "lib/a"), ("second",), ("third", "lib/b", "lib/c"))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import difflib
 import io
 import json
 import os
+import random
 import re
 from base64 import b64decode
 from dataclasses import replace
@@ -15,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from patience import grows_evenly
 
 from simdup.files.sets import with_sets
 from simdup.match.own_share import least_similarity
@@ -636,6 +639,51 @@ def test_differences_worked_by_hand():
 )
 def test_layout_is_no_difference(left, right):
     assert list(diff.render(left, right, ("a", "b"))) == []
+
+
+def edited(seed):
+    """Two lists of lines, of which one was made from the other."""
+    chooser = random.Random(seed)
+    known = chooser.choice([2, 5, 50, 500])
+    left = [f"line {chooser.randrange(known)}" for _ in range(chooser.randint(0, 40))]
+    right = [line for line in left if chooser.random() < 0.8]
+    for _ in range(chooser.randint(0, 5)):
+        right.insert(chooser.randint(0, len(right)), f"line {chooser.randrange(known)}")
+    return left, right
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_diff_of_short_texts_is_that_of_the_standard_library(seed):
+    left, right = edited(seed)
+    lines = list(diff.render("\n".join(left), "\n".join(right), ("a", "b")))
+
+    assert lines == list(difflib.unified_diff(left, right, "a", "b", n=1, lineterm=""))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_diff_of_long_texts_turns_one_into_the_other(seed, monkeypatch):
+    monkeypatch.setattr(diff, "SHORT_STRETCH", 4)
+    monkeypatch.setattr(diff, "LONGEST_RUN", 100)
+    left, right = edited(seed)
+    made, place = [], 0
+    for line in list(diff.render("\n".join(left), "\n".join(right), ("a", "b")))[2:]:
+        if hunk := re.match(r"@@ -(\d+)(,0)?", line):
+            begin = int(hunk[1]) - (not hunk[2])
+            made += left[place:begin]
+            place = begin
+        else:
+            made += [] if line[0] == "-" else [line[1:]]
+            place += line[0] != "+"
+
+    assert made + left[place:] == right
+
+
+def test_time_to_compare_grows_with_the_texts_and_hardly_faster():
+    def compare(n):
+        left, right = ("\n".join(f"line {i ^ flip}" for i in range(n)) for flip in (0, 1))
+        list(diff.render(left, right, ("a", "b")))
+
+    assert grows_evenly(compare, 4000)
 
 
 def test_runs_of_removed_and_added_sentences_are_folded_each():

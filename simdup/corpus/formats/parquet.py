@@ -85,7 +85,7 @@ class Parquet(Table):
     ) -> Iterator[Any]:
         """Yield a column of these rows, or their texts, from row groups that have some of them.
 
-        Raises InputError also where the column is damaged, or has values that nothing can show.
+        Also raises InputError if the column is damaged, or if its values cannot be written as text.
         """
         fields = self.fields if field is None else (field,)
         with _opened(self.file) as file:

@@ -89,6 +89,7 @@ def _data(
         "skipped": skipped_fields(skipped),
         "parts": parts[:MOST_PARTS],
         "allParts": len(parts),
+        "unread": sum(answer.unread for answer in answers),
         **names.fields(),
         "groups": groups,
     }

@@ -9,6 +9,7 @@ function drawParts() {
     `${likeness(share, place[0] !== null)} `, make('bdi', { class: 'path name' }, path), ` ${t('partOf')} `,
     make('bdi', { class: 'path name' }, whole), place[0] === null ? null : make('span', { class: 'note' }, t('place', ...place)))));
   if (left) byId('parts').append(make('li', { class: 'note' }, t('moreParts', left)));
+  if (data.unread) byId('parts').append(make('li', { class: 'note' }, t('unread', data.unread)));
 }
 
 /** Lay out the list anew from its beginning. */

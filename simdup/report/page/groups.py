@@ -42,6 +42,7 @@ NOTHING: dict[str, Any] = {
     "skipped": [],
     "parts": [],
     "allParts": 0,
+    "unread": 0,
     "folderPairs": [],
     "folders": [],
     "codings": [],
