@@ -886,7 +886,7 @@ def test_rows_that_cannot_go_into_one_file_are_refused(write):
         (
             ["a.jsonl"],
             "out.jsonl.XZ",
-            "'out.jsonl.XZ': rows are packed as gz or zst, or not at all",
+            "'out.jsonl.XZ': rows are packed as .gz or .zst, or not at all",
         ),
     ):
         with pytest.raises(InputError) as caught:
