@@ -15,6 +15,7 @@ from hypothesis import settings
 from patience import LONG, patient
 
 from simdup.cli import main
+from simdup.files.precedence import NS_OF_A_MINUTE
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and all that they start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -274,15 +275,33 @@ def refused(monkeypatch):
     return paths.add
 
 
+@pytest.fixture(autouse=True)
+def _away_from_the_end_of_a_minute():
+    """Wait if a minute is about to end: see `write`, for files that tests write otherwise."""
+    left = 60 - time.time() % 60
+    if left < 0.5:
+        time.sleep(left)
+
+
 @pytest.fixture
 def write(folder):
-    """`write("a/b.txt", text_or_bytes)`: the path, its folders made."""
+    """`write("a/b.txt", text_or_bytes)`: the path, its folders made.
+
+    What a test writes is as old as what it wrote first, however slow the machine is: a
+    representative is chosen by age in minutes.
+    """
+    moments = []
 
     def writing(path, content):
         whole = os.path.join(os.fsencode(folder), os.fsencode(path))
         os.makedirs(os.path.dirname(whole), exist_ok=True)
         data = content.encode() if isinstance(content, str) else content
         Path(os.fsdecode(whole)).write_bytes(data)
+        moment = os.stat(whole).st_mtime_ns
+        if moments and moment // NS_OF_A_MINUTE != moments[0] // NS_OF_A_MINUTE:
+            moment = moments[-1] + 1
+            os.utime(whole, ns=(moment, moment))
+        moments.append(moment)
         return path
 
     return writing
