@@ -22,7 +22,7 @@ MODULES = {
         "tests/match/test_recall.py",
     ],
     "simdup/match/postings.py": ["tests/match/test_postings.py"],
-    "simdup/match/rounds.py": ["tests/match/test_match.py"],
+    "simdup/match/rounds.py": ["tests/match/test_rounds.py", "tests/match/test_match.py"],
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],
     "simdup/search/pairs.py": ["tests/search/test_pairs.py"],
     "simdup/text/encodings.py": ["tests/text/test_encodings.py"],
