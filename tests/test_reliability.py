@@ -1826,7 +1826,7 @@ NO_STORES = {
     database: "not a store of simdup",
     notes: "not a store of simdup",
     newer: "made by a newer simdup",
-    Path.mkdir: "not a regular file",
+    Path.mkdir: "a folder, and not a store of simdup",
     os.mkfifo: "not a regular file",
     device: "not a regular file",
 }

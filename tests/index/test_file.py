@@ -782,7 +782,7 @@ def beginning_of_an_index(place):
         (beginning_of_an_index, "not an index of simdup"),
         (newer_index, "made by a newer simdup"),
         (older_index, "made by an older simdup; delete it to begin anew"),
-        (os.mkdir, "not a regular file"),
+        (os.mkdir, "a folder, and not an index of simdup"),
         (os.mkfifo, "not a regular file"),
         (nothing, "there is no index; `simdup index build` makes one"),
         (dangling_link, "there is no index; `simdup index build` makes one"),
