@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from simdup.match.candidates import recall, search_distance
-from simdup.match.rounds import ROUNDS, Search, run_rounds
+from simdup.match.rounds import ROUNDS, Search, affordable_search, run_rounds
 from simdup.recipe import Recipe
 from simdup.records import Candidates
 from simdup.settings import Settings
@@ -117,3 +118,25 @@ def test_there_are_so_many_rounds_at_most():
     engine = Scripted(*[Step(3, 1, is_complete=False)] * ROUNDS)
 
     assert said(engine)[0] == ROUNDS
+
+
+class TooMany:
+    """An engine whose texts all have one fingerprint, in too many pairs to be listed."""
+
+    def sampled_distances(self, active, reach):  # noqa: ARG002
+        return np.zeros(1000, np.int64), 1e9
+
+    def near_pairs(self, active, k):
+        return f"pairs of {len(active)} texts within {k}"
+
+    def equal_rows(self, active):
+        return f"equal rows of {len(active)} texts"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "pairs"), [(20, "equal rows of 9 texts"), (0, "pairs of 9 texts within 0")]
+)
+def test_equal_fingerprints_are_paired_with_the_first_unless_nothing_else_was_wanted(wanted, pairs):
+    found = affordable_search(TooMany(), range(9), wanted)
+
+    assert found == Search(0, pairs, is_complete=wanted == 0)
