@@ -91,13 +91,13 @@ class OptionalValue(click.Option):
         return found
 
     def _fits(self, following: Sequence[str]) -> bool:
-        for text in following:
-            try:
-                return self.type.convert(text, None, None) is not None
-            except click.BadParameter:
-                is_number = re.fullmatch(r"[\d.]+%?", text) is not None
-                return is_number and not os.path.lexists(text)
-        return False
+        if not following:
+            return False
+        try:
+            return self.type.convert(following[0], None, None) is not None
+        except click.BadParameter:
+            is_number = re.fullmatch(r"[\d.]+%?", following[0]) is not None
+            return is_number and not os.path.lexists(following[0])
 
 
 def size_bytes(text: str) -> int:
