@@ -11,6 +11,7 @@ that file has a mutant which today's code has not.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import resource
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -50,7 +52,26 @@ OPTIONS = [
 
 
 class Plain:
-    """Hypothesis draws the same examples in every run, and shows the first that fails."""
+    """Hypothesis draws the same examples in every run, and shows the first that fails.
+
+    Tests run in the order of the seconds that they took without a mutant. That run, for which
+    there is no file of durations, writes it.
+    """
+
+    def __init__(self, durations: Path) -> None:
+        self.path = durations
+        self.known = json.loads(durations.read_text()) if durations.exists() else {}
+        self.seen: Counter[str] = Counter()
+
+    def pytest_collection_modifyitems(self, items):
+        items.sort(key=lambda item: self.known.get(item.nodeid, 0.0))
+
+    def pytest_runtest_logreport(self, report):
+        self.seen[report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self):
+        if not self.known:
+            self.path.write_text(json.dumps(self.seen))
 
     def pytest_sessionstart(self):
         phases = [Phase.explicit, Phase.generate]
@@ -71,9 +92,13 @@ class Ended:
 
 @dataclass
 class Worker:
-    """A copy of the repository in which one mutant at a time is tested."""
+    """A copy of the repository in which one mutant at a time is tested.
+
+    All workers share one file of `durations`, which says how long each test takes.
+    """
 
     folder: Path
+    durations: Path
     pid: int = 0
     began: float = 0.0
     started: int = 0
@@ -112,7 +137,7 @@ class Worker:
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
             # A folder of its own: what a mutant that was ended left behind fails no other's tests.
             place = f"--basetemp={self.made}"
-            code = pytest.main([*OPTIONS, place, *tests], plugins=[Plain()])
+            code = pytest.main([*OPTIONS, place, *tests], plugins=[Plain(self.durations)])
         except BaseException:  # noqa: BLE001
             traceback.print_exc()
         finally:
@@ -146,6 +171,7 @@ def tested(
 ) -> Iterator[tuple[Mutant, Ended]]:
     """Mutants of a module as their tests end, and how they did."""
     tests = MODULES[module]
+    workers[0].durations.unlink(missing_ok=True)
     workers[0].start(module, source, tests, 3600)
     while (plain := workers[0].ended(3600)) is None:
         time.sleep(0.05)
@@ -183,7 +209,8 @@ def main() -> None:
         except ImportError:
             continue
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        workers = [Worker(Path(place, str(number))) for number in range(chosen.jobs)]
+        durations = Path(place, "durations.json")
+        workers = [Worker(Path(place, str(number)), durations) for number in range(chosen.jobs)]
         for worker in workers:
             shutil.copytree(ROOT, worker.folder, ignore=shutil.ignore_patterns(".*"))
         modules = [each for each in MODULES if any(p in each for p in chosen.module or [""])]
