@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from itertools import combinations
+from collections import Counter
+from itertools import combinations, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -134,9 +136,10 @@ def test_rows_of_another_type_are_refused_by_their_side():
             next(iter_pairs_between(*sides, 3))
 
 
-def test_a_negative_k_is_refused():
+@pytest.mark.parametrize("call", [pairs_within, iter_pairs])
+def test_a_negative_k_is_refused(call):
     with pytest.raises(ValueError, match="k must be at least 0, not -1"):
-        pairs_within(np.zeros((2, 8), np.uint8), -1)
+        call(np.zeros((2, 8), np.uint8), -1)
 
 
 @pytest.mark.parametrize("bits", [8, 32, 64, 96, 512])
@@ -154,6 +157,104 @@ def test_few_rows_and_large_k_are_compared_all_with_all():
 
 def test_many_rows_and_small_k_use_blocks_as_long_as_a_row_number():
     assert 64 // plan(1_000_000, 64, 3) in range(16, 23)
+
+
+def cost_of_blocks(n, bits, k, blocks):
+    """The cost of random rows, one block after the other."""
+    width, cost = min(bits // blocks, search.MAX_BLOCK_BITS), 0.0
+    for block in range(blocks):
+        radius = k // blocks - (block > k % blocks)
+        masks = sum(comb(width, flips) for flips in range(radius + 1))
+        pairs = n * n / 2 / 2**width
+        if masks:
+            cost += 2**width * search.NS_SLOT
+            cost += masks * (n * search.NS_LOOK_UP + pairs * search.NS_CANDIDATE)
+    return cost
+
+
+@pytest.mark.parametrize("bits", [8, 64, 65, 256])
+def test_the_number_of_blocks_is_the_cheapest(bits):
+    for n, k in product((3, 200, 30_000, 10**6, 10**9), (0, 1, 3, 4, 7, 10, 22)):
+        for sides, ns in ((None, search.NS_COMPARE), ((n // 4, n // 3), search.NS_COMPILED)):
+            pairs = sides[0] * sides[1] if sides else n * (n - 1) / 2
+            costs = [pairs * -(-bits // 64) * ns]
+            costs += [cost_of_blocks(n, bits, k, m) for m in range(1, min(bits, k + 1) + 1)]
+
+            chosen = plan(n, bits, k, sides, is_compiled=True) if sides else plan(n, bits, k)
+
+            assert costs[chosen] == pytest.approx(min(costs))
+
+
+@pytest.mark.parametrize("sides", [None, (20, 60)])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_rows_are_looked_up_where_their_own_blocks_make_that_cheaper(
+    monkeypatch, sides, is_compiled
+):
+    rows = np.repeat(np.arange(80, dtype=np.uint8)[:, None], 8, axis=1)
+    rows[:, 2:6] //= 7  # more rows share these blocks than those of random rows
+    cost = 0.0
+    for block in rows.view(np.uint16).T:
+        shared = sum(n * (n - 1) // 2 for n in Counter(block.tolist()).values())
+        cost += 2**16 * search.NS_SLOT + 80 * search.NS_LOOK_UP + shared * search.NS_CANDIDATE
+    sizes = []
+    monkeypatch.setattr(search, "plan", lambda *_, **__: 4)
+    monkeypatch.setattr(
+        search, "is_compiled_for", lambda *given: sizes.append(given) or is_compiled
+    )
+    used, other = ("NS_COMPILED", "NS_COMPARE")[:: 1 if is_compiled else -1]
+    monkeypatch.setattr(search, other, np.nan)
+    for factor, blocks in ((1 + 1e-9, 4), (1 - 1e-9, 0)):
+        monkeypatch.setattr(search, used, factor * cost / (20 * 60 if sides else 80 * 79 / 2))
+
+        assert search.method(rows, 3, sides) == blocks
+    assert sizes == [(*(sides or (80, 80)), 64)] * 2
+
+
+@pytest.mark.parametrize("pays", [False, True])
+def test_kernels_are_reckoned_with_once_the_words_to_compare_pay_for_them(monkeypatch, pays):
+    monkeypatch.setattr(search, "kernels_pay", lambda *, words: pays and words == 3 * 5 * 2)
+
+    monkeypatch.setattr(search, "loaded_kernels", lambda: None)
+    assert search.is_compiled_for(3, 5, 65) == search.is_compiled_for(3, 5, 128) == pays
+    monkeypatch.setattr(search, "loaded_kernels", lambda: fast)
+    assert search.is_compiled_for(3, 5, 65)
+
+
+@pytest.mark.parametrize(("n", "distinct"), [(20, 18), (20, 17)])
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("blocks", [0, 4])
+def test_compiled_code_sieves_where_it_compares_all_of_mostly_distinct_rows(
+    monkeypatch, n, distinct, is_compiled, blocks
+):
+    rows = np.uint8([[min(i, distinct - 1), 0, 0] for i in range(n)])
+    sizes = []
+    monkeypatch.setattr(
+        search, "is_compiled_for", lambda *given: sizes.append(given) or is_compiled
+    )
+    monkeypatch.setattr(search, "load_kernels", lambda: fast)
+    monkeypatch.setattr(search, "method", lambda *_: blocks)
+
+    assert search._is_fused(rows, 3) == (is_compiled and distinct == 18 and not blocks)  # noqa: SLF001
+    assert sizes == [(n, n, 24)]
+    monkeypatch.setattr(search, "load_kernels", lambda: None)
+    assert not search._is_fused(rows, 3)  # noqa: SLF001
+
+
+@pytest.mark.parametrize("blocks", [0, 4])
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_compiled_code_sieves_where_it_compares_all_of_two_sides(monkeypatch, blocks, is_loaded):
+    wide, asked = few_bit_rows(1), []
+    monkeypatch.setattr(search, "_loaded_for", lambda *sizes: sizes == (30, 50, 64) and is_loaded)
+    monkeypatch.setattr(search, "compiled_pairs", lambda *_, **__: ["compiled"])
+    monkeypatch.setattr(search, "iter_pairs_between", lambda *_, **__: [])
+    monkeypatch.setattr(
+        search, "plan", lambda *sizes, **kind: asked.append((sizes, kind)) or blocks
+    )
+
+    found = list(iter_near_pairs_between(wide[:30], wide[30:], Reach(64, 3, 20)))
+
+    assert found == (["compiled"] if is_loaded and not blocks else [])
+    assert asked == [((80, 64, 3, (30, 50)), {"is_compiled": True})] * is_loaded
 
 
 @pytest.mark.parametrize(("bits", "k"), [(128, 0), (128, 3), (256, 8), (1024, 20)])
@@ -195,16 +296,21 @@ def test_pairs_between_two_sides_match_the_oracle(rows, k, cut, is_indexed):
     assert found == expected
 
 
-def test_equal_and_near_rows_on_one_side_are_no_pairs_between_two_sides(monkeypatch):
+def test_equal_and_near_rows_on_one_side_are_no_pairs_between_two_sides(monkeypatch, progress):
     monkeypatch.setattr(search, "NS_COMPARE", 1e9)
     monkeypatch.setattr(search, "NS_COMPILED", 1e9)
-    left, right = np.uint8([[1] * 8, [1] * 7 + [2], [1] * 8]), np.full((100_000, 8), 1, np.uint8)
+    left = np.uint8([[1] * 16, [1] * 15 + [2], [1] * 16])
+    right = np.full((10_000, 16), 1, np.uint8)
+    right[-1, 0] = 0
 
-    chunks = list(iter_pairs_between(left, right, 3))
+    pairs = np.concatenate(list(iter_pairs_between(left, right, 3, progress=progress)))
 
-    assert sum(map(len, chunks)) == 300_000
-    assert {(i, d) for i, _, d in np.concatenate(chunks).tolist()} == {(0, 0), (1, 2), (2, 0)}
-    assert all(chunk[:, 1].min() >= 0 for chunk in chunks)
+    assert len(np.unique(pairs, axis=0)) == len(pairs) == 30_000
+    common, last = pairs[pairs[:, 1] < 9999], pairs[pairs[:, 1] == 9999]
+    assert {(i, d) for i, _, d in common.tolist()} == {(0, 0), (1, 2), (2, 0)}
+    assert {(i, d) for i, _, d in last.tolist()} == {(0, 1), (1, 3), (2, 1)}
+    # Three rows are different; they were looked up in blocks, where the two sides are one.
+    assert [total for _, total, _ in progress.phases] == [3]
 
 
 @pytest.mark.parametrize("shape", ["a hot block", "a chain"])
@@ -336,9 +442,11 @@ def test_kernels_find_the_pairs_that_pass_both(compiled, bits, k, most, copies):
 @pytest.mark.parametrize(("bits", "k", "most"), CASES)
 def test_a_fused_search_finds_the_pairs_that_pass_both(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
     wide = few_bit_rows(bits + k, copies=7)
+    expected = sieved_oracle(wide, bits, k, most)
     monkeypatch.setattr(search, "_is_fused", lambda *_: True)
+    monkeypatch.setattr(search, "iter_pairs", None)  # no pairs that are near by chance
 
-    assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
+    assert sieved(wide, bits, k, most) == expected
 
 
 @given(st.integers(0, 60), st.sampled_from([8, 72, 128]), st.integers(0, 130), st.integers(0, 140))
