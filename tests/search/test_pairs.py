@@ -117,15 +117,26 @@ def test_a_hundred_thousand_equal_rows_are_one_row_to_the_search():
 
 
 def test_too_many_pairs_are_counted_and_refused():
-    rows = np.zeros((1000, 8), np.uint8)
+    rows = np.uint8([[0], [1], [3]]).repeat([5, 3, 2], axis=0)
+    within = 10 + 3 + 1 + 5 * 3 + 3 * 2  # of equal rows, and of rows that differ in one bit
 
     with pytest.raises(TooManyPairsError) as caught:
-        pairs_within(rows, 3, max_pairs=499_499)
+        pairs_within(rows, 1, max_pairs=within - 1)
     assert str(caught.value) == (
-        "499500 pairs are within 3 bits, more than 499499;"
+        "35 pairs are within 1 bits, more than 34;"
         " lower k, raise max_pairs, or stream them with iter_pairs"
     )
-    assert len(pairs_within(rows, 3, max_pairs=499_500)) == 499_500
+    assert len(pairs_within(rows, 1, max_pairs=within)) == within
+    assert len(pairs_within(rows[:1], 1, max_pairs=0)) == 0
+
+
+def test_too_many_pairs_are_counted_but_not_kept(monkeypatch):
+    expanding = []
+    monkeypatch.setattr(search, "expanded", lambda _, pairs: expanding.append(pairs) or [])
+
+    with pytest.raises(TooManyPairsError, match="499500 pairs"):
+        pairs_within(np.zeros((1000, 8), np.uint8), 3, max_pairs=499_499)
+    assert not expanding
 
 
 def test_rows_of_another_type_are_refused_by_their_side():
@@ -140,6 +151,8 @@ def test_rows_of_another_type_are_refused_by_their_side():
 def test_a_negative_k_is_refused(call):
     with pytest.raises(ValueError, match="k must be at least 0, not -1"):
         call(np.zeros((2, 8), np.uint8), -1)
+    with pytest.raises(TypeError, match="k must be a whole number, not float 1"):
+        call(np.zeros((2, 8), np.uint8), 1.0)
 
 
 @pytest.mark.parametrize("bits", [8, 32, 64, 96, 512])
@@ -208,6 +221,15 @@ def test_rows_are_looked_up_where_their_own_blocks_make_that_cheaper(
 
         assert search.method(rows, 3, sides) == blocks
     assert sizes == [(*(sides or (80, 80)), 64)] * 2
+
+
+@pytest.mark.parametrize(("blocks", "unused"), [(0, "multi_index"), (4, "all_pairs")])
+def test_pairs_are_found_by_the_method_that_was_chosen(monkeypatch, blocks, unused):
+    monkeypatch.setattr(search, "method", lambda *_: blocks)
+    monkeypatch.setattr(search, unused, None)
+    rows = few_bit_rows(1, width=8)
+
+    assert collected(iter_pairs(rows, 3)) == oracle(rows, 3)
 
 
 @pytest.mark.parametrize("pays", [False, True])
