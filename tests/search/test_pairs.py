@@ -223,6 +223,32 @@ def test_rows_are_looked_up_where_their_own_blocks_make_that_cheaper(
     assert sizes == [(*(sides or (80, 80)), 64)] * 2
 
 
+@pytest.mark.parametrize(("bits", "k", "blocks"), [(64, 3, 4), (64, 7, 5), (72, 9, 7), (8, 2, 5)])
+def test_blocks_cover_every_bit_once_and_no_search_goes_further_than_it_must(bits, k, blocks):
+    layout = search._layout(bits, k, blocks)  # noqa: SLF001
+    left_out = blocks - len(layout)  # blocks that need not agree at all
+
+    begins, widths, radii = zip(*layout, strict=True)
+    assert begins == tuple(np.cumsum((0, *widths[:-1])).tolist())
+    assert bits - sum(widths) in range(
+        (bits // blocks) * left_out, (bits // blocks + 1) * left_out + 1
+    )
+    assert max(widths) - min(widths) <= 1
+    assert sorted(widths, reverse=True) == list(widths)
+    # Rows that are just out of reach in every block differ in k + 1 bits: one more than k.
+    assert sum(radius + 1 for radius in radii) == k + 1
+    assert min(radii) >= 0
+
+
+def test_the_key_of_a_row_is_some_of_its_bits():
+    rows = np.random.default_rng(1).integers(0, 256, (20, 9), np.uint8)
+    numbers = [int.from_bytes(row.tobytes(), "big") for row in rows]
+
+    for begin, width in product((0, 1, 7, 8, 9, 30, 47), (1, 7, 8, 9, 16, 25)):
+        expected = [number >> (72 - begin - width) & ((1 << width) - 1) for number in numbers]
+        assert search.keys_of(rows, begin, width).tolist() == expected
+
+
 @pytest.mark.parametrize(("blocks", "unused"), [(0, "multi_index"), (4, "all_pairs")])
 def test_pairs_are_found_by_the_method_that_was_chosen(monkeypatch, blocks, unused):
     monkeypatch.setattr(search, "method", lambda *_: blocks)
@@ -240,6 +266,16 @@ def test_kernels_are_reckoned_with_once_the_words_to_compare_pay_for_them(monkey
     assert search.is_compiled_for(3, 5, 65) == search.is_compiled_for(3, 5, 128) == pays
     monkeypatch.setattr(search, "loaded_kernels", lambda: fast)
     assert search.is_compiled_for(3, 5, 65)
+
+
+def test_every_comparison_counts_towards_what_pays_for_kernels(monkeypatch):
+    counted = []
+    monkeypatch.setattr(search, "load_kernels_if_worth", lambda *, words: counted.append(words))
+
+    list(all_pairs(np.zeros((5, 9), np.uint8), 1))
+    list(all_pairs(np.zeros((5, 16), np.uint8), 1))
+
+    assert counted == [5 * 5 * 2] * 2
 
 
 @pytest.mark.parametrize(("n", "distinct"), [(20, 18), (20, 17)])
@@ -398,6 +434,7 @@ def test_of_one_collection_no_tile_below_the_diagonal_is_compared(monkeypatch):
         tops = range(0, 20, 4)
         expected = [(top, i) for top in tops for i in range(top if is_half else 0, 20, 8)]
         assert [(top, begin) for top, begin, _ in tiles] == expected
+        assert not list(search._tiles(rows, ~rows, 63, search.silent, is_half=is_half))  # noqa: SLF001
 
 
 @pytest.mark.parametrize(("k", "blocks"), [(3, 4), (4, 4), (7, 2), (0, 1)])
