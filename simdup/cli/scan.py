@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -37,8 +37,7 @@ FORMATS_OF_PARTS = frozenset({"json", "jsonl"})
 FORMATS = ("text", "json", "jsonl", "csv", "names", "fdupes")
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     """A scan whose options were checked, ready to run."""
 
     find_groups: Callable[..., ScanResult]

@@ -13,11 +13,10 @@ Equal rows are one row to the search. Then the cheaper of two methods finds the 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -75,8 +74,7 @@ MOSTLY_DISTINCT = 0.9
 MAX_BLOCK_BITS = 22
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """How near two fingerprints must be to be a pair."""
 
     bits: int

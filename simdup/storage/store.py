@@ -11,9 +11,8 @@ import os
 import sqlite3
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.errors import InputError
 from simdup.storage.home import usual_place
@@ -55,8 +54,7 @@ def is_place_named() -> bool:
     return bool(os.environ.get("SIMDUP_CACHE"))
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
+class Info(NamedTuple):
     """What is in a store."""
 
     path: Path
