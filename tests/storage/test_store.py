@@ -591,7 +591,7 @@ def test_a_new_store_is_empty(place):
     with opened(place) as store:
         info = store.info()
 
-    assert info == replace(info, files=0, folders=0, similarities=0, recipes=(), asked=0, known=0)
+    assert info == info._replace(files=0, folders=0, similarities=0, recipes=(), asked=0, known=0)
 
 
 def emptied(place):
