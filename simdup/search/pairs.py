@@ -269,7 +269,8 @@ def plan(
     product; every block takes a table, n look-ups for each mask, and its share of random pairs.
     """
     best, cost = 0, _all_pairs_cost(n, bits, sides, is_compiled=is_compiled)
-    for blocks in range(1, min(bits, k + 1) + 1):
+    most = int(cost / (NS_LOOK_UP * max(n, 1)))  # each block takes a look-up for every row
+    for blocks in range(1, min(bits, k + 1, most) + 1):
         (radius, rest), width = divmod(k, blocks), min(bits // blocks, MAX_BLOCK_BITS)
         sharing = n * n / 2 ** (width + 1)
         near = _block_cost(n, width, radius, sharing) * (rest + 1)
