@@ -39,7 +39,7 @@ _MARKS = {
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
-    _BOM.encode("gb18030"): "gb18030",
+    b"\x84\x31\x95\x33": "gb18030",  # spelled out, since its codec takes long to import
 }
 _MARK = re.compile(b"|".join(map(re.escape, _MARKS)))
 
