@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -182,13 +181,13 @@ def _refuse_same_files(paths: tuple[str, ...], given: dict[str, Any]) -> None:
     refuse_same_files([("--html", given["html"]), ("--output", given["target"])], inputs)
 
 
-def _index_files(index: str | None) -> list[Path]:
+def _index_files(index: str | None) -> list[str]:
     """Return the paths of the files of an index; none without an index."""
     if index is None:
         return []
     from simdup.storage.sqlite import files_of
 
-    return files_of(Path(index))
+    return files_of(index)
 
 
 def _store(given: dict[str, Any]) -> Store | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -106,14 +105,14 @@ def test_the_list_is_kept_among_data_and_not_in_the_cache(monkeypatch):
     monkeypatch.delenv("SIMDUP_IGNORED")
     monkeypatch.setattr("simdup.storage.home.sys.platform", "linux")
     monkeypatch.setenv("XDG_DATA_HOME", "/data")
-    assert default_place() == Path("/data/simdup/ignored.jsonl")
+    assert default_place() == "/data/simdup/ignored.jsonl"
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setenv("HOME", "/home/me")
-    assert default_place() == Path("/home/me/.local/share/simdup/ignored.jsonl")
+    assert default_place() == "/home/me/.local/share/simdup/ignored.jsonl"
     monkeypatch.setattr("simdup.storage.home.sys.platform", "darwin")
-    assert default_place() == Path("/home/me/Library/Application Support/simdup/ignored.jsonl")
+    assert default_place() == "/home/me/Library/Application Support/simdup/ignored.jsonl"
     monkeypatch.setenv("SIMDUP_IGNORED", "mine")
-    assert default_place() == Path("mine")
+    assert default_place() == "mine"
 
 
 # Scans
