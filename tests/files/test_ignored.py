@@ -44,14 +44,14 @@ def test_any_file_names_survive_writing_and_reading(tmp_path, pair):
     path = tmp_path / "list"
     path.write_bytes((line_of(pair) + "\n").encode("utf-8", "backslashreplace"))
 
-    assert entries_in(path) == [pair]
+    assert entries_in(str(path)) == [pair]
 
 
 def test_each_pair_comes_with_its_very_line(tmp_path):
     own = line_of(PAIR).replace("{", '{"why": "forms", ')
     (tmp_path / "list").write_text(f"\n{own}\r\n\n{line_of(PAIR)}", "utf-8")
 
-    assert lines_in(tmp_path / "list") == [(own, PAIR), (line_of(PAIR), PAIR)]
+    assert lines_in(str(tmp_path / "list")) == [(own, PAIR), (line_of(PAIR), PAIR)]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_damaged_line_is_one_error_with_file_and_line(tmp_path, change, what):
     path.write_text(f"{line_of(PAIR)}\n\n{change(line_of(PAIR))}\n", "utf-8")
 
     with pytest.raises(InputError) as refused:
-        entries_in(path)
+        entries_in(str(path))
 
     assert str(refused.value) == f"{str(path)!r}, line 3: no entry of the list ({what})"
 
@@ -93,7 +93,7 @@ def test_any_bytes_are_read_as_pairs_or_refused(tmp_path, data):
 
     said = ""
     try:
-        assert entries_in(path) == []
+        assert entries_in(str(path)) == []
     except InputError as refused:
         said = str(refused)
 

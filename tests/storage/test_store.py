@@ -921,7 +921,8 @@ def test_a_store_and_the_files_beside_it_are_for_their_user_only(place, mask):
     try:
         with opened(place) as store:
             store.number_of_recipe("recipe")
-            modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in files_of(place)}
+            files = map(Path, files_of(place))
+            modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in files}
     finally:
         os.umask(before)
 
