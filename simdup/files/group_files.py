@@ -306,8 +306,7 @@ def _in_order(groups: Iterable[Group], first: int = 1) -> tuple[Group, ...]:
     return tuple(replace(each, id=number) for number, each in enumerate(found, first))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grouping:
+class Grouping(NamedTuple):
     """Turns groups of texts into groups of documents."""
 
     documents: Sequence[Document]

@@ -13,10 +13,9 @@ import stat
 import time
 from abc import ABC, abstractmethod
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from simdup.errors import InputError
 from simdup.storage.opening import open_to_read
@@ -47,8 +46,7 @@ _NOTED = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _SUPER_JOURNAL_END = bytes.fromhex("d9d505f920a163d7")
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseKind:
+class DatabaseKind(NamedTuple):
     """A kind of file: its name, SQLite application id, format version and tables."""
 
     name: str
