@@ -252,6 +252,28 @@ def test_measuring_changes_no_group_and_reads_texts_in_one_pass(monkeypatch):
     assert len(measured.source.asked) >= len(plain.source.asked)
 
 
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("most", [59, 60])
+def test_up_to_so_many_texts_fingerprints_are_compared_and_lists_beyond(monkeypatch, most):
+    monkeypatch.setattr(match, "BY_DISTANCE", most)
+
+    found = engine(corpus(5, 60)).groups().candidates
+
+    assert (found.k is None) == (most < 60)
+
+
+@pytest.mark.usefixtures("small")
+def test_pairs_with_just_the_own_share_asked_for_are_near_duplicates():
+    # Nobody else has anything of what two versions share.
+    words = [[f"{number}w{i}" for i in range(50)] for number in range(25)]
+    texts = [" ".join(each) for own in words for each in (own, own[5:] + own[:5])]
+
+    found = engine(texts, Settings(own_share=1)).groups()
+
+    assert [group.tolist() for group in found.groups] == [[i, i + 1] for i in range(0, 50, 2)]
+    assert (found.candidates.recall.value, found.candidates.sampled) == (1, 50)
+
+
 @pytest.mark.usefixtures("by_lists")
 def test_few_texts_are_not_measured():
     found = engine(corpus(5, MEASURED_FROM - 1)).groups().candidates
