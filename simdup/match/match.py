@@ -474,10 +474,10 @@ class LocalEngine:
                 pairs[estimated_cosines(sketches, counts, pairs) >= FAMILY]
                 for pairs in self._near_family(active, k)
             ]
-            before, family = family, components(np.concatenate(known), n)
-            if k == wanted or (before == family).all():
-                break
+            family = components(np.concatenate(known), n)
             _, first = np.unique(family[order], return_index=True)
+            if k == wanted or len(first) == len(active):
+                break
             active = np.sort(order[first])
         return family
 

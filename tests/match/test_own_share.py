@@ -452,6 +452,7 @@ def test_features_that_weigh_more_than_others_are_not_sorted_out_by_sketches():
 
 def test_look_alikes_that_narrow_the_search_change_no_group_of_others(monkeypatch):
     monkeypatch.setattr("simdup.match.candidates.BUDGET", 2000)
+    monkeypatch.setattr("simdup.match.candidates.BUDGET_PER_DOCUMENT", 0)
     words, crowd = distinct_words("w", 200), distinct_words("z", 200)
     texts = [" ".join(words), edited(words, 25, "b")]
     texts += [edited(words, 5, f"c{number}") for number in range(40)]
