@@ -17,7 +17,7 @@ from simdup.extract.packed import inner_name
 from simdup.records import Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
     from numpy.typing import NDArray
 
@@ -105,7 +105,13 @@ def without_noise(
     sketches = None if made.sketches is None else made.sketches.take(np.flatnonzero(is_full))
     compared = made._replace(found=tuple(found), rows=made.rows[is_full], sketches=sketches)
     aside = np.flatnonzero(~is_full).tolist()
-    counts = Counter(kinds[place] or "" for place in aside)
-    frequent = tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-    aside_documents = tuple(documents[place] for place in aside)
-    return compared, IdentityOnly(aside_documents, made.rows[~is_full], frequent)
+    return compared, IdentityOnly(
+        tuple(documents[place] for place in aside),
+        made.rows[~is_full],
+        _most_frequent_first(kinds[place] or "" for place in aside),
+    )
+
+
+def _most_frequent_first(kinds: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Each kind and how often it is there; of equally frequent ones the first by name first."""
+    return tuple(sorted(Counter(kinds).items(), key=lambda item: (-item[1], item[0])))

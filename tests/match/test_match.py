@@ -19,6 +19,7 @@ from simdup.match import candidates, match, rounds
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.progress import silent
+from simdup.records import SHORT
 
 WORDS = [f"w{i}" for i in range(500)]
 
@@ -162,6 +163,16 @@ def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
     assert scan([root], Settings(k=128)).groups  # which every pair is within
 
 
+@pytest.mark.parametrize("other", [SHORT, 30])
+@pytest.mark.parametrize("features", [SHORT - 1, SHORT])
+def test_from_so_many_features_on_a_bare_scan_goes_by_distance(features, other):
+    texts = [" ".join(f"{c}{i}" for i in range(n)) for c, n in (("a", features), ("b", other))]
+
+    found = matched(texts, Settings(Recipe(features="tokens"), k=125))
+
+    assert len(found.groups) == (features == SHORT)
+
+
 def test_short_texts_of_just_the_similarity_that_k_stands_for_are_alike():
     settings = Settings(Recipe(features="tokens"), k=0)
 
@@ -301,14 +312,16 @@ def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, mon
     assert stated == [0.913, 0.907]
 
 
-def test_more_pairs_than_fit_stop_the_run_with_advice(tree, monkeypatch):
-    monkeypatch.setattr(match, "MAX_PAIRS", 5)
-    root = tree({f"{i}": text(i) for i in range(6)})
+def test_more_pairs_than_fit_stop_the_run_with_advice(monkeypatch):
+    texts = [text(i) for i in range(6)]
+    monkeypatch.setattr(match, "MAX_PAIRS", 15)
+    assert len(matched(texts, Settings(k=128)).groups) == 1
 
+    monkeypatch.setattr(match, "MAX_PAIRS", 14)
     with pytest.raises(TooManyPairsError) as caught:
-        scan([root], Settings(k=128))
+        matched(texts, Settings(k=128))
     assert str(caught.value) == (
-        "more than 5 pairs within 128 bits; lower -k, raise --similarity, or take more --bits"
+        "more than 14 pairs within 128 bits; lower -k, raise --similarity, or take more --bits"
     )
 
 
@@ -432,6 +445,18 @@ def test_an_excluded_pair_is_counted_only_if_it_would_have_been_a_group(is_verif
     assert not matched(texts, near, excluded=[(1, 0)]).groups
     if is_verified:  # so it was looked at
         assert matched(texts, far).candidates.pairs == 1
+
+
+def test_what_is_left_of_a_star_without_an_excluded_pair_is_a_star():
+    texts = [text(), text(10), f"{text()} {text(seed=9, length=60)}"]
+    # The first is like both others, which are not alike, and closer to the excluded one.
+    distances = simdup.hamming_distances(*[simdup.fingerprint_texts(texts)] * 2)
+    k = int(distances[0].max())
+
+    found = matched(texts, Settings(k=k), excluded=[(0, 1)])
+
+    assert distances[0, 1] < k < distances[1, 2]
+    assert [group.tolist() for group in found.groups] == [[0, 2]]
 
 
 def test_an_excluded_pair_of_short_texts_is_counted_only_if_they_are_similar():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simdup import Settings, Store, scan
+from simdup import Recipe, Settings, Store, scan
 from simdup.compute import compiled
 from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
@@ -263,8 +263,11 @@ def test_short_and_long_texts_must_be_more_alike():
 # What it does to groups
 
 
+VOCABULARY = [f"w{number}" for number in range(3000)]
+
+
 def sentence(seed, words=14):
-    return " ".join(random.Random(seed).choices([f"w{number}" for number in range(3000)], k=words))
+    return " ".join(random.Random(seed).choices(VOCABULARY, k=words))
 
 
 def form(number, own=12, shared=12):
@@ -375,8 +378,9 @@ def test_texts_that_share_nothing_with_the_others_change_no_group(tmp_path_facto
 def test_hundreds_of_copies_of_a_member_never_separate_two_others(forms):
     (forms / "2-v3.txt").write_text(version(2, changed=5), encoding="utf-8")
     before = names(scan(forms))
+    copied = version(2)
     for number in range(500):
-        (forms / f"copy-{number}.txt").write_text(version(2) + f" c{number}", encoding="utf-8")
+        (forms / f"copy-{number}.txt").write_text(copied + f" c{number}", encoding="utf-8")
 
     after = names(scan(forms))
 
@@ -461,8 +465,16 @@ def test_texts_that_are_copies_count_once_whatever_similarity_is_asked_for(simil
     assert any({0, 1} <= group for group in groups_of(texts, Settings(similarity=similarity)))
 
 
+def test_features_that_weigh_more_than_others_are_not_sorted_out_by_sketches():
+    # Ten words in eleven differ, but weigh a hundredth.
+    texts = [" ".join(["the"] * 100 + distinct_words(name, 10)) for name in "ab"]
+
+    assert groups_of(texts, Settings(Recipe(features="tokens"))) == [{0, 1}]
+
+
 def test_look_alikes_that_narrow_the_search_change_no_group_of_others(monkeypatch):
     monkeypatch.setattr("simdup.match.candidates.BUDGET", 2000)
+    monkeypatch.setattr("simdup.match.candidates.BUDGET_PER_DOCUMENT", 0)
     words, crowd = distinct_words("w", 200), distinct_words("z", 200)
     texts = [" ".join(words), edited(words, 25, "b")]
     texts += [edited(words, 5, f"c{number}") for number in range(40)]
