@@ -246,6 +246,14 @@ def test_against_counts_only_pairs_between_the_two(tree):
     assert [set(group) for group in groups(result, root)] == [{"new/b", "old/b"}]
 
 
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_against_all_that_is_connected_with_components_is_one_group(tree, linkage):
+    root = tree({"old/a": text(), "old/b": text(30), "new/c": text(10)})
+
+    (group,) = groups(scan([root / "new"], Settings(linkage=linkage), against=[root / "old"]), root)
+    assert set(group) == {"old/a", "new/c"} | ({"old/b"} if linkage == "components" else set())
+
+
 def test_against_finds_the_very_same_text(tree):
     root = tree({"new/a": text(), "new/a2": text(), "old/a": text()})
 
@@ -529,9 +537,11 @@ def test_families_are_searched_again_as_long_as_a_round_finds_more(monkeypatch):
 def test_equal_fingerprints_of_two_sides_are_paired_across():
     common = " ".join(f"w{i}" for i in range(4000))
     settings = Settings(Recipe(bits=16))
-    made = fingerprint_texts([f"{common} y{i}" for i in range(6)], settings.recipe)
-    is_reference = np.arange(6) < 2
-    items = Items(made.rows, made.counts, made.digests, np.arange(6), is_reference)
+    made = fingerprint_texts([f"{common} y{i}" for i in range(7)], settings.recipe)
+    is_reference = np.isin(np.arange(7), [0, 1, 6])
+    rows = np.repeat(made.rows[:1], 7, axis=0)
+    rows[6, 0] ^= 1
+    items = Items(rows, made.counts, made.digests, np.arange(7), is_reference)
     texts = distinct_texts(items, 16)
     engine = match.LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
 

@@ -45,8 +45,8 @@ def counts_of(documents):
     return np.array(list(map(len, documents)), np.int64)
 
 
-def own_shares_by_hand(documents, family):
-    """The definition, pair by pair, for texts that keep all of their features."""
+def weights_by_hand(documents, family):
+    """A function: the weights of values for so many families that do not count, added up."""
     having = {}
     for document, number in zip(documents, family, strict=True):
         for value in document:
@@ -56,7 +56,12 @@ def own_shares_by_hand(documents, family):
         others = (max(len(having[value]) - less, 0) for value in values)
         return sum(2 * UNIT // (2 + min(other, MOST_COUNTED - less)) for other in others)
 
-    shares = []
+    return weights
+
+
+def own_shares_by_hand(documents, family):
+    """The definition, pair by pair, for texts that keep all of their features."""
+    weights, shares = weights_by_hand(documents, family), []
     for i, j in pairs_of(len(documents)).tolist():
         a, b = documents[i], documents[j]
         common = weights(a & b, 1 if family[i] == family[j] else 2)
@@ -79,6 +84,24 @@ def test_own_shares_are_those_of_the_definition(documents, data):
     assert shares.of(pairs_of(len(documents))) == pytest.approx(
         own_shares_by_hand(documents, family.tolist())
     )
+
+
+@given(texts_of_numbers, st.data())
+def test_own_shares_of_parts_are_those_of_the_definition(documents, data):
+    number = st.integers(0, len(documents) - 1)
+    family = [data.draw(number) for _ in documents]
+    pairs = np.concatenate((pairs_of(len(documents)), pairs_of(len(documents))[:, ::-1]))
+    weights, expected = weights_by_hand(documents, family), []
+    for part, whole in pairs.tolist():
+        shared = documents[part] & documents[whole]
+        common = weights(shared, 2)
+        every = common + weights(documents[whole] - shared, 1)
+        share = common * len(documents[whole]) / (len(shared) * every) if shared else 1
+        expected.append(min(share, 1))
+
+    shares = OwnShares(sketched(documents), counts_of(documents), np.array(family))
+
+    assert shares.of_parts(pairs) == pytest.approx(expected)
 
 
 @given(texts_of_numbers)
@@ -110,7 +133,8 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
 
     def measured():
         shares = OwnShares(sketches, counts, family)
-        return estimated_cosines(sketches, counts, pairs).tolist(), shares.of(pairs).tolist()
+        found = estimated_cosines(sketches, counts, pairs), shares.of(pairs), shares.of_parts(pairs)
+        return [each.tolist() for each in found]
 
     by_kernels = measured()
     monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)
