@@ -412,8 +412,9 @@ def test_of_equal_fingerprints_the_first_by_rank_stands_for_the_others(monkeypat
     assert found.candidates.pairs == 7
 
 
-@pytest.mark.parametrize("left", ["xy", "x"])
-def test_members_that_their_representative_left_behind_are_in_a_group(monkeypatch, left):
+def left_behind_by_a_hub(left, monkeypatch):
+    """A text, versions of it that are not like its hub, the hub, and four others around that."""
+
     def words(begin, end):
         return [f"w{i}" for i in range(begin, end)]
 
@@ -424,10 +425,23 @@ def test_members_that_their_representative_left_behind_are_in_a_group(monkeypatc
         for name in left
     ]
     others = [[*words(100, 138), *words(40, 60), *(f"{c}{i}" for i in range(42))] for c in "abcd"]
-    texts = [" ".join(each) for each in (first, *left_behind, hub, *others)]
     # The first search is narrow. In the second the hub takes the first, whom others followed.
     reaches = iter([50])
     monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
+    return [" ".join(each) for each in (first, *left_behind, hub, *others)]
+
+
+def test_with_components_texts_follow_their_representative_however_unlike(monkeypatch):
+    texts = left_behind_by_a_hub("xy", monkeypatch)
+
+    found = matched(texts, Settings(Recipe(ngram=1), similarity=0.55, linkage="components"))
+
+    assert [len(group) for group in found.groups] == [8]
+
+
+@pytest.mark.parametrize("left", ["xy", "x"])
+def test_members_that_their_representative_left_behind_are_in_a_group(monkeypatch, left):
+    texts = left_behind_by_a_hub(left, monkeypatch)
 
     found = matched(texts, Settings(Recipe(ngram=1, bits=256), similarity=0.55))
     # Two are searched again and find each other. One would be alone, so the first goes with it.
