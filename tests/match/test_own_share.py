@@ -119,6 +119,18 @@ def test_estimates_are_exact_for_texts_that_keep_all_their_features(documents):
     assert found[has_features].tolist() == (np.array(cosines) > 0.499999)[has_features].tolist()
 
 
+@pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
+def test_no_pairs_have_no_cosines_and_no_own_shares(kernels, monkeypatch):
+    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
+    documents, none = [{1, 2}, {2, 3}], np.empty((0, 2), np.int64)
+    sketches, counts = sketched(documents), counts_of(documents)
+    shares = OwnShares(sketches, counts, np.arange(2))
+
+    assert not len(estimated_cosines(sketches, counts, none))
+    assert not len(shares.of(none))
+    assert not len(shares.of_parts(none))
+
+
 def test_kernels_and_numpy_count_the_same(monkeypatch):
     if compiled.load_kernels() is None:
         pytest.skip("numba is not installed")
