@@ -383,7 +383,7 @@ class LocalEngine:
             followers, similarities = spokes, np.full(len(spokes), np.nan)
             shares = similarities
         leader[moved] = moved
-        self.unsettled = np.union1d(self.unsettled, np.setdiff1d(moved, followers[:, 0]))
+        self.unsettled = np.union1d(self.unsettled, moved)
         leader[followers[:, 0]] = followers[:, 1]
         similarity[moved] = own_share[moved] = np.nan
         similarity[followers[:, 0]], own_share[followers[:, 0]] = similarities, shares

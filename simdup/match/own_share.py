@@ -287,10 +287,7 @@ def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
         for part in parts:
             count(counters, sketches.take(part), *own)
 
-    if shares > 1:
-        in_threads(counted, pairwise(bounds))
-    else:
-        counted((0, len(counters)))
+    in_threads(counted, pairwise(bounds))
     return counters
 
 

@@ -45,8 +45,8 @@ def counts_of(documents):
     return np.array(list(map(len, documents)), np.int64)
 
 
-def own_shares_by_hand(documents, family):
-    """The definition, pair by pair, for texts that keep all of their features."""
+def weights_by_hand(documents, family):
+    """A function: the weights of values for so many families that do not count, added up."""
     having = {}
     for document, number in zip(documents, family, strict=True):
         for value in document:
@@ -56,7 +56,12 @@ def own_shares_by_hand(documents, family):
         others = (max(len(having[value]) - less, 0) for value in values)
         return sum(2 * UNIT // (2 + min(other, MOST_COUNTED - less)) for other in others)
 
-    shares = []
+    return weights
+
+
+def own_shares_by_hand(documents, family):
+    """The definition, pair by pair, for texts that keep all of their features."""
+    weights, shares = weights_by_hand(documents, family), []
     for i, j in pairs_of(len(documents)).tolist():
         a, b = documents[i], documents[j]
         common = weights(a & b, 1 if family[i] == family[j] else 2)
@@ -81,6 +86,24 @@ def test_own_shares_are_those_of_the_definition(documents, data):
     )
 
 
+@given(texts_of_numbers, st.data())
+def test_own_shares_of_parts_are_those_of_the_definition(documents, data):
+    number = st.integers(0, len(documents) - 1)
+    family = [data.draw(number) for _ in documents]
+    pairs = np.concatenate((pairs_of(len(documents)), pairs_of(len(documents))[:, ::-1]))
+    weights, expected = weights_by_hand(documents, family), []
+    for part, whole in pairs.tolist():
+        shared = documents[part] & documents[whole]
+        common = weights(shared, 2)
+        every = common + weights(documents[whole] - shared, 1)
+        share = common * len(documents[whole]) / (len(shared) * every) if shared else 1
+        expected.append(min(share, 1))
+
+    shares = OwnShares(sketched(documents), counts_of(documents), np.array(family))
+
+    assert shares.of_parts(pairs) == pytest.approx(expected)
+
+
 @given(texts_of_numbers)
 def test_estimates_are_exact_for_texts_that_keep_all_their_features(documents):
     sketches, counts, pairs = sketched(documents), counts_of(documents), pairs_of(len(documents))
@@ -94,6 +117,18 @@ def test_estimates_are_exact_for_texts_that_keep_all_their_features(documents):
     has_features = (counts[pairs] > 0).all(axis=1)
     found = may_be_alike(sketches, counts, pairs, least)
     assert found[has_features].tolist() == (np.array(cosines) > 0.499999)[has_features].tolist()
+
+
+@pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
+def test_no_pairs_have_no_cosines_and_no_own_shares(kernels, monkeypatch):
+    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
+    documents, none = [{1, 2}, {2, 3}], np.empty((0, 2), np.int64)
+    sketches, counts = sketched(documents), counts_of(documents)
+    shares = OwnShares(sketches, counts, np.arange(2))
+
+    assert not len(estimated_cosines(sketches, counts, none))
+    assert not len(shares.of(none))
+    assert not len(shares.of_parts(none))
 
 
 def test_kernels_and_numpy_count_the_same(monkeypatch):
@@ -110,7 +145,8 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
 
     def measured():
         shares = OwnShares(sketches, counts, family)
-        return estimated_cosines(sketches, counts, pairs).tolist(), shares.of(pairs).tolist()
+        found = estimated_cosines(sketches, counts, pairs), shares.of(pairs), shares.of_parts(pairs)
+        return [each.tolist() for each in found]
 
     by_kernels = measured()
     monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)

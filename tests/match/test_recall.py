@@ -294,25 +294,30 @@ def test_where_own_shares_do_not_decide_sketches_do_not_either(is_sketched):
     assert found.narrowed == (found.wanted, found.k, found.at_threshold)
 
 
-@pytest.mark.usefixtures("small")
-def test_nothing_is_said_of_recall_where_no_text_has_a_near_duplicate():
+@pytest.mark.usefixtures("small", "narrow")
+def test_nothing_is_said_of_recall_where_no_text_has_a_near_duplicate(monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 3)
     draw = np.random.default_rng(6)
     texts = [" ".join(f"w{word}" for word in draw.integers(0, WORDS, 80)) for _ in range(200)]
-
-    found = engine(texts).groups().candidates
-
-    assert (found.recall, found.sampled) == (None, 0)
-
-
-@pytest.mark.usefixtures("small")
-def test_pairs_that_only_look_alike_by_their_sketches_are_no_near_duplicates():
-    shared = [f"w{i}" for i in range(200)]
-    texts = [" ".join(shared + [f"{n}x{i}" for i in range(400)]) for n in range(50)]
     run = engine(texts)
 
     found = run.groups().candidates
 
-    assert len(run.sample.pairs) > 100
+    assert (found.recall, found.sampled) == (None, 0)
+    assert found.k < found.wanted
+    assert len(run.proposed) == 1  # a further search would find nothing more
+
+
+@pytest.mark.usefixtures("small")
+def test_pairs_that_only_look_alike_by_their_sketches_are_no_near_duplicates():
+    # Each two have a third of their words in common, which is a little less than asked for.
+    shared = [[f"{n // 2}w{i}" for i in range(200)] for n in range(50)]
+    texts = [" ".join(shared[n] + [f"{n}x{i}" for i in range(400)]) for n in range(50)]
+    run = engine(texts)
+
+    found = run.groups().candidates
+
+    assert len(run.sample.pairs) > 40
     assert (found.recall, found.sampled) == (None, 0)
 
 
