@@ -15,6 +15,7 @@ from hypothesis import settings
 from patience import LONG, patient
 
 from simdup.cli import main
+from simdup.compute.compiled import cores
 from simdup.files.precedence import NS_OF_A_MINUTE
 
 # A shell that starts tests in the background has them ignore Ctrl-C, and all that they start.
@@ -24,6 +25,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # The first example of a test may build tables that take longer than a deadline allows.
 settings.register_profile("simdup", deadline=None)
 settings.load_profile("simdup")
+
+
+def pytest_xdist_auto_num_workers():
+    """Two more than there are cores: many tests wait for a program, or until a time is over."""
+    return cores() + 2
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,9 +8,8 @@ is none of them: it is compared like prose.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from simdup.extract.packed import inner_name
 from simdup.records import Skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Iterable
 
     from numpy.typing import NDArray
 
@@ -51,8 +50,7 @@ _ENDINGS = {glob[1:]: kind for glob, kind in _GLOBS if glob[0] == "*" and "/" no
 _NAMES = {glob: kind for glob, kind in _GLOBS if glob[0] != "*" and "/" not in glob}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IdentityOnly:
+class IdentityOnly(NamedTuple):
     """Documents that are compared for identity only."""
 
     documents: tuple[Document, ...]
@@ -105,9 +103,15 @@ def without_noise(
         return made, IdentityOnly((), made.rows[:0])
     found = (each for each in made.found if isinstance(each, Skipped) or each.text_digest in full)
     sketches = None if made.sketches is None else made.sketches.take(np.flatnonzero(is_full))
-    compared = replace(made, found=tuple(found), rows=made.rows[is_full], sketches=sketches)
+    compared = made._replace(found=tuple(found), rows=made.rows[is_full], sketches=sketches)
     aside = np.flatnonzero(~is_full).tolist()
-    counts = Counter(kinds[place] or "" for place in aside)
-    frequent = tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-    aside_documents = tuple(documents[place] for place in aside)
-    return compared, IdentityOnly(aside_documents, made.rows[~is_full], frequent)
+    return compared, IdentityOnly(
+        tuple(documents[place] for place in aside),
+        made.rows[~is_full],
+        _most_frequent_first(kinds[place] or "" for place in aside),
+    )
+
+
+def _most_frequent_first(kinds: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Each kind and how often it is there; of equally frequent ones the first by name first."""
+    return tuple(sorted(Counter(kinds).items(), key=lambda item: (-item[1], item[0])))

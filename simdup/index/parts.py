@@ -263,13 +263,8 @@ def decided(
     files = [each for each in asked if each.is_file]
     source = _Source(question, text, [each.document for each in files], settings)
     exact = _read_again(files, source, settings)
-    unread = [each for place, each in enumerate(files, 1) if source.lost & {0, place}]
-    unread += [each for each in asked if not each.is_file]
-    estimated = [
-        (each, FoundPart(each.document, each.is_whole, each.share))
-        for each in unread
-        if each.share >= (settings.parts or 1.0)
-    ]
+    gone = [each for place, each in enumerate(files, 1) if source.lost & {0, place}]
+    estimated = _by_samples([*gone, *(each for each in asked if not each.is_file)], settings)
     found = {each.document.path: (each, part) for each, part in (*estimated, *exact)}
     parts = [
         part
@@ -277,6 +272,17 @@ def decided(
         if _is_own(each, part.share, settings) and not _is_version(part, question)
     ]
     return tuple(sorted(parts, key=_order))
+
+
+def _by_samples(
+    candidates: Sequence[Candidate], settings: Settings
+) -> list[tuple[Candidate, FoundPart]]:
+    """The candidates that share enough by the samples of the texts."""
+    return [
+        (each, FoundPart(each.document, each.is_whole, each.share))
+        for each in candidates
+        if each.share >= (settings.parts or 1.0)
+    ]
 
 
 def _read_again(

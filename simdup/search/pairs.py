@@ -13,11 +13,10 @@ Equal rows are one row to the search. Then the cheaper of two methods finds the 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -75,8 +74,7 @@ MOSTLY_DISTINCT = 0.9
 MAX_BLOCK_BITS = 22
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """How near two fingerprints must be to be a pair."""
 
     bits: int
@@ -269,7 +267,8 @@ def plan(
     product; every block takes a table, n look-ups for each mask, and its share of random pairs.
     """
     best, cost = 0, _all_pairs_cost(n, bits, sides, is_compiled=is_compiled)
-    for blocks in range(1, min(bits, k + 1) + 1):
+    most = int(cost / (NS_LOOK_UP * max(n, 1)))  # each block takes a look-up for every row
+    for blocks in range(1, min(bits, k + 1, most) + 1):
         (radius, rest), width = divmod(k, blocks), min(bits // blocks, MAX_BLOCK_BITS)
         sharing = n * n / 2 ** (width + 1)
         near = _block_cost(n, width, radius, sharing) * (rest + 1)
