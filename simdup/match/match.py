@@ -8,7 +8,7 @@ Knows nothing of files or rows: callers map texts back to them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -79,8 +79,7 @@ class FeatureSource(Protocol):
         """Return the features of these texts, whose numbers ascend."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Siblings:
+class Siblings(NamedTuple):
     """Pairs of texts that are similar enough, but share that with too many others; each once."""
 
     pairs: Indices
@@ -91,8 +90,7 @@ class Siblings:
     """(m,)"""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextGroups:
+class TextGroups(NamedTuple):
     """Groups of similar texts, and how they were found."""
 
     groups: tuple[Indices, ...]
@@ -118,8 +116,7 @@ class TextGroups:
         return leader
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Leaders:
+class Leaders(NamedTuple):
     """Who represents each text; arrays by text."""
 
     leader: Indices

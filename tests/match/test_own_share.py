@@ -270,6 +270,28 @@ def test_threads_that_count_apart_count_the_same(monkeypatch):
     assert expected.max() == MOST_COUNTED
 
 
+def test_few_values_weigh_the_same_in_small_pages_of_memory(monkeypatch):
+    sketches, family = sketched([{0, 1, 7 + number} for number in range(50)]), np.arange(50)
+    monkeypatch.setattr(own_share, "COUNTERS", 1 << 17)
+    few = Frequencies(sketches, family)
+    monkeypatch.setattr(own_share, "FEW_VALUES", 0)
+    many = Frequencies(sketches, family)
+
+    assert few.counters.base is not None
+    assert many.counters.base is None
+    assert (few.counters == many.counters).all()
+    assert (few.tables() == many.tables()).all()
+
+
+def test_only_many_values_have_strangers_in_every_counter(monkeypatch):
+    monkeypatch.setattr(own_share, "COUNTERS", 1 << 13)
+    documents = [set(range(number, 1 << 15, 7)) for number in range(7)]
+
+    made = Frequencies(sketched(documents), np.arange(7))
+
+    assert (made.tables()[0, 1:4] == 2 * UNIT // 2).all()
+
+
 def test_few_counters_still_tell_a_pattern_from_versions(monkeypatch):
     draw = random.Random(3)
     form = set(draw.sample(range(1 << 30), 100))
