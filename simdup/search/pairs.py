@@ -154,10 +154,8 @@ def iter_near_pairs_between(
 ) -> Iterator[Pairs]:
     """Yield the pairs of a left and a right row within reach, as `iter_pairs_between` does."""
     sides = len(left), len(right)
-    if (
-        reach.sieve is not None
-        and _loaded_for(*sides, reach.bits)
-        and not plan(sum(sides), reach.bits, reach.k, sides, is_compiled=True)
+    if _loaded_for(*sides, reach.bits) and not plan(
+        sum(sides), reach.bits, reach.k, sides, is_compiled=True
     ):
         yield from compiled_pairs(left, right, reach, progress, is_half=False)
         return
@@ -418,7 +416,7 @@ def _compared(begin: int, end: int, n: int, *, is_half: bool) -> int:
 
 
 def _tiles(
-    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
+    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool
 ) -> Iterator[tuple[int, int, NDArray[np.uint16]]]:
     """Yield where each tile begins and its distances, for tiles with a distance within k.
 
