@@ -76,11 +76,12 @@ class Known:
         return [(*one, *other) for one, other in zip(left.tolist(), right.tolist(), strict=True)]
 
 
-def matched(texts, settings, rank=None, excluded=(), cache=None):
+def matched(texts, settings, rank=None, excluded=(), cache=None, references=()):  # noqa: PLR0917
     """What `match` finds among different texts, of which some pairs are excluded."""
     made = fingerprint_texts(texts, settings.recipe)
     rank = np.arange(len(texts)) if rank is None else np.array(rank)
-    items = Items(made.rows, made.counts, made.digests, rank, np.zeros(len(texts), bool))
+    is_reference = np.isin(np.arange(len(texts)), references)
+    items = Items(made.rows, made.counts, made.digests, rank, is_reference)
     pairs = np.array(excluded, np.int64).reshape(-1, 2)
     exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
     every = distinct_texts(items, settings.recipe.bits)
@@ -431,12 +432,29 @@ def left_behind_by_a_hub(left, monkeypatch):
     return [" ".join(each) for each in (first, *left_behind, hub, *others)]
 
 
+def test_a_reference_is_left_alone_if_its_near_copy_is_closer_to_another(monkeypatch):
+    reaches = iter([60])
+    monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
+
+    found = matched([text(), text(5), text(12)], Settings(), references=[1, 2])
+
+    assert [group.tolist() for group in found.groups] == [[1, 0]]
+
+
 def test_with_components_texts_follow_their_representative_however_unlike(monkeypatch):
     texts = left_behind_by_a_hub("xy", monkeypatch)
+    search, searched = match.LocalEngine.search, []
+
+    def noted(engine, active, wanted):
+        searched.append(len(active))
+        return search(engine, active, wanted)
+
+    monkeypatch.setattr(match.LocalEngine, "search", noted)
 
     found = matched(texts, Settings(Recipe(ngram=1), similarity=0.55, linkage="components"))
 
     assert [len(group) for group in found.groups] == [8]
+    assert len(searched) == 2  # all that is wanted was searched, and no text is free again
 
 
 @pytest.mark.parametrize("left", ["xy", "x"])

@@ -192,6 +192,29 @@ def test_a_large_text_and_a_part_of_it_are_compared_by_what_both_sketches_would_
     assert may_be_alike(sketches, counts, np.array([[0, 1]]), np.array([cosine])).all()
 
 
+def test_own_shares_count_only_what_both_sketches_would_keep():
+    whole = np.unique(np.random.default_rng(7).integers(0, 1 << 32, 4000, np.uint32))
+    part = np.sort(np.random.default_rng(8).choice(whole, 300, replace=False))
+    limits = np.uint32(0xFFFFFFFF) >> levels(counts_of([whole, part])).astype(np.uint32)
+    # A third text has what the sketch of the large one knows of the part.
+    third = part[part <= limits[0]]
+    sketches = of_each([whole[whole <= limits[0]], part[part <= limits[1]], third])
+    shares = OwnShares(sketches, counts_of([whole, part, third]), np.arange(3))
+
+    shared, every = len(third), int((whole <= limits[0]).sum())
+    common = shared * (2 * UNIT // 3)
+    weighted = sqrt(common * (common + (every - shared) * UNIT))
+    expected = common * sqrt(shared * every) / (shared * weighted)
+
+    assert shares.of(np.array([[0, 1]])) == pytest.approx([expected])
+
+
+def test_long_texts_whose_sketches_have_nothing_may_be_alike():
+    counts, pair = np.array([1000, 1000]), np.array([[0, 1]])
+
+    assert may_be_alike(sketched([set(), set()]), counts, pair, np.array([0.4])).all()
+
+
 def test_few_similar_pairs_are_passed_over_because_of_their_samples():
     """Pairs of 4,000 features with a cosine of just .4: a sketch has some 250 of these."""
     draw, passed = np.random.default_rng(4), []
