@@ -240,6 +240,20 @@ def test_blocks_cover_every_bit_once_and_no_search_goes_further_than_it_must(bit
     assert min(radii) >= 0
 
 
+@pytest.mark.parametrize("chunk", [1, 2, 3, 4, 100])
+def test_ranges_of_numbers_are_listed_whatever_the_chunk(monkeypatch, chunk):
+    monkeypatch.setattr(search, "CHUNK", chunk)
+    begins, counts = np.array([7, 0, 3, 9, 3, 2]), np.array([1, 4, 0, 1, 1, 6])
+
+    parts = list(search.ranges(begins, counts))
+
+    assert [len(i) for i, _ in parts] == [min(chunk, 13 - low) for low in range(0, 13, chunk)]
+    assert np.concatenate(parts, axis=1).T.tolist() == [
+        [i, begins[i] + j] for i in range(6) for j in range(counts[i])
+    ]
+    assert not list(search.ranges(begins[:0], counts[:0]))
+
+
 def test_the_key_of_a_row_is_some_of_its_bits():
     rows = np.random.default_rng(1).integers(0, 256, (20, 9), np.uint8)
     numbers = [int.from_bytes(row.tobytes(), "big") for row in rows]
