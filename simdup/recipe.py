@@ -11,7 +11,6 @@ import unicodedata
 from dataclasses import dataclass
 from enum import Enum
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TypeVar
 
 from simdup.errors import BadValueError, InputError
@@ -239,6 +238,7 @@ def _digest(path: str | None) -> str | None:
     from hashlib import blake2b  # noqa: PLC0415  slow to import, and seldom needed
 
     try:
-        return blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+        with open(path, "rb") as file:
+            return blake2b(file.read(), digest_size=16).hexdigest()
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None

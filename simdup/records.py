@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, make_dataclass
 from enum import Enum
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from simdup.settings import FORMATS
 
@@ -213,8 +213,7 @@ class Member:
     """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A file whose text stands in a larger one, and is in no group with it."""
 
     path: str
@@ -228,8 +227,7 @@ class Part:
     """Where it ends: the first character after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """A text in a chain of versions."""
 
     path: str
@@ -283,8 +281,7 @@ class FolderPair:
     joined by pairs."""
 
 
-@dataclass(frozen=True, slots=True)
-class Doubtful:
+class Doubtful(NamedTuple):
     """A file whose text may not be what its author wrote."""
 
     path: str

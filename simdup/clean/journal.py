@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simdup.clean.plan import action_line, action_of, parsed_plan, plan_lines
@@ -28,7 +29,6 @@ from simdup.storage.opening import identity_of, open_to_read, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
 
     from simdup.clean.records import Action, Header
 
@@ -120,7 +120,7 @@ def default_folder() -> Path:
     Raises NoHomeError.
     """
     folders = {"mac": "Application Support", "xdg": "XDG_DATA_HOME", "unix": ".local/share"}
-    return usual_place("SIMDUP_JOURNALS", "journals", **folders)
+    return Path(usual_place("SIMDUP_JOURNALS", "journals", **folders))
 
 
 class Journal:

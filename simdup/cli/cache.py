@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -40,18 +39,18 @@ def open_store(named: str | None, *, quiet: bool = False) -> Store:
     """
     from simdup.storage.store import Store, default_place, is_place_named
 
-    path = default_place() if named is None else Path(named)
+    path = default_place() if named is None else named
     is_named = named is not None or is_place_named()
     return Store(path, (lambda _: None) if quiet else _warn, is_named=is_named)
 
 
-def store_files(named: str | None) -> list[Path]:
+def store_files(named: str | None) -> list[str]:
     """Return the paths of the files that `open_store` uses."""
     from simdup.storage.home import if_there_is_one
     from simdup.storage.sqlite import files_of
     from simdup.storage.store import default_place
 
-    path = if_there_is_one(default_place) if named is None else Path(named)
+    path = if_there_is_one(default_place) if named is None else named
     return [] if path is None else files_of(path)
 
 
@@ -119,21 +118,21 @@ def _existing(named: str | None) -> Store:
     """Open a store without making one. Raises InputError if there is none."""
     from simdup.storage.store import Store, default_place
 
-    path = default_place() if named is None else Path(named)
+    path = default_place() if named is None else named
     if not os.path.exists(path):
-        raise InputError(f"{str(path)!r}: there is no store; a scan makes one")
+        raise InputError(f"{path!r}: there is no store; a scan makes one")
     return Store(path, _warn, is_named=True)
 
 
 def _check_open(store: Store, problem: str) -> None:
     """Raise InputError if the store failed meanwhile: its figures are then all 0."""
     if not store.is_open:
-        raise InputError(f"{str(store.path)!r}: {problem}")
+        raise InputError(f"{store.path!r}: {problem}")
 
 
 def _lines(info: Info) -> list[str]:
     lines = [
-        f"store         {printable(str(info.path))}",
+        f"store         {printable(info.path)}",
         f"size          {size(info.bytes)}",
         f"files         {info.files:,} in {count(info.folders, 'folder')}",
         f"similarities  {count(info.similarities, 'pair')}",

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -80,17 +79,17 @@ _RIVALS = (
 class Configuration:
     """One configuration file, read and checked against the options of a command."""
 
-    def __init__(self, path: Path, *, is_of_tree: bool) -> None:
+    def __init__(self, path: str, *, is_of_tree: bool) -> None:
         """Read the file. Raises InputError for a file that cannot be read or is no TOML."""
         self.path, self.is_of_tree = path, is_of_tree
         try:
-            with path.open("rb") as file:
+            with open(path, "rb") as file:
                 data = file.read(_LARGEST + 1)
             self.text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{str(path)!r}: cannot be read ({error})") from None
+            raise InputError(f"{path!r}: cannot be read ({error})") from None
         if len(data) > _LARGEST:
-            raise InputError(f"{str(path)!r}: too large for a configuration file")
+            raise InputError(f"{path!r}: too large for a configuration file")
         self.values = _parsed(path, self.text)
 
     def defaults(self, command: Sequence[str], context: click.Context) -> dict[str, Any]:
@@ -176,9 +175,10 @@ class Configuration:
 
     def _located(self, value: str) -> str:
         """Return the file that a value names, relative to the folder of the configuration."""
-        place = os.path.join(self.path.parent, os.path.expanduser(value))
+        folder = os.path.dirname(self.path)
+        place = os.path.join(folder, os.path.expanduser(value))
         if self.is_of_tree:
-            folder = os.path.realpath(self.path.parent)
+            folder = os.path.realpath(folder)
             if os.path.commonpath([folder, os.path.realpath(place)]) != folder:
                 raise ValueError(f"{value!r} is outside the folder of this file")
         return place
@@ -186,7 +186,7 @@ class Configuration:
     def _error(self, table: str, key: str, what: str) -> InputError:
         line = _line_of(self.text, table, key)
         where = f", line {line}" if line else ""
-        return InputError(f"{str(self.path)!r}{where}: {key or table!r}: {what}")
+        return InputError(f"{self.path!r}{where}: {key or table!r}: {what}")
 
 
 def _as_typed(value: object) -> str:
@@ -212,7 +212,7 @@ def configured(context: click.Context, given: Mapping[str, object]) -> dict[str,
         found = file.defaults(command, context)
         defaults = _without_rivals(defaults, found) | found
         if found and file.is_of_tree:
-            context.meta[OF_TREE] = str(file.path)
+            context.meta[OF_TREE] = file.path
     defaults = _without_rivals(defaults, given)
     is_query = command == ("query",)
     unused = _OF_AN_INDEX if is_query or given.get("index") else frozenset[str]()
@@ -231,18 +231,18 @@ def _files(command: Sequence[str], given: Mapping[str, object]) -> list[Configur
     return files
 
 
-def user_file() -> Path:
+def user_file() -> str:
     """Return where the user's own configuration file is expected. Raises NoHomeError."""
     if sys.platform == "win32":
-        base = Path(os.environ.get("APPDATA") or home() / "AppData" / "Roaming")
+        base = os.environ.get("APPDATA") or os.path.join(home(), "AppData", "Roaming")
     elif sys.platform == "darwin":
-        base = home() / "Library" / "Application Support"
+        base = os.path.join(home(), "Library", "Application Support")
     else:
-        base = Path(os.environ.get("XDG_CONFIG_HOME") or home() / ".config")
-    return base / "simdup" / "config.toml"
+        base = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home(), ".config")
+    return os.path.join(base, "simdup", "config.toml")
 
 
-def _user_files() -> list[Path]:
+def _user_files() -> list[str]:
     try:
         place = user_file()
     except NoHomeError:
@@ -255,7 +255,7 @@ def _is_elsewhere(given: Mapping[str, object]) -> bool:
     return bool(given.get("index") or given.get("files_from") or given.get("engine") == "spark")
 
 
-def _tree_files(places: Iterable[str], command: Sequence[str]) -> list[Path]:
+def _tree_files(places: Iterable[str], command: Sequence[str]) -> list[str]:
     """Return the file that holds for all places; none is an empty list.
 
     Raises InputError if one holds for some of them only. Two files are compared by the file that
@@ -268,26 +268,31 @@ def _tree_files(places: Iterable[str], command: Sequence[str]) -> list[Path]:
     if tuple(command) == ("compare",):
         return []
     raise InputError(
-        f"{str(min(named))!r}: holds for some of the paths only; scan these by themselves, or"
+        f"{min(named)!r}: holds for some of the paths only; scan these by themselves, or"
         " use --no-config"
     )
 
 
-def _nearest(place: str) -> Path | None:
+def _nearest(place: str) -> str | None:
     """Return the file in a folder or, within a repository, the nearest one above it.
 
     Whoever may write to a folder above could choose what a scan finds, so without a repository
     none is looked for there. A link is no such file.
     """
-    folder = Path(os.path.abspath(place))
-    folder = folder if os.path.isdir(folder) else folder.parent
-    above = [folder, *folder.parents]
-    root = next((n for n, each in enumerate(above) if os.path.exists(each / ".git")), 0)
+    folder = os.path.abspath(place)
+    above = [folder if os.path.isdir(folder) else os.path.dirname(folder)]
+    while (parent := os.path.dirname(above[-1])) != above[-1]:
+        above.append(parent)
+    root = next((n for n, each in enumerate(above) if _is_repository(each)), 0)
     for each in above[: root + 1]:
-        file = each / NAME
+        file = os.path.join(each, NAME)
         if os.path.isfile(file) and not os.path.islink(file):
             return file
     return None
+
+
+def _is_repository(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, ".git"))
 
 
 def _without_rivals(defaults: dict[str, Any], given: Collection[str]) -> dict[str, Any]:
@@ -296,17 +301,17 @@ def _without_rivals(defaults: dict[str, Any], given: Collection[str]) -> dict[st
     return {name: value for name, value in defaults.items() if name not in beaten}
 
 
-def _parsed(path: Path, text: str) -> dict[str, Any]:
+def _parsed(path: str, text: str) -> dict[str, Any]:
     """Return what a TOML file says. Raises InputError."""
     try:
         toml = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     except ImportError:
         needs = "reading it needs Python 3.11 or newer, or: pip install tomli"
-        raise InputError(f"{str(path)!r}: {needs} (--no-config does without)") from None
+        raise InputError(f"{path!r}: {needs} (--no-config does without)") from None
     try:
         values: dict[str, Any] = toml.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{str(path)!r}: no TOML ({error})") from None
+        raise InputError(f"{path!r}: no TOML ({error})") from None
     return values
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,14 +35,14 @@ ignored_options = options.together(
 )
 
 
-def ignored_file(given: dict[str, Any]) -> Path | None:
+def ignored_file(given: dict[str, Any]) -> str | None:
     """Return the path of the list to leave out, None for no list. Raises UsageError."""
     from simdup.files.ignored import default_place
     from simdup.storage.home import if_there_is_one
 
     named = given["ignored"]
     if not given["no_ignored"]:
-        return if_there_is_one(default_place) if named is None else Path(named)
+        return if_there_is_one(default_place) if named is None else named
     if named is not None:
         raise click.UsageError("--ignored and --no-ignored exclude each other")
     return None
@@ -62,15 +61,15 @@ def ignored_digests(given: dict[str, Any]) -> list[tuple[bytes, bytes]]:
         return []
     if named is None and not is_place_named() and is_no_list(path):
         if not given["quiet"]:
-            tell(f"simdup: {str(path)!r}: not a regular file; going on without the list")
+            tell(f"simdup: {path!r}: not a regular file; going on without the list")
         return []
     return [pair for entry in _entries(named) for pair in entry.pairs]
 
 
-def _path(named: str | None) -> Path:
+def _path(named: str | None) -> str:
     from simdup.files.ignored import default_place
 
-    return default_place() if named is None else Path(named)
+    return default_place() if named is None else named
 
 
 def _entries(named: str | None) -> list[IgnoredTexts]:
@@ -140,18 +139,18 @@ def remember(found: dict[str, str], ignored: str | None) -> None:
     names = tuple(_name(each, path) for each in found.values())
     entry = IgnoredTexts(tuple(found), names, date.today().isoformat())  # noqa: DTZ011
     if ignored is None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _locked(path.parent):
-        lines = lines_in(path) if path.exists() else []
+        os.makedirs(os.path.dirname(path) or os.curdir, mode=0o700, exist_ok=True)
+    with _locked(os.path.dirname(path) or os.curdir):
+        lines = lines_in(path) if os.path.exists(path) else []
         if any(known.includes(found) for _, known in lines):
             tell(f"simdup: {_files(entry)} were ignored before")
             return
         _write(path, [*(line for line, _ in lines), line_of(entry)])
     total = _counted([*(known for _, known in lines), entry])
-    click.echo(f"ignored: {_files(entry)}; {total} in {printable(str(path))}")
+    click.echo(f"ignored: {_files(entry)}; {total} in {printable(path)}")
 
 
-def _texts_of(files: tuple[str, ...], path: Path, given: dict[str, Any]) -> dict[str, str]:
+def _texts_of(files: tuple[str, ...], path: str, given: dict[str, Any]) -> dict[str, str]:
     """Return the digests of all texts that the arguments stand for, each with its first file.
 
     Raises UsageError and InputError.
@@ -201,7 +200,7 @@ def _group_of_last_scan(number: str, named: str | None) -> tuple[tuple[str, str]
     from simdup.storage.last_scan import MOST_TEXTS, kept_group
 
     group = None
-    if len(number) <= _MOST_DIGITS and any(path.exists() for path in store_files(named)):
+    if len(number) <= _MOST_DIGITS and any(map(os.path.exists, store_files(named))):
         with closing(open_store(named)) as store:
             group = kept_group(store, int(number))
     if group is None:
@@ -238,7 +237,7 @@ def list_command(ignored: str | None) -> int:
         f"{number:>4}  {entry.added}  {padded(left, widest)}  {'  '.join(others)}"
         for number, (entry, (left, *others)) in enumerate(zip(entries, names, strict=True), 1)
     )
-    tell(f"{_counted(entries)} in {printable(str(_path(ignored)))}")
+    tell(f"{_counted(entries)} in {printable(_path(ignored))}")
     return 0
 
 
@@ -257,9 +256,9 @@ def remove_command(files: tuple[str, ...], ignored: str | None, **given: Any) ->
     from simdup.files.ignored import lines_in
 
     settings, path = options.reading_from(given), _path(ignored)
-    if not path.exists():
-        raise InputError(f"{str(path)!r}: there is no such list; `simdup ignore add` makes one")
-    with _locked(path.parent):
+    if not os.path.exists(path):
+        raise InputError(f"{path!r}: there is no such list; `simdup ignore add` makes one")
+    with _locked(os.path.dirname(path) or os.curdir):
         lines = lines_in(path)
         chosen = _chosen([known for _, known in lines], files, settings)
         kept = [(line, known) for line, known in lines if known not in chosen]
@@ -320,21 +319,21 @@ def _counted(entries: list[IgnoredTexts], about: str = "") -> str:
     return count(len(entries), about + ("pair" if are_pairs else "entry"))
 
 
-def _name(path: str, beside: Path) -> str:
+def _name(path: str, beside: str) -> str:
     """Return the name to remember: relative to the list's folder if below it, else absolute."""
-    absolute, folder = os.path.abspath(path), os.path.abspath(beside.parent)
+    absolute, folder = os.path.abspath(path), os.path.dirname(os.path.abspath(beside))
     is_below = os.path.commonpath((absolute, folder)) == folder
     return printable(os.path.relpath(absolute, folder) if is_below else absolute)
 
 
-def _write(path: Path, lines: list[str]) -> None:
+def _write(path: str, lines: list[str]) -> None:
     from simdup.storage.sqlite import PRIVATE
 
-    writer(str(path), as_utf8=True, mode=PRIVATE)(lines)
+    writer(path, as_utf8=True, mode=PRIVATE)(lines)
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _locked(folder: str) -> Iterator[None]:
     """Keep other runs of simdup from changing a list in a folder at the same time."""
     try:
         import fcntl  # not on Windows

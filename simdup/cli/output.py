@@ -13,11 +13,10 @@ from simdup.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     Lines = Iterable[str] | Iterable[bytes]
     Write = Callable[[Lines], None]
-    Named = Iterable[tuple[str, str | Path | None]]
+    Named = Iterable[tuple[str, str | None]]
 
 
 def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write:
@@ -56,19 +55,19 @@ def refuse_same_files(outputs: Named, inputs: Named) -> None:
     """
     taken: dict[object, str] = {}
     for name, path in outputs:
-        if path and path != "-" and not _is_stream(str(path)):
+        if path and path != "-" and not _is_stream(path):
             _refuse(taken.setdefault(_identity(path), name), name, path)
     for name, path in inputs if taken else ():
         if path and path != "-":
             _refuse(taken.get(_identity(path), name), name, path)
 
 
-def _refuse(one: str, other: str, path: str | Path) -> None:
+def _refuse(one: str, other: str, path: str) -> None:
     if one != other:
-        raise click.UsageError(f"{one} and {other} name the same file: {str(path)!r}")
+        raise click.UsageError(f"{one} and {other} name the same file: {path!r}")
 
 
-def _identity(path: str | Path) -> object:
+def _identity(path: str) -> object:
     """Return the device and inode of a file, or its real path if there is no such file."""
     from simdup.storage.opening import identity_of
 

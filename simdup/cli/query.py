@@ -8,7 +8,6 @@ from collections import deque
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -139,8 +138,8 @@ def _check(file: str, paths: Sequence[str], given: dict[str, Any]) -> None:
         raise click.UsageError("--parts needs texts; leave out --fingerprint")
     from simdup.storage.sqlite import files_of
 
-    inputs: list[tuple[str, str | Path | None]] = [
-        *(("INDEX", path) for path in files_of(Path(file))),
+    inputs: list[tuple[str, str | None]] = [
+        *(("INDEX", path) for path in files_of(file)),
         *(("FILE", path) for path in paths),
         *options.dictionary_files(given),
     ]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -37,8 +36,7 @@ FORMATS_OF_PARTS = frozenset({"json", "jsonl"})
 FORMATS = ("text", "json", "jsonl", "csv", "names", "fdupes")
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+class _Task(NamedTuple):
     """A scan whose options were checked, ready to run."""
 
     find_groups: Callable[..., ScanResult]
@@ -183,13 +181,13 @@ def _refuse_same_files(paths: tuple[str, ...], given: dict[str, Any]) -> None:
     refuse_same_files([("--html", given["html"]), ("--output", given["target"])], inputs)
 
 
-def _index_files(index: str | None) -> list[Path]:
+def _index_files(index: str | None) -> list[str]:
     """Return the paths of the files of an index; none without an index."""
     if index is None:
         return []
     from simdup.storage.sqlite import files_of
 
-    return files_of(Path(index))
+    return files_of(index)
 
 
 def _store(given: dict[str, Any]) -> Store | None:

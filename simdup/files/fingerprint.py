@@ -8,7 +8,6 @@ becomes a `Skipped` with its reason.
 from __future__ import annotations
 
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -58,8 +57,7 @@ if TYPE_CHECKING:
 CHARACTERS_AT_ONCE = 1 << 25
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprinted:
+class Fingerprinted(NamedTuple):
     """The documents and fingerprints of some sources, and the sources that were skipped."""
 
     found: tuple[Document | Skipped, ...]

@@ -6,8 +6,7 @@ import errno
 import os
 import re
 import stat
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.errors import ExtraMissingError
 from simdup.storage.opening import open_to_read
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 GITIGNORE_LIMIT = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """The rules of one .gitignore."""
 
     start: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 _STRENGTH = {kind: place for place, kind in enumerate(Kind)}
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(NamedTuple):
     """The groups of some documents, and how they were found."""
 
     groups: tuple[Group, ...]
@@ -307,8 +306,7 @@ def _in_order(groups: Iterable[Group], first: int = 1) -> tuple[Group, ...]:
     return tuple(replace(each, id=number) for number, each in enumerate(found, first))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Grouping:
+class Grouping(NamedTuple):
     """Turns groups of texts into groups of documents."""
 
     documents: Sequence[Document]

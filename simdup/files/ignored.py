@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from simdup.storage.last_scan import MOST_TEXTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from simdup.records import Group, ScanResult
 
@@ -31,8 +30,7 @@ _DIGEST = re.compile(r"[0-9a-f]{32}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoredTexts:
+class IgnoredTexts(NamedTuple):
     """Two texts or more, and where and when the user marked them as not duplicates."""
 
     texts: tuple[str, ...]
@@ -56,7 +54,7 @@ class IgnoredTexts:
         return {*self.texts} >= {*texts}
 
 
-def default_place() -> Path:
+def default_place() -> str:
     """Where this user's list is: SIMDUP_IGNORED, or in the system's place for data.
 
     Raises NoHomeError.
@@ -70,21 +68,23 @@ def is_place_named() -> bool:
     return bool(os.environ.get("SIMDUP_IGNORED"))
 
 
-def is_no_list(path: Path) -> bool:
+def is_no_list(path: str) -> bool:
     """Whether the path is something that is no regular file, so that reading it might not end."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
-def lines_in(path: Path) -> list[tuple[str, IgnoredTexts]]:
+def lines_in(path: str) -> list[tuple[str, IgnoredTexts]]:
     """Every entry in a file, with its line.
 
     Raises OSError if the file cannot be read, and InputError for a line that is no entry, by its
     number, and for a folder, device or FIFO.
     """
     if is_no_list(path):
-        raise InputError(f"{str(path)!r}: not a regular file")
+        raise InputError(f"{path!r}: not a regular file")
+    with open(path, "rb") as file:
+        data = file.read()
     found = []
-    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+    for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
             try:
                 text = line.decode("utf-8").removesuffix("\r")
@@ -92,12 +92,12 @@ def lines_in(path: Path) -> list[tuple[str, IgnoredTexts]]:
             except (ValueError, RecursionError) as wrong:
                 what = str(wrong) if type(wrong) is ValueError else "no JSON"
                 raise InputError(
-                    f"{str(path)!r}, line {number}: no entry of the list ({what})"
+                    f"{path!r}, line {number}: no entry of the list ({what})"
                 ) from None
     return found
 
 
-def entries_in(path: Path) -> list[IgnoredTexts]:
+def entries_in(path: str) -> list[IgnoredTexts]:
     """Every entry in a file, in order. Raises InputError and OSError as `lines_in`."""
     return [entry for _, entry in lines_in(path)]
 

@@ -8,9 +8,8 @@ is none of them: it is compared like prose.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -51,8 +50,7 @@ _ENDINGS = {glob[1:]: kind for glob, kind in _GLOBS if glob[0] == "*" and "/" no
 _NAMES = {glob: kind for glob, kind in _GLOBS if glob[0] != "*" and "/" not in glob}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IdentityOnly:
+class IdentityOnly(NamedTuple):
     """Documents that are compared for identity only."""
 
     documents: tuple[Document, ...]
@@ -105,7 +103,7 @@ def without_noise(
         return made, IdentityOnly((), made.rows[:0])
     found = (each for each in made.found if isinstance(each, Skipped) or each.text_digest in full)
     sketches = None if made.sketches is None else made.sketches.take(np.flatnonzero(is_full))
-    compared = replace(made, found=tuple(found), rows=made.rows[is_full], sketches=sketches)
+    compared = made._replace(found=tuple(found), rows=made.rows[is_full], sketches=sketches)
     aside = np.flatnonzero(~is_full).tolist()
     return compared, IdentityOnly(
         tuple(documents[place] for place in aside),

@@ -9,7 +9,6 @@ import os
 import stat
 from collections import deque
 from contextlib import closing
-from dataclasses import dataclass
 from errno import ENOENT, ENOTDIR
 from functools import lru_cache
 from hashlib import blake2b
@@ -54,8 +53,7 @@ INSIDE = "!/"
 HEAD, CHUNK = 1 << 16, 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """The text of a file, how it was decoded, and digests of its bytes and its text."""
 
     text: str

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -130,8 +130,7 @@ class _Named(NamedTuple):
         return os.path.dirname(self.document.path)
 
 
-@dataclass(frozen=True, slots=True)
-class _Chain:
+class _Chain(NamedTuple):
     """Documents from the oldest to the newest, one for each text of a group."""
 
     group: Group

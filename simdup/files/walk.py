@@ -25,7 +25,7 @@ import stat
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simdup.arguments import check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
@@ -194,8 +194,7 @@ def _folders_above(path: str) -> Iterator[str]:
         path = folder
 
 
-@dataclass(frozen=True, slots=True)
-class _Folder:
+class _Folder(NamedTuple):
     """A folder to be entered."""
 
     path: str
@@ -275,7 +274,7 @@ class _Walk:
         if self.filters.gitignore and any(entry.name == ".gitignore" for entry in found):
             try:
                 rules = read_rules(folder.path, len(folder.prefix))
-                folder = replace(folder, rules=(*folder.rules, rules))
+                folder = folder._replace(rules=(*folder.rules, rules))
             except OSError as error:
                 yield _trouble(os.path.join(folder.path, ".gitignore"), error)
         for entry in found:

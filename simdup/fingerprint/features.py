@@ -7,10 +7,10 @@ memory does not grow with its length.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -39,8 +39,7 @@ SEGMENT = 1 << 20
 UNIT = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """The distinct features of some documents; document i has offsets[i]:offsets[i + 1]."""
 
     ids: Hashes

@@ -11,8 +11,7 @@ A collection is one uint8 array (n, bits // 8), first bit highest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -38,8 +37,7 @@ _SIGNS = 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) - 
 MIN_BITS_TO_REFUSE = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprints:
+class Fingerprints(NamedTuple):
     """The fingerprints of n texts, and what else is kept of each; all arrays by text."""
 
     rows: Rows

@@ -5,9 +5,8 @@ No token is ever a string, unless a recipe hashes strings.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
 LONGEST_HAN_RUN = 1 << 12
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """The tokens of some documents in order; document i has offsets[i]:offsets[i + 1]."""
 
     ids: Hashes

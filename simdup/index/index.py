@@ -14,7 +14,6 @@ import os
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cached_property
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -162,7 +161,7 @@ class Index:
             named = {os.fsdecode(path): written for path, written in noted.known.items()}
             return IndexInfo(
                 self.path,
-                size_of(Path(self.path)),
+                size_of(self.path),
                 len(reader),
                 reader.number("batches"),
                 tuple(path for path, written in named.items() if written is not None),

@@ -11,7 +11,6 @@ from collections import Counter, deque
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -132,7 +131,7 @@ class Ingestion:
 
     def _without_own(self, found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
         """Skip the files of the index itself, which change while it is written."""
-        own = {os.path.realpath(each) for each in files_of(Path(self.file.path))}
+        own = {os.path.realpath(each) for each in files_of(self.file.path)}
         names = {os.path.basename(each) for each in own}
         for each in found:
             is_own = os.path.basename(each.path) in names and os.path.realpath(each.path) in own

@@ -7,7 +7,7 @@ and read again once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Items:
+class Items(NamedTuple):
     """What matching needs to know of items; all arrays by item."""
 
     rows: Rows

@@ -8,7 +8,7 @@ Knows nothing of files or rows: callers map texts back to them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -79,8 +79,7 @@ class FeatureSource(Protocol):
         """Return the features of these texts, whose numbers ascend."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Siblings:
+class Siblings(NamedTuple):
     """Pairs of texts that are similar enough, but share that with too many others; each once."""
 
     pairs: Indices
@@ -91,8 +90,7 @@ class Siblings:
     """(m,)"""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextGroups:
+class TextGroups(NamedTuple):
     """Groups of similar texts, and how they were found."""
 
     groups: tuple[Indices, ...]
@@ -118,8 +116,7 @@ class TextGroups:
         return leader
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Leaders:
+class Leaders(NamedTuple):
     """Who represents each text; arrays by text."""
 
     leader: Indices
@@ -173,16 +170,16 @@ class LocalEngine:
     def __post_init__(self) -> None:
         """Prepare what all rounds need."""
         self.bits, self.wide = self.settings.recipe.bits, 8 * self.texts.wide.shape[1]
-        self.excluded = [np.empty((0, 2), np.int64)]
+        self.excluded: list[Indices] = []
         # Columns: two texts, their similarity, their own share.
         self.siblings = [np.empty((0, 4))]
         self.shares: OwnShares | None = None
         # Pairs and similarities of near copies, of each round.
         self.near_copies: list[tuple[Indices, Similarities]] = []
-        # The distance of the last search.
-        self.reached = 0
+        # The distance of the last search, or the one that its lists stand for.
+        self.reached: int
         # Texts that a further search may find something for, if they represent themselves.
-        self.unsettled = self.every_text()
+        self.unsettled: Indices
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(self.texts.is_reference.any())
         self.sample: Sample | None = None
@@ -259,6 +256,7 @@ class LocalEngine:
     def search(self, active: Indices, wanted: int) -> Search[Indices]:
         """Candidate pairs of these texts: by what they share, or by distance if that is cheaper."""
         found = self._searched(active, wanted)
+        self.reached = wanted if found.k is None else found.k
         if self.sample is not None:
             self.sample.note_proposed(found.pairs)
         return found
@@ -270,7 +268,7 @@ class LocalEngine:
             self.unsettled = active
             return affordable_search(self, active, wanted)
         found = self._together(sketches, active, self.texts.is_reference[active])
-        self.unsettled, self.reached = found.crowded, wanted
+        self.unsettled = found.crowded
         return Search(None, found.pairs, not len(found.crowded))
 
     def _together(
@@ -300,7 +298,7 @@ class LocalEngine:
 
     def near_pairs(self, active: Indices, k: int) -> Indices:
         """Pairs of these texts within k bits that may count: (m, 2)."""
-        found, count, self.reached = [np.empty((0, 2), np.int64)], 0, k
+        found, count = [np.empty((0, 2), np.int64)], 0
         for chunk in self._near_pairs(active, k):
             found.append(chunk)
             count += len(chunk)
@@ -330,7 +328,6 @@ class LocalEngine:
         """Pair each of these texts with the first one that has the same fingerprint: (m, 2)."""
         if self.is_two_sided:
             return self.near_pairs(active, 0)
-        self.reached = 0
         return self._spokes(active)
 
     def _spokes(self, active: Indices) -> Indices:
@@ -386,7 +383,7 @@ class LocalEngine:
             followers, similarities = spokes, np.full(len(spokes), np.nan)
             shares = similarities
         leader[moved] = moved
-        self.unsettled = np.union1d(self.unsettled, np.setdiff1d(moved, followers[:, 0]))
+        self.unsettled = np.union1d(self.unsettled, moved)
         leader[followers[:, 0]] = followers[:, 1]
         similarity[moved] = own_share[moved] = np.nan
         similarity[followers[:, 0]], own_share[followers[:, 0]] = similarities, shares
@@ -468,16 +465,16 @@ class LocalEngine:
             left, right, every = sample(len(active))
             distances = paired_distances(self.texts.rows, active[left], active[right])
             weight = every / max(len(left), 1)
-            k = affordable_distance(distances[distances <= wanted], weight, len(active), wanted)
+            k = affordable_distance(distances, weight, len(active), wanted)
             known = [np.column_stack((self.every_text(), family))]
             known += [
                 pairs[estimated_cosines(sketches, counts, pairs) >= FAMILY]
                 for pairs in self._near_family(active, k)
             ]
-            before, family = family, components(np.concatenate(known), n)
-            if k == wanted or (before == family).all():
-                break
+            family = components(np.concatenate(known), n)
             _, first = np.unique(family[order], return_index=True)
+            if k == wanted or len(first) == len(active):
+                break
             active = np.sort(order[first])
         return family
 

@@ -21,7 +21,7 @@ minimum metagenome covers", 2022, for containment by sampled values; Chaudhuri, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -112,8 +112,7 @@ class PlacedSource(Protocol):
         """Yield a text in chunks of `text.chunking.chunks_of`; nothing if it has changed."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TextParts:
+class TextParts(NamedTuple):
     """Pairs of texts of which one is a part of the other; arrays by pair, by whole and place."""
 
     pairs: Indices
@@ -203,7 +202,7 @@ def contained(similarity: float, count: int, other: int) -> float:
 def shares_of(features: Features, i: Indices, j: Indices) -> Shares:
     """The shares of the distinct features of documents i that documents j have; (m,)."""
     counts = features.counts[i]
-    shared = products(replace(features, weights=None), i, j)
+    shared = products(features._replace(weights=None), i, j)
     return np.divide(shared, counts, out=np.zeros(len(i)), where=counts > 0)
 
 

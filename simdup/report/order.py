@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.report.space import repeated
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from simdup.records import Group, ScanResult
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """How much of a result a text report shows."""
 
     sort: str = "similarity"

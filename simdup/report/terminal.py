@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
 from simdup.records import Kind
@@ -20,8 +20,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TerminalStyle:
+class TerminalStyle(NamedTuple):
     """Whether a report has colours, how wide its lines may be, and whether it has all figures."""
 
     is_coloured: bool = False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import replace
 from itertools import accumulate, islice, takewhile
 from typing import TYPE_CHECKING, TypeVar
 
@@ -137,7 +136,7 @@ def _shown(result: ScanResult, look: TerminalStyle, view: View, *, siblings: boo
     groups = ranked((each for each in result.groups if each.id not in inside), view.sort)
     groups = groups[: view.limit]
     if view.lines is not None:
-        plain, settings = replace(look, is_coloured=False), result.settings
+        plain, settings = look._replace(is_coloured=False), result.settings
         columns = look.columns or 80
         blocks = (_rows(_group(group, settings, plain, view), columns) for group in groups)
         room = _room(result, plain, view, siblings=siblings)

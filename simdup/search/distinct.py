@@ -7,8 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -45,8 +44,7 @@ def pair_keys(pairs: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     return pairs.min(axis=1) * n + pairs.max(axis=1)
 
 
-@dataclass(frozen=True, slots=True)
-class DistinctRows:
+class DistinctRows(NamedTuple):
     """Rows without repetition, and where each of them occurs."""
 
     rows: Rows

@@ -13,11 +13,10 @@ Equal rows are one row to the search. Then the cheaper of two methods finds the 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -75,8 +74,7 @@ MOSTLY_DISTINCT = 0.9
 MAX_BLOCK_BITS = 22
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(NamedTuple):
     """How near two fingerprints must be to be a pair."""
 
     bits: int
@@ -156,10 +154,8 @@ def iter_near_pairs_between(
 ) -> Iterator[Pairs]:
     """Yield the pairs of a left and a right row within reach, as `iter_pairs_between` does."""
     sides = len(left), len(right)
-    if (
-        reach.sieve is not None
-        and _loaded_for(*sides, reach.bits)
-        and not plan(sum(sides), reach.bits, reach.k, sides, is_compiled=True)
+    if _loaded_for(*sides, reach.bits) and not plan(
+        sum(sides), reach.bits, reach.k, sides, is_compiled=True
     ):
         yield from compiled_pairs(left, right, reach, progress, is_half=False)
         return
@@ -271,7 +267,8 @@ def plan(
     product; every block takes a table, n look-ups for each mask, and its share of random pairs.
     """
     best, cost = 0, _all_pairs_cost(n, bits, sides, is_compiled=is_compiled)
-    for blocks in range(1, min(bits, k + 1) + 1):
+    most = int(cost / (NS_LOOK_UP * max(n, 1)))  # each block takes a look-up for every row
+    for blocks in range(1, min(bits, k + 1, most) + 1):
         (radius, rest), width = divmod(k, blocks), min(bits // blocks, MAX_BLOCK_BITS)
         sharing = n * n / 2 ** (width + 1)
         near = _block_cost(n, width, radius, sharing) * (rest + 1)
@@ -419,7 +416,7 @@ def _compared(begin: int, end: int, n: int, *, is_half: bool) -> int:
 
 
 def _tiles(
-    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool = False
+    left: Rows, right: Rows, k: int, progress: Progress, *, is_half: bool
 ) -> Iterator[tuple[int, int, NDArray[np.uint16]]]:
     """Yield where each tile begins and its distances, for tiles with a distance within k.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simdup.errors import InputError
@@ -17,32 +16,32 @@ class NoHomeError(InputError):
     """Neither HOME nor the list of users says where a home folder is."""
 
 
-def home() -> Path:
+def home() -> str:
     """Return the home folder. Raises NoHomeError."""
-    try:
-        return Path.home()
-    except RuntimeError:
-        raise NoHomeError("this user has no home folder; set HOME, or name the file") from None
+    found = os.path.expanduser("~")
+    if found == "~":
+        raise NoHomeError("this user has no home folder; set HOME, or name the file")
+    return found
 
 
-def usual_place(variable: str, name: str, *, mac: str, xdg: str, unix: str) -> Path:
+def usual_place(variable: str, name: str, *, mac: str, xdg: str, unix: str) -> str:
     """Return where a file of simdup is: where a variable says, or at the system's place for it.
 
     `mac` is a folder in ~/Library; elsewhere the variable `xdg` names the place, or `unix` is
     a folder in the home folder. Raises NoHomeError.
     """
     if named := os.environ.get(variable):
-        return Path(named)
+        return named
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home() / "AppData" / "Local")
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home(), "AppData", "Local")
     elif sys.platform == "darwin":
-        base = home() / "Library" / mac
+        base = os.path.join(home(), "Library", mac)
     else:
-        base = Path(os.environ.get(xdg) or home() / unix)
-    return base / "simdup" / name
+        base = os.environ.get(xdg) or os.path.join(home(), unix)
+    return os.path.join(base, "simdup", name)
 
 
-def if_there_is_one(place: Callable[[], Path]) -> Path | None:
+def if_there_is_one(place: Callable[[], str]) -> str | None:
     """Return the place that a function finds; None if it is in a home folder that is missing."""
     try:
         return place()

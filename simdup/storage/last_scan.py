@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 if TYPE_CHECKING:
@@ -27,8 +26,7 @@ MOST_TEXTS = 500
 MOST_IN_ALL = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class KeptGroup:
+class KeptGroup(NamedTuple):
     """A group of the last scan."""
 
     texts: tuple[tuple[str, str], ...]

@@ -13,11 +13,9 @@ import stat
 import time
 from abc import ABC, abstractmethod
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from simdup.errors import InputError
 from simdup.storage.opening import open_to_read
@@ -48,8 +46,7 @@ _NOTED = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _SUPER_JOURNAL_END = bytes.fromhex("d9d505f920a163d7")
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseKind:
+class DatabaseKind(NamedTuple):
     """A kind of file: its name, SQLite application id, format version and tables."""
 
     name: str
@@ -58,7 +55,7 @@ class DatabaseKind:
     schema: str
     """The SQL that makes its tables and indexes; a file may hold these and no others."""
 
-    def problem(self, path: Path) -> str | None:
+    def problem(self, path: str) -> str | None:
         """Return why the file at a path must not be opened as this kind; None if it may be.
 
         A missing file, an empty file and an unreadable file are no problem yet. Opens nothing
@@ -82,7 +79,7 @@ class DatabaseKind:
             return "made by a newer simdup"
         return "made by an older simdup; delete it to begin anew" if number < self.format else None
 
-    def has_header(self, path: Path) -> bool:
+    def has_header(self, path: str) -> bool:
         """Whether a regular file with the header of this kind is at a path, damaged or not."""
         return os.path.isfile(path) and self._is_ours(_read(path, 100))
 
@@ -96,7 +93,7 @@ class DatabaseKind:
         connection.execute(f"PRAGMA user_version = {self.format}")
 
     def connect(
-        self, path: Path, options: str, factory: type[Connection], pragmas: Sequence[str] = ()
+        self, path: str, options: str, factory: type[Connection], pragmas: Sequence[str] = ()
     ) -> Connection:
         """Open a file and check that it holds the tables of this kind alone.
 
@@ -123,7 +120,7 @@ class DatabaseKind:
             if _normalised(row) not in allowed:
                 raise sqlite3.DatabaseError(f"{row[0]} {row[1]!r} is not one of {self.name}")
 
-    def _is_recognised_by_sqlite(self, path: Path) -> bool:
+    def _is_recognised_by_sqlite(self, path: str) -> bool:
         """Whether SQLite reads a header of this kind.
 
         SQLite is asked before we read the header ourselves: closing a file that this process
@@ -153,7 +150,7 @@ class BoundedConnection(sqlite3.Connection):
     sound file of its size could need.
     """
 
-    path: Path
+    path: str
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401
         """Run a statement as sqlite3 does, with a new count of steps."""
@@ -211,13 +208,13 @@ class Database(ABC):
                 self.connection.close()
 
 
-def connect(path: Path, options: str, factory: type[Connection]) -> Connection:
+def connect(path: str, options: str, factory: type[Connection]) -> Connection:
     """Open the file of exactly this name, with the options of an SQLite URI.
 
     `mode=rw` and `mode=ro` make no file. Any thread may use a `BoundedConnection`. Raises
     sqlite3.Error.
     """
-    uri = f"{path.absolute().as_uri()}?{options}"  # as a plain name ":memory:" is no file
+    uri = f"{_as_uri(path)}?{options}"  # as a plain name ":memory:" is no file
     of_one_thread = factory is not BoundedConnection
     connection = factory(
         uri, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=of_one_thread
@@ -227,22 +224,32 @@ def connect(path: Path, options: str, factory: type[Connection]) -> Connection:
     return connection
 
 
-def make_private(path: Path) -> None:
+def _as_uri(path: str) -> str:
+    """Return the URI of a file; "pathlib" would make it too, and is slow to import."""
+    absolute = os.path.join(os.getcwd(), path).replace(os.sep, "/")
+    quoted = "".join(
+        each if each in "/:-._~" or (each.isascii() and each.isalnum()) else f"%{ord(each):02X}"
+        for each in os.fsencode(absolute).decode("latin-1")
+    )
+    return f"file://{'' if absolute.startswith('/') else '/'}{quoted}"
+
+
+def make_private(path: str) -> None:
     """Make an empty file that only its user may read, whatever the umask.
 
     If the file exists, it and the log beside it are closed to others, where they are the
     user's own. Raises OSError.
     """
-    place = Path(os.path.realpath(path))
+    place = os.path.realpath(path)
     if not os.path.lexists(place):
         with suppress(FileExistsError):  # another process was faster
             os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_RDWR, PRIVATE))
-            place.chmod(PRIVATE)
+            os.chmod(place, PRIVATE)
     for each in files_of(place):
         with suppress(OSError):  # of another user, or on a file system that has no modes
-            mode = each.lstat().st_mode
+            mode = os.lstat(each).st_mode
             if stat.S_ISREG(mode) and stat.S_IMODE(mode) & ~PRIVATE:
-                each.chmod(PRIVATE)
+                os.chmod(each, PRIVATE)
 
 
 @contextmanager
@@ -296,17 +303,17 @@ def patiently(run: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cu
 _ENDS = "", "-wal", "-shm"
 
 
-def files_of(path: Path) -> list[Path]:
+def files_of(path: str) -> list[str]:
     """Return the paths of a database: its file, the log, and the log's index."""
-    return [Path(f"{path}{end}") for end in _ENDS]
+    return [f"{path}{end}" for end in _ENDS]
 
 
-def size_of(path: Path) -> int:
+def size_of(path: str) -> int:
     """Return the bytes of all files of a database that exist."""
     size = 0
-    for end in _ENDS:  # no Path for each, since every statement asks
+    for each in files_of(path):
         with suppress(OSError):
-            size += os.stat(f"{path}{end}").st_size
+            size += os.stat(each).st_size
     return size
 
 
@@ -323,7 +330,7 @@ def _normalised(row: Iterable[object]) -> tuple[str, ...]:
     return tuple(" ".join(str(each).split()) for each in row)
 
 
-def _super_journal_namer(path: Path) -> str | None:
+def _super_journal_namer(path: str) -> str | None:
     """Return the name of a journal beside a database that names a super-journal, if any."""
     # SQLite looks beside the file that a link leads to; on Windows beside the link.
     for journal in (f"{path}-journal", f"{os.path.realpath(path)}-journal"):
@@ -333,7 +340,7 @@ def _super_journal_namer(path: Path) -> str | None:
     return None
 
 
-def _read(path: str | Path, size: int, *, from_end: bool = False) -> bytes:
+def _read(path: str, size: int, *, from_end: bool = False) -> bytes:
     """Return the first or last bytes of a file; none if they cannot be read."""
     try:
         descriptor = open_to_read(path)  # does not wait for a FIFO that has just taken its place

@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.errors import InputError
 from simdup.storage.home import usual_place
@@ -21,7 +20,6 @@ from simdup.storage.sqlite import Database, DatabaseKind, files_of, make_private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS recipes (id INTEGER PRIMARY KEY, key TEXT UNIQUE, used INTEGER);
@@ -41,7 +39,7 @@ CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, entry TEXT, check
 STORE = DatabaseKind("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES)
 
 
-def default_place() -> Path:
+def default_place() -> str:
     """Return where this user's store is: SIMDUP_CACHE, or in the system's place for caches.
 
     Raises NoHomeError.
@@ -55,11 +53,10 @@ def is_place_named() -> bool:
     return bool(os.environ.get("SIMDUP_CACHE"))
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
+class Info(NamedTuple):
     """What is in a store."""
 
-    path: Path
+    path: str
     bytes: int
     files: int
     folders: int
@@ -75,22 +72,28 @@ class Info:
 class Store(Database):
     """An open store; to be closed. `kept` counts the files that were added to it."""
 
-    def __init__(self, path: Path, warn: Callable[[str], None], *, is_named: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        warn: Callable[[str], None],
+        *,
+        is_named: bool = False,
+    ) -> None:
         """Open the store or make it; if that fails, warn once and go on without it.
 
         Whatever else is at its place, also the store of a newer simdup, is left as it is.
         Raises InputError for that if the user named the place (`is_named`), by an option or by
         SIMDUP_CACHE.
         """
-        self.path, self.warn = path, warn
+        self.path, self.warn = os.fspath(path), warn
         self.kept = 0
         self.connection: sqlite3.Connection | None = None
         self.today = int(time.time() // 86_400)
-        problem = STORE.problem(path)
+        problem = STORE.problem(self.path)
         if problem and is_named:
-            raise InputError(f"{str(path)!r}: {problem}")
+            raise InputError(f"{self.path!r}: {problem}")
         if problem:
-            warn(f"{str(path)!r}: {problem}; going on without it")
+            warn(f"{self.path!r}: {problem}; going on without it")
             return
         was_there = os.path.exists(path)
         self._open()
@@ -99,7 +102,7 @@ class Store(Database):
 
     def _open(self) -> None:
         with self._guarded():
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.makedirs(os.path.dirname(self.path) or os.curdir, mode=0o700, exist_ok=True)
             self.connection = _opened(self.path)
 
     @property
@@ -167,29 +170,31 @@ class Store(Database):
                 self._move_aside(str(error))
             else:
                 cause = getattr(error, "strerror", None) or str(error)
-                self.warn(f"{str(self.path)!r}: {cause}; going on without the store")
+                self.warn(f"{self.path!r}: {cause}; going on without the store")
 
     def _move_aside(self, cause: str) -> None:
-        names = (self.path.name + f".damaged{number or ''}" for number in count())
-        aside = next(path for path in map(self.path.with_name, names) if not os.path.lexists(path))
+        names = (f"{self.path}.damaged{number or ''}" for number in count())
+        aside = next(path for path in names if not os.path.lexists(path))
         try:
             os.replace(self.path, aside)
             for each in files_of(self.path)[1:]:
-                each.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    os.unlink(each)
         except OSError as error:
             cause = f"{cause}, and cannot be moved aside ({error.strerror})"
         else:
-            cause = f"{cause}; it is now {aside.name!r}, and what it knew is found out again"
-        self.warn(f"{str(self.path)!r}: {cause}")
+            new = os.path.basename(aside)
+            cause = f"{cause}; it is now {new!r}, and what it knew is found out again"
+        self.warn(f"{self.path!r}: {cause}")
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _opened(path: str) -> sqlite3.Connection:
     """Open a store with its tables, and make it if it is missing. Raises sqlite3.Error, OSError."""
     make_private(path)
     connection = STORE.connect(path, "mode=rw", sqlite3.Connection)
     try:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        if not path.stat().st_size:
+        if not os.stat(path).st_size:
             # Before the log takes over, so that the header of the file itself says it.
             patiently(connection.execute, "BEGIN IMMEDIATE")
             STORE.sign(connection)

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from io import IncrementalNewlineDecoder
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -40,7 +39,7 @@ _MARKS = {
     codecs.BOM_UTF32_BE: "utf-32-be",
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
-    _BOM.encode("gb18030"): "gb18030",
+    b"\x84\x31\x95\x33": "gb18030",  # spelled out, since its codec takes long to import
 }
 _MARK = re.compile(b"|".join(map(re.escape, _MARKS)))
 
@@ -150,8 +149,7 @@ _SIGNATURE = re.compile(b"|".join(map(re.escape, _SIGNATURES)))
 _TAR, _TAR_AT = b"ustar", 257
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(NamedTuple):
     """How a file's bytes are to be read."""
 
     name: str
@@ -160,8 +158,7 @@ class Encoding:
     """0 to 1; 1.0 for a byte order mark, strict UTF-8 and what the user forced."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotText:
+class NotText(NamedTuple):
     """Why a file is taken for binary."""
 
     detail: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simdup.errors import InputError
@@ -81,7 +80,8 @@ def read_stop_words(path: str | None) -> list[str]:
     if path is None:
         return []
     try:
-        return [line.strip() for line in Path(path).read_text("utf-8-sig").splitlines()]
+        with open(path, encoding="utf-8-sig") as file:
+            return [line.strip() for line in file.read().splitlines()]
     except UnicodeDecodeError as error:
         raise InputError(f"{path!r}: not UTF-8 at byte {error.start}; save it as UTF-8") from None
     except OSError as error:
@@ -113,7 +113,7 @@ def _load_user_dict(
     variants: bool,
 ) -> None:
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             tokenizer.load_userdict(map(_folded, file) if variants else file)
     except OSError as error:
         raise InputError(f"{path!r}: {error.strerror}") from None

@@ -6,8 +6,8 @@ from Unihan (`fixtures/variants.py`); `variants.LICENSE` is the licence of these
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
-from pathlib import Path
 from unicodedata import category
 
 
@@ -20,7 +20,8 @@ def representatives() -> dict[int, int]:
     >>> "後漢書，發髮，干乾幹".translate(representatives())
     '后汉书，发发，干干干'
     """
-    lines = Path(__file__).with_name("variants.txt").read_text("utf-8").splitlines()
+    with open(os.path.join(os.path.dirname(__file__), "variants.txt"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
     classes = [line for line in lines if not line.startswith("#")]
     known = ["".join(each for each in one if category(each) == "Lo") for one in classes]
     return {

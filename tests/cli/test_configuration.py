@@ -30,7 +30,7 @@ def own(folder):  # noqa: ARG001  (whose environment it is)
     """`own(text)`: the user's own configuration file."""
 
     def writing(text):
-        place = user_file()
+        place = Path(user_file())
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, "utf-8")
         return place
@@ -336,7 +336,7 @@ def test_the_users_own_file_is_where_the_system_keeps_configuration(monkeypatch,
     monkeypatch.setenv("XDG_CONFIG_HOME", "/configuration")
     monkeypatch.setenv("APPDATA", "/configuration")
 
-    place = user_file()
+    place = Path(user_file())
 
     assert place.parts[-2:] == ("simdup", "config.toml")
     assert ("Application Support" in place.parts) == (platform == "darwin")

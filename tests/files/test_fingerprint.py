@@ -104,8 +104,8 @@ def test_fingerprints_of_equal_bits_are_refused_only_from_32_bits(source, monkey
     monkeypatch.setattr(
         fingerprint,
         "fingerprint_texts",
-        lambda *arguments, **options: replace(
-            real(*arguments, **options), rows=np.full((1, bits // 8), 255, np.uint8)
+        lambda *arguments, **options: real(*arguments, **options)._replace(
+            rows=np.full((1, bits // 8), 255, np.uint8)
         ),
     )
 

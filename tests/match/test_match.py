@@ -19,6 +19,7 @@ from simdup.match import candidates, match, rounds
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.progress import silent
+from simdup.records import SHORT
 
 WORDS = [f"w{i}" for i in range(500)]
 
@@ -75,11 +76,12 @@ class Known:
         return [(*one, *other) for one, other in zip(left.tolist(), right.tolist(), strict=True)]
 
 
-def matched(texts, settings, rank=None, excluded=(), cache=None):
+def matched(texts, settings, rank=None, excluded=(), cache=None, references=()):  # noqa: PLR0917
     """What `match` finds among different texts, of which some pairs are excluded."""
     made = fingerprint_texts(texts, settings.recipe)
     rank = np.arange(len(texts)) if rank is None else np.array(rank)
-    items = Items(made.rows, made.counts, made.digests, rank, np.zeros(len(texts), bool))
+    is_reference = np.isin(np.arange(len(texts)), references)
+    items = Items(made.rows, made.counts, made.digests, rank, is_reference)
     pairs = np.array(excluded, np.int64).reshape(-1, 2)
     exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
     every = distinct_texts(items, settings.recipe.bits)
@@ -162,6 +164,16 @@ def test_short_texts_are_decided_by_similarity_even_in_a_bare_scan(tree):
     assert scan([root], Settings(k=128)).groups  # which every pair is within
 
 
+@pytest.mark.parametrize("other", [SHORT, 30])
+@pytest.mark.parametrize("features", [SHORT - 1, SHORT])
+def test_from_so_many_features_on_a_bare_scan_goes_by_distance(features, other):
+    texts = [" ".join(f"{c}{i}" for i in range(n)) for c, n in (("a", features), ("b", other))]
+
+    found = matched(texts, Settings(Recipe(features="tokens"), k=125))
+
+    assert len(found.groups) == (features == SHORT)
+
+
 def test_short_texts_of_just_the_similarity_that_k_stands_for_are_alike():
     settings = Settings(Recipe(features="tokens"), k=0)
 
@@ -235,6 +247,14 @@ def test_against_counts_only_pairs_between_the_two(tree):
     assert [set(group) for group in groups(result, root)] == [{"new/b", "old/b"}]
 
 
+@pytest.mark.parametrize("linkage", ["star", "components"])
+def test_against_all_that_is_connected_with_components_is_one_group(tree, linkage):
+    root = tree({"old/a": text(), "old/b": text(30), "new/c": text(10)})
+
+    (group,) = groups(scan([root / "new"], Settings(linkage=linkage), against=[root / "old"]), root)
+    assert set(group) == {"old/a", "new/c"} | ({"old/b"} if linkage == "components" else set())
+
+
 def test_against_finds_the_very_same_text(tree):
     root = tree({"new/a": text(), "new/a2": text(), "old/a": text()})
 
@@ -301,14 +321,16 @@ def test_wide_fingerprints_change_nothing_but_the_number_of_candidates(tree, mon
     assert stated == [0.913, 0.907]
 
 
-def test_more_pairs_than_fit_stop_the_run_with_advice(tree, monkeypatch):
-    monkeypatch.setattr(match, "MAX_PAIRS", 5)
-    root = tree({f"{i}": text(i) for i in range(6)})
+def test_more_pairs_than_fit_stop_the_run_with_advice(monkeypatch):
+    texts = [text(i) for i in range(6)]
+    monkeypatch.setattr(match, "MAX_PAIRS", 15)
+    assert len(matched(texts, Settings(k=128)).groups) == 1
 
+    monkeypatch.setattr(match, "MAX_PAIRS", 14)
     with pytest.raises(TooManyPairsError) as caught:
-        scan([root], Settings(k=128))
+        matched(texts, Settings(k=128))
     assert str(caught.value) == (
-        "more than 5 pairs within 128 bits; lower -k, raise --similarity, or take more --bits"
+        "more than 14 pairs within 128 bits; lower -k, raise --similarity, or take more --bits"
     )
 
 
@@ -391,8 +413,9 @@ def test_of_equal_fingerprints_the_first_by_rank_stands_for_the_others(monkeypat
     assert found.candidates.pairs == 7
 
 
-@pytest.mark.parametrize("left", ["xy", "x"])
-def test_members_that_their_representative_left_behind_are_in_a_group(monkeypatch, left):
+def left_behind_by_a_hub(left, monkeypatch):
+    """A text, versions of it that are not like its hub, the hub, and four others around that."""
+
     def words(begin, end):
         return [f"w{i}" for i in range(begin, end)]
 
@@ -403,10 +426,40 @@ def test_members_that_their_representative_left_behind_are_in_a_group(monkeypatc
         for name in left
     ]
     others = [[*words(100, 138), *words(40, 60), *(f"{c}{i}" for i in range(42))] for c in "abcd"]
-    texts = [" ".join(each) for each in (first, *left_behind, hub, *others)]
     # The first search is narrow. In the second the hub takes the first, whom others followed.
     reaches = iter([50])
     monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
+    return [" ".join(each) for each in (first, *left_behind, hub, *others)]
+
+
+def test_a_reference_is_left_alone_if_its_near_copy_is_closer_to_another(monkeypatch):
+    reaches = iter([60])
+    monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
+
+    found = matched([text(), text(5), text(12)], Settings(), references=[1, 2])
+
+    assert [group.tolist() for group in found.groups] == [[1, 0]]
+
+
+def test_with_components_texts_follow_their_representative_however_unlike(monkeypatch):
+    texts = left_behind_by_a_hub("xy", monkeypatch)
+    search, searched = match.LocalEngine.search, []
+
+    def noted(engine, active, wanted):
+        searched.append(len(active))
+        return search(engine, active, wanted)
+
+    monkeypatch.setattr(match.LocalEngine, "search", noted)
+
+    found = matched(texts, Settings(Recipe(ngram=1), similarity=0.55, linkage="components"))
+
+    assert [len(group) for group in found.groups] == [8]
+    assert len(searched) == 2  # all that is wanted was searched, and no text is free again
+
+
+@pytest.mark.parametrize("left", ["xy", "x"])
+def test_members_that_their_representative_left_behind_are_in_a_group(monkeypatch, left):
+    texts = left_behind_by_a_hub(left, monkeypatch)
 
     found = matched(texts, Settings(Recipe(ngram=1, bits=256), similarity=0.55))
     # Two are searched again and find each other. One would be alone, so the first goes with it.
@@ -432,6 +485,18 @@ def test_an_excluded_pair_is_counted_only_if_it_would_have_been_a_group(is_verif
     assert not matched(texts, near, excluded=[(1, 0)]).groups
     if is_verified:  # so it was looked at
         assert matched(texts, far).candidates.pairs == 1
+
+
+def test_what_is_left_of_a_star_without_an_excluded_pair_is_a_star():
+    texts = [text(), text(10), f"{text()} {text(seed=9, length=60)}"]
+    # The first is like both others, which are not alike, and closer to the excluded one.
+    distances = simdup.hamming_distances(*[simdup.fingerprint_texts(texts)] * 2)
+    k = int(distances[0].max())
+
+    found = matched(texts, Settings(k=k), excluded=[(0, 1)])
+
+    assert distances[0, 1] < k < distances[1, 2]
+    assert [group.tolist() for group in found.groups] == [[0, 2]]
 
 
 def test_an_excluded_pair_of_short_texts_is_counted_only_if_they_are_similar():
@@ -504,9 +569,11 @@ def test_families_are_searched_again_as_long_as_a_round_finds_more(monkeypatch):
 def test_equal_fingerprints_of_two_sides_are_paired_across():
     common = " ".join(f"w{i}" for i in range(4000))
     settings = Settings(Recipe(bits=16))
-    made = fingerprint_texts([f"{common} y{i}" for i in range(6)], settings.recipe)
-    is_reference = np.arange(6) < 2
-    items = Items(made.rows, made.counts, made.digests, np.arange(6), is_reference)
+    made = fingerprint_texts([f"{common} y{i}" for i in range(7)], settings.recipe)
+    is_reference = np.isin(np.arange(7), [0, 1, 6])
+    rows = np.repeat(made.rows[:1], 7, axis=0)
+    rows[6, 0] ^= 1
+    items = Items(rows, made.counts, made.digests, np.arange(7), is_reference)
     texts = distinct_texts(items, 16)
     engine = match.LocalEngine(texts, settings, None, silent, None, NO_EXCLUSIONS)
 

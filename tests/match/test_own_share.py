@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simdup import Settings, Store, scan
+from simdup import Recipe, Settings, Store, scan
 from simdup.compute import compiled
 from simdup.corpus.scan import group_texts
 from simdup.fingerprint.features import all_features
@@ -45,8 +45,8 @@ def counts_of(documents):
     return np.array(list(map(len, documents)), np.int64)
 
 
-def own_shares_by_hand(documents, family):
-    """The definition, pair by pair, for texts that keep all of their features."""
+def weights_by_hand(documents, family):
+    """A function: the weights of values for so many families that do not count, added up."""
     having = {}
     for document, number in zip(documents, family, strict=True):
         for value in document:
@@ -56,7 +56,12 @@ def own_shares_by_hand(documents, family):
         others = (max(len(having[value]) - less, 0) for value in values)
         return sum(2 * UNIT // (2 + min(other, MOST_COUNTED - less)) for other in others)
 
-    shares = []
+    return weights
+
+
+def own_shares_by_hand(documents, family):
+    """The definition, pair by pair, for texts that keep all of their features."""
+    weights, shares = weights_by_hand(documents, family), []
     for i, j in pairs_of(len(documents)).tolist():
         a, b = documents[i], documents[j]
         common = weights(a & b, 1 if family[i] == family[j] else 2)
@@ -81,6 +86,24 @@ def test_own_shares_are_those_of_the_definition(documents, data):
     )
 
 
+@given(texts_of_numbers, st.data())
+def test_own_shares_of_parts_are_those_of_the_definition(documents, data):
+    number = st.integers(0, len(documents) - 1)
+    family = [data.draw(number) for _ in documents]
+    pairs = np.concatenate((pairs_of(len(documents)), pairs_of(len(documents))[:, ::-1]))
+    weights, expected = weights_by_hand(documents, family), []
+    for part, whole in pairs.tolist():
+        shared = documents[part] & documents[whole]
+        common = weights(shared, 2)
+        every = common + weights(documents[whole] - shared, 1)
+        share = common * len(documents[whole]) / (len(shared) * every) if shared else 1
+        expected.append(min(share, 1))
+
+    shares = OwnShares(sketched(documents), counts_of(documents), np.array(family))
+
+    assert shares.of_parts(pairs) == pytest.approx(expected)
+
+
 @given(texts_of_numbers)
 def test_estimates_are_exact_for_texts_that_keep_all_their_features(documents):
     sketches, counts, pairs = sketched(documents), counts_of(documents), pairs_of(len(documents))
@@ -94,6 +117,18 @@ def test_estimates_are_exact_for_texts_that_keep_all_their_features(documents):
     has_features = (counts[pairs] > 0).all(axis=1)
     found = may_be_alike(sketches, counts, pairs, least)
     assert found[has_features].tolist() == (np.array(cosines) > 0.499999)[has_features].tolist()
+
+
+@pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
+def test_no_pairs_have_no_cosines_and_no_own_shares(kernels, monkeypatch):
+    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
+    documents, none = [{1, 2}, {2, 3}], np.empty((0, 2), np.int64)
+    sketches, counts = sketched(documents), counts_of(documents)
+    shares = OwnShares(sketches, counts, np.arange(2))
+
+    assert not len(estimated_cosines(sketches, counts, none))
+    assert not len(shares.of(none))
+    assert not len(shares.of_parts(none))
 
 
 def test_kernels_and_numpy_count_the_same(monkeypatch):
@@ -110,7 +145,8 @@ def test_kernels_and_numpy_count_the_same(monkeypatch):
 
     def measured():
         shares = OwnShares(sketches, counts, family)
-        return estimated_cosines(sketches, counts, pairs).tolist(), shares.of(pairs).tolist()
+        found = estimated_cosines(sketches, counts, pairs), shares.of(pairs), shares.of_parts(pairs)
+        return [each.tolist() for each in found]
 
     by_kernels = measured()
     monkeypatch.setattr(own_share, "loaded_kernels", lambda: None)
@@ -154,6 +190,29 @@ def test_a_large_text_and_a_part_of_it_are_compared_by_what_both_sketches_would_
 
     assert levels(counts).tolist() == [4, 1]
     assert may_be_alike(sketches, counts, np.array([[0, 1]]), np.array([cosine])).all()
+
+
+def test_own_shares_count_only_what_both_sketches_would_keep():
+    whole = np.unique(np.random.default_rng(7).integers(0, 1 << 32, 4000, np.uint32))
+    part = np.sort(np.random.default_rng(8).choice(whole, 300, replace=False))
+    limits = np.uint32(0xFFFFFFFF) >> levels(counts_of([whole, part])).astype(np.uint32)
+    # A third text has what the sketch of the large one knows of the part.
+    third = part[part <= limits[0]]
+    sketches = of_each([whole[whole <= limits[0]], part[part <= limits[1]], third])
+    shares = OwnShares(sketches, counts_of([whole, part, third]), np.arange(3))
+
+    shared, every = len(third), int((whole <= limits[0]).sum())
+    common = shared * (2 * UNIT // 3)
+    weighted = sqrt(common * (common + (every - shared) * UNIT))
+    expected = common * sqrt(shared * every) / (shared * weighted)
+
+    assert shares.of(np.array([[0, 1]])) == pytest.approx([expected])
+
+
+def test_long_texts_whose_sketches_have_nothing_may_be_alike():
+    counts, pair = np.array([1000, 1000]), np.array([[0, 1]])
+
+    assert may_be_alike(sketched([set(), set()]), counts, pair, np.array([0.4])).all()
 
 
 def test_few_similar_pairs_are_passed_over_because_of_their_samples():
@@ -211,6 +270,28 @@ def test_threads_that_count_apart_count_the_same(monkeypatch):
     assert expected.max() == MOST_COUNTED
 
 
+def test_few_values_weigh_the_same_in_small_pages_of_memory(monkeypatch):
+    sketches, family = sketched([{0, 1, 7 + number} for number in range(50)]), np.arange(50)
+    monkeypatch.setattr(own_share, "COUNTERS", 1 << 17)
+    few = Frequencies(sketches, family)
+    monkeypatch.setattr(own_share, "FEW_VALUES", 0)
+    many = Frequencies(sketches, family)
+
+    assert few.counters.base is not None
+    assert many.counters.base is None
+    assert (few.counters == many.counters).all()
+    assert (few.tables() == many.tables()).all()
+
+
+def test_only_many_values_have_strangers_in_every_counter(monkeypatch):
+    monkeypatch.setattr(own_share, "COUNTERS", 1 << 13)
+    documents = [set(range(number, 1 << 15, 7)) for number in range(7)]
+
+    made = Frequencies(sketched(documents), np.arange(7))
+
+    assert (made.tables()[0, 1:4] == 2 * UNIT // 2).all()
+
+
 def test_few_counters_still_tell_a_pattern_from_versions(monkeypatch):
     draw = random.Random(3)
     form = set(draw.sample(range(1 << 30), 100))
@@ -241,8 +322,11 @@ def test_short_and_long_texts_must_be_more_alike():
 # What it does to groups
 
 
+VOCABULARY = [f"w{number}" for number in range(3000)]
+
+
 def sentence(seed, words=14):
-    return " ".join(random.Random(seed).choices([f"w{number}" for number in range(3000)], k=words))
+    return " ".join(random.Random(seed).choices(VOCABULARY, k=words))
 
 
 def form(number, own=12, shared=12):
@@ -353,8 +437,9 @@ def test_texts_that_share_nothing_with_the_others_change_no_group(tmp_path_facto
 def test_hundreds_of_copies_of_a_member_never_separate_two_others(forms):
     (forms / "2-v3.txt").write_text(version(2, changed=5), encoding="utf-8")
     before = names(scan(forms))
+    copied = version(2)
     for number in range(500):
-        (forms / f"copy-{number}.txt").write_text(version(2) + f" c{number}", encoding="utf-8")
+        (forms / f"copy-{number}.txt").write_text(copied + f" c{number}", encoding="utf-8")
 
     after = names(scan(forms))
 
@@ -439,8 +524,16 @@ def test_texts_that_are_copies_count_once_whatever_similarity_is_asked_for(simil
     assert any({0, 1} <= group for group in groups_of(texts, Settings(similarity=similarity)))
 
 
+def test_features_that_weigh_more_than_others_are_not_sorted_out_by_sketches():
+    # Ten words in eleven differ, but weigh a hundredth.
+    texts = [" ".join(["the"] * 100 + distinct_words(name, 10)) for name in "ab"]
+
+    assert groups_of(texts, Settings(Recipe(features="tokens"))) == [{0, 1}]
+
+
 def test_look_alikes_that_narrow_the_search_change_no_group_of_others(monkeypatch):
     monkeypatch.setattr("simdup.match.candidates.BUDGET", 2000)
+    monkeypatch.setattr("simdup.match.candidates.BUDGET_PER_DOCUMENT", 0)
     words, crowd = distinct_words("w", 200), distinct_words("z", 200)
     texts = [" ".join(words), edited(words, 25, "b")]
     texts += [edited(words, 5, f"c{number}") for number in range(40)]

@@ -64,14 +64,14 @@ class Engine(match.LocalEngine):
         return found
 
 
-def engine(texts, settings=None, references=(), excluded=()):
+def engine(texts, settings=None, references=(), excluded=(), *, is_sketched=True):
     """An engine for these texts; the last are references."""
     settings = settings or Settings()
     wide = candidates.sieve_recipe(settings.recipe)
     made, features = fingerprint_texts(texts, wide), all_features(texts, wide)
     n = len(texts)
     is_reference = np.isin(np.arange(n), references)
-    kept = sketches(features) if settings.own_share else None
+    kept = sketches(features) if is_sketched else None
     items = Items(made.rows, made.counts, made.digests, np.arange(n), is_reference, kept)
     pairs = np.array(excluded, np.int64).reshape(-1, 2)
     exclusions = Exclusions(pairs, np.arange(len(pairs)), n)
@@ -252,6 +252,28 @@ def test_measuring_changes_no_group_and_reads_texts_in_one_pass(monkeypatch):
     assert len(measured.source.asked) >= len(plain.source.asked)
 
 
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("most", [59, 60])
+def test_up_to_so_many_texts_fingerprints_are_compared_and_lists_beyond(monkeypatch, most):
+    monkeypatch.setattr(match, "BY_DISTANCE", most)
+
+    found = engine(corpus(5, 60)).groups().candidates
+
+    assert (found.k is None) == (most < 60)
+
+
+@pytest.mark.usefixtures("small")
+def test_pairs_with_just_the_own_share_asked_for_are_near_duplicates():
+    # Nobody else has anything of what two versions share.
+    words = [[f"{number}w{i}" for i in range(50)] for number in range(25)]
+    texts = [" ".join(each) for own in words for each in (own, own[5:] + own[:5])]
+
+    found = engine(texts, Settings(own_share=1)).groups()
+
+    assert [group.tolist() for group in found.groups] == [[i, i + 1] for i in range(0, 50, 2)]
+    assert (found.candidates.recall.value, found.candidates.sampled) == (1, 50)
+
+
 @pytest.mark.usefixtures("by_lists")
 def test_few_texts_are_not_measured():
     found = engine(corpus(5, MEASURED_FROM - 1)).groups().candidates
@@ -260,23 +282,57 @@ def test_few_texts_are_not_measured():
     assert found.pairs > 100
 
 
-@pytest.mark.usefixtures("small", "narrow")
-def test_texts_without_sketches_are_not_measured():
-    found = engine(corpus(5, 300), Settings(own_share=0, linkage="components")).groups().candidates
+@pytest.mark.usefixtures("small", "narrow", "by_lists")
+@pytest.mark.parametrize("is_sketched", [False, True])
+def test_where_own_shares_do_not_decide_sketches_do_not_either(is_sketched):
+    # Parts of texts may be all that the sketches are for.
+    settings = Settings(own_share=0, linkage="components")
+    found = engine(corpus(5, 300), settings, is_sketched=is_sketched).groups().candidates
 
     assert (found.recall, found.sampled) == (None, 0)
     assert 0 < found.at_threshold < 0.8
     assert found.narrowed == (found.wanted, found.k, found.at_threshold)
 
 
-@pytest.mark.usefixtures("small")
-def test_nothing_is_said_of_recall_where_no_text_has_a_near_duplicate():
+@pytest.mark.usefixtures("small", "narrow")
+def test_nothing_is_said_of_recall_where_no_text_has_a_near_duplicate(monkeypatch):
+    monkeypatch.setattr(candidates, "BUDGET", 3)
     draw = np.random.default_rng(6)
     texts = [" ".join(f"w{word}" for word in draw.integers(0, WORDS, 80)) for _ in range(200)]
+    run = engine(texts)
 
-    found = engine(texts).groups().candidates
+    found = run.groups().candidates
 
     assert (found.recall, found.sampled) == (None, 0)
+    assert found.k < found.wanted
+    assert len(run.proposed) == 1  # a further search would find nothing more
+
+
+@pytest.mark.usefixtures("small")
+def test_pairs_that_only_look_alike_by_their_sketches_are_no_near_duplicates():
+    # Each two have a third of their words in common, which is a little less than asked for.
+    shared = [[f"{n // 2}w{i}" for i in range(200)] for n in range(50)]
+    texts = [" ".join(shared[n] + [f"{n}x{i}" for i in range(400)]) for n in range(50)]
+    run = engine(texts)
+
+    found = run.groups().candidates
+
+    assert len(run.sample.pairs) > 40
+    assert (found.recall, found.sampled) == (None, 0)
+
+
+@pytest.mark.usefixtures("by_lists")
+@pytest.mark.parametrize("crowd", [0, 40])
+def test_texts_are_searched_again_if_a_crowd_was_only_paired_with_its_first(crowd):
+    draw = np.random.default_rng(8)
+    form = draw.integers(0, WORDS, 100)
+    made = [np.append(form, number) for number in range(crowd)]
+    made += [draw.integers(0, WORDS, 100) for _ in range(80 - crowd)]
+    run = engine([" ".join(f"w{word}" for word in words) for words in made])
+
+    run.groups()
+
+    assert (len(run.proposed) > 1) == (crowd > 0)
 
 
 class Cache(dict):

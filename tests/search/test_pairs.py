@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from itertools import combinations
+from collections import Counter
+from itertools import combinations, product
+from math import comb
 
 import numpy as np
 import pytest
@@ -115,15 +117,26 @@ def test_a_hundred_thousand_equal_rows_are_one_row_to_the_search():
 
 
 def test_too_many_pairs_are_counted_and_refused():
-    rows = np.zeros((1000, 8), np.uint8)
+    rows = np.uint8([[0], [1], [3]]).repeat([5, 3, 2], axis=0)
+    within = 10 + 3 + 1 + 5 * 3 + 3 * 2  # of equal rows, and of rows that differ in one bit
 
     with pytest.raises(TooManyPairsError) as caught:
-        pairs_within(rows, 3, max_pairs=499_499)
+        pairs_within(rows, 1, max_pairs=within - 1)
     assert str(caught.value) == (
-        "499500 pairs are within 3 bits, more than 499499;"
+        "35 pairs are within 1 bits, more than 34;"
         " lower k, raise max_pairs, or stream them with iter_pairs"
     )
-    assert len(pairs_within(rows, 3, max_pairs=499_500)) == 499_500
+    assert len(pairs_within(rows, 1, max_pairs=within)) == within
+    assert len(pairs_within(rows[:1], 1, max_pairs=0)) == 0
+
+
+def test_too_many_pairs_are_counted_but_not_kept(monkeypatch):
+    expanding = []
+    monkeypatch.setattr(search, "expanded", lambda _, pairs: expanding.append(pairs) or [])
+
+    with pytest.raises(TooManyPairsError, match="499500 pairs"):
+        pairs_within(np.zeros((1000, 8), np.uint8), 3, max_pairs=499_499)
+    assert not expanding
 
 
 def test_rows_of_another_type_are_refused_by_their_side():
@@ -134,9 +147,12 @@ def test_rows_of_another_type_are_refused_by_their_side():
             next(iter_pairs_between(*sides, 3))
 
 
-def test_a_negative_k_is_refused():
+@pytest.mark.parametrize("call", [pairs_within, iter_pairs])
+def test_a_negative_k_is_refused(call):
     with pytest.raises(ValueError, match="k must be at least 0, not -1"):
-        pairs_within(np.zeros((2, 8), np.uint8), -1)
+        call(np.zeros((2, 8), np.uint8), -1)
+    with pytest.raises(TypeError, match="k must be a whole number, not float 1"):
+        call(np.zeros((2, 8), np.uint8), 1.0)
 
 
 @pytest.mark.parametrize("bits", [8, 32, 64, 96, 512])
@@ -154,6 +170,163 @@ def test_few_rows_and_large_k_are_compared_all_with_all():
 
 def test_many_rows_and_small_k_use_blocks_as_long_as_a_row_number():
     assert 64 // plan(1_000_000, 64, 3) in range(16, 23)
+
+
+def cost_of_blocks(n, bits, k, blocks):
+    """The cost of random rows, one block after the other."""
+    width, cost = min(bits // blocks, search.MAX_BLOCK_BITS), 0.0
+    for block in range(blocks):
+        radius = k // blocks - (block > k % blocks)
+        masks = sum(comb(width, flips) for flips in range(radius + 1))
+        pairs = n * n / 2 / 2**width
+        if masks:
+            cost += 2**width * search.NS_SLOT
+            cost += masks * (n * search.NS_LOOK_UP + pairs * search.NS_CANDIDATE)
+    return cost
+
+
+@pytest.mark.parametrize("bits", [8, 64, 65, 256])
+def test_the_number_of_blocks_is_the_cheapest(bits):
+    for n, k in product((3, 200, 30_000, 10**6, 10**9), (0, 1, 3, 4, 7, 10, 22)):
+        for sides, ns in ((None, search.NS_COMPARE), ((n // 4, n // 3), search.NS_COMPILED)):
+            pairs = sides[0] * sides[1] if sides else n * (n - 1) / 2
+            costs = [pairs * -(-bits // 64) * ns]
+            costs += [cost_of_blocks(n, bits, k, m) for m in range(1, min(bits, k + 1) + 1)]
+
+            chosen = plan(n, bits, k, sides, is_compiled=True) if sides else plan(n, bits, k)
+
+            assert costs[chosen] == pytest.approx(min(costs))
+
+
+@pytest.mark.parametrize("sides", [None, (20, 60)])
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_rows_are_looked_up_where_their_own_blocks_make_that_cheaper(
+    monkeypatch, sides, is_compiled
+):
+    rows = np.repeat(np.arange(80, dtype=np.uint8)[:, None], 8, axis=1)
+    rows[:, 2:6] //= 7  # more rows share these blocks than those of random rows
+    cost = 0.0
+    for block in rows.view(np.uint16).T:
+        shared = sum(n * (n - 1) // 2 for n in Counter(block.tolist()).values())
+        cost += 2**16 * search.NS_SLOT + 80 * search.NS_LOOK_UP + shared * search.NS_CANDIDATE
+    sizes = []
+    monkeypatch.setattr(search, "plan", lambda *_, **__: 4)
+    monkeypatch.setattr(
+        search, "is_compiled_for", lambda *given: sizes.append(given) or is_compiled
+    )
+    used, other = ("NS_COMPILED", "NS_COMPARE")[:: 1 if is_compiled else -1]
+    monkeypatch.setattr(search, other, np.nan)
+    for factor, blocks in ((1 + 1e-9, 4), (1 - 1e-9, 0)):
+        monkeypatch.setattr(search, used, factor * cost / (20 * 60 if sides else 80 * 79 / 2))
+
+        assert search.method(rows, 3, sides) == blocks
+    assert sizes == [(*(sides or (80, 80)), 64)] * 2
+
+
+@pytest.mark.parametrize(("bits", "k", "blocks"), [(64, 3, 4), (64, 7, 5), (72, 9, 7), (8, 2, 5)])
+def test_blocks_cover_every_bit_once_and_no_search_goes_further_than_it_must(bits, k, blocks):
+    layout = search._layout(bits, k, blocks)  # noqa: SLF001
+    left_out = blocks - len(layout)  # blocks that need not agree at all
+
+    begins, widths, radii = zip(*layout, strict=True)
+    assert begins == tuple(np.cumsum((0, *widths[:-1])).tolist())
+    assert bits - sum(widths) in range(
+        (bits // blocks) * left_out, (bits // blocks + 1) * left_out + 1
+    )
+    assert max(widths) - min(widths) <= 1
+    assert sorted(widths, reverse=True) == list(widths)
+    # Rows that are just out of reach in every block differ in k + 1 bits: one more than k.
+    assert sum(radius + 1 for radius in radii) == k + 1
+    assert min(radii) >= 0
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 4, 100])
+def test_ranges_of_numbers_are_listed_whatever_the_chunk(monkeypatch, chunk):
+    monkeypatch.setattr(search, "CHUNK", chunk)
+    begins, counts = np.array([7, 0, 3, 9, 3, 2]), np.array([1, 4, 0, 1, 1, 6])
+
+    parts = list(search.ranges(begins, counts))
+
+    assert [len(i) for i, _ in parts] == [min(chunk, 13 - low) for low in range(0, 13, chunk)]
+    assert np.concatenate(parts, axis=1).T.tolist() == [
+        [i, begins[i] + j] for i in range(6) for j in range(counts[i])
+    ]
+    assert not list(search.ranges(begins[:0], counts[:0]))
+
+
+def test_the_key_of_a_row_is_some_of_its_bits():
+    rows = np.random.default_rng(1).integers(0, 256, (20, 9), np.uint8)
+    numbers = [int.from_bytes(row.tobytes(), "big") for row in rows]
+
+    for begin, width in product((0, 1, 7, 8, 9, 30, 47), (1, 7, 8, 9, 16, 25)):
+        expected = [number >> (72 - begin - width) & ((1 << width) - 1) for number in numbers]
+        assert search.keys_of(rows, begin, width).tolist() == expected
+
+
+@pytest.mark.parametrize(("blocks", "unused"), [(0, "multi_index"), (4, "all_pairs")])
+def test_pairs_are_found_by_the_method_that_was_chosen(monkeypatch, blocks, unused):
+    monkeypatch.setattr(search, "method", lambda *_: blocks)
+    monkeypatch.setattr(search, unused, None)
+    rows = few_bit_rows(1, width=8)
+
+    assert collected(iter_pairs(rows, 3)) == oracle(rows, 3)
+
+
+@pytest.mark.parametrize("pays", [False, True])
+def test_kernels_are_reckoned_with_once_the_words_to_compare_pay_for_them(monkeypatch, pays):
+    monkeypatch.setattr(search, "kernels_pay", lambda *, words: pays and words == 3 * 5 * 2)
+
+    monkeypatch.setattr(search, "loaded_kernels", lambda: None)
+    assert search.is_compiled_for(3, 5, 65) == search.is_compiled_for(3, 5, 128) == pays
+    monkeypatch.setattr(search, "loaded_kernels", lambda: fast)
+    assert search.is_compiled_for(3, 5, 65)
+
+
+def test_every_comparison_counts_towards_what_pays_for_kernels(monkeypatch):
+    counted = []
+    monkeypatch.setattr(search, "load_kernels_if_worth", lambda *, words: counted.append(words))
+
+    list(all_pairs(np.zeros((5, 9), np.uint8), 1))
+    list(all_pairs(np.zeros((5, 16), np.uint8), 1))
+
+    assert counted == [5 * 5 * 2] * 2
+
+
+@pytest.mark.parametrize(("n", "distinct"), [(20, 18), (20, 17)])
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("blocks", [0, 4])
+def test_compiled_code_sieves_where_it_compares_all_of_mostly_distinct_rows(
+    monkeypatch, n, distinct, is_compiled, blocks
+):
+    rows = np.uint8([[min(i, distinct - 1), 0, 0] for i in range(n)])
+    sizes = []
+    monkeypatch.setattr(
+        search, "is_compiled_for", lambda *given: sizes.append(given) or is_compiled
+    )
+    monkeypatch.setattr(search, "load_kernels", lambda: fast)
+    monkeypatch.setattr(search, "method", lambda *_: blocks)
+
+    assert search._is_fused(rows, 3) == (is_compiled and distinct == 18 and not blocks)  # noqa: SLF001
+    assert sizes == [(n, n, 24)]
+    monkeypatch.setattr(search, "load_kernels", lambda: None)
+    assert not search._is_fused(rows, 3)  # noqa: SLF001
+
+
+@pytest.mark.parametrize("blocks", [0, 4])
+@pytest.mark.parametrize("is_loaded", [False, True])
+def test_compiled_code_sieves_where_it_compares_all_of_two_sides(monkeypatch, blocks, is_loaded):
+    wide, asked = few_bit_rows(1), []
+    monkeypatch.setattr(search, "_loaded_for", lambda *sizes: sizes == (30, 50, 64) and is_loaded)
+    monkeypatch.setattr(search, "compiled_pairs", lambda *_, **__: ["compiled"])
+    monkeypatch.setattr(search, "iter_pairs_between", lambda *_, **__: [])
+    monkeypatch.setattr(
+        search, "plan", lambda *sizes, **kind: asked.append((sizes, kind)) or blocks
+    )
+
+    found = list(iter_near_pairs_between(wide[:30], wide[30:], Reach(64, 3, 20)))
+
+    assert found == (["compiled"] if is_loaded and not blocks else [])
+    assert asked == [((80, 64, 3, (30, 50)), {"is_compiled": True})] * is_loaded
 
 
 @pytest.mark.parametrize(("bits", "k"), [(128, 0), (128, 3), (256, 8), (1024, 20)])
@@ -195,16 +368,21 @@ def test_pairs_between_two_sides_match_the_oracle(rows, k, cut, is_indexed):
     assert found == expected
 
 
-def test_equal_and_near_rows_on_one_side_are_no_pairs_between_two_sides(monkeypatch):
+def test_equal_and_near_rows_on_one_side_are_no_pairs_between_two_sides(monkeypatch, progress):
     monkeypatch.setattr(search, "NS_COMPARE", 1e9)
     monkeypatch.setattr(search, "NS_COMPILED", 1e9)
-    left, right = np.uint8([[1] * 8, [1] * 7 + [2], [1] * 8]), np.full((100_000, 8), 1, np.uint8)
+    left = np.uint8([[1] * 16, [1] * 15 + [2], [1] * 16])
+    right = np.full((10_000, 16), 1, np.uint8)
+    right[-1, 0] = 0
 
-    chunks = list(iter_pairs_between(left, right, 3))
+    pairs = np.concatenate(list(iter_pairs_between(left, right, 3, progress=progress)))
 
-    assert sum(map(len, chunks)) == 300_000
-    assert {(i, d) for i, _, d in np.concatenate(chunks).tolist()} == {(0, 0), (1, 2), (2, 0)}
-    assert all(chunk[:, 1].min() >= 0 for chunk in chunks)
+    assert len(np.unique(pairs, axis=0)) == len(pairs) == 30_000
+    common, last = pairs[pairs[:, 1] < 9999], pairs[pairs[:, 1] == 9999]
+    assert {(i, d) for i, _, d in common.tolist()} == {(0, 0), (1, 2), (2, 0)}
+    assert {(i, d) for i, _, d in last.tolist()} == {(0, 1), (1, 3), (2, 1)}
+    # Three rows are different; they were looked up in blocks, where the two sides are one.
+    assert [total for _, total, _ in progress.phases] == [3]
 
 
 @pytest.mark.parametrize("shape", ["a hot block", "a chain"])
@@ -247,6 +425,8 @@ def test_progress_counts_every_pair_that_is_compared(progress, monkeypatch, tile
         pytest.skip("needs the extra 'fast'")
     monkeypatch.setattr(search, "loaded_kernels", fast.loaded_kernels if compiled else lambda: None)
     monkeypatch.setattr(search, "TILE", tile)
+    if compiled:
+        monkeypatch.setattr(search, "_tiles", None)  # numpy compares nothing
     monkeypatch.setattr(search, "COLUMNS", tile[1])
     monkeypatch.setattr(search, "CHUNK", 64)  # parts of many pairs are gone on with
     rows = np.random.default_rng(1).integers(0, 4, (150, 8), np.uint8)
@@ -270,6 +450,7 @@ def test_of_one_collection_no_tile_below_the_diagonal_is_compared(monkeypatch):
         tops = range(0, 20, 4)
         expected = [(top, i) for top in tops for i in range(top if is_half else 0, 20, 8)]
         assert [(top, begin) for top, begin, _ in tiles] == expected
+        assert not list(search._tiles(rows, ~rows, 63, search.silent, is_half=is_half))  # noqa: SLF001
 
 
 @pytest.mark.parametrize(("k", "blocks"), [(3, 4), (4, 4), (7, 2), (0, 1)])
@@ -336,9 +517,11 @@ def test_kernels_find_the_pairs_that_pass_both(compiled, bits, k, most, copies):
 @pytest.mark.parametrize(("bits", "k", "most"), CASES)
 def test_a_fused_search_finds_the_pairs_that_pass_both(compiled, monkeypatch, bits, k, most):  # noqa: ARG001
     wide = few_bit_rows(bits + k, copies=7)
+    expected = sieved_oracle(wide, bits, k, most)
     monkeypatch.setattr(search, "_is_fused", lambda *_: True)
+    monkeypatch.setattr(search, "iter_pairs", None)  # no pairs that are near by chance
 
-    assert sieved(wide, bits, k, most) == sieved_oracle(wide, bits, k, most)
+    assert sieved(wide, bits, k, most) == expected
 
 
 @given(st.integers(0, 60), st.sampled_from([8, 72, 128]), st.integers(0, 130), st.integers(0, 140))

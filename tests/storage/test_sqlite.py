@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from simdup.storage.sqlite import new_file
+from simdup.storage.sqlite import connect, new_file
 from simdup.storage.store import Store
 
 # What is killed in the first instant of a build, by name: before there is anything in the file,
@@ -184,3 +184,14 @@ def test_a_store_at_its_usual_place_beside_such_a_journal_is_done_without(tmp_pa
     problem = "'store-journal' beside it would make SQLite delete another file; remove it first"
     assert warnings == [f"{str(place)!r}: {problem}; going on without it"]
     assert victim.exists()
+
+
+@pytest.mark.parametrize("name", [":memory:", "50 %?mode=ro#x", "档案.db", "a\udcff"])
+def test_a_database_is_the_file_of_exactly_its_name(folder, name):  # noqa: ARG001  (that holds it)
+    Path(name).touch()
+
+    with closing(connect(name, "mode=rw", sqlite3.Connection)) as connection:
+        connection.execute("CREATE TABLE made (it)")
+
+    assert os.path.getsize(name)
+    assert os.listdir(".") == [name]

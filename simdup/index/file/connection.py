@@ -11,7 +11,6 @@ import json
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simdup.errors import InputError
@@ -81,7 +80,7 @@ class IndexFile(Database):
             except FileNotFoundError:
                 none = "there is no index; `simdup index build` makes one"
                 raise InputError(f"{path!r}: {none}") from None
-            if problem := INDEX.problem(Path(path)) or (is_empty and f"not {INDEX.name} of simdup"):
+            if problem := INDEX.problem(path) or (is_empty and f"not {INDEX.name} of simdup"):
                 raise InputError(f"{path!r}: {problem}")
             self.connection = _connected(path, to_write=to_write)
         try:
@@ -191,7 +190,7 @@ def _fill(path: str, about: dict[str, Any]) -> None:
     tables = _TABLES + (_BLOCK_TABLES if about["bits"] == BLOCKED_BITS else "")
     tables += _SAMPLE_TABLES if has_samples(about) else ""
     values = (("about", json.dumps(about)), ("batches", 0), ("next", 1), ("documents", 0))
-    with closing(connect(Path(path), "mode=rw", sqlite3.Connection)) as connection:
+    with closing(connect(path, "mode=rw", sqlite3.Connection)) as connection:
         connection.executescript(f"BEGIN; {tables}")
         INDEX.sign(connection)
         connection.executemany("INSERT INTO about VALUES (?, ?)", values)
@@ -205,13 +204,13 @@ def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
     to_change = ["synchronous = NORMAL", "cache_size = -65536", "secure_delete = OFF"]
     pragmas = to_change if to_write else ["query_only = ON"]
     try:
-        return INDEX.connect(Path(path), "mode=rw", BoundedConnection, pragmas)
+        return INDEX.connect(path, "mode=rw", BoundedConnection, pragmas)
     except sqlite3.OperationalError:
         folder = os.path.dirname(os.path.abspath(path))
         if to_write or os.access(folder, os.W_OK) or os.path.exists(f"{path}-wal"):
             raise
     # In a folder that cannot be written, nobody is writing the index.
-    return INDEX.connect(Path(path), "mode=ro&immutable=1", BoundedConnection, pragmas)
+    return INDEX.connect(path, "mode=ro&immutable=1", BoundedConnection, pragmas)
 
 
 @contextmanager
