@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -177,15 +179,39 @@ def filled_form(number, *, edits=0):
     return " ".join((*(f"t{place}" for place in range(140)), *own))
 
 
+@pytest.fixture(scope="session")
+def _new_folder(tmp_path_factory):
+    """A function that makes a folder whose name begins as it is told.
+
+    pytest's own looks through all folders that it has made before, thousands of them.
+    """
+    place, numbers = tmp_path_factory.mktemp("each"), count()
+
+    def making(name):
+        made = place / f"{name[:30]}{next(numbers)}"
+        made.mkdir(mode=0o700)
+        return made
+
+    return making
+
+
+@pytest.fixture
+def tmp_path(request, _new_folder):
+    """An empty folder of the test's own."""
+    return _new_folder(re.sub(r"\W", "_", request.node.name))
+
+
 @pytest.fixture(autouse=True)
-def _own_store(tmp_path_factory, monkeypatch):
+def _own_store(_new_folder, monkeypatch):
     """No test reads the configuration, the store or the ignored pairs of whoever runs it."""
-    configuration = str(tmp_path_factory.mktemp("configuration"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", configuration)
-    monkeypatch.setenv("APPDATA", configuration)
-    monkeypatch.setenv("SIMDUP_CACHE", str(tmp_path_factory.mktemp("cache") / "store.sqlite3"))
-    monkeypatch.setenv("SIMDUP_JOURNALS", str(tmp_path_factory.mktemp("data") / "journals"))
-    monkeypatch.setenv("SIMDUP_IGNORED", str(tmp_path_factory.mktemp("data") / "ignored.jsonl"))
+    place = _new_folder("own")
+    for name in ("configuration", "cache", "data"):
+        (place / name).mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(place / "configuration"))
+    monkeypatch.setenv("APPDATA", str(place / "configuration"))
+    monkeypatch.setenv("SIMDUP_CACHE", str(place / "cache" / "store.sqlite3"))
+    monkeypatch.setenv("SIMDUP_JOURNALS", str(place / "data" / "journals"))
+    monkeypatch.setenv("SIMDUP_IGNORED", str(place / "data" / "ignored.jsonl"))
 
 
 def is_gone(pid):

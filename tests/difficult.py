@@ -40,22 +40,29 @@ def is_difficult(c: str) -> bool:
     )
 
 
-DIFFICULT = [c for c in map(chr, range(sys.maxunicode + 1)) if is_difficult(c)]
+def _pieces() -> st.SearchStrategy[str]:
+    """Characters, plain and difficult ones, and pieces that become one character again.
 
-# What becomes one character again: by chance a letter hardly ever meets a mark that it takes.
-COMPOSING = [
-    unicodedata.normalize("NFD", c)
-    for c in (*DIFFICULT, *map(chr, range(0xAC00, 0xD7A4, 7)))
-    if unicodedata.is_normalized("NFC", c) and not unicodedata.is_normalized("NFD", c)
-]
+    By chance a letter hardly ever meets a mark that it takes.
+    """
+    difficult = [c for c in map(chr, range(sys.maxunicode + 1)) if is_difficult(c)]
+    composing = [
+        unicodedata.normalize("NFD", c)
+        for c in (*difficult, *map(chr, range(0xAC00, 0xD7A4, 7)))
+        if unicodedata.is_normalized("NFC", c) and not unicodedata.is_normalized("NFD", c)
+    ]
+    return st.one_of(
+        *map(st.sampled_from, (PLAIN, PLAIN, MARKS, JAMO, EXPANDING, SAME_AS_OTHERS)),
+        *map(st.sampled_from, (CASE_FOLDING, SINGLES, INVISIBLE, SURROGATES)),
+        *map(st.sampled_from, (difficult, composing)),
+        st.characters(),
+    )
 
-_pieces = st.one_of(
-    *map(st.sampled_from, (PLAIN, PLAIN, MARKS, JAMO, EXPANDING, SAME_AS_OTHERS, CASE_FOLDING)),
-    *map(st.sampled_from, (SINGLES, INVISIBLE, SURROGATES, DIFFICULT, COMPOSING)),
-    st.characters(),
-)
+
+# Made when it is first drawn from: that takes a second.
+_PIECES = st.deferred(_pieces)
 
 
 def difficult_texts() -> st.SearchStrategy[str]:
     """Texts of up to 30 pieces, plain and difficult ones in any order; some begin with a mark."""
-    return st.lists(_pieces, max_size=30).map("".join)
+    return st.lists(_PIECES, max_size=30).map("".join)
