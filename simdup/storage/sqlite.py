@@ -226,7 +226,8 @@ def connect(path: str, options: str, factory: type[Connection]) -> Connection:
 
 def _as_uri(path: str) -> str:
     """Return the URI of a file; "pathlib" would make it too, and is slow to import."""
-    absolute = os.path.join(os.getcwd(), path).replace(os.sep, "/")
+    whole = path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
+    absolute = whole.replace(os.sep, "/")
     quoted = "".join(
         each if each in "/:-._~" or (each.isascii() and each.isalnum()) else f"%{ord(each):02X}"
         for each in os.fsencode(absolute).decode("latin-1")

@@ -195,3 +195,14 @@ def test_a_database_is_the_file_of_exactly_its_name(folder, name):  # noqa: ARG0
 
     assert os.path.getsize(name)
     assert os.listdir(".") == [name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the current folder cannot be deleted")
+def test_a_database_is_opened_where_the_current_folder_was_deleted(folder, monkeypatch):
+    (folder / "a.db").touch()
+    (folder / "gone").mkdir()
+    monkeypatch.chdir("gone")
+    os.rmdir(folder / "gone")
+
+    with closing(connect(str(folder / "a.db"), "mode=ro", sqlite3.Connection)) as connection:
+        assert not connection.execute("SELECT * FROM sqlite_master").fetchall()
