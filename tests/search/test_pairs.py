@@ -185,6 +185,14 @@ def cost_of_blocks(n, bits, k, blocks):
     return cost
 
 
+def test_a_word_that_is_begun_is_compared_and_a_block_that_is_left_out_costs_nothing():
+    cost = search._all_pairs_cost  # noqa: SLF001
+    costs = [cost(10, bits, None, is_compiled=False) for bits in (64, 65, 128, 129)]
+
+    assert costs == [pytest.approx(45 * words * search.NS_COMPARE) for words in (1, 2, 2, 3)]
+    assert search._block_cost(100, 16, -1, 7.0) == 0  # noqa: SLF001
+
+
 @pytest.mark.parametrize("bits", [8, 64, 65, 256])
 def test_the_number_of_blocks_is_the_cheapest(bits):
     for n, k in product((3, 200, 30_000, 10**6, 10**9), (0, 1, 3, 4, 7, 10, 22)):
