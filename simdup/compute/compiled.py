@@ -112,6 +112,9 @@ def parts(n: int) -> list[slice]:
 
 def in_threads(work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """The results of compiled work on each item, in order; threads share the items."""
+    items = list(items)
+    if len(items) < 2:
+        return [work(item) for item in items]
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import
 
     with ThreadPoolExecutor(threads()) as pool:

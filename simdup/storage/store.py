@@ -85,7 +85,7 @@ class Store(Database):
         Raises InputError for that if the user named the place (`is_named`), by an option or by
         SIMDUP_CACHE.
         """
-        self.path, self.warn = os.fspath(path), warn
+        self.path, self.warn = os.fspath(path) or os.curdir, warn
         self.kept = 0
         self.connection: sqlite3.Connection | None = None
         self.today = int(time.time() // 86_400)

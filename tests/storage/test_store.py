@@ -962,7 +962,7 @@ def test_opening_a_store_takes_no_lock_away(place):
     with closing(sqlite3.connect(place, isolation_level=None)) as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT 1 FROM files").fetchall()
-        assert room.STORE.problem(place) is None
+        assert room.STORE.problem(str(place)) is None
         lock = f"import sqlite3; sqlite3.connect({str(place)!r}, timeout=0)"
         lock += ".execute('BEGIN EXCLUSIVE')"
         ended = subprocess.run([sys.executable, "-c", lock], capture_output=True, check=False)
