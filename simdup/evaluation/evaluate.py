@@ -88,7 +88,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     settings = [
         [Settings(each, similarity, k, verified=False, own_share=own_share) for each in same]
         for recipe in tuple_of(recipes, "recipes", Recipe)
-        for same in _by_features(recipe, given)
+        if (same := _at_each_size(recipe, given))
     ]
     _check(settings, draws, precision)
     if clusters is not None:
@@ -126,21 +126,26 @@ def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
     return [size for size in SIZES if size >= k]
 
 
-def _by_features(recipe: Recipe, sizes: Iterable[int]) -> list[list[Recipe]]:
-    """The recipe at each size that it can have; each list has recipes with equal features.
+def _at_each_size(recipe: Recipe, sizes: Iterable[int]) -> list[Recipe]:
+    """The recipe at each size that its hash can have."""
+    possible = list(dict.fromkeys(sizes))
+    if recipe.hash is HashKind.STRING:
+        possible = [size for size in possible if size <= MAX_STRING_HASH_BITS]
+    return [replace(recipe, bits=size) for size in possible]
 
-    With the hash 'string' a feature votes differently at each size, so each size is a group of
-    its own.
+
+def _cut(rows: Rows, settings: Settings) -> Rows:
+    """The fingerprints of these settings, cut out of wider ones of the same texts.
+
+    A short hash 'string' is the last bits of a long one; others are the first bits.
     """
-    if recipe.hash is not HashKind.STRING:
-        return [[replace(recipe, bits=size) for size in dict.fromkeys(sizes)]]
-    possible = [size for size in dict.fromkeys(sizes) if size <= MAX_STRING_HASH_BITS]
-    return [[replace(recipe, bits=size)] for size in possible]
+    size = settings.recipe.bits // 8
+    return rows[:, -size:] if settings.recipe.hash is HashKind.STRING else rows[:, :size]
 
 
 def _check(settings: Sequence[Sequence[Settings]], draws: int, precision: float | None) -> None:
     """Raise ValueError for what cannot be evaluated."""
-    if not settings or not all(settings):
+    if not settings:
         raise BadValueError("there is no recipe with any of these sizes")
     if draws < 1:
         raise BadValueError(f"draws must be at least 1, not {draws}")
@@ -190,10 +195,9 @@ class _Evaluator:
         exact = self._exact(settings[0], features, wide, similarities)
         parts = np.split(wide, self.draws, axis=1)
         for each in settings:
-            size = each.recipe.bits
-            draws = (paired_distances(part[:, : size // 8], i, j) for part in parts)
+            draws = (paired_distances(_cut(part, each), i, j) for part in parts)
             distances = np.array(list(draws), np.int64)
-            distances[:, is_unlike] = size
+            distances[:, is_unlike] = each.recipe.bits
             yield self._row(each, distances, exact, p, int(is_empty.sum()))
 
     def _exact(

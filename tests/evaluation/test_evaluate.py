@@ -512,7 +512,7 @@ def test_each_recipe_has_a_row_for_each_size(mixed):
     ]
 
 
-@pytest.mark.parametrize("recipe", [SHINGLES, STRING], ids=["prefixes", "none"])
+@pytest.mark.parametrize("recipe", [SHINGLES, STRING], ids=["prefixes", "suffixes"])
 def test_a_size_has_the_same_figures_whatever_other_sizes_there_are(mixed, recipe):
     together = evaluate(mixed.saved(), [recipe], (24, 64, 128)).rows
 
