@@ -69,8 +69,11 @@ def is_place_named() -> bool:
 
 
 def is_no_list(path: str) -> bool:
-    """Whether the path is something that is no regular file, so that reading it might not end."""
-    return os.path.exists(path) and not os.path.isfile(path)
+    """Whether the path is something that is no regular file, so that reading it might not end.
+
+    A path without a character names no file.
+    """
+    return not path or (os.path.exists(path) and not os.path.isfile(path))
 
 
 def lines_in(path: str) -> list[tuple[str, IgnoredTexts]]:

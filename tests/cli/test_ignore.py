@@ -568,3 +568,12 @@ def test_only_the_ignore_command_writes_the_list(run, tree, place):
 
     after = place.stat()
     assert (after.st_mtime_ns, after.st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+@pytest.mark.parametrize("command", [["scan", "in"], ["ignore", "list"]])
+def test_a_list_whose_name_is_empty_is_refused_by_its_name(run, write, command):
+    write("in/a", "some words")
+
+    ended = run(*command, "--ignored", "")
+
+    assert (ended.code, ended.err) == (2, b"simdup: '': not a regular file\n")
