@@ -17,14 +17,19 @@ from simdup.match.candidates import affordable_distance, reach_of, sample, searc
 from simdup.match.groups import NEAR_COPY
 from simdup.match.own_share import FAMILY
 from simdup.match.postings import BY_DISTANCE
-from simdup.match.rounds import Search, affordable_search, run_rounds
+from simdup.match.rounds import ROUNDS, Search, affordable_search, run_rounds
 from simdup.records import SHORT
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import Reach
 from simdup.spark.arrow import numbers, rows_of
 from simdup.spark.distinct_texts import checkpointed, job_description, numbered
 from simdup.spark.linkage import KNOWN, led_near_copies, led_texts
-from simdup.spark.own_share import OwnShareFrames, alike_by_sketches, perhaps_alike
+from simdup.spark.own_share import (
+    OwnShareFrames,
+    alike_by_sketches,
+    led_in_families,
+    perhaps_alike,
+)
 from simdup.spark.postings import texts_together
 from simdup.spark.search import near_pairs
 from simdup.spark.verify import Originals, with_similarities
@@ -196,6 +201,10 @@ class Matching:
 
     def sampled_distances(self, active: Counted, reach: int) -> tuple[Distances, float]:
         """Distances of sampled pairs that may be candidates, and how many pairs each stands for."""
+        return self._sampled(active, self._reach(reach))
+
+    def _sampled(self, active: Counted, reach: Reach) -> tuple[Distances, float]:
+        """Distances of the sampled pairs that pass, and how many pairs each stands for."""
         drawn_pairs, _, pairs = sample(len(active))
         if not len(drawn_pairs):
             return np.empty(0, np.int64), 0
@@ -211,7 +220,7 @@ class Matching:
             own = by_place.select("number", "fingerprint").toDF(side, f"{side}_row")
             drawn = drawn.join(own, side)
         tally = drawn.select("left_row", "right_row").mapInArrow(
-            _tallying(self._reach(reach)), "distance int, count long"
+            _tallying(reach), "distance int, count long"
         )
         with job_description(session, "sample"):
             found = tally.groupBy("distance").agg(F.sum("count").alias("count")).toArrow()
@@ -298,8 +307,7 @@ class Matching:
             families = decided.where(F.col("similarity") >= FAMILY).select(*columns)
             wanted = search_distance(FAMILY, self.bits)
             if self.reached < wanted or self.settings.similarity > FAMILY:
-                more = self._sketched_families(wanted).withColumn("similarity", F.lit(FAMILY))
-                families = checkpointed(families.unionAll(more.select(*columns)), SKETCHED)
+                families = self._sketched_families(families, wanted)
             self.shares = OwnShareFrames.of_families(self.texts, families)
         similar = self._with_own_shares(_similar_enough(decided), len(pairs))
         similar = checkpointed(similar, SHARED)
@@ -308,21 +316,42 @@ class Matching:
         self.siblings = self.siblings.unionAll(siblings)
         return similar.where(self._is_own())
 
-    def _sketched_families(self, wanted: int) -> DataFrame:
-        """Pairs of a family, by sketches, where the first search may have left some out: a and b.
+    def _sketched_families(self, families: DataFrame, wanted: int) -> DataFrame:
+        """Pairs of texts of one family, and those that sketches add to them: a, b, similarity.
 
-        A search by distance goes as far as is affordable. Lazily.
+        The first search may have left them out. A search by distance goes as far as is affordable.
+        Then one text of each family is searched again.
         """
-        every = self.every_text()
-        if self._is_listed(every):
-            together, _ = self._together(every)
-            return alike_by_sketches(together.frame, len(together), self.texts)
-        distances, weight = self.sampled_distances(every, wanted)
-        k = affordable_distance(distances, weight, len(every), wanted)
-        found = self.equal_rows(every)
-        if k:
-            found = _counted(near_pairs(every.frame, Reach(self.bits, k)), COMPARED)
-        return alike_by_sketches(found.frame, len(found), self.texts)
+        active = self.every_text()
+        if self._is_listed(active):
+            together, _ = self._together(active)
+            return self._with_alike(families, together)
+        for _ in range(ROUNDS):
+            distances, weight = self._sampled(active, Reach(self.bits, wanted))
+            k = affordable_distance(distances, weight, len(active), wanted)
+            found = self.equal_rows(active)
+            if k:
+                found = _counted(near_pairs(active.frame, Reach(self.bits, k)), COMPARED)
+            families = self._with_alike(families, found)
+            left = self._first_of_families(families)
+            if k == wanted or len(left) == len(active):
+                break
+            active = left
+        return families
+
+    def _with_alike(self, families: DataFrame, found: Counted) -> DataFrame:
+        """`families` and the found pairs that are of one family by their sketches."""
+        more = alike_by_sketches(found.frame, len(found), self.texts)
+        more = more.withColumn("similarity", F.lit(FAMILY)).select(*families.columns)
+        return checkpointed(families.unionAll(more), SKETCHED)
+
+    def _first_of_families(self, families: DataFrame) -> Counted:
+        """The first text of each family, and all texts that have none."""
+        led = led_in_families(self.texts, families)
+        every = led.unionAll(led.select(F.col("family").alias("number"), "family").distinct())
+        first = every.groupBy("family").agg(F.min("number").alias("number")).select("number")
+        others = every.select("number").join(first, "number", "left_anti")
+        return _counted(self.texts.frame.join(others, "number", "left_anti"), GROUPED)
 
     def _is_own(self) -> Column:
         """Whether enough of what two texts share is theirs alone."""

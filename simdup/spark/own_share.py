@@ -113,10 +113,7 @@ class OwnShareFrames:
 
         `alike`, which are checkpointed, are pairs of texts of one family, with similarities.
         """
-        pairs = alike.withColumn("own_share", F.lit(None).cast("double"))
-        pairs = pairs.withColumn("closeness", F.col("similarity"))
-        led = led_texts(pairs, texts.frame, "components")
-        led = checkpointed(led.select("number", F.col("leader").alias("family")), FAMILIES)
+        led = led_in_families(texts, alike)
         leaders = led.select(F.col("family").alias("number"), "family").distinct()
         families = led.unionAll(leaders)
         frequencies = _frequencies(texts, families)
@@ -132,6 +129,17 @@ class OwnShareFrames:
         schema = pairs.select("*").schema.add("own_share", "double")
         weighing = _weighing(self.frequencies, pairs.columns)
         return cells.with_texts(brought).mapInArrow(weighing, schema)
+
+
+def led_in_families(texts: NumberedTexts, alike: DataFrame) -> DataFrame:
+    """The number and family of each text but the one that its family is named by.
+
+    `alike`, which are checkpointed, are pairs of texts of one family, with similarities.
+    """
+    pairs = alike.withColumn("own_share", F.lit(None).cast("double"))
+    pairs = pairs.withColumn("closeness", F.col("similarity"))
+    led = led_texts(pairs, texts.frame, "components")
+    return checkpointed(led.select("number", F.col("leader").alias("family")), FAMILIES)
 
 
 def _weighing(frequencies: Broadcast[CountedValues], columns: list[str]) -> Task:

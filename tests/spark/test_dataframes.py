@@ -385,6 +385,34 @@ def test_groups_found_in_several_rounds_equal_those_of_the_local_engine(
     assert sum(k < search_distance(0.6, 64) for k in narrow) > 1
 
 
+def test_a_crowd_that_narrows_the_search_changes_no_group_on_either_engine(frame_of, monkeypatch):
+    """Families of other texts are then found in a further round."""
+
+    def affordable(distances, weight, _, k):
+        within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
+        return max(0, int(np.searchsorted(within, 20_000, side="right")) - 1)
+
+    for module in ("match.rounds", "match.match", "spark.match"):
+        monkeypatch.setattr(f"simdup.{module}.affordable_distance", affordable)
+    draw = random.Random(5)
+
+    def edited(text, number, name):
+        words = list(text)
+        for place in draw.sample(range(len(words)), number):
+            words[place] = f"{name}x{place}"
+        return " ".join(words)
+
+    words, crowd = ([f"{name}{each}" for each in range(200)] for name in "wz")
+    texts = [" ".join(words), edited(words, 25, "b")]
+    texts += [edited(words, 5, f"c{number}") for number in range(40)]
+    texts += [edited(crowd, 1, f"d{number}") for number in range(1500)]
+
+    expected = local_groups(texts, Settings())
+
+    assert spark_groups(frame_of(texts, 3), Settings()) == expected
+    assert {expected[row][0] for row in range(42)} == {0}
+
+
 def random_sketches(seed, n=700):
     """Sketches of rare and common values: versions of others, crowds, short texts and long ones."""
     draw, made = np.random.default_rng(seed), []
