@@ -21,6 +21,7 @@ from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.match import match
 from simdup.match.own_share import (
     MOST_COUNTED,
+    SHORT_LEAST,
     UNIT,
     Frequencies,
     OwnShares,
@@ -179,17 +180,23 @@ def test_sketches_in_a_file_are_compared_part_by_part(monkeypatch):
     assert OwnShares(in_a_file, counts, family).of(pairs).tolist() == expected_shares
 
 
-def test_a_large_text_and_a_part_of_it_are_compared_by_what_both_sketches_would_keep():
+@pytest.mark.parametrize(("size", "level"), [(300, 1), (200, 0)])
+def test_a_large_text_and_a_part_of_it_are_compared_by_what_both_sketches_would_keep(size, level):
     whole = np.unique(np.random.default_rng(7).integers(0, 1 << 32, 4000, np.uint32))
-    texts = [whole, np.sort(np.random.default_rng(8).choice(whole, 300, replace=False))]
-    counts = counts_of(texts)
-    limits = np.uint32(0xFFFFFFFF) >> levels(counts).astype(np.uint32)
-    sketches = of_each([each[each <= limit] for each, limit in zip(texts, limits, strict=True)])
+    for seed in range(8, 18):
+        part = np.sort(np.random.default_rng(seed).choice(whole, size, replace=False))
+        counts = counts_of([whole, part])
+        limits = np.uint32(0xFFFFFFFF) >> levels(counts).astype(np.uint32)
+        sketches = of_each([whole[whole <= limits[0]], part[part <= limits[1]]])
 
-    cosine = sqrt(300 / len(whole))
+        cosine = sqrt(size / len(whole))
 
-    assert levels(counts).tolist() == [4, 1]
-    assert may_be_alike(sketches, counts, np.array([[0, 1]]), np.array([cosine])).all()
+        assert levels(counts).tolist() == [4, level]
+        assert may_be_alike(sketches, counts, np.array([[0, 1]]), np.array([cosine])).all()
+
+
+def test_a_text_without_features_must_be_as_alike_as_the_shortest():
+    assert least_similarity(0.35, np.array([0, 1])).tolist() == [SHORT_LEAST, SHORT_LEAST]
 
 
 def test_own_shares_count_only_what_both_sketches_would_keep():
@@ -207,6 +214,17 @@ def test_own_shares_count_only_what_both_sketches_would_keep():
     expected = common * sqrt(shared * every) / (shared * weighted)
 
     assert shares.of(np.array([[0, 1]])) == pytest.approx([expected])
+
+
+def test_texts_of_a_larger_collection_have_the_own_shares_that_they_have_there():
+    documents = [{1, 2, 3, 4}, {1, 2, 3, 5}, {1, 6, 7, 8}, {2, 9, 10, 11}]
+    counts, family, pair = counts_of(documents), np.arange(4), np.array([[0, 1]])
+    every = OwnShares(sketched(documents), counts, family)
+    frequencies = Frequencies(sketched(documents), family)
+
+    two = OwnShares(sketched(documents[:2]), counts[:2], family[:2], frequencies)
+
+    assert two.of(pair) == every.of(pair) < 1
 
 
 def test_long_texts_whose_sketches_have_nothing_may_be_alike():
