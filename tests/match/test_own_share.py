@@ -23,6 +23,7 @@ from simdup.match.own_share import (
     MOST_COUNTED,
     SHORT_LEAST,
     UNIT,
+    CountedValues,
     Frequencies,
     OwnShares,
     estimated_cosines,
@@ -308,6 +309,19 @@ def test_only_many_values_have_strangers_in_every_counter(monkeypatch):
     made = Frequencies(sketched(documents), np.arange(7))
 
     assert (made.tables()[0, 1:4] == 2 * UNIT // 2).all()
+
+
+@pytest.mark.parametrize("background", [0, 2])
+def test_how_many_counters_may_be_filled_changes_no_weight(background):
+    counters = np.full(1 << 13, background, np.uint8)
+    counters[:9] = range(9)
+    filled = int((counters > 0).sum())
+    values = np.arange(0, 1 << 32, 1 << 19, dtype=np.uint32)
+
+    weights = CountedValues(counters).weights(values)
+
+    assert weights.tolist() == CountedValues(counters, filled).weights(values).tolist()
+    assert len(set(weights.tolist())) == 8 - background
 
 
 def test_few_counters_still_tell_a_pattern_from_versions(monkeypatch):

@@ -954,6 +954,16 @@ def test_a_closed_store_is_one_file(place, tree):
     assert os.listdir(place.parent) == [place.name]
 
 
+def test_a_store_that_has_failed_counts_no_file_as_kept(place):
+    with opened(place, []) as store:
+        cache = RecipeCache(store, "recipe", WIDTH)
+        store.close()
+        made = np.array([list(row(0))], np.uint8)
+        cache.keep([source()], [document()], made, [sketch(0)])
+
+        assert store.kept == 0
+
+
 def test_opening_a_store_takes_no_lock_away(place):
     """POSIX drops all locks of a process on a file when the process closes that file."""
     with opened(place):
