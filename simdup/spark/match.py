@@ -329,14 +329,16 @@ class Matching:
         for _ in range(ROUNDS):
             distances, weight = self._sampled(active, Reach(self.bits, wanted))
             k = affordable_distance(distances, weight, len(active), wanted)
-            found = self.equal_rows(active)
             if k:
                 found = _counted(near_pairs(active.frame, Reach(self.bits, k)), COMPARED)
+            else:
+                found = self.equal_rows(active)
             families = self._with_alike(families, found)
-            left = self._first_of_families(families)
-            if k == wanted or len(left) == len(active):
+            if k == wanted:
                 break
-            active = left
+            before, active = active, self._first_of_families(families)
+            if len(active) == len(before):
+                break
         return families
 
     def _with_alike(self, families: DataFrame, found: Counted) -> DataFrame:

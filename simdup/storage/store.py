@@ -95,9 +95,9 @@ class Store(Database):
         if problem:
             warn(f"{self.path!r}: {problem}; going on without it")
             return
-        was_there = os.path.exists(path)
+        was_there = os.path.exists(self.path)
         self._open()
-        if self.connection is None and was_there and not os.path.exists(path):
+        if self.connection is None and was_there and not os.path.exists(self.path):
             self._open()  # it was damaged, and has been moved aside
 
     def _open(self) -> None:

@@ -576,6 +576,17 @@ def test_kernels_find_the_pairs_between_two_sides(compiled, monkeypatch, bits, k
         )
 
 
+@pytest.mark.parametrize(("bits", "k"), [(8, 3), (64, 12), (128, 30)])
+def test_kernels_find_the_pairs_between_two_sides_without_a_sieve(compiled, monkeypatch, bits, k):  # noqa: ARG001
+    wide = few_bit_rows(bits + k, copies=9)
+    monkeypatch.setattr(search, "plan", lambda *_, **__: 0)
+
+    found = sieved_between(wide, 50, bits, k, None)
+
+    assert found == oracle_between(wide, 50, bits, k, 8 * wide.shape[1])
+    assert found
+
+
 @pytest.mark.parametrize("most", [None, 20])
 def test_a_sieve_is_asked_only_where_there_is_one(most):
     wide = few_bit_rows(3)
