@@ -36,7 +36,7 @@ from simdup.match.recall import MEASURED_FROM, Sample
 from simdup.match.rounds import ROUNDS, Search, affordable_search, run_rounds
 from simdup.match.verify import decide
 from simdup.records import SHORT, Candidates
-from simdup.search.distinct import distinct_numbers, distinct_rows
+from simdup.search.distinct import distinct_numbers, distinct_rows, pair_keys
 from simdup.search.hamming import paired_distances
 from simdup.search.pairs import MAX_PAIRS, Reach, iter_near_pairs, iter_near_pairs_between
 from simdup.theory import similarity_at
@@ -501,9 +501,9 @@ class LocalEngine:
         Pairs that a third text brought into one group are not among them, nor excluded pairs.
         """
         met = np.concatenate(self.siblings)
-        met = met[np.lexsort(met[:, 1::-1].T)]
-        met = met[(np.diff(met[:, :2], axis=0, prepend=-1) != 0).any(axis=1)]
         pairs = met[:, :2].astype(np.int64)
+        _, once = np.unique(pair_keys(pairs, len(leader)), return_index=True)
+        pairs, met = pairs[once], met[once]
         is_apart = (leader[pairs[:, 0]] != leader[pairs[:, 1]]) & self.exclusions.allows(pairs)
         return Siblings(pairs[is_apart], *met[is_apart, 2:].T)
 

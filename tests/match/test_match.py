@@ -18,6 +18,7 @@ from simdup.fingerprint.simhash import fingerprint_texts
 from simdup.match import candidates, match, rounds
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
+from simdup.match.own_share import FAMILY, least_similarity
 from simdup.progress import silent
 from simdup.records import SHORT
 
@@ -87,6 +88,17 @@ def matched(texts, settings, rank=None, excluded=(), cache=None, references=()):
     every = distinct_texts(items, settings.recipe.bits)
     source = InMemory(texts, settings.recipe)
     return match.match(every, settings, source, silent, cache=cache, exclusions=exclusions)
+
+
+def engine_of(texts, settings, references=(), *, is_sketched=True):
+    """What matches different texts, with nothing excluded and nothing cached."""
+    made = fingerprint_texts(texts, settings.recipe, is_sketched=is_sketched)
+    is_reference = np.isin(np.arange(len(texts)), references)
+    rank = np.arange(len(texts))
+    items = Items(made.rows, made.counts, made.digests, rank, is_reference, made.sketches)
+    every = distinct_texts(items, settings.recipe.bits)
+    source = InMemory(texts, settings.recipe)
+    return match.LocalEngine(every, settings, source, silent, None, NO_EXCLUSIONS)
 
 
 def groups(result, root):
@@ -551,19 +563,158 @@ def test_a_text_is_led_by_the_first_of_its_group_or_by_itself():
 def test_families_are_searched_again_as_long_as_a_round_finds_more(monkeypatch):
     common = " ".join(f"w{i}" for i in range(4000))
     texts = [f"{common} y0", f"{common} y1", text(), text(4)]
-    made = fingerprint_texts(texts, Recipe(bits=16), is_sketched=True)
-    no_references = np.zeros(4, bool)
-    items = Items(made.rows, made.counts, made.digests, np.arange(4), no_references, made.sketches)
-    every = distinct_texts(items, 16)
-    settings = Settings(Recipe(bits=16))
-    engine = match.LocalEngine(every, settings, None, silent, None, NO_EXCLUSIONS)
-    # Among four texts, only equal fingerprints are affordable.
-    monkeypatch.setattr(match, "affordable_distance", lambda *asked: asked[3] * (asked[2] < 4))
+    engine = engine_of(texts, Settings(Recipe(bits=16)))
+    weights = []
 
-    families = engine._sketched_families(every.sketches, np.arange(4))  # noqa: SLF001
+    def affordable(_, weight, n, wanted):
+        """Among four texts, only equal fingerprints are affordable."""
+        weights.append(weight)
+        return wanted * (n < 4)
 
-    assert [len(np.unique(made.rows[pair], axis=0)) for pair in ([0, 1], [2, 3])] == [1, 2]
+    monkeypatch.setattr(match, "affordable_distance", affordable)
+    monkeypatch.setattr(candidates, "BUDGET", 1)
+    monkeypatch.setattr(candidates, "SAMPLE", 1000)
+
+    families = engine._sketched_families(engine.texts.sketches, np.arange(4))  # noqa: SLF001
+
+    assert [len(np.unique(engine.texts.rows[pair], axis=0)) for pair in ([0, 1], [2, 3])] == [1, 2]
     assert families.tolist() == [0, 0, 2, 2]
+    assert weights == [6 / 1000, 3 / 1000]  # sampled pairs stand for those of 4 texts, then of 3
+
+
+@pytest.mark.parametrize(
+    ("similarity", "references", "reached", "is_lacking"),
+    [
+        (0.35, (), 0, False),
+        (FAMILY, (), 0, False),
+        (FAMILY + 0.01, (), 0, True),
+        (0.35, (), -1, True),
+        (0.35, (1,), 0, True),
+    ],
+)
+def test_families_are_searched_again_only_if_the_first_search_may_lack_some(
+    monkeypatch, similarity, references, reached, is_lacking
+):
+    engine, searched = engine_of([text(), text(4)], Settings(similarity=similarity), references), []
+    engine.reached = candidates.search_distance(FAMILY, engine.bits) + reached
+
+    def noted(_, sketches, family):
+        searched.append(sketches)
+        return family
+
+    monkeypatch.setattr(match.LocalEngine, "_sketched_families", noted)
+
+    engine.leaders(engine.every_text(), np.array([[0, 1]]))
+
+    assert searched == [engine.texts.sketches] * is_lacking
+
+
+def test_many_texts_that_share_something_are_a_family_only_if_they_are_copies(monkeypatch):
+    monkeypatch.setattr(match, "BY_DISTANCE", 3)
+    engine = engine_of([text(), text(4), text(60), text(seed=9)], Settings())
+
+    families = engine._sketched_families(engine.texts.sketches, np.arange(4))  # noqa: SLF001
+
+    assert families.tolist() == [0, 0, 2, 3]
+
+
+def test_own_shares_are_those_of_the_first_search():
+    engine = engine_of([text(), text(4), text(seed=9)], Settings())
+    engine.reached = engine.bits
+
+    engine.leaders(engine.every_text(), np.array([[0, 1]]))
+    first = engine.shares
+    engine.leaders(engine.every_text(), np.array([[0, 2]]))
+
+    assert first is not None
+    assert engine.shares is first
+
+
+def test_siblings_that_several_rounds_met_are_told_once_in_order():
+    engine = engine_of([text(seed=seed) for seed in range(4)], Settings())
+    first = [[2, 3, 0.5, 0.1], [0, 3, 0.6, 0.2], [0, 1, 0.7, 0.3]]
+    engine.siblings += [np.array(first), np.array([[0, 2, 0.8, 0.4], *first[1:]])]
+
+    found = engine.groups().siblings
+
+    assert found.pairs.tolist() == [[0, 1], [0, 2], [0, 3], [2, 3]]
+    assert found.similarities.tolist() == [0.7, 0.8, 0.6, 0.5]
+    assert found.own_shares.tolist() == [0.3, 0.4, 0.2, 0.1]
+
+
+def test_sketches_give_no_own_shares_where_these_are_not_asked_for():
+    engine = engine_of([text(), text(4)], Settings(own_share=0))
+
+    assert np.isnan(engine.groups().own_shares).all()
+    assert engine.shares is None
+
+
+class Asked:
+    """A sample of one pair, which counts how often its similarity is noted."""
+
+    def __init__(self):
+        self.is_verified, self.noted = False, []
+
+    @staticmethod
+    def missing(pairs):  # noqa: ARG004
+        return np.array([[0, 2]])
+
+    def note_similarities(self, pairs, similarities):
+        self.is_verified = True
+        self.noted.append((pairs.tolist(), similarities.tolist()))
+
+
+def test_the_pairs_of_a_sample_are_compared_once():
+    texts = [text(), text(20), text(40)]
+    engine = engine_of(texts, Settings(), is_sketched=False)
+    engine.sample = Asked()
+
+    for _ in range(2):
+        engine.leaders(engine.every_text(), np.array([[0, 1]]))
+
+    pairs = [[0, 1], [0, 2]]
+    alike = simdup.exact_similarities(texts, *zip(*pairs, strict=True)).tolist()
+    assert engine.sample.noted == [(pairs, alike)]
+
+
+def test_the_shorter_of_two_texts_says_how_alike_they_must_be():
+    short = [f"s{number}" for number in range(20)]
+    longer = [*short, *(f"l{number}" for number in range(60))]
+    texts, chosen = [" ".join(short), " ".join(longer)], Settings(Recipe(ngram=1))
+
+    alike = simdup.exact_similarities(texts, [0], [1], ngram=1)[0]
+    least = least_similarity(chosen.similarity, np.array([20, 80]))
+
+    assert least[1] < alike < least[0]
+    engine = engine_of(texts, chosen)
+    engine.reached = engine.bits
+    assert engine.leaders(engine.every_text(), np.array([[0, 1]])).leader.tolist() == [0, 1]
+
+
+def test_an_excluded_pair_leads_no_text_to_a_group():
+    parts = {name: " ".join(f"{name}{number}" for number in range(60)) for name in "abcdf"}
+    # The first is like both others, which share nothing.
+    texts = [" ".join(parts[name] for name in names) for names in ("acf", "abf", "cd")]
+    chosen = Settings(Recipe(ngram=1), similarity=0.4)
+
+    free, excluded = (matched(texts, chosen, excluded=pairs) for pairs in ((), [(0, 1)]))
+
+    assert [group.tolist() for group in free.groups] == [[0, 1, 2]]
+    assert [group.tolist() for group in excluded.groups] == [[0, 2]]
+
+
+def test_a_text_that_goes_with_a_near_copy_has_its_similarity_to_that(monkeypatch):
+    texts = [text(), text(10), text(30)]
+    reaches = iter([60])
+    monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
+    monkeypatch.setattr(match, "with_near_copies", lambda *_: np.array([0, 1, 1]))
+
+    found = matched(texts, Settings())
+
+    alike = simdup.exact_similarities(texts, [1, 0], [2, 2])
+    assert [group.tolist() for group in found.groups] == [[1, 2]]
+    assert found.similarities.tolist() == [1, alike[0]]
+    assert alike[0] != alike[1]
 
 
 def test_equal_fingerprints_of_two_sides_are_paired_across():
