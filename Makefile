@@ -61,8 +61,8 @@ spark: $(SPARK)/installed ## run the tests of Spark on two cores; without Java 1
 	.ci/java
 	$(SPARK)/bin/python -m pytest -n 2 tests/spark simdup/spark
 
-quick: lint types ## style, types and the fast tests: a minute or two, for every commit
-	$(BIN)/python -m pytest -q -m "not slow"
+quick: lint types ## style, types and the fast tests: about a minute, for every commit
+	$(BIN)/python -m pytest -q -m "not slow" --hypothesis-profile=quick
 
 lint: $(VENV)/developing ## check style
 	$(BIN)/ruff check

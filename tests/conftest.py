@@ -26,12 +26,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The first example of a test may build tables that take longer than a deadline allows.
 settings.register_profile("simdup", deadline=None)
+# What `make quick` asks for.
+settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("simdup")
 
 
-def pytest_xdist_auto_num_workers():
-    """Two more than there are cores: many tests wait for a program, or until a time is over."""
-    return cores() + 2
+def is_quick(config):
+    """Whether slow tests are left out."""
+    return config.option.markexpr == "not slow"
+
+
+def pytest_xdist_auto_num_workers(config):
+    """Two more than cores: many slow tests wait for a program, or until a time is over."""
+    return cores() + (0 if is_quick(config) else 2)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not import files of which all tests are slow if these are left out."""
+    is_slow = collection_path.with_suffix("").as_posix().endswith(SLOW_FILES)
+    return True if is_slow and is_quick(config) else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -81,23 +94,33 @@ SLOW_FILES = (
     "test_reliability",
 )
 SLOW_TESTS = (
+    "test_a_bomb_is_defused_in_a_second",
     "test_a_byte_order_mark_and_lists_of_names_are_understood",
+    "test_a_failed_scan_leaves_no_bar",
+    "test_a_file_read_in_chunks_gives_what_it_gives_at_once",
     "test_a_hundred_thousand_groups_one_after_another",
     "test_a_member_that_lies_about_its_size_is_damaged",
     "test_a_million_different_grams_have_different_hashes",
+    "test_a_packed_document_has_the_text_of_the_document",
     "test_a_phase_whose_end_is_not_known_counts",
     "test_a_scan_shows_its_phases_one_after_the_other",
     "test_a_table_of_a_group_may_be_for_another_of_its_commands",
+    "test_a_test_file_that_cannot_be_imported_is_an_error",
+    "test_a_tree_deeper_than_the_recursion_limit_is_walked",
     "test_a_user_dictionary_decides_what_a_word_is",
     "test_adding_at_the_same_time_loses_no_pair",
+    "test_an_interrupt_after_any_time_is_one_line",
     "test_an_interrupt_at_any_moment_has_its_answer",
+    "test_an_interrupted_scan_leaves_no_bar",
+    "test_any_number_of_processes_finds_the_same",
     "test_bash_completes",
     "test_comparing_by_tables_finds_every_pair_once",
     "test_components_are_what_is_connected",
     "test_counts_are_those_of_the_slow_oracle_and_every_pair_is_named_or_inside_one",
     "test_fingerprints_match_the_oracle",
-    "test_groups_found_in_several_rounds_equal_those_of_the_local_engine",
     "test_groups_do_not_depend_on_order_processes_or_the_store",
+    "test_groups_found_in_several_rounds_equal_those_of_the_local_engine",
+    "test_groups_of_a_random_tree",
     "test_hundreds_of_copies_of_a_member_never_separate_two_others",
     "test_intervals_cover_the_truth_as_promised_and_resampling_pairs_would_not",
     "test_keywords_are_those_of_jieba_with_their_weight",
@@ -108,6 +131,9 @@ SLOW_TESTS = (
     "test_probabilities_match_the_binomial_in_fractions",
     "test_processes_make_the_same_index",
     "test_rounds_by_lists_look_at_the_candidates_of_the_local_engine",
+    "test_rows_are_read_from_standard_input",
+    "test_seed_chinese",
+    "test_stars_match_the_slow_twin",
     "test_string_hashes_are_those_of_the_assignment",
     "test_text_field_and_settings_have_an_effect",
     "test_texts_that_share_nothing_with_the_others_change_no_group",
@@ -118,6 +144,7 @@ SLOW_TESTS = (
     "test_time_grows_with_the_page_and_no_faster",
     "test_words_weigh_the_root_of_their_count_by_their_idf",
     "test_workers_read_members_too",
+    "test_xz_may_not_ask_for_much_memory",
 )
 
 

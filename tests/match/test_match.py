@@ -90,15 +90,17 @@ def matched(texts, settings, rank=None, excluded=(), cache=None, references=()):
     return match.match(every, settings, source, silent, cache=cache, exclusions=exclusions)
 
 
-def engine_of(texts, settings, references=(), *, is_sketched=True):
-    """What matches different texts, with nothing excluded and nothing cached."""
+def engine_of(texts, settings, references=(), excluded=(), *, is_sketched=True):
+    """What matches different texts, of which some pairs are excluded; nothing is cached."""
     made = fingerprint_texts(texts, settings.recipe, is_sketched=is_sketched)
     is_reference = np.isin(np.arange(len(texts)), references)
     rank = np.arange(len(texts))
     items = Items(made.rows, made.counts, made.digests, rank, is_reference, made.sketches)
     every = distinct_texts(items, settings.recipe.bits)
     source = InMemory(texts, settings.recipe)
-    return match.LocalEngine(every, settings, source, silent, None, NO_EXCLUSIONS)
+    pairs = np.array(excluded, np.int64).reshape(-1, 2)
+    exclusions = Exclusions(pairs, np.arange(len(pairs)), len(texts))
+    return match.LocalEngine(every, settings, source, silent, None, exclusions)
 
 
 def groups(result, root):
@@ -640,6 +642,39 @@ def test_siblings_that_several_rounds_met_are_told_once_in_order():
     assert found.pairs.tolist() == [[0, 1], [0, 2], [0, 3], [2, 3]]
     assert found.similarities.tolist() == [0.7, 0.8, 0.6, 0.5]
     assert found.own_shares.tolist() == [0.3, 0.4, 0.2, 0.1]
+
+
+def test_neither_members_of_one_group_nor_excluded_pairs_are_siblings():
+    texts = [text(), text(4), text(seed=8), text(seed=9)]
+    engine = engine_of(texts, Settings(), excluded=[(2, 3)])
+    every = [[0, 1], [0, 2], [2, 3]]
+    engine.siblings.append(np.array([[*pair, 0.5, 0.1] for pair in every]))
+
+    found = engine.groups()
+
+    assert [group.tolist() for group in found.groups] == [[0, 1]]
+    assert found.siblings.pairs.tolist() == [[0, 2]]
+
+
+def test_what_the_rounds_found_is_not_measured_again(monkeypatch):
+    measured, announced = [], []
+
+    def noted(measure):
+        def measuring(this, pairs):
+            measured.extend(pairs.tolist())
+            return measure(this, pairs)
+
+        return measuring
+
+    monkeypatch.setattr(match.LocalEngine, "similarities", noted(match.LocalEngine.similarities))
+    monkeypatch.setattr(match.OwnShares, "of", noted(match.OwnShares.of))
+    monkeypatch.setattr(InMemory, "expect", lambda _, texts: announced.extend(texts.tolist()))
+
+    found = engine_of([text(), text(4)], Settings()).groups()
+
+    assert [group.tolist() for group in found.groups] == [[0, 1]]
+    assert measured == [[0, 1], [0, 1]]  # their similarity and their own share
+    assert announced == [0, 1]
 
 
 def test_sketches_give_no_own_shares_where_these_are_not_asked_for():
