@@ -5,22 +5,19 @@ Only fingerprints are one array (n, bits // 8), with rows in the order of their 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.settings import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     import numpy as np
     from numpy.typing import NDArray
 
     from simdup.settings import Settings
-
-_Record = TypeVar("_Record")
 
 #: The distance alone never decides about a text with fewer features; exact similarity does.
 SHORT = 16
@@ -56,8 +53,7 @@ class Reason(Enum):
         return self in {Reason.CHANGED, Reason.VANISHED, Reason.UNREADABLE}
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A file to be read, as the walk found it."""
 
     path: str
@@ -74,10 +70,6 @@ class Source:
     archive: Source | None = None
     """The archive that the file is a member of, and whose times and inode it has here; None for
     a file on the disk. The path of a member is the archive's, then "!/", then its name inside."""
-
-    def __reduce__(self) -> tuple[Callable[..., Source], tuple[Any, ...]]:
-        """Return what pickle stores; twice as fast as what a frozen class returns by default."""
-        return new_source, _values_of_source(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +99,7 @@ class Kind(Enum):
     """Alike, but no duplicates: most of what they share stands in other documents too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A file whose text has a fingerprint: the row with the same index."""
 
     source: Source
@@ -134,10 +125,6 @@ class Document:
     is packed in it."""
     doubt: str | None = None
     """Why the text may not be what its author wrote: one of the names in `text.doubt`."""
-
-    def __reduce__(self) -> tuple[Callable[..., Document], tuple[Any, ...]]:
-        """Return what pickle stores; twice as fast as what a frozen class returns by default."""
-        return new_document, _values_of_document(self)
 
     @property
     def path(self) -> str:
@@ -237,8 +224,7 @@ class Version(NamedTuple):
     oldest one, and where it is not known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Documents that belong together, the representative first, then most similar first.
 
     Members of one identical set follow each other, and among them those with the same bytes.
@@ -256,8 +242,7 @@ class Group:
     """Its texts from the oldest to the newest, if they look like versions of one document."""
 
 
-@dataclass(frozen=True, slots=True)
-class FolderPair:
+class FolderPair(NamedTuple):
     """A folder of which most files have their copy in one other, under the same relative path."""
 
     path: str
@@ -330,8 +315,7 @@ class Candidates:
         return (self.wanted, self.k, self.at_threshold) if self.k < self.wanted else None
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(NamedTuple):
     """Counts of a run."""
 
     found: int
@@ -416,34 +400,3 @@ class Comparison:
     contained: tuple[float, float] | None = None
     """The share of the distinct features of the left text that the right one has, and of the right
     text that the left one has; None if unknown."""
-
-
-def maker(cls: type[_Record], name: str) -> Callable[..., _Record]:
-    """Return a function that makes records of a frozen class, three times as fast as the class.
-
-    A frozen class sets its fields by a call for each. So the record is made with the same fields
-    by a class that is not frozen, and then changes its class. All fields must be given. `name`
-    is what this module calls the function, so that pickle finds it.
-    """
-    names = _names_of(cls)
-    thawed = make_dataclass(f"_{cls.__name__}", names, slots=True, repr=False, eq=False)
-
-    def made(*values: object) -> _Record:
-        record: Any = thawed(*values)
-        record.__class__ = cls
-        return record
-
-    made.__name__ = made.__qualname__ = name
-    return made
-
-
-def _names_of(cls: type) -> list[str]:
-    """The names of the fields of a record."""
-    return [each.name for each in fields(cls)]
-
-
-new_source = maker(Source, "new_source")
-new_document = maker(Document, "new_document")
-
-_values_of_source = attrgetter(*_names_of(Source))
-_values_of_document = attrgetter(*_names_of(Document))

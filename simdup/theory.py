@@ -1,4 +1,4 @@
-"""What a Hamming distance says about similarity, and how certain that is.
+"""What a Hamming distance says about similarity, how certain that is, and what follows from both.
 
 Each bit of two fingerprints differs with probability arccos(s) / pi, where s is the cosine
 similarity of the two texts. So a distance is binomial, and thresholds, errors and recall
@@ -93,3 +93,14 @@ def chance_distance(similarity: float, bits: int, probability: float) -> int:
 
     within = within_probabilities(np.array([bit_probability(similarity)]), bits)[0]
     return max(0, int(np.searchsorted(within, probability, side="right")) - 1)
+
+
+def contained(similarity: float, count: int, other: int) -> float:
+    """The share of the `count` features of a text that another, of `other` features, has.
+
+    Their cosine is known, and every feature weighs 1.
+
+    >>> contained(0.5, 100, 400)
+    1.0
+    """
+    return min(1.0, similarity * (other / count) ** 0.5)

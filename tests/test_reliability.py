@@ -30,7 +30,6 @@ import time
 import tracemalloc
 import tty
 from base64 import b64decode
-from dataclasses import replace
 from errno import EIO
 from hashlib import blake2b
 from importlib.util import find_spec
@@ -2389,8 +2388,8 @@ def made_by_somebody(place, paths):
             status = os.stat(path)
         numbers = {"size": status.st_size, "mtime_ns": status.st_mtime_ns}
         row = 1 if path.endswith("unlike") else 0
-        source = replace(found.documents[row].source, path=path, **numbers)
-        known.append(replace(found.documents[row], source=source))
+        source = found.documents[row].source._replace(path=path, **numbers)
+        known.append(found.documents[row]._replace(source=source))
         rows.append(found.rows[row])
     with Index.create(place) as index:
         index.put(known, np.array(rows), sketching_room.read_back([b""] * len(known)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -124,7 +124,7 @@ def candidates(
 
 
 def _at(document: Document, path: str) -> Document:
-    return replace(document, source=replace(document.source, path=path))
+    return document._replace(source=document.source._replace(path=path))
 
 
 def _id(document: Document) -> FileId:

@@ -205,7 +205,7 @@ def _as_it_is_now(document: Document) -> Document | Skipped:
         return now
     if now.size != document.source.size:
         return Skipped(document.path, Reason.CHANGED)
-    return replace(document, source=now)
+    return document._replace(source=now)
 
 
 def _ask(index: Index, paths: Sequence[str], files: Sequence[str], given: dict[str, Any]) -> _Run:

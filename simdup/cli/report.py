@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -100,4 +99,4 @@ def _unchanged(document: Document) -> Document | Skipped:
         return Skipped(source.path, Reason.VANISHED)
     if status.st_size != source.size or abs(status.st_mtime_ns - source.mtime_ns) > _SAME_TIME_NS:
         return Skipped(source.path, Reason.CHANGED)
-    return replace(document, source=replace(source, mtime_ns=status.st_mtime_ns))
+    return document._replace(source=source._replace(mtime_ns=status.st_mtime_ns))

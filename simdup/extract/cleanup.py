@@ -40,6 +40,10 @@ class NotReadable(Exception):  # noqa: N818  (a property of one file, not a faul
         self.reason = reason
 
 
+class ReaderFailed(NotReadable):
+    """What read a document hung or died; it may succeed another time."""
+
+
 def check_length(size: int) -> None:
     """Raise NotReadable if a text has more characters than LONGEST_TEXT."""
     if size > LONGEST_TEXT:

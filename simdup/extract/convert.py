@@ -18,8 +18,8 @@ from contextlib import contextmanager, suppress
 from math import ceil
 from typing import IO, TYPE_CHECKING
 
-from simdup.extract.cleanup import LONGEST_TEXT, NotReadable, unless_empty
-from simdup.extract.sandbox import PATIENCE, SECONDS, ReaderFailed
+from simdup.extract.cleanup import LONGEST_TEXT, NotReadable, ReaderFailed, unless_empty
+from simdup.extract.sandbox import PATIENCE, SECONDS
 from simdup.text.encodings import NotText, decode, detect
 
 if TYPE_CHECKING:
@@ -72,8 +72,6 @@ def converter_for(
     What is no file of its own, but lies packed in one, only suits a converter that reads its
     standard input.
     """
-    if not converters:
-        return None
     name = os.path.basename(path).lower()
     return next(
         (

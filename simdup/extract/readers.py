@@ -6,8 +6,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from simdup.extract import convert, sandbox
-from simdup.extract.cleanup import NotReadable
+from simdup.extract.cleanup import NotReadable, ReaderFailed
 from simdup.extract.packed import can_unpack, packing_of
 from simdup.extract.sniff import TEXTS, ZIP, Format, format_of
 from simdup.settings import PACKINGS
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from typing import NoReturn
 
+    from simdup.extract.sandbox import Guard
     from simdup.settings import Converter
 
 
@@ -93,7 +93,7 @@ class Readers:
         self._formats = frozenset(map(Format, frozenset(formats) - self._packings))
         self._converters = tuple(converters)
         self._encoding = None if encoding is None else encoding_named(encoding)
-        self._guard = sandbox.Guard()
+        self._guard: Guard | None = None
 
     @property
     def are_idle(self) -> bool:
@@ -103,7 +103,7 @@ class Readers:
     def packing(self, head: bytes, path: str) -> str | None:
         """How a file with this beginning is packed, if it is to be unpacked: one of PACKINGS."""
         found = packing_of(head)
-        is_wanted = found in self._packings and not convert.converter_for(path, self._converters)
+        is_wanted = found in self._packings and not self._converter(path)
         return found if is_wanted else None
 
     def take(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
@@ -119,18 +119,17 @@ class Readers:
         """Whether data with this beginning is a document to read, whatever follows."""
         if self.are_idle:
             return False
-        if convert.converter_for(path, self._converters, is_file=is_file):
+        if self._converter(path, is_file=is_file):
             return True
         return format_of(head, path) in self._formats
 
     def know_text(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
         """Whether data with this beginning is a text file, which may be plain text after all."""
-        is_converted = convert.converter_for(path, self._converters, is_file=is_file) is not None
-        return not is_converted and format_of(head, path) in TEXTS
+        return not self._converter(path, is_file=is_file) and format_of(head, path) in TEXTS
 
     def kind(self, data: bytes, path: str, *, is_file: bool = True) -> str | None:
         """The format of a document, as `records.Document.encoding` has it; None if it is none."""
-        if converter := convert.converter_for(path, self._converters, is_file=is_file):
+        if converter := self._converter(path, is_file=is_file):
             return f".{converter.ending}"
         found = kind(data, path)
         return found.value if found in self._formats else None
@@ -140,8 +139,10 @@ class Readers:
 
         None if it is no document after all. Raises NotReadable.
         """
-        if converter := convert.converter_for(path, self._converters, is_file=is_file):
-            return convert.converted(converter, data, path), f".{converter.ending}"
+        if converter := self._converter(path, is_file=is_file):
+            from simdup.extract.convert import converted  # noqa: PLC0415  few runs have converters
+
+            return converted(converter, data, path), f".{converter.ending}"
         found = kind(data, path)
         if found is None or found not in self._formats:
             return None
@@ -158,7 +159,7 @@ class Readers:
             data = decode(data, self._encoding).encode("utf-8", "surrogatepass")
         try:
             return self._read(found, data), found.value
-        except sandbox.ReaderFailed:
+        except ReaderFailed:
             raise
         except NotReadable:
             return None
@@ -167,11 +168,24 @@ class Readers:
         """The text of a document of this format. Raises NotReadable."""
         if found in UNGUARDED and len(data) <= UNGUARDED_BYTES:
             return READERS[found](data)
+        if self._guard is None:
+            from simdup.extract.sandbox import Guard  # noqa: PLC0415  few files want it
+
+            self._guard = Guard()
         return self._guard.text(found, data)
+
+    def _converter(self, path: str, *, is_file: bool = True) -> Converter | None:
+        """The converter for a file; see `convert.converter_for`."""
+        if not self._converters:
+            return None
+        from simdup.extract.convert import converter_for  # noqa: PLC0415  few runs have converters
+
+        return converter_for(path, self._converters, is_file=is_file)
 
     def close(self) -> None:
         """End the reading process, if there is one."""
-        self._guard.close()
+        if self._guard is not None:
+            self._guard.close()
 
 
 def check_unpacks(packing: str) -> None:
@@ -184,12 +198,20 @@ def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> s
     """A string that changes whenever the same documents may give another text."""
     packages = {package for name, package in _PACKAGES.items() if name.value in formats}
     versions = (f"{name} {version(name)}" for name in sorted(packages) if find_spec(name))
-    programs = map(convert.edition, converters)
-    return f"{EDITION}: {', '.join((*sorted(formats), *versions, *programs))}"
+    return f"{EDITION}: {', '.join((*sorted(formats), *versions, *map(_program, converters)))}"
+
+
+def _program(converter: Converter) -> str:
+    """What tells a converter, and its program as it is now, from others."""
+    from simdup.extract import convert  # noqa: PLC0415  few runs have converters
+
+    return convert.edition(converter)
 
 
 def serve(*, is_tied: bool) -> NoReturn:
     """Serve a `Guard` as its process."""
+    from simdup.extract import sandbox  # noqa: PLC0415  few files want it
+
     sandbox.serve(READERS, is_tied=is_tied)
 
 

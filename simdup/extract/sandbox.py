@@ -19,7 +19,7 @@ import threading
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, NamedTuple, NoReturn
 
-from simdup.extract.cleanup import Mangled, NotReadable
+from simdup.extract.cleanup import Mangled, NotReadable, ReaderFailed
 from simdup.extract.sniff import Format
 
 if TYPE_CHECKING:
@@ -49,10 +49,6 @@ _REASON, _TEXT, _MANGLED = b"r", b"t", b"m"
 
 # Linux's prctl: the signal that a process gets when the thread that started it ends.
 _PR_SET_PDEATHSIG = 1
-
-
-class ReaderFailed(NotReadable):
-    """The process that read a document hung or died; it may succeed another time."""
 
 
 class _Question(NamedTuple):

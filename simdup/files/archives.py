@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simdup.extract.archives import is_archive
@@ -73,4 +72,4 @@ def _members(source: Source) -> Iterator[Found]:
         if member.trouble:
             yield Skipped(path, Reason.UNEXTRACTED, member.trouble)
         else:
-            yield replace(source, path=path, size=member.size, archive=source)
+            yield source._replace(path=path, size=member.size, archive=source)

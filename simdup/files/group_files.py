@@ -6,7 +6,7 @@ left out and listed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,13 +18,11 @@ from simdup.files.noise import IdentityOnly, without_noise
 from simdup.files.precedence import ranks
 from simdup.files.read import SkipError
 from simdup.files.sets import with_sets
-from simdup.files.versions import with_versions
 from simdup.fingerprint.sketch import thinned
 from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, members_of
 from simdup.match.match import match, similarities_of
-from simdup.match.parts import find_parts
 from simdup.records import Candidates, Document, Group, Kind, Member, Part, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
@@ -113,9 +111,8 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     patterns = _in_order(grouping.patterns(matched.siblings), len(groups) + 1)
     groups, patterns = with_sets(groups, patterns)
     compare = _Similarities(made, texts, settings, progress, cache) if settings.verified else None
-    groups = with_versions(groups, documents, compare)
     return Matches(
-        groups,
+        _with_versions(groups, documents, compare),
         matched.candidates,
         tuple(dict.fromkeys(reread.changed)),
         matched.excluded,
@@ -124,6 +121,17 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
         identity_only.kinds,
         parts,
     )
+
+
+def _with_versions(
+    groups: tuple[Group, ...], documents: Sequence[Document], compare: _Similarities | None
+) -> tuple[Group, ...]:
+    """The groups, with chains of versions; see `versions.with_versions`."""
+    if not groups:
+        return groups
+    from simdup.files.versions import with_versions  # noqa: PLC0415  slow to import
+
+    return with_versions(groups, documents, compare)
 
 
 def _parts(  # noqa: PLR0913, PLR0917  (what `find_parts` asks for)
@@ -138,6 +146,8 @@ def _parts(  # noqa: PLR0913, PLR0917  (what `find_parts` asks for)
     """The documents that are parts of larger ones; one document stands for each text."""
     if settings.parts is None or made.sketches is None:
         return ()
+    from simdup.match.parts import find_parts  # noqa: PLC0415  few runs ask for parts
+
     dense = made.sketches.take(texts.first)
     found = find_parts(texts, dense, matched, settings, reread, progress, exclusions)
     documents, first = made.documents, texts.first
@@ -303,7 +313,7 @@ def _copies(
 def _in_order(groups: Iterable[Group], first: int = 1) -> tuple[Group, ...]:
     """The groups with more than one member, most similar first, numbered from `first`."""
     found = sorted((each for each in groups if len(each.members) > 1), key=_most_similar_first)
-    return tuple(replace(each, id=number) for number, each in enumerate(found, first))
+    return tuple(each._replace(id=number) for number, each in enumerate(found, first))
 
 
 class Grouping(NamedTuple):

@@ -147,10 +147,10 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
     groups = tuple(group for group, _ in parted if len(group.members) > 1)
     families = (_without_pairs(pattern, pairs)[0] for pattern in result.patterns)
     patterns = tuple(family for family in families if len(family.members) > 1)
-    stats = replace(result.stats, ignored=result.stats.ignored + len(found))
+    stats = result.stats._replace(ignored=result.stats.ignored + len(found))
     numbers = {group.id for group in groups}
     folders = tuple(
-        replace(pair, groups=tuple(each for each in pair.groups if each in numbers))
+        pair._replace(groups=tuple(each for each in pair.groups if each in numbers))
         for pair in result.folders
     )
     return replace(result, groups=groups, patterns=patterns, folders=folders, stats=stats)
@@ -172,8 +172,7 @@ def _without_pairs(
     paths = {each.document.path for each in kept}
     # What changed from one to the next is only known of the whole chain.
     versions = group.versions if all(each.path in paths for each in group.versions) else ()
-    smaller = replace(
-        group,
+    smaller = group._replace(
         members=kept,
         kind=weakest,
         diameter=most,

@@ -16,11 +16,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.errors import SHORTAGES
-from simdup.extract.cleanup import Mangled, NotReadable, check_length
+from simdup.extract.cleanup import Mangled, NotReadable, ReaderFailed, check_length
 from simdup.extract.packed import JunkError, in_blocks, inner_name, unpacked
 from simdup.extract.readers import NotInstalled, check_unpacks, kind
 from simdup.extract.readers import edition as edition_of_documents
-from simdup.extract.sandbox import ReaderFailed
 from simdup.extract.sniff import Format
 from simdup.records import Reason, Skipped, Source, without_text
 from simdup.storage.opening import open_to_read, reason_of

@@ -20,7 +20,6 @@ from simdup.arguments import check_jobs, check_truth, check_type, digest_pairs, 
 from simdup.compute.compiled import load_kernels_if_worth
 from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
-from simdup.files.folders import folder_pairs
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition, forget_archive
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
@@ -111,8 +110,10 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         result = replace(_result(made, skipped, matches, perf_counter() - began), **searched)
         if store is not None:
             keep_groups(store, result.groups)
-        if not folders:
+        if not folders or not result.groups:
             return result
+        from simdup.files.folders import folder_pairs  # noqa: PLC0415  slow to import
+
         pairs = folder_pairs(result.groups, result.documents, result.skipped, folders)
         return replace(result, folders=pairs)
     except KeyboardInterrupt:

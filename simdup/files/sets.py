@@ -72,7 +72,7 @@ def with_sets(
         [group.members for group in groups], [pattern.members for pattern in patterns]
     )
     every = [
-        replace(group, members=found)
+        group._replace(members=found)
         for group, found in zip((*groups, *patterns), members, strict=True)
     ]
     return tuple(every[: len(groups)]), tuple(every[len(groups) :])

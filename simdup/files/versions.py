@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -168,7 +167,7 @@ def with_versions(
             paths = [each.path for each in chain.documents]
             changed = [None, *(None if value is None else 1 - value for value in values)]
             found[chain.group.id] = tuple(map(Version, paths, changed))
-    return tuple(replace(each, versions=found.get(each.id, ())) for each in groups)
+    return tuple(each._replace(versions=found.get(each.id, ())) for each in groups)
 
 
 def name_of(path: str) -> Name:

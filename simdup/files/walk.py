@@ -22,7 +22,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from simdup.arguments import check_truth, check_whole, tuple_of
 from simdup.errors import SHORTAGES, InputError
 from simdup.files.gitignore import Rules, git_ignore_spec, is_ignored, read_rules
-from simdup.records import Reason, Skipped, Source, new_source
+from simdup.records import Reason, Skipped, Source
 from simdup.storage.opening import reason_of
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _usable(root: AnyPath) -> str:
 
 
 def _marked(found: Found) -> Found:
-    return replace(found, is_reference=True) if isinstance(found, Source) else found
+    return found._replace(is_reference=True) if isinstance(found, Source) else found
 
 
 def _any_is_inside(roots: list[str], references: list[str]) -> bool:
@@ -334,9 +334,8 @@ class _Walk:
         if inode in paths:
             return Skipped(path, Reason.SAME_FILE, paths[inode])
         paths[inode] = path
-        times, is_reference = (status.st_mtime_ns, status.st_ctime_ns), False
-        about = device, inode, is_reference, status.st_nlink, None
-        return new_source(path, status.st_size, *times, *about)
+        times = status.st_mtime_ns, status.st_ctime_ns
+        return Source(path, status.st_size, *times, device, inode, links=status.st_nlink)
 
     def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
         """Why a file is left out, if it is."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, deque
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -188,7 +187,7 @@ class Ingestion:
         """Return the document, without a ctime if that is too recent to be trusted."""
         if is_settled(document.source, self.began):
             return document
-        return replace(document, source=replace(document.source, ctime_ns=0))
+        return document._replace(source=document.source._replace(ctime_ns=0))
 
     def _gone(self, missed: Numbers) -> list[int]:
         """Return which documents the walk missed though it could have found them."""

@@ -188,17 +188,6 @@ def least_shared(share: float, sizes: NDArray[Any], errors: float | Indices = ER
     return share * sizes - errors * np.sqrt(share * (1 - share) * sizes) - 1e-9
 
 
-def contained(similarity: float, count: int, other: int) -> float:
-    """The share of the `count` features of a text that another, of `other` features, has.
-
-    Their cosine is known, and every feature weighs 1.
-
-    >>> contained(0.5, 100, 400)
-    1.0
-    """
-    return min(1.0, similarity * (other / count) ** 0.5)
-
-
 def shares_of(features: Features, i: Indices, j: Indices) -> Shares:
     """The shares of the distinct features of documents i that documents j have; (m,)."""
     counts = features.counts[i]

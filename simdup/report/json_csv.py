@@ -160,7 +160,7 @@ def _report(result: ScanResult, *, siblings: bool) -> Report:
         "roots": None if result.roots is None else [*map(path_fields, result.roots)],
         "references": [*map(path_fields, result.references)],
         "settings": settings_fields(result.settings),
-        "stats": asdict(result.stats)
+        "stats": result.stats._asdict()
         | {"identity_only": dict(result.stats.identity_only)}
         | {"skipped": skips(result.skipped), "seconds": round(result.stats.seconds, 3)},
         "candidates": result.candidates and asdict(result.candidates),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from simdup.match.parts import contained
 from simdup.report.terminal import HEADING, PLAIN
 from simdup.report.wording import count, path_fields, percent, printable
+from simdup.theory import contained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simdup.files.sets import identity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from simdup.records import Group
 
 
-@dataclass(frozen=True, slots=True)
-class Pile:
+class Pile(NamedTuple):
     """Some files, and how many bytes they take."""
 
     files: int = 0
     bytes: int = 0
 
-    def __add__(self, other: Pile) -> Pile:
-        """Return both piles as one."""
-        return Pile(self.files + other.files, self.bytes + other.bytes)
 
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(NamedTuple):
     """The files that repeat what another file of their group holds; each file counts once."""
 
     identical: Pile = Pile()
@@ -36,21 +29,21 @@ class Repeated:
     near: Pile = Pile()
     """Files whose text is only similar."""
 
-    def __add__(self, other: Repeated) -> Repeated:
-        """Return what repeats in either."""
-        return Repeated(
-            self.identical + other.identical, self.text + other.text, self.near + other.near
-        )
-
     @property
     def total(self) -> Pile:
         """All files that repeat something."""
-        return self.identical + self.text + self.near
+        return _together((self.identical, self.text, self.near))
 
 
 def repeated(groups: Iterable[Group]) -> Repeated:
     """What repeats in these groups if one file of each group stays, and so do all references."""
-    return sum(map(_in_group, groups), Repeated())
+    kinds = zip(*(_in_group(group) for group in groups), strict=True)
+    return Repeated(*map(_together, kinds))
+
+
+def _together(piles: Sequence[Pile]) -> Pile:
+    """All files of some piles as one."""
+    return Pile(sum(each.files for each in piles), sum(each.bytes for each in piles))
 
 
 def _in_group(group: Group) -> Repeated:
@@ -58,19 +51,20 @@ def _in_group(group: Group) -> Repeated:
 
     Files that no command may touch do not count, neither as what stays nor as what can go.
     """
-    found, texts, contents = Repeated(), set[object](), set[object]()
+    identical, text, near = list[Pile](), list[Pile](), list[Pile]()
+    texts, contents = set[object](), set[object]()
     members = [each for each in group.members if each.document.untouchable is None]
     for member in sorted(members, key=lambda each: not each.document.source.is_reference):
-        text, content = identity_of(member)
+        of_text, content = identity_of(member)
         one = Pile(1, member.document.source.size)
         if member.document.source.is_reference or not contents:
             pass
         elif content in contents:
-            found += Repeated(identical=one)
-        elif text in texts:
-            found += Repeated(text=one)
+            identical.append(one)
+        elif of_text in texts:
+            text.append(one)
         else:
-            found += Repeated(near=one)
-        texts.add(text)
+            near.append(one)
+        texts.add(of_text)
         contents.add(content)
-    return found
+    return Repeated(_together(identical), _together(text), _together(near))

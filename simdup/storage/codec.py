@@ -16,7 +16,7 @@ import struct
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from simdup.records import Document, Reason, Skipped, Source, new_document, without_text
+from simdup.records import Document, Reason, Skipped, Source, without_text
 from simdup.settings import PACKINGS
 from simdup.text.noise import NUMBERS, REDIRECTION
 
@@ -125,5 +125,5 @@ def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes 
     encoding, packing, doubt = _read_back(data[begin + length :])
     about = encoding, confidence, damaged, features
     digests = of_bytes, of_text, of_features
-    document = new_document(source, *about, *digests, _NOISE_OF.get(letter), packing, doubt)
+    document = Document(source, *about, *digests, _NOISE_OF.get(letter), packing, doubt)
     return document, data[middle - width : middle], data[begin : begin + length]

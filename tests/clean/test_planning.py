@@ -519,9 +519,9 @@ def test_another_name_of_the_kept_file_is_left(tree):
     result = saved(root)  # has one name of each file
     (group,) = result.groups
     first = next(each for each in group.members if each.document.path.endswith("/a"))
-    source = replace(first.document.source, path=str(root / "link"))
-    second = replace(first, document=replace(first.document, source=source))
-    both = replace(result, groups=(replace(group, members=(*group.members, second)),))
+    source = first.document.source._replace(path=str(root / "link"))
+    second = replace(first, document=first.document._replace(source=source))
+    both = replace(result, groups=(group._replace(members=(*group.members, second)),))
 
     plan = planned(both, "oldest", "shortest-path")
 
@@ -555,9 +555,9 @@ def test_a_result_that_does_not_say_which_files_it_saw_is_refused(tree, field):
     result = saved(tree({"a": text(1), "b": text(1)}))
     (group,) = result.groups
     first, *others = group.members
-    source = replace(first.document.source, **{field: 0})
-    older = replace(first, document=replace(first.document, source=source))
-    group = replace(group, members=(older, *others))
+    source = first.document.source._replace(**{field: 0})
+    older = replace(first, document=first.document._replace(source=source))
+    group = group._replace(members=(older, *others))
 
     with pytest.raises(InputError, match=r"'found\.json': does not say exactly which files"):
         planned(replace(result, groups=(group,)))
@@ -664,11 +664,11 @@ def test_a_member_of_an_archive_and_a_doubtful_text_are_never_acted_on(tree):
     (group,) = result.groups
     members = {each.document.path[-1]: each for each in group.members}
     source = members["a"].document.source
-    packed = replace(members["a"].document, source=replace(source, archive=source))
-    doubtful = replace(members["b"].document, doubt="letters of two scripts")
+    packed = members["a"].document._replace(source=source._replace(archive=source))
+    doubtful = members["b"].document._replace(doubt="letters of two scripts")
     members["a"] = replace(members["a"], document=packed)
     members["b"] = replace(members["b"], document=doubtful)
-    changed = replace(result, groups=(replace(group, members=tuple(members.values())),))
+    changed = replace(result, groups=(group._replace(members=tuple(members.values())),))
 
     plan = planned(changed, "oldest")
 

@@ -55,11 +55,12 @@ UNUSED_BY_A_SMALL_SCAN = (
     *("asyncio", "chardet", "concurrent", "csv", "decimal", "difflib", "email"),
     *("importlib.metadata", "jieba", "logging", "multiprocessing", "numba", "numpy.ma"),
     *("numpy.random", "pathlib", "queue", "shutil", "socket", "subprocess", "tempfile", "tqdm"),
-    *("urllib", "xml", "zipfile", "simdup.compute.processes", "simdup.index.index"),
+    *("urllib", "xml", "zipfile", "simdup.compute.processes", "simdup.extract.convert"),
+    *("simdup.extract.sandbox", "simdup.index.index", "simdup.match.parts"),
 )
 
 # Dataclasses that a small scan may make; each takes about 1 ms, and a named tuple 0.2 ms.
-MOST_DATACLASSES = 28
+MOST_DATACLASSES = 21
 
 
 def imported(arguments, folder, **variables):

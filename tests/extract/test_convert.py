@@ -16,8 +16,7 @@ from conftest import is_gone
 from patience import LONG, patient
 
 from simdup.extract import convert
-from simdup.extract.cleanup import NotReadable
-from simdup.extract.sandbox import ReaderFailed
+from simdup.extract.cleanup import NotReadable, ReaderFailed
 from simdup.files.scan import scan
 from simdup.settings import Converter, Settings
 

@@ -17,7 +17,7 @@ from guard_readers import READERS
 from patience import LONG
 
 from simdup.extract import sandbox as guarded
-from simdup.extract.cleanup import NotReadable
+from simdup.extract.cleanup import NotReadable, ReaderFailed
 
 BY_NAME = {reader.__name__: found for found, reader in READERS.items()}
 
@@ -61,14 +61,14 @@ def test_one_bad_file_and_then_a_good_one(guard, seconds, name, reason, is_failu
     with pytest.raises(NotReadable, match=f"^{reason}$") as caught:
         guard.text(BY_NAME[name], b"x")
 
-    assert isinstance(caught.value, guarded.ReaderFailed) == is_failure
+    assert isinstance(caught.value, ReaderFailed) == is_failure
     assert guard.text(BY_NAME["shout"], b"good") == "GOOD"
 
 
 def test_a_file_whose_reader_waits_for_ever_is_given_up_by_the_clock(guard, seconds):
     seconds(0.5, patience=4)
 
-    with pytest.raises(guarded.ReaderFailed, match="^takes longer than 2 seconds to read$"):
+    with pytest.raises(ReaderFailed, match="^takes longer than 2 seconds to read$"):
         guard.text(BY_NAME["doze"], b"x")
 
 

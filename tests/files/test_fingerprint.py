@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -272,7 +271,7 @@ def test_a_file_without_permission_is_unreadable(source, refused, english):
 
 
 def test_an_impossible_path_is_unreadable(source, english):
-    found = replace(source("a", english), path="a\0b")
+    found = source("a", english)._replace(path="a\0b")
 
     made = fingerprint_sources([found], RECIPE)
 
@@ -332,7 +331,7 @@ def test_a_file_read_in_chunks_gives_what_it_gives_at_once(large, monkeypatch, c
 
     (expected,), (document,) = at_once.documents, streamed.documents
     # How sure the encoding is may depend on how much of the file was looked at.
-    assert document == replace(expected, confidence=document.confidence)
+    assert document == expected._replace(confidence=document.confidence)
     assert (streamed.rows == at_once.rows).all()
 
 

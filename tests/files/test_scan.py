@@ -233,8 +233,8 @@ def test_streamed_files_are_grouped_as_others(tree, monkeypatch):
 
 def sure(group):
     """The group without the confidence of encodings, which depends on how much was read."""
-    members = [replace(m, document=replace(m.document, confidence=1.0)) for m in group.members]
-    return replace(group, members=tuple(members))
+    members = [replace(m, document=m.document._replace(confidence=1.0)) for m in group.members]
+    return group._replace(members=tuple(members))
 
 
 @pytest.mark.parametrize("bits", [8, 64, 256, 1024])

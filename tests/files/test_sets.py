@@ -75,7 +75,7 @@ def test_without_digests_only_what_is_identical_to_the_first_is_known():
     ]
     members = [member(path, 0, 0, kind) for path, kind in unknown]
     members = [
-        replace(each, document=replace(each.document, bytes_digest=b"", text_digest=b""))
+        replace(each, document=each.document._replace(bytes_digest=b"", text_digest=b""))
         for each in members
     ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import simdup
-from simdup.files import group_files
+from simdup.files import versions
 from simdup.files.versions import MOST_VERSIONS, name_of, stems_of, with_versions
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
@@ -317,7 +316,7 @@ def test_chains_do_not_depend_on_the_order_of_documents(texts):
     for seed in range(9):
         random.Random(seed).shuffle(documents)
         random.Random(seed).shuffle(others)
-        shuffled = replace(group, members=(first, *others))
+        shuffled = group._replace(members=(first, *others))
         (again,) = with_versions([shuffled], documents, lambda pairs: [0.8] * len(pairs))
         assert [each.path for each in again.versions] == [each.path for each in group.versions]
 
@@ -325,14 +324,14 @@ def test_chains_do_not_depend_on_the_order_of_documents(texts):
 def test_a_file_that_changed_meanwhile_makes_no_chain(texts, folder, monkeypatch):
     """Its similarity is not known any more, and is not kept either."""
     texts({f"plan v{number}.txt": number * 9 for number in range(5)})
-    real = group_files.with_versions
+    real = versions.with_versions
 
     def changing(groups, documents, compare):
         for number in range(5):
             (folder / "in" / f"plan v{number}.txt").write_text("something else")
         return real(groups, documents, compare)
 
-    monkeypatch.setattr(group_files, "with_versions", changing)
+    monkeypatch.setattr(versions, "with_versions", changing)
 
     (group,) = simdup.scan("in").groups
 

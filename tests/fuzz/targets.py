@@ -9,7 +9,6 @@ import sqlite3
 from base64 import b64decode
 from binascii import crc32
 from contextlib import closing, suppress
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -114,7 +113,7 @@ def opening(data: bytes) -> None:
         store = Store(place, _unheard)
         source = Source("a/b.txt", 1, 2, 3, 4, 5)
         cache = RecipeCache(store, "key", 8)
-        recalled = cache.recall([source, replace(source, inode=9)])
+        recalled = cache.recall([source, source._replace(inode=9)])
         assert [outcome for _, outcome, *_ in recalled] == [None, None]
         cache.finish(["a"])
         store.info()

@@ -11,7 +11,6 @@ import stat
 import subprocess
 import sys
 from contextlib import closing, suppress
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -76,7 +75,7 @@ def opened(place, *, to_write=True):
 
 def document(path, number=0, **fields):
     digests = (bytes([number]) * 16, bytes([number + 1]) * 16, bytes([number + 2]) * 16)
-    source = replace(Source(path, 10, 1_000, 2_000, 0, 77), **fields)
+    source = Source(path, 10, 1_000, 2_000, 0, 77)._replace(**fields)
     return Document(source, "gb18030", 0.875, number, 100 + number, *digests)
 
 

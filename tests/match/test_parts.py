@@ -16,10 +16,11 @@ from simdup.match import parts
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.match import match
-from simdup.match.parts import Place, contained, find_parts, place_of, shares_of
+from simdup.match.parts import Place, find_parts, place_of, shares_of
 from simdup.match.verify import cosines
 from simdup.progress import silent
 from simdup.text.chunking import chunks_of
+from simdup.theory import contained
 
 SETTINGS = Settings(parts=0.8)
 

@@ -62,7 +62,7 @@ def test_a_saved_result_is_reported_as_the_scan_was(result, form):
 
     for render in (text.render, data.render_csv, text.render_names, text.render_null):
         assert list(render(again)) == list(render(result))
-    assert again.stats == replace(result.stats, seconds=round(result.stats.seconds, 3))
+    assert again.stats == result.stats._replace(seconds=round(result.stats.seconds, 3))
     assert set(again.skipped) == set(result.skipped)
     assert again.candidates == result.candidates
     assert again.complete
@@ -201,7 +201,7 @@ def test_saving_a_loaded_report_changes_nothing(result):
 
 @pytest.mark.parametrize("form", RENDERED)
 def test_an_inexact_diameter_is_loaded_as_inexact(result, form):
-    groups = tuple(replace(group, is_diameter_exact=False) for group in result.groups)
+    groups = tuple(group._replace(is_diameter_exact=False) for group in result.groups)
 
     again = load(saved(replace(result, groups=groups), form), "x")
     assert [group.is_diameter_exact for group in again.groups] == [False] * len(groups)

@@ -148,7 +148,7 @@ def test_the_most_useful_groups_come_first_for_programs_and_last_for_people(sort
 
 
 def test_families_have_the_same_order_and_limit():
-    found = replace(result(), patterns=tuple(replace(each, id=each.id + 9) for each in GROUPS))
+    found = replace(result(), patterns=tuple(each._replace(id=each.id + 9) for each in GROUPS))
 
     assert [each.id for each in selected(found, "size", 2).patterns] == [11, 10]
 
@@ -282,7 +282,7 @@ def versions(*names, changed=None):
     members = [of(name, name) for name in names]
     changed = [None, *(changed or [0.2] * (len(names) - 1))]
     steps = tuple(Version(*each) for each in zip(names, changed, strict=True))
-    return replace(group(1, *members), versions=steps)
+    return group(1, *members)._replace(versions=steps)
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_a_terminal_shows_the_chain_alone():
     made = versions(*(f"in/plan v{number}.txt" for number in range(9)))
     assert len(brief([made])) == 3
 
-    copied = replace(made, members=(*made.members, of("in/copy.txt", "in/plan v1.txt")))
+    copied = made._replace(members=(*made.members, of("in/copy.txt", "in/plan v1.txt")))
     assert brief([copied])[2] == "  and 1 copy of them"
     assert len(list(text.render(result(copied)))) == 2 + 10 + 1
 
@@ -343,7 +343,7 @@ def test_a_terminal_shows_the_chain_alone():
 def test_long_chains_count_as_the_rows_that_they_take():
     folder = "very/" * 30
     names = [f"{folder}plan v{number}.txt" for number in range(20)]
-    groups = [replace(versions(*names), id=number) for number in range(1, 21)]
+    groups = [versions(*names)._replace(id=number) for number in range(1, 21)]
 
     lines = brief(groups, 40, columns=60)
 
@@ -396,7 +396,7 @@ def test_the_end_says_what_can_go_and_what_needs_a_look():
 
 def test_the_heading_of_a_group_says_how_much_can_go():
     mixed = group(1, of("a", "one", "x"), of("b", "one", "x", 2100), of("c", "two", size=9999))
-    exact = replace(mixed, members=(replace(mixed.members[0], kind=FIRST), *mixed.members[1:]))
+    exact = mixed._replace(members=(replace(mixed.members[0], kind=FIRST), *mixed.members[1:]))
 
     assert next(text.render(result(exact))) == "Group 1: 50 % alike, 3 files, 2.1 kB can go"
 

@@ -315,7 +315,7 @@ def with_copies():
     def one(path, text, content, similarity):
         made = member(path, Kind.NEAR, similarity)
         digests = {"text_digest": text * 16, "bytes_digest": content * 16}
-        return replace(made, document=replace(made.document, **digests))
+        return replace(made, document=made.document._replace(**digests))
 
     members = (
         one("in/first.txt", b"1", b"1", 1.0),
@@ -343,8 +343,8 @@ def with_versions():
     changed = Version("in/lease v1.txt", None), Version("in/lease v2.txt", 0.123)
     unknown = (Version(path, None) for path in ("a1", "a2", "a3"))
     return (
-        replace(group(1, "in/lease v2.txt", "in/lease v1.txt"), versions=changed),
-        replace(group(2, "a1", "a2", "a3"), versions=tuple(unknown)),
+        group(1, "in/lease v2.txt", "in/lease v1.txt")._replace(versions=changed),
+        group(2, "a1", "a2", "a3")._replace(versions=tuple(unknown)),
         group(3, "b", "c"),
     )
 

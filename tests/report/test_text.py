@@ -55,7 +55,7 @@ FOUND = Candidates(pairs=3, k=9, wanted=9, at_threshold=0.875)
 def document(path, **fields):
     source = Source(path, 1234, 1_700_000_000_500_000_000, 0, 1, 2)
     made = Document(source, "gb18030", 0.875, 0, 100, b"b" * 16, b"t" * 16, b"f" * 16)
-    return replace(made, **fields)
+    return made._replace(**fields)
 
 
 def member(path, kind=Kind.NEAR, distance=0, similarity=1.0, own_share=None, **fields):
@@ -556,7 +556,7 @@ def copies(first, *others):
 
 def test_an_identical_set_is_one_entry_wherever_it_stands():
     first, *others = copies("a", "b", "c")
-    again = replace(first, document=replace(first.document, source=document("a1").source))
+    again = replace(first, document=first.document._replace(source=document("a1").source))
     lone = member("d", Kind.NEAR, 9, 0.4, bytes_digest=b"d" * 16, text_digest=b"d" * 16)
     (group,), _ = with_sets([Group(1, Kind.NEAR, 9, (first, *others[:-1], lone, again))])
 
@@ -599,7 +599,7 @@ def test_a_group_of_one_text_says_which_files_have_the_same_bytes():
     ]
     # Where all or no files have the same bytes, the heading of the group says so.
     for kept in (group.members[:2], group.members[1:]):
-        alone = replace(group, members=kept)
+        alone = group._replace(members=kept)
         assert len(rendered(text.render(result(alone))).splitlines()) == 4
 
 
@@ -766,7 +766,7 @@ def test_a_summary_counts_skips_most_first():
 
 def test_a_summary_without_groups_is_one_line():
     alone, reference = document("a"), document("b")
-    reference = replace(reference, source=replace(reference.source, is_reference=True))
+    reference = reference._replace(source=reference.source._replace(is_reference=True))
     found = replace(result(), documents=(alone,), stats=Stats(1, 1, 1234, 0.04))
     empty = replace(result(skipped=[Skipped("x", Reason.HIDDEN)]), stats=Stats(0, 0, 0, 0.04))
 
@@ -845,7 +845,7 @@ def test_an_index_that_leaves_itself_out_is_counted_and_not_named():
 
 
 def test_a_summary_counts_pairs_that_were_ignored():
-    one, several = (replace(result().stats, ignored=n) for n in (1, 2000))
+    one, several = (result().stats._replace(ignored=n) for n in (1, 2000))
 
     assert summary(replace(result(), stats=one))[-1] == (
         "1 pair is left out, as `simdup ignore list` says"
@@ -854,7 +854,7 @@ def test_a_summary_counts_pairs_that_were_ignored():
 
 
 def test_a_summary_counts_the_pairs_that_were_set_aside_as_siblings():
-    one, several = (replace(result().stats, siblings=n) for n in (1, 2310))
+    one, several = (result().stats._replace(siblings=n) for n in (1, 2310))
     listed = replace(result(), stats=several, patterns=(family((0.62, 0.12)),))
 
     assert summary(replace(result(), stats=one))[1:] == ["set aside 1 pair of one pattern"]

@@ -14,7 +14,6 @@ import stat
 import subprocess
 import sys
 from contextlib import closing, contextmanager, suppress
-from dataclasses import replace
 from errno import EACCES, EIO, ENOTDIR
 from itertools import count
 from pathlib import Path
@@ -75,7 +74,7 @@ def opened(place, said=None, **options):
 
 
 def source(path="in/a", **fields):
-    return replace(Source(path, 10, 1_000, 2_000, 5, 77), **fields)
+    return Source(path, 10, 1_000, 2_000, 5, 77)._replace(**fields)
 
 
 def document(path="in/a", number=0, **fields):
@@ -312,6 +311,17 @@ def test_an_unknown_similarity_is_nan(place):
     assert np.isnan(found[1:]).all()
 
 
+@pytest.mark.parametrize("other", [[1, 9], [9, 2]])
+def test_a_similarity_is_that_of_whole_digests(place, other):
+    left, right = np.array([[1, 2]], np.uint64), np.array([[3, 4]], np.uint64)
+    with opened(place) as store:
+        cache = RecipeCache(store, "recipe", WIDTH)
+        cache.keep_similarities(left, right, np.array([0.5]))
+
+        assert cache.similarities(left, right).tolist() == [0.5]
+        assert np.isnan(cache.similarities(np.array([other], np.uint64), right)).all()
+
+
 def test_no_pairs_have_no_similarities(place):
     with opened(place) as store:
         cache = RecipeCache(store, "recipe", WIDTH)
@@ -393,7 +403,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
         now = self.now[name]
         Path(now.path).touch()
         made = (
-            replace(document(number=number), source=now)
+            document(number=number)._replace(source=now)
             if number < 3
             else Skipped(now.path, Reason.EMPTY if number == 3 else Reason.UNREADABLE, "why")
         )
@@ -407,7 +417,7 @@ class StoreAndDictionary(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES), size=st.integers(10, 11), mtime_ns=st.integers(0, 1))
     def change(self, name, size, mtime_ns):
-        self.now[name] = replace(self.now[name], size=size, mtime_ns=mtime_ns)
+        self.now[name] = self.now[name]._replace(size=size, mtime_ns=mtime_ns)
 
     @rule(name=st.sampled_from(NAMES))
     def remove(self, name):
