@@ -26,13 +26,19 @@ from simdup.match.own_share import (
     CountedValues,
     Frequencies,
     OwnShares,
+    count,
     estimated_cosines,
     least_similarity,
     may_be_alike,
+    new_counters,
+    parts_of_texts,
+    shared_and_kept,
 )
 from simdup.match.verify import cosines
 from simdup.progress import silent
 from simdup.settings import OWN_SHARE
+
+by_kernels_and_numpy = pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
 
 
 def pairs_of(n):
@@ -121,7 +127,7 @@ def test_estimates_are_exact_for_texts_that_keep_all_their_features(documents):
     assert found[has_features].tolist() == (np.array(cosines) > 0.499999)[has_features].tolist()
 
 
-@pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
+@by_kernels_and_numpy
 def test_no_pairs_have_no_cosines_and_no_own_shares(kernels, monkeypatch):
     monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
     documents, none = [{1, 2}, {2, 3}], np.empty((0, 2), np.int64)
@@ -265,7 +271,7 @@ def test_a_family_counts_once_however_its_texts_are_split_into_parts(monkeypatch
     assert whole.tolist() == [2 * UNIT // (1 + max(n, 1)) for n in having]
 
 
-@pytest.mark.parametrize("kernels", [None, compiled.load_kernels()])
+@by_kernels_and_numpy
 def test_counters_stop_at_the_largest_number_they_hold(kernels, monkeypatch):
     monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
     documents = [{1, 2 + number} for number in range(400)]
@@ -273,6 +279,40 @@ def test_counters_stop_at_the_largest_number_they_hold(kernels, monkeypatch):
     made = Frequencies(sketched(documents), np.arange(400))
 
     assert made.weights(np.uint32([1]), 2).tolist() == [2 * UNIT // (2 + MOST_COUNTED - 2)]
+
+
+@by_kernels_and_numpy
+def test_only_the_counters_that_are_asked_for_count(kernels, monkeypatch):
+    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
+    sketches, counters = sketched([{number * 7919 for number in range(50)}]), new_counters()
+    count(counters, sketches)
+    (places,) = np.nonzero(counters)
+    first, end = places[10], places[40]
+
+    for begin, stop in ((0, first), (end, None), (first, end)):
+        own = new_counters().copy()
+        count(own, sketches, begin, stop)
+        expected = np.zeros_like(own)
+        expected[begin:stop] = counters[begin:stop]
+        assert (own == expected).all()
+
+
+@by_kernels_and_numpy
+def test_what_texts_share_and_keep_has_a_row_for_each_pair(kernels, monkeypatch):
+    monkeypatch.setattr(own_share, "loaded_kernels", lambda: kernels)
+
+    shared, kept = shared_and_kept(sketched([{1, 2, 3}, {2, 3}]), pairs_of(2), np.array([0]))
+
+    assert (shared.tolist(), kept.tolist()) == ([2], [[3, 2]])
+
+
+def test_parts_of_texts_have_about_as_many_values_as_are_taken_at_once(monkeypatch):
+    monkeypatch.setattr(own_share, "VALUES_AT_ONCE", 30)
+    sizes = np.array([10, 10, 10, 10, 45, 5, 0, 10])
+
+    found = parts_of_texts(sizes, np.array([7, 0, 1, 2, 3, 4, 6, 5]))
+
+    assert [part.tolist() for part in found] == [[7, 0, 1], [2, 3, 4], [6, 5]]
 
 
 def test_threads_that_count_apart_count_the_same(monkeypatch):
