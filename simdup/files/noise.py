@@ -97,7 +97,7 @@ def without_noise(
     """
     documents = made.documents
     kinds = [None if each.path in named else kind_of(each) for each in documents]
-    full = {each.text_digest for each, kind in zip(documents, kinds, strict=True) if kind is None}
+    full = _of_no_kind(documents, kinds)
     is_full = np.array([each.text_digest in full for each in documents], bool)
     if is_full.all():
         return made, IdentityOnly((), made.rows[:0])
@@ -110,6 +110,12 @@ def without_noise(
         made.rows[~is_full],
         _most_frequent_first(kinds[place] or "" for place in aside),
     )
+
+
+def _of_no_kind(documents: Iterable[Document], kinds: Iterable[str | None]) -> set[bytes]:
+    """The digests of the texts of documents that are of no kind."""
+    pairs = zip(documents, kinds, strict=True)
+    return {document.text_digest for document, kind in pairs if kind is None}
 
 
 def _most_frequent_first(kinds: Iterable[str]) -> tuple[tuple[str, int], ...]:

@@ -42,7 +42,7 @@ from simdup.storage.last_scan import keep_groups
 from simdup.text.noise import EDITION as NOISE_EDITION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -110,17 +110,22 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
         result = replace(_result(made, skipped, matches, perf_counter() - began), **searched)
         if store is not None:
             keep_groups(store, result.groups)
-        if not folders or not result.groups:
-            return result
-        from simdup.files.folders import folder_pairs  # noqa: PLC0415  slow to import
-
-        pairs = folder_pairs(result.groups, result.documents, result.skipped, folders)
-        return replace(result, folders=pairs)
+        return _with_folder_pairs(result, folders)
     except KeyboardInterrupt:
         part = _result(made, skipped, None, perf_counter() - began)
         raise InterruptedScan(replace(part, **searched)) from None
     finally:
         forget_archive()
+
+
+def _with_folder_pairs(result: ScanResult, roots: Sequence[str]) -> ScanResult:
+    """The result with the folders under these roots that have most of their files elsewhere."""
+    if not roots or not result.groups:
+        return result
+    from simdup.files.folders import folder_pairs  # noqa: PLC0415  slow to import
+
+    pairs = folder_pairs(result.groups, result.documents, result.skipped, roots)
+    return replace(result, folders=pairs)
 
 
 def _check(settings: Settings, filters: Filters, jobs: int | None, archives: bool) -> None:  # noqa: FBT001
