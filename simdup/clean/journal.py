@@ -374,7 +374,9 @@ def _history(lines: Iterable[bytes], path: str) -> History:
 def _event(line: bytes) -> object:
     """Return the object in a line. Raises WrongFieldError for a line that is not as written."""
     found = _LINE.fullmatch(line)
-    if found is None or int(found[1], 16) != crc32(found[2]):
+    if found is None:
+        raise WrongFieldError("`simdup clean --apply` writes no such line")
+    if int(found[1], 16) != crc32(found[2]):
         raise WrongFieldError("it is damaged")
     try:
         return json.loads(b"{" + found[2] + b"}")
