@@ -740,16 +740,22 @@ def test_an_excluded_pair_leads_no_text_to_a_group():
 
 def test_a_text_that_goes_with_a_near_copy_has_its_similarity_to_that(monkeypatch):
     texts = [text(), text(10), text(30)]
-    reaches = iter([60])
-    monkeypatch.setattr(rounds, "affordable_distance", lambda _, __, ___, want: next(reaches, want))
-    monkeypatch.setattr(match, "with_near_copies", lambda *_: np.array([0, 1, 1]))
 
-    found = matched(texts, Settings())
+    def found():
+        """The groups after a first search that is too narrow."""
+        reaches = iter([60])
+        monkeypatch.setattr(rounds, "affordable_distance", lambda *asked: next(reaches, asked[3]))
+        return matched(texts, Settings())
 
-    alike = simdup.exact_similarities(texts, [1, 0], [2, 2])
-    assert [group.tolist() for group in found.groups] == [[1, 2]]
-    assert found.similarities.tolist() == [1, alike[0]]
-    assert alike[0] != alike[1]
+    before = found()
+    monkeypatch.setattr(match, "with_near_copies", lambda *_: np.array([0, 1, 0]))
+    after = found()
+
+    to_second, to_first = simdup.exact_similarities(texts, [1, 0], [2, 2])
+    assert [group.tolist() for group in before.groups] == [[1, 0, 2]]
+    assert before.similarities[2] == to_second
+    assert [group.tolist() for group in after.groups] == [[0, 2]]
+    assert after.similarities.tolist() == [1, to_first]
 
 
 def test_equal_fingerprints_of_two_sides_are_paired_across():
