@@ -177,7 +177,7 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int
     pairs = _each_in_threads(neighbours, _bucketed(common_values(), buckets))
     for short, others, sizes in _each_in_threads(_split, _bucketed(pairs, buckets)):
         by_two.append(short)
-        long.append(Lists((others & _LOW).astype(np.uint32), sizes))
+        long.append(Lists(others.astype(np.uint32), sizes))
     entries = sum(len(part.texts) for part in by_value)
     return entries, _joined(by_value, by_two), _joined(long)
 
@@ -246,7 +246,7 @@ def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
         return Lists(texts, short), others, long
     sizes = _run_lengths(keys >> _HALF)
     is_short, is_long = (sizes > 1) & (sizes <= MOST_TOGETHER), sizes > MOST_TOGETHER
-    texts = (keys[np.repeat(is_short, sizes)] & _LOW).astype(np.uint32)
+    texts = keys[np.repeat(is_short, sizes)].astype(np.uint32)
     return Lists(texts, sizes[is_short]), keys[np.repeat(is_long, sizes)], sizes[is_long]
 
 
@@ -296,13 +296,14 @@ def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
     The first of the `references` is paired with texts that are none, and the first text that is
     none with references.
     """
-    begins = np.cumsum(lists.sizes) - lists.sizes
+    ends = np.cumsum(lists.sizes)
+    begins = ends - lists.sizes
     texts = lists.texts.astype(np.int64)
     first = np.repeat(texts[begins], lists.sizes)
-    if references and len(begins):
+    if references:
         is_reference = texts < references
         others = begins + np.add.reduceat(is_reference, begins, dtype=np.int64)
-        first_other = np.repeat(texts[np.minimum(others, len(texts) - 1)], lists.sizes)
+        first_other = np.repeat(texts[np.minimum(others, ends - 1)], lists.sizes)
         first = np.where(is_reference, first_other, first)
         # A list of one side only has no pairs.
         across = (first < references) != is_reference
@@ -335,7 +336,7 @@ def _sharing(
 
     firsts = range(0, n, some)
     taken = [firsts[at : at + threads()] for at in range(0, len(firsts), threads())]
-    for each in progress(taken, "search", n, lambda each: some * len(each)):
+    for each in progress(taken, "search", n, lambda each: min(some * len(each), n - each[0])):
         yield from in_threads(together, each)
 
 
@@ -401,7 +402,7 @@ def sharing_enough(
     lengths = _run_lengths(keys[order])
     begins = np.cumsum(lengths) - lengths
     pairs = _pairs(keys[order[begins]])
-    shared = np.add.reduceat(weights[order], begins) if len(begins) else begins
+    shared = np.add.reduceat(weights[order], begins)
     return pairs[shared >= needed[pairs].min(axis=1)]
 
 

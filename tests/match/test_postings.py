@@ -23,6 +23,7 @@ from simdup.match.postings import (
     VALUES_A_SHARED,
     texts_together,
 )
+from simdup.progress import silent
 
 KERNELS = compiled.load_kernels()
 
@@ -40,15 +41,14 @@ def method(request, monkeypatch):
 both_ways = pytest.mark.usefixtures("method")
 
 
-def together(documents, order=None, references=()):
+def together(documents, order=None, references=(), progress=silent):
     """The pairs and the crowded texts of documents that are sets of values."""
     sketches = of_each([np.array(sorted(each), np.uint32) for each in documents])
     n = len(documents)
     is_reference = np.isin(np.arange(n), list(references))
     order = np.arange(n) if order is None else np.array(order, np.int64)
-    return texts_together(
-        sketches, np.array(list(map(len, documents)), np.int64), order, is_reference
-    )
+    counts = np.array(list(map(len, documents)), np.int64)
+    return texts_together(sketches, counts, order, is_reference, progress)
 
 
 def pairs_of(found):
@@ -293,3 +293,80 @@ def test_kernels_and_numpy_make_equal_lists(seed, monkeypatch):
     assert all(map(len, by_kernels))
     for found, expected in zip(by_kernels, made(), strict=True):
         assert found.tolist() == expected.tolist()
+
+
+@pytest.fixture
+def one_list(monkeypatch):
+    """Two common values that follow each other are one list, and others make none."""
+    monkeypatch.setattr(postings, "NEIGHBOURS", 1)
+    monkeypatch.setattr(postings, "PAIRS_BELOW", np.uint64((1 << 64) - 1))
+
+
+def texts_with(common, n, size=20):
+    """So many texts of `size` values: these, and others that no other text has."""
+    own = [1000 * (1000 * common[0] + i + 1) for i in range(n)]
+    return [{*common, *range(first, first + size - len(common))} for first in own]
+
+
+@both_ways
+@pytest.mark.usefixtures("one_list")
+@pytest.mark.parametrize(
+    ("common", "first", "others", "is_found"),
+    [
+        ([1, 2], 20, 20, True),
+        ([1, 2], 20, 40, True),
+        ([1, 2], 40, 20, True),
+        ([1, 2], 40, 40, False),
+        ([1, 2, 3], 40, 40, True),
+    ],
+)
+def test_members_of_a_crowd_share_two_values_for_each_long_list(common, first, others, is_found):
+    crowd = [*texts_with(common, 1, first), *texts_with(common, 30, others)[1:]]
+
+    found = pairs_of(together(crowd))
+
+    assert found == ({(0, other) for other in range(1, 30)} if is_found else set())
+
+
+@both_ways
+@pytest.mark.usefixtures("one_list")
+@pytest.mark.parametrize("references", [1, 2, 29, 30])
+def test_references_of_a_crowd_are_paired_with_its_first_other_text(references):
+    found = together(texts_with([1, 2], 30), references=range(references))
+
+    others = range(references, 30)
+    across = [(other, 0) for other in others]
+    across += [(other, reference) for other in others[:1] for reference in range(1, references)]
+    assert sorted(map(tuple, found.pairs.tolist())) == sorted(across)
+
+
+@both_ways
+@pytest.mark.usefixtures("one_list")
+def test_crowds_of_one_side_each_have_no_pairs():
+    crowds = [each for value in range(0, 12, 2) for each in texts_with([value, value + 1], 20)]
+    references = [i for i in range(len(crowds)) if i // 20 % 2]
+
+    found = together(crowds, references=references)
+
+    assert not len(found.pairs)
+    assert not len(found.crowded)
+
+
+@both_ways
+def test_progress_comes_to_its_total(monkeypatch):
+    monkeypatch.setattr(postings, "threads", lambda: 3)
+    monkeypatch.setattr(postings, "TEXTS_AT_ONCE", 4)
+    monkeypatch.setattr(postings, "COUNTED_AT_ONCE", 4)
+    done, totals = Counter(), {}
+
+    def progress(items, label, total, amount):
+        totals[label] = total
+        for item in items:
+            done[label] += amount(item)
+            yield item
+
+    documents = random_documents(1, n=22)
+    together(documents, progress=progress)
+
+    assert totals == {"list": sum(map(len, documents)), "search": 22}
+    assert dict(done) == totals
