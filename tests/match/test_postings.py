@@ -21,6 +21,9 @@ from simdup.match.postings import (
     MOST_SHARED,
     MOST_TOGETHER,
     VALUES_A_SHARED,
+    depths_of,
+    listed_values,
+    needed_of,
     texts_together,
 )
 from simdup.progress import silent
@@ -268,6 +271,10 @@ def keys_of(high, low):
     return (np.uint64(high) << np.uint64(32)) | np.uint64(low)
 
 
+def halves(keys):
+    return np.column_stack((keys >> np.uint64(32), keys.astype(np.uint32))).tolist()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_kernels_and_numpy_make_equal_lists(seed, monkeypatch):
     if compiled.load_kernels() is None:
@@ -295,6 +302,60 @@ def test_kernels_and_numpy_make_equal_lists(seed, monkeypatch):
         assert found.tolist() == expected.tolist()
 
 
+def test_a_text_halves_its_values_each_time_that_its_features_double():
+    counts = np.array([0, 95, 96, 191, 192, 96 << 31, 96 << 40])
+
+    # A value has 32 bits.
+    assert depths_of(counts).tolist() == [0, 0, 1, 1, 2, 32, 32]
+
+
+def test_a_text_needs_some_of_the_values_that_it_is_listed_under(monkeypatch):
+    monkeypatch.setattr(postings, "MOST_SHARED", 10)
+    listed = {0: 0, 35: 35, 36: 36, 95: 95, 96: 48, 191: 95, 192: 48}
+
+    found = needed_of(np.array(list(listed)))
+
+    assert found.tolist() == [max(each // VALUES_A_SHARED, 2) for each in listed.values()]
+
+
+@both_ways
+def test_a_text_is_listed_under_values_up_to_its_limit():
+    values = [0, (1 << 30) - 1, 1 << 30, (1 << 31) - 1, 1 << 31, (1 << 32) - 1]
+    sketches = of_each([np.array(values, np.uint32)] * 3)
+
+    (keys,) = listed_values(sketches, np.array([0, 1, 2]))
+
+    expected = [[value, text] for text, most in enumerate([6, 4, 2]) for value in values[:most]]
+    assert halves(keys) == expected
+
+
+@both_ways
+def test_a_text_of_few_values_has_pairs_of_values_further_apart(monkeypatch):
+    monkeypatch.setattr(postings, "NEIGHBOURS", 3)
+    monkeypatch.setattr(postings, "PAIRED", 20)
+    monkeypatch.setattr(postings, "PAIRS_BELOW", np.uint64((1 << 64) - 1))
+    furthest = {1: 1, 5: 3, 6: 3, 7: 2, 10: 2, 11: 1, 30: 1}
+    texts = np.repeat(np.arange(len(furthest)), list(furthest))
+
+    found = postings.neighbours(keys_of(texts, np.arange(len(texts))))
+
+    pairs = [
+        sum(values - apart for apart in range(1, most + 1)) for values, most in furthest.items()
+    ]
+    assert np.bincount([text for _, text in halves(found)]).tolist() == pairs
+
+
+@both_ways
+def test_pairs_of_values_are_listed_if_their_hash_is_below_the_limit(monkeypatch):
+    keys = keys_of(0, np.arange(30))
+    monkeypatch.setattr(postings, "PAIRS_BELOW", np.uint64((1 << 64) - 1))
+    every = sorted(postings.neighbours(keys.copy()).tolist())
+
+    monkeypatch.setattr(postings, "PAIRS_BELOW", np.uint64(every[10]))
+
+    assert sorted(postings.neighbours(keys).tolist()) == every[:10]
+
+
 @pytest.fixture
 def one_list(monkeypatch):
     """Two common values that follow each other are one list, and others make none."""
@@ -306,6 +367,23 @@ def texts_with(common, n, size=20):
     """So many texts of `size` values: these, and others that no other text has."""
     own = [1000 * (1000 * common[0] + i + 1) for i in range(n)]
     return [{*common, *range(first, first + size - len(common))} for first in own]
+
+
+@both_ways
+@pytest.mark.usefixtures("one_list")
+def test_a_pair_of_common_values_counts_for_two():
+    fillers = [*texts_with([1], MOST_TOGETHER), *texts_with([2], MOST_TOGETHER)]
+    documents = [*fillers, {1, 2, 3}, {1, 2, 4}]
+
+    assert pairs_of(together(documents)) == {(len(fillers), len(fillers) + 1)}
+
+
+@both_ways
+def test_the_text_that_needs_less_says_what_a_pair_must_share():
+    long = set(range(100, 100 + VALUES_A_SHARED * MOST_SHARED))
+    documents = [{100, 101, 1}, long, long ^ set(range(102, 1000))]
+
+    assert pairs_of(together(documents)) == {(0, 1), (0, 2)}
 
 
 @both_ways
@@ -350,6 +428,28 @@ def test_crowds_of_one_side_each_have_no_pairs():
 
     assert not len(found.pairs)
     assert not len(found.crowded)
+
+
+@both_ways
+def test_partners_are_counted_for_one_text_at_a_time(monkeypatch):
+    documents = random_documents(3, n=30)
+    expected = together(documents)
+
+    monkeypatch.setattr(postings, "threads", lambda: 1)
+    monkeypatch.setattr(postings, "TEXTS_AT_ONCE", 1)
+    monkeypatch.setattr(postings, "COUNTED_AT_ONCE", 1)
+
+    assert len(expected.pairs)
+    assert together(documents).pairs.tolist() == expected.pairs.tolist()
+
+
+def test_numbers_of_texts_are_counted_from_the_first_of_those_at_once():
+    texts = np.array([0, 1, 2, 1 << 16, (1 << 16) + 1, (1 << 16) + 2, 1, 1 << 20], np.uint32)
+
+    places, numbers = postings._entries_of(texts, 1, 1 << 16)  # noqa: SLF001
+
+    assert places.tolist() == [1, 2, 3, 6]
+    assert numbers.tolist() == [0, 1, (1 << 16) - 1, 0]
 
 
 @both_ways
