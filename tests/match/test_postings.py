@@ -454,7 +454,7 @@ def test_numbers_of_texts_are_counted_from_the_first_of_those_at_once():
 
 @both_ways
 def test_progress_comes_to_its_total(monkeypatch):
-    monkeypatch.setattr(postings, "threads", lambda: 3)
+    monkeypatch.setattr(postings, "threads", lambda: 5)
     monkeypatch.setattr(postings, "TEXTS_AT_ONCE", 4)
     monkeypatch.setattr(postings, "COUNTED_AT_ONCE", 4)
     done, totals = Counter(), {}
