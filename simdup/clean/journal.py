@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 #: Raised when a line means something else than before.
 VERSION = 1
 
+_LINE_BEGINS = b'{"crc": "'
 _LINE = re.compile(rb'\{"crc": "([0-9a-f]{8})", (.*)\}\n', re.DOTALL)
 
 
@@ -373,10 +374,10 @@ def _history(lines: Iterable[bytes], path: str) -> History:
 
 def _event(line: bytes) -> object:
     """Return the object in a line. Raises WrongFieldError for a line that is not as written."""
-    found = _LINE.fullmatch(line)
-    if found is None:
+    if not line.startswith(_LINE_BEGINS):
         raise WrongFieldError("`simdup clean --apply` writes no such line")
-    if int(found[1], 16) != crc32(found[2]):
+    found = _LINE.fullmatch(line)
+    if found is None or int(found[1], 16) != crc32(found[2]):
         raise WrongFieldError("it is damaged")
     try:
         return json.loads(b"{" + found[2] + b"}")

@@ -634,14 +634,14 @@ def test_own_shares_are_those_of_the_first_search():
 
 def test_siblings_that_several_rounds_met_are_told_once_in_order():
     engine = engine_of([text(seed=seed) for seed in range(4)], Settings())
-    first = [[2, 3, 0.5, 0.1], [0, 3, 0.6, 0.2], [0, 1, 0.7, 0.3]]
+    first = [[2, 3, 0.5, 0.1], [0, 3, 0.6, 0.2], [0, 1, 0.7, 0.3], [1, 2, 0.9, 0.5]]
     engine.siblings += [np.array(first), np.array([[0, 2, 0.8, 0.4], *first[1:]])]
 
     found = engine.groups().siblings
 
-    assert found.pairs.tolist() == [[0, 1], [0, 2], [0, 3], [2, 3]]
-    assert found.similarities.tolist() == [0.7, 0.8, 0.6, 0.5]
-    assert found.own_shares.tolist() == [0.3, 0.4, 0.2, 0.1]
+    assert found.pairs.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]
+    assert found.similarities.tolist() == [0.7, 0.8, 0.6, 0.9, 0.5]
+    assert found.own_shares.tolist() == [0.3, 0.4, 0.2, 0.5, 0.1]
 
 
 def test_neither_members_of_one_group_nor_excluded_pairs_are_siblings():
@@ -704,12 +704,12 @@ def test_the_pairs_of_a_sample_are_compared_once():
     engine = engine_of(texts, Settings(), is_sketched=False)
     engine.sample = Asked()
 
-    for _ in range(2):
-        engine.leaders(engine.every_text(), np.array([[0, 1]]))
+    first, second = (engine.leaders(engine.every_text(), np.array([[0, 1]])) for _ in range(2))
 
     pairs = [[0, 1], [0, 2]]
     alike = simdup.exact_similarities(texts, *zip(*pairs, strict=True)).tolist()
     assert engine.sample.noted == [(pairs, alike)]
+    assert first.similarity[1] == second.similarity[1] == alike[0] != alike[1]
 
 
 def test_the_shorter_of_two_texts_says_how_alike_they_must_be():

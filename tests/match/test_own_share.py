@@ -289,7 +289,7 @@ def test_only_the_counters_that_are_asked_for_count(kernels, monkeypatch):
     (places,) = np.nonzero(counters)
     first, end = places[10], places[40]
 
-    for begin, stop in ((0, first), (end, None), (first, end)):
+    for begin, stop in ((0, first), (end, None), (first, end), (first, end + 1)):
         own = new_counters().copy()
         count(own, sketches, begin, stop)
         expected = np.zeros_like(own)
