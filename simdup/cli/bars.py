@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from threading import Event, Thread
+from threading import Event, Thread, current_thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm import tqdm
@@ -79,7 +79,8 @@ class _Bar(tqdm):  # type: ignore[type-arg]
         """Take the bar off the screen, and return when nothing can draw it any more."""
         self._closed.set()
         super().close()
-        if self._clock.is_alive():
+        # The thread may be the last that holds the bar, and close it when Python deletes it.
+        if self._clock.is_alive() and self._clock is not current_thread():
             self._clock.join(2 * TICK_S)
         _open.discard(self)
 

@@ -158,6 +158,24 @@ def test_nothing_draws_a_bar_that_is_closed(screen, monkeypatch):
     assert left_on(screen.getvalue()) == ["over"]
 
 
+def test_a_bar_may_be_closed_by_the_thread_that_draws_it(screen, monkeypatch):
+    monkeypatch.setattr(bars, "TICK_S", 0.001)
+    before, closed = threading.active_count(), []
+
+    def refresh(bar, *_, **__):
+        if threading.current_thread() is not threading.main_thread():
+            bar.close()
+            closed.append(bar)
+
+    monkeypatch.setattr(bars._Bar, "refresh", refresh)  # noqa: SLF001
+    drawn = iter(terminal.progress(quiet=False)("ab", "read", 2))
+    next(drawn)
+
+    until(lambda: threading.active_count() == before)
+    assert len(closed) == 1
+    assert left_on(screen.getvalue()) == []
+
+
 def test_a_bar_needs_no_thread(screen, monkeypatch):
     def start(_):
         raise RuntimeError("can't start new thread")
