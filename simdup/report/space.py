@@ -37,12 +37,16 @@ class Repeated(NamedTuple):
 
 def repeated(groups: Iterable[Group]) -> Repeated:
     """What repeats in these groups if one file of each group stays, and so do all references."""
-    kinds = zip(*(_in_group(group) for group in groups), strict=True)
-    return Repeated(*map(_together, kinds))
+    found = [_in_group(group) for group in groups]
+    return Repeated(
+        _together([each.identical for each in found]),
+        _together([each.text for each in found]),
+        _together([each.near for each in found]),
+    )
 
 
 def _together(piles: Sequence[Pile]) -> Pile:
-    """All files of some piles as one."""
+    """All files of some piles as one pile."""
     return Pile(sum(each.files for each in piles), sum(each.bytes for each in piles))
 
 
