@@ -61,7 +61,7 @@ spark: $(SPARK)/installed ## run the tests of Spark on two cores; without Java 1
 	.ci/java
 	$(SPARK)/bin/python -m pytest -n 2 tests/spark simdup/spark
 
-quick: lint types ## style, types and the fast tests: a minute at most, for every commit
+quick: lint types ## style, types and the fast tests: about a minute, for every commit
 	$(BIN)/python -m pytest -q -m "not slow" --hypothesis-profile=quick
 
 lint: $(VENV)/developing ## check style
