@@ -223,6 +223,12 @@ def _new_folder(tmp_path_factory):
 
 
 @pytest.fixture
+def matched_again(monkeypatch):
+    """Let scans match texts even if the store has the result of an earlier scan."""
+    monkeypatch.setattr("simdup.storage.cached.RecipeCache.result", lambda *_: None)
+
+
+@pytest.fixture
 def tmp_path(request, _new_folder):
     """An empty folder of the test's own."""
     return _new_folder(re.sub(r"\W", "_", request.node.name))

@@ -23,6 +23,7 @@ from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, members_of
 from simdup.match.match import match, similarities_of
+from simdup.match.results import result_as_bytes, result_from, result_key
 from simdup.records import Candidates, Document, Group, Kind, Member, Part, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
@@ -92,9 +93,8 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     pairs = [pair for pair in ignored if pair[0] != pair[1]]
     texts = distinct_texts(_items(made, pairs), settings.recipe.bits)
     reread = _RereadDocuments(documents, texts, settings)
-    known = None if cache is None else _StoredSimilarities(cache, reread.changed)
     exclusions = _exclusions(documents, texts, pairs)
-    matched = match(texts, settings, reread, progress, cache=known, exclusions=exclusions)
+    matched = _matched(texts, settings, reread, progress, cache, exclusions)
     parts = _parts(made, texts, matched, settings, reread, progress, exclusions)
     gone = {skipped.path for skipped in reread.changed}
     are_references = any(each.source.is_reference for each in chain(every, without_text))
@@ -121,6 +121,29 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
         identity_only.kinds,
         parts,
     )
+
+
+def _matched(  # noqa: PLR0913, PLR0917  (what `match` asks for)
+    texts: Texts,
+    settings: Settings,
+    reread: _RereadDocuments,
+    progress: Progress,
+    cache: RecipeCache | None,
+    exclusions: Exclusions,
+) -> TextGroups:
+    """What `match` finds; the cache knows it if an earlier scan met these very texts."""
+    if cache is None:
+        return match(texts, settings, reread, progress, exclusions=exclusions)
+    key = result_key(texts, settings, exclusions)
+    # Parts are found by the own shares of all texts, which no result has.
+    known = cache.result(key) if settings.parts is None else None
+    if known is not None:
+        return result_from(known)
+    similarities = _StoredSimilarities(cache, reread.changed)
+    found = match(texts, settings, reread, progress, cache=similarities, exclusions=exclusions)
+    if not reread.changed:
+        cache.keep_result(key, result_as_bytes(found))
+    return found
 
 
 def _with_versions(

@@ -1,4 +1,4 @@
-"""What a store knows for one recipe: fingerprints of files, similarities of pairs.
+"""What a store knows for one recipe: fingerprints of files, similarities of pairs, and results.
 
 A file that changed just before the scan is not kept, since its times would not show the next
 change. Entries are dropped when their file is gone. Every entry carries a checksum, because
@@ -36,6 +36,9 @@ Recalled: TypeAlias = "tuple[Source, Outcome | None, bytes | None, bytes]"
 
 # Pairs looked up at once.
 KEYS_AT_ONCE = 1 << 14
+
+#: Bytes of all results that a store keeps; the newest stay.
+MOST_OF_RESULTS = 1 << 26
 
 # In place of a record and its checksum.
 _NOTHING: tuple[bytes, int | None] = b"", None
@@ -185,6 +188,35 @@ class RecipeCache:
         rows = zip(*(each.tolist() for each in columns), repeat(self.store.today))
         with self.store.writing():
             self.store.execute_many("INSERT OR REPLACE INTO similarities VALUES (?, ?, ?, ?)", rows)
+
+    def result(self, key: bytes) -> bytes | None:
+        """Return what was found and kept with a key; None if that is unknown."""
+        key = self._result_key(key)
+        found = self.store.execute(
+            "SELECT entry, checksum FROM results WHERE key = ? AND typeof(entry) = 'blob'", key
+        )
+        return next((data for data, sum_ in found if crc32(data, crc32(key)) == sum_), None)
+
+    def keep_result(self, key: bytes, data: bytes) -> None:
+        """Keep what was found, with its key, and forget the oldest of what is too much."""
+        if len(data) > MOST_OF_RESULTS:
+            return
+        key = self._result_key(key)
+        with self.store.writing():
+            self.store.execute(
+                "INSERT OR REPLACE INTO results (key, entry, checksum, made) VALUES (?, ?, ?, ?)",
+                *(key, data, crc32(data, crc32(key)), self.store.today),
+            )
+            self.store.execute(
+                "DELETE FROM results WHERE number IN (SELECT number FROM (SELECT number,"
+                " sum(length(entry)) OVER (ORDER BY number DESC) AS size FROM results)"
+                " WHERE size > ?)",
+                MOST_OF_RESULTS,
+            )
+
+    def _result_key(self, key: bytes) -> bytes:
+        """The key for this recipe only."""
+        return blake2b(key, digest_size=16, key=self.salt.tobytes()).digest()
 
     def _keys(self, left: Digests, right: Digests) -> tuple[NDArray[np.int64], Digests]:
         """Return 128 bits for each pair, in either order: a key, and a seed for its checksum."""

@@ -1,5 +1,6 @@
-"""What earlier scans found out, in one SQLite file: fingerprints of files, similarities of pairs.
+"""What earlier scans found out, in one SQLite file.
 
+Fingerprints of files, similarities of pairs, and what matching found.
 A file is known by the bytes of its path, its inode, its size and both times of change, under
 the key of a recipe. If anything goes wrong with the store, simdup warns once and works without
 it from then on: that costs time, and never changes an answer.
@@ -31,6 +32,9 @@ CREATE TABLE IF NOT EXISTS files (
 CREATE TABLE IF NOT EXISTS similarities (
     key INTEGER PRIMARY KEY, value INTEGER, checksum INTEGER, made INTEGER
 );
+CREATE TABLE IF NOT EXISTS results (
+    number INTEGER PRIMARY KEY, key BLOB UNIQUE, entry BLOB, checksum INTEGER, made INTEGER
+);
 CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, entry TEXT, checksum INTEGER);
 """
@@ -61,6 +65,8 @@ class Info(NamedTuple):
     files: int
     folders: int
     similarities: int
+    results: int
+    """Scans of which it is known what matching found."""
     recipes: tuple[tuple[str, int], ...]
     """The key of each recipe, and the number of its files."""
     asked: int
@@ -127,16 +133,17 @@ class Store(Database):
         """Count what is in the store, and what the last scan found there."""
         counts = [
             self.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
-            for table in ("files", "folders", "similarities")
+            for table in ("files", "folders", "similarities", "results")
         ]
-        files, folders, similarities = (rows[0][0] if rows else 0 for rows in counts)
+        files, folders, similarities, results = (rows[0][0] if rows else 0 for rows in counts)
         recipes = self.execute(
             "SELECT key, count(*) FROM recipes JOIN files ON recipe = id"
             " WHERE typeof(key) = 'text' GROUP BY id ORDER BY id"
         )
         last = dict(self.execute("SELECT name, value FROM scans WHERE typeof(value) = 'integer'"))
         size, asked, known = size_of(self.path), last.get("asked", 0), last.get("known", 0)
-        return Info(self.path, size, files, folders, similarities, tuple(recipes), asked, known)
+        contents = files, folders, similarities, results
+        return Info(self.path, size, *contents, tuple(recipes), asked, known)
 
     def clear(self, days: int | None = None) -> None:
         """Forget everything, or what no scan has used for so many days."""
@@ -149,7 +156,8 @@ class Store(Database):
                     before,
                 )
                 self.execute(f"DELETE FROM {table} WHERE used < ?", before)  # noqa: S608
-            self.execute("DELETE FROM similarities WHERE made < ?", before)
+            for table in ("similarities", "results"):
+                self.execute(f"DELETE FROM {table} WHERE made < ?", before)  # noqa: S608
             if days is None:
                 self.execute("DELETE FROM scans")
                 self.execute("DELETE FROM groups")

@@ -169,7 +169,7 @@ def test_groups_are_the_same_with_parts_and_without(labels):
     assert with_parts.patterns == without.patterns
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("settled", "matched_again")
 def test_only_long_files_are_read_again_when_parts_are_first_asked_for(book, tmp_path, monkeypatch):
     with closing(Store(tmp_path / "store", pytest.fail)) as store:
         scan(book, store=store)

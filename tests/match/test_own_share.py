@@ -447,6 +447,7 @@ def test_a_text_of_a_form_is_a_near_duplicate_where_the_form_is_not_known(forms)
     assert names(result) == {frozenset({"0.txt", "1.txt"})}
 
 
+@pytest.mark.usefixtures("matched_again")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_groups_do_not_depend_on_order_processes_or_the_store(forms, tmp_path, jobs):
     files = sorted(forms.iterdir())
@@ -472,6 +473,7 @@ def test_kernels_change_nothing(forms, monkeypatch):
     assert names(scan(forms)) == names(compared) == VERSIONS
 
 
+@pytest.mark.usefixtures("matched_again")
 def test_a_rescan_reads_no_file_again(forms, tmp_path, monkeypatch):
     with_store = Store(tmp_path / "store.sqlite3", pytest.fail)
     number = len([*forms.iterdir()])

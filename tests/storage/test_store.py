@@ -32,6 +32,7 @@ from hypothesis.stateful import (
 )
 
 from simdup.errors import InputError
+from simdup.files import group_files
 from simdup.files.fingerprint import fingerprint_sources
 from simdup.files.scan import scan
 from simdup.files.walk import DEFAULTS, Filters
@@ -359,6 +360,73 @@ def test_similarities_are_those_of_a_dictionary(tmp_path_factory, kept):
         assert cache.similarities(right, left).tolist() == list(kept.values())
 
 
+def results(place, key="recipe"):
+    """Keep and recall results by the numbers of their keys, in a store that is opened each time."""
+
+    def keep(number, data):
+        with opened(place) as store:
+            RecipeCache(store, key, WIDTH).keep_result(bytes([number]) * 16, data)
+
+    def recall(*numbers):
+        with opened(place) as store:
+            cache = RecipeCache(store, key, WIDTH)
+            return [cache.result(bytes([number]) * 16) for number in numbers]
+
+    return keep, recall
+
+
+def test_a_result_is_recalled_by_its_key_and_recipe_only(place):
+    keep, recall = results(place)
+    keep(1, b"one")
+    keep(2, b"")
+
+    assert recall(1, 2, 3) == [b"one", b"", None]
+    assert results(place, "other")[1](1) == [None]
+    keep(1, b"new")
+    assert recall(1) == [b"new"]
+
+
+def test_the_newest_results_stay_up_to_a_size_in_all(place, monkeypatch):
+    monkeypatch.setattr(cached, "MOST_OF_RESULTS", 10)
+    keep, recall = results(place)
+    for number, size in enumerate([2, 5, 3, 2]):
+        keep(number, bytes(size))
+    assert recall(*range(4)) == [None, bytes(5), bytes(3), bytes(2)]
+
+    keep(4, bytes(11))
+    assert recall(*range(5)) == [None, bytes(5), bytes(3), bytes(2), None]
+    keep(1, bytes(6))  # kept anew, so it is the newest
+    keep(5, bytes(1))
+    assert recall(*range(6)) == [None, bytes(6), None, bytes(2), None, bytes(1)]
+    keep(6, bytes(10))
+    assert recall(*range(7)) == [None] * 6 + [bytes(10)]
+
+
+def test_no_flipped_bit_of_a_result_is_believed(place):
+    keep, recall = results(place)
+    keep(1, b"found")
+    ((entry, checksum),) = changed_by_sql(place, "SELECT entry, checksum FROM results")
+
+    for bit in range(8 * len(entry)):
+        flipped = bytearray(entry)
+        flipped[bit // 8] ^= 1 << bit % 8
+        changed_by_sql(place, "UPDATE results SET entry = ?", bytes(flipped))
+        assert recall(1) == [None]
+    for bit in range(32):
+        sql = "UPDATE results SET entry = ?, checksum = ?"
+        changed_by_sql(place, sql, entry, checksum ^ 1 << bit)
+        assert recall(1) == [None]
+
+
+def test_a_result_in_the_place_of_another_is_not_believed(place):
+    keep, recall = results(place)
+    keep(1, b"one")
+    keep(2, b"two")
+    changed_by_sql(place, "UPDATE results SET entry = (SELECT entry FROM results WHERE number = 1)")
+
+    assert recall(1, 2) == [b"one", None]
+
+
 def test_pairs_beyond_one_lookup_are_all_recalled(place, monkeypatch):
     monkeypatch.setattr(cached, "KEYS_AT_ONCE", 7)
     left, values = digests(*range(100)), np.linspace(0, 1, 100)
@@ -583,6 +651,7 @@ def test_info_counts_what_is_there(place, tree):
     assert info.bytes >= place.stat().st_size > 0
     assert (info.asked, info.known) == (10, 0)
     assert info.similarities > 0
+    assert info.results == 1
     ((key, files),) = info.recipes
     assert json.loads(key).keys() == {"recipe", "sketches", "noise", "reader", "documents"}
     assert files == 10
@@ -601,14 +670,15 @@ def test_a_new_store_is_empty(place):
     with opened(place) as store:
         info = store.info()
 
-    assert info == info._replace(files=0, folders=0, similarities=0, recipes=(), asked=0, known=0)
+    empty = info._replace(files=0, folders=0, similarities=0, results=0, recipes=())
+    assert info == empty._replace(asked=0, known=0)
 
 
 def emptied(place):
     return [
         changed_by_sql(place, f"SELECT count(*) FROM {table}")[0][0]
-        for table in ("files", "folders", "similarities", "recipes", "scans")
-    ] == [0] * 5
+        for table in ("files", "folders", "similarities", "results", "recipes", "scans", "groups")
+    ] == [0] * 7
 
 
 def test_clear_forgets_everything_and_shrinks_the_file(place, write):
@@ -648,7 +718,11 @@ def test_clear_forgets_what_was_kept_while_the_clock_was_ahead(place, tree):
     assert emptied(place)
 
 
-AGE = ("UPDATE folders SET used = used - ?", "UPDATE similarities SET made = made - ?")
+AGE = (
+    "UPDATE folders SET used = used - ?",
+    "UPDATE similarities SET made = made - ?",
+    "UPDATE results SET made = made - ?",
+)
 
 
 def test_clear_forgets_records_unused_for_some_days(place, tree, write):
@@ -660,12 +734,12 @@ def test_clear_forgets_records_unused_for_some_days(place, tree, write):
 
     with opened(place) as store:
         store.clear(30)
-        assert store.info().files == 11
+        assert (store.info().files, store.info().results) == (11, 2)
 
         store.clear(29)
         info = store.info()
 
-    assert (info.files, info.folders, info.similarities) == (1, 1, 0)
+    assert (info.files, info.folders, info.similarities, info.results) == (1, 1, 0, 1)
     assert scanned(place, "new").stats.from_store == 1
 
 
@@ -765,12 +839,15 @@ def test_no_flipped_bit_of_a_similarity_is_believed(place, column):
         *("files.record", "files.name", "folders.path", "recipes.key", "scans.value", "scans.name"),
         *("similarities.value", "similarities.checksum", "similarities.made"),
         *("files.checksum", "folders.used", "recipes.used"),
+        *("results.key", "results.entry", "results.checksum", "results.made"),
     ],
 )
 def test_a_value_of_a_wrong_type_changes_no_answer(place, tree, column, value):
     """A flipped bit in the header of a row does this."""
     expected = scanned(place, tree)
     table, name = column.split(".")
+    if table != "results":
+        changed_by_sql(place, "DELETE FROM results")  # so that texts are matched again
     with suppress(sqlite3.IntegrityError):
         changed_by_sql(place, f"UPDATE OR IGNORE {table} SET {name} = {value}")
 
@@ -829,12 +906,14 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=str)
-@pytest.mark.parametrize("is_filled", [False, True])
-def test_a_store_may_fail_at_any_statement(place, tree, is_filled, error):
+@pytest.mark.parametrize("filled", ["", "files, similarities", "files, similarities, results"])
+def test_a_store_may_fail_at_any_statement(place, tree, filled, error):
     """There is one warning, and the answer is that of a scan without a store."""
     expected = scan([tree])
-    if is_filled:
+    if is_filled := bool(filled):
         scanned(place, tree)
+        if "results" not in filled:
+            changed_by_sql(place, "DELETE FROM results")
     data = place.read_bytes() if is_filled else b""
     for left in count():
         for each in place.parent.iterdir():
@@ -1246,6 +1325,7 @@ def test_another_dictionary_of_the_same_name_reads_every_file(place, tree, write
     assert scanned(place, tree, **chosen).stats.from_store == 0
 
 
+@pytest.mark.usefixtures("matched_again")
 @pytest.mark.parametrize("are_files", [False, True])
 def test_an_unchanged_tree_is_verified_without_opening_a_file(place, tree, untouchable, are_files):
     paths = [str(each) for each in Path("in").rglob("*") if each.is_file()] if are_files else [tree]
@@ -1257,6 +1337,79 @@ def test_an_unchanged_tree_is_verified_without_opening_a_file(place, tree, untou
     assert second.settings.verified
     assert second.groups == first.groups != ()
     assert second.stats.from_store == 10
+
+
+@pytest.fixture
+def matchings(monkeypatch):
+    """Return the list of the texts of each matching, which grows from scan to scan."""
+    made, real = [], group_files.match
+
+    def noting(texts, *arguments, **options):
+        made.append(len(texts))
+        return real(texts, *arguments, **options)
+
+    monkeypatch.setattr(group_files, "match", noting)
+    return made
+
+
+def test_texts_that_are_met_again_are_not_matched_again(place, tree, write, matchings):
+    first, again = scanned(place, tree), scanned(place, tree)
+    assert matchings == [7]
+    assert (again.groups, again.candidates) == (first.groups, first.candidates)
+
+    write("in/deep/deeper/none", b"")
+    assert scanned(place, tree).groups == first.groups
+    assert matchings == [7]
+    write("in/new", "a text unlike all the others")
+    assert scanned(place, tree).groups == first.groups
+    assert matchings == [7, 8]
+    Path("in/new").unlink()
+    assert scanned(place, tree).groups == first.groups
+    assert matchings == [7, 8]
+
+
+@pytest.mark.parametrize("chosen", CHOICES.values(), ids=CHOICES)
+def test_each_choice_has_a_result_of_its_own(place, tree, matchings, chosen):
+    scanned(place, tree)
+    expected = scan([tree], Settings(**chosen))
+    matchings.clear()
+
+    for _ in range(2):
+        result = scanned(place, tree, **chosen)
+
+        assert (result.groups, result.candidates) == (expected.groups, expected.candidates)
+    assert len(matchings) == (Settings(**chosen) != Settings())
+
+
+def test_ignored_pairs_and_references_have_results_of_their_own(place, tree, matchings):
+    first = scanned(place, tree)
+    two = [each.document.text_digest for each in first.groups[0].members[:2]]
+    chosen = [{"ignored": [two]}, {"against": ["in/deep"]}]
+    expected = [scan([tree], **each) for each in chosen]
+    matchings.clear()
+
+    for _ in range(2):
+        for options, plain in zip(chosen, expected, strict=True):
+            with opened(place) as store:
+                result = scan([tree], store=store, **options)
+            assert (result.groups, result.stats.ignored) == (plain.groups, plain.stats.ignored)
+    assert len(matchings) == 2
+    assert expected[0].stats.ignored == 1
+
+
+def test_nothing_is_kept_of_a_matching_that_met_a_changed_file(place, tree, write, monkeypatch):
+    for module in (cached, entries):
+        monkeypatch.setattr(module, "status", lambda source: f"{source.size:<32}".encode())
+    scanned(place, tree)
+    for table in ("similarities", "results"):
+        changed_by_sql(place, f"DELETE FROM {table}")
+    write("in/e0", Path("in/e0").read_text("utf-8")[::-1])
+    os.utime("in/e0", ns=(1, 1))
+
+    assert Reason.CHANGED in {each.reason for each in scanned(place, tree).skipped}
+
+    with opened(place) as store:
+        assert store.info().results == 0
 
 
 def test_a_new_file_is_the_only_one_that_is_fingerprinted(place, tree, write, monkeypatch):
@@ -1283,7 +1436,8 @@ def test_a_change_that_keeps_size_and_times_is_seen_when_the_file_is_compared(
     status, text = Path("in/e0").stat(), Path("in/e0").read_text("utf-8")
     write("in/e0", text[::-1])
     os.utime("in/e0", ns=(status.st_atime_ns, status.st_mtime_ns))
-    changed_by_sql(place, "DELETE FROM similarities")
+    for table in ("similarities", "results"):
+        changed_by_sql(place, f"DELETE FROM {table}")
 
     result = scanned(place, tree)
 
