@@ -35,23 +35,21 @@ def result_key(texts: Texts, settings: Settings, exclusions: Exclusions) -> byte
     """
     decided_by = (
         *(settings.recipe.key(), settings.similarity, settings.k, settings.verified),
-        *(settings.linkage, settings.own_share, texts.sketches is not None),
+        *(settings.linkage, settings.own_share, *texts.wide.shape),
     )
     digest = blake2b(code_digest(), digest_size=16)
     digest.update(json.dumps(decided_by).encode())
     by_text = (texts.rank, texts.sizes, texts.wide, texts.counts, texts.digests, texts.content)
     for array in (*by_text, texts.is_reference, *exclusions.entries):
-        digest.update(repr((array.shape, array.dtype.str)).encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.digest()
 
 
 @cache
 def code_digest() -> bytes:
-    """16 bytes of a digest of the code that decides, so that no version believes another's."""
-    package, digest = Path(__file__).parents[1], blake2b(digest_size=16)
+    """A digest of the code that decides, so that no version believes what another one found."""
+    package, digest = Path(__file__).parents[1], blake2b()
     for path in sorted(each for pattern in _DECIDING for each in package.glob(pattern)):
-        digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.digest()
 
@@ -64,7 +62,7 @@ def result_as_bytes(found: TextGroups) -> bytes:
     sizes = np.array([len(each) for each in found.groups], np.int64)
     members = np.concatenate([sizes[:0], *found.groups])
     for array in (sizes, members, found.similarities, found.own_shares, *found.siblings):
-        np.save(data, array, allow_pickle=False)
+        np.save(data, array)
     return data.getvalue()
 
 
@@ -74,7 +72,7 @@ def result_from(data: bytes) -> TextGroups:
     candidates, excluded = json.loads(file.readline())
     if candidates is not None and candidates["recall"] is not None:
         candidates["recall"] = Interval(**candidates["recall"])
-    arrays = [np.load(file, allow_pickle=False) for _ in range(7)]
+    arrays = [np.load(file) for _ in range(7)]
     sizes, members, similarities, own_shares, *siblings = arrays
     return TextGroups(
         tuple(np.split(members, np.cumsum(sizes)[:-1])) if len(sizes) else (),

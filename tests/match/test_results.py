@@ -108,11 +108,8 @@ def test_the_key_has_all_of_each_text(field):
     assert len(keys | {key()}) == array.size + 1
 
 
-def test_the_key_has_the_order_of_texts_and_whether_they_have_sketches():
-    every = texts()
-    turned = texts(rank=np.arange(12)[::-1].copy())
-
-    assert len({key(every), key(turned), key(replace(every, sketches=every))}) == 3
+def test_the_key_has_the_order_of_texts():
+    assert key(texts()) != key(texts(rank=np.arange(12)[::-1].copy()))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ MODULES = {
     "simdup/match/postings.py": ["tests/match/test_postings.py"],
     "simdup/match/rounds.py": ["tests/match/test_rounds.py", "tests/match/test_match.py"],
     "simdup/match/exclusions.py": ["tests/match/test_exclusions.py"],
+    "simdup/match/results.py": ["tests/match/test_results.py"],
     "simdup/search/pairs.py": ["tests/search/test_pairs.py"],
     "simdup/text/encodings.py": ["tests/text/test_encodings.py"],
     "simdup/corpus/rewrite.py": ["tests/corpus/test_scan.py"],
