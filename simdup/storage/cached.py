@@ -216,7 +216,7 @@ class RecipeCache:
 
     def _result_key(self, key: bytes) -> bytes:
         """The key for this recipe only."""
-        return blake2b(key, digest_size=16, key=self.salt.tobytes()).digest()
+        return blake2b(key, key=self.salt.tobytes()).digest()
 
     def _keys(self, left: Digests, right: Digests) -> tuple[NDArray[np.int64], Digests]:
         """Return 128 bits for each pair, in either order: a key, and a seed for its checksum."""
