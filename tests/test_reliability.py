@@ -1748,13 +1748,18 @@ def shuffled(data, chooser):
 
 
 @remembered
+@pytest.mark.parametrize("has_results", [True, False])
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("damage", [flipped, cut, wiped, shuffled], ids=lambda each: each.__name__)
-def test_a_damaged_store_changes_no_answer(run, eight, usual, damage, seed):
+def test_a_damaged_store_changes_no_answer(  # noqa: PLR0917
+    run, eight, usual, damage, seed, has_results
+):
     """At the usual place: what has lost its header is refused where the user has named it."""
     asked = ("scan", eight, "--format", "json")
     expected = timeless(run(*asked, "--no-cache").out)
     assert timeless(run(*asked).out) == expected
+    if not has_results:  # so that similarities are asked for
+        forget_results(usual)
     whole, chooser = usual.read_bytes(), random.Random(seed)
 
     for _ in range(10):
@@ -1768,11 +1773,21 @@ def test_a_damaged_store_changes_no_answer(run, eight, usual, damage, seed):
         assert len(warnings_in(ended.err)) <= 1
 
 
+def forget_results(place):
+    with contextlib.closing(sqlite3.connect(place, isolation_level=None)) as connection:
+        connection.execute("DELETE FROM results")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@pytest.mark.parametrize("has_results", [True, False])
 @pytest.mark.parametrize("what", ["log", "index"])
-def test_a_damaged_log_of_a_killed_run_changes_no_answer(driven, run, eight, place, what):
+def test_a_damaged_log_of_a_killed_run_changes_no_answer(  # noqa: PLR0917
+    driven, run, eight, place, what, has_results
+):
     die = REMEMBER + (
         "import os, signal\n"
         "from simdup.storage.cached import RecipeCache\n"
+        f"if not {has_results}: RecipeCache.keep_result = lambda *_: None\n"
         "RecipeCache.finish = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     assert driven(die, "scan", eight).returncode == -signal.SIGKILL

@@ -94,7 +94,7 @@ def info_command(cache: str | None) -> int:
     type=options.ParsedValue("days", _days),
 )
 def clear_command(cache: str | None, older_than: int | None) -> int:
-    """Forget the fingerprints and similarities of files; the files themselves stay as they are.
+    """Forget what scans found out about files; the files themselves stay as they are.
 
     \b
     Examples:
@@ -136,7 +136,7 @@ def _lines(info: Info) -> list[str]:
         f"size          {size(info.bytes)}",
         f"files         {info.files:,} in {count(info.folders, 'folder')}",
         f"similarities  {count(info.similarities, 'pair')}",
-        f"results       {count(info.results, 'scan')}",
+        f"results       {info.results:,} of matching",
     ]
     if info.asked:
         share = percent(info.known / info.asked)

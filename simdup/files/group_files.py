@@ -7,6 +7,7 @@ left out and listed.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,10 +24,17 @@ from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
 from simdup.match.groups import Precedence, leaders, members_of
 from simdup.match.match import match, similarities_of
-from simdup.match.results import result_as_bytes, result_from, result_key
+from simdup.match.results import (
+    CODE,
+    result_as_bytes,
+    result_from,
+    result_key,
+    size_of_result,
+)
 from simdup.records import Candidates, Document, Group, Kind, Member, Part, Skipped
 from simdup.search.distinct import diameter
 from simdup.search.hamming import paired_distances
+from simdup.storage.cached import MOST_OF_RESULTS
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -132,16 +140,19 @@ def _matched(  # noqa: PLR0913, PLR0917  (what `match` asks for)
     exclusions: Exclusions,
 ) -> TextGroups:
     """What `match` finds; the cache knows it if an earlier scan met these very texts."""
-    if cache is None:
-        return match(texts, settings, reread, progress, exclusions=exclusions)
-    key = result_key(texts, settings, exclusions)
+    similarities = None if cache is None else _StoredSimilarities(cache, reread.changed)
+    matching = partial(
+        match, texts, settings, reread, progress, cache=similarities, exclusions=exclusions
+    )
     # Parts are found by the own shares of all texts, which no result has.
-    known = cache.result(key) if settings.parts is None else None
+    if cache is None or settings.parts is not None or not CODE:
+        return matching()
+    key = result_key(texts, settings, exclusions)
+    known = cache.result(key)
     if known is not None:
         return result_from(known)
-    similarities = _StoredSimilarities(cache, reread.changed)
-    found = match(texts, settings, reread, progress, cache=similarities, exclusions=exclusions)
-    if not reread.changed:
+    found = matching()
+    if not reread.changed and size_of_result(found) <= MOST_OF_RESULTS:
         cache.keep_result(key, result_as_bytes(found))
     return found
 

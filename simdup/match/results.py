@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from dataclasses import asdict
-from functools import cache
 from hashlib import blake2b
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,39 +18,65 @@ from simdup.match.match import Siblings, TextGroups
 from simdup.records import Candidates, Interval
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from simdup.match.distinct_texts import Texts
     from simdup.match.exclusions import Exclusions
     from simdup.settings import Settings
 
-# The rooms whose code decides what is found, and the modules beside all rooms.
-_DECIDING = ("*.py", "compute/*.py", "fingerprint/*.py", "match/*.py", "search/*.py")
+# The folders whose modules decide what is found; the first has the modules beside all rooms.
+_DECIDING = "", "compute", "files", "fingerprint", "match", "search"
+
+
+def code_in(package: str) -> bytes:
+    """A digest of the code in simdup's folder that decides what is found, and of numpy's version.
+
+    Empty if there is no source code, as in a zip file.
+    """
+    digest, number = blake2b(np.__version__.encode()), 0
+    for folder in _DECIDING:
+        place = os.path.join(package, folder)
+        names = sorted(os.listdir(place)) if os.path.isdir(place) else ()
+        for name in names:
+            if name.endswith(".py"):
+                number += 1
+                with open(os.path.join(place, name), "rb") as file:
+                    digest.update(file.read())
+    return digest.digest() if number else b""
+
+
+#: The code of this process: another version of simdup does not believe what this one found. It is
+#: read at once, because the files may be others when the scan has ended.
+CODE = code_in(os.path.dirname(os.path.dirname(__file__)))
 
 
 def result_key(texts: Texts, settings: Settings, exclusions: Exclusions) -> bytes:
-    """The key of what `match` finds: 16 bytes of a digest of all that decides it.
+    """The key of what `match` finds among texts of one recipe: a digest of all that decides it.
 
     That is the texts, in their order and with their precedence, the settings, the excluded pairs,
-    and the code of simdup itself.
+    and CODE. Sketches follow from the digests of the texts.
     """
     decided_by = (
-        *(settings.recipe.key(), settings.similarity, settings.k, settings.verified),
+        *(settings.recipe.bits, settings.similarity, settings.k, settings.verified),
         *(settings.linkage, settings.own_share, *texts.wide.shape),
     )
-    digest = blake2b(code_digest(), digest_size=16)
-    digest.update(json.dumps(decided_by).encode())
+    digest = blake2b(CODE, digest_size=16)
+    digest.update(json.dumps(decided_by, default=float).encode())  # float: for numbers of numpy
     by_text = (texts.rank, texts.sizes, texts.wide, texts.counts, texts.digests, texts.content)
     for array in (*by_text, texts.is_reference, *exclusions.entries):
         digest.update(np.ascontiguousarray(array).data)
     return digest.digest()
 
 
-@cache
-def code_digest() -> bytes:
-    """A digest of the code that decides, so that no version believes what another one found."""
-    package, digest = Path(__file__).parents[1], blake2b()
-    for path in sorted(each for pattern in _DECIDING for each in package.glob(pattern)):
-        digest.update(path.read_bytes())
-    return digest.digest()
+def _arrays(found: TextGroups) -> list[NDArray[Any]]:
+    sizes = np.array([len(each) for each in found.groups], np.int64)
+    members = np.concatenate([sizes[:0], *found.groups])
+    return [sizes, members, found.similarities, found.own_shares, *found.siblings]
+
+
+def size_of_result(found: TextGroups) -> int:
+    """About how many bytes `result_as_bytes` makes."""
+    return sum(array.nbytes for array in _arrays(found))
 
 
 def result_as_bytes(found: TextGroups) -> bytes:
@@ -59,9 +84,7 @@ def result_as_bytes(found: TextGroups) -> bytes:
     data = io.BytesIO()
     candidates = None if found.candidates is None else asdict(found.candidates)
     data.write(json.dumps([candidates, found.excluded]).encode() + b"\n")
-    sizes = np.array([len(each) for each in found.groups], np.int64)
-    members = np.concatenate([sizes[:0], *found.groups])
-    for array in (sizes, members, found.similarities, found.own_shares, *found.siblings):
+    for array in _arrays(found):
         np.save(data, array)
     return data.getvalue()
 
@@ -72,8 +95,7 @@ def result_from(data: bytes) -> TextGroups:
     candidates, excluded = json.loads(file.readline())
     if candidates is not None and candidates["recall"] is not None:
         candidates["recall"] = Interval(**candidates["recall"])
-    arrays = [np.load(file) for _ in range(7)]
-    sizes, members, similarities, own_shares, *siblings = arrays
+    sizes, members, similarities, own_shares, *siblings = (np.load(file) for _ in range(7))
     return TextGroups(
         tuple(np.split(members, np.cumsum(sizes)[:-1])) if len(sizes) else (),
         similarities,

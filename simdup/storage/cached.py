@@ -37,8 +37,8 @@ Recalled: TypeAlias = "tuple[Source, Outcome | None, bytes | None, bytes]"
 # Pairs looked up at once.
 KEYS_AT_ONCE = 1 << 14
 
-#: Bytes of all results that a store keeps; the newest stay.
-MOST_OF_RESULTS = 1 << 26
+#: Bytes of all results that a store keeps; the ones used last stay.
+MOST_OF_RESULTS = 1 << 25
 
 # In place of a record and its checksum.
 _NOTHING: tuple[bytes, int | None] = b"", None
@@ -191,25 +191,33 @@ class RecipeCache:
 
     def result(self, key: bytes) -> bytes | None:
         """Return what was found and kept with a key; None if that is unknown."""
-        key = self._result_key(key)
+        key, today = self._result_key(key), self.store.today
         found = self.store.execute(
             "SELECT entry, checksum FROM results WHERE key = ? AND typeof(entry) = 'blob'", key
         )
-        return next((data for data, sum_ in found if crc32(data, crc32(key)) == sum_), None)
+        for data, checksum in found:
+            if crc32(data, crc32(key)) == checksum:
+                update = "UPDATE results SET used = ? WHERE key = ? AND used IS NOT ?"
+                self.store.execute(update, today, key, today)
+                return bytes(data)
+        return None
 
     def keep_result(self, key: bytes, data: bytes) -> None:
-        """Keep what was found, with its key, and forget the oldest of what is too much."""
+        """Keep what was found, with its key, and forget what is too much.
+
+        The result that was used on the earliest day goes first.
+        """
         if len(data) > MOST_OF_RESULTS:
             return
         key = self._result_key(key)
         with self.store.writing():
             self.store.execute(
-                "INSERT OR REPLACE INTO results (key, entry, checksum, made) VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO results (key, entry, checksum, used) VALUES (?, ?, ?, ?)",
                 *(key, data, crc32(data, crc32(key)), self.store.today),
             )
             self.store.execute(
                 "DELETE FROM results WHERE number IN (SELECT number FROM (SELECT number,"
-                " sum(length(entry)) OVER (ORDER BY number DESC) AS size FROM results)"
+                " sum(length(entry)) OVER (ORDER BY used DESC, number DESC) AS size FROM results)"
                 " WHERE size > ?)",
                 MOST_OF_RESULTS,
             )

@@ -33,13 +33,14 @@ CREATE TABLE IF NOT EXISTS similarities (
     key INTEGER PRIMARY KEY, value INTEGER, checksum INTEGER, made INTEGER
 );
 CREATE TABLE IF NOT EXISTS results (
-    number INTEGER PRIMARY KEY, key BLOB UNIQUE, entry BLOB, checksum INTEGER, made INTEGER
+    number INTEGER PRIMARY KEY, key BLOB UNIQUE, entry BLOB, checksum INTEGER, used INTEGER
 );
 CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, entry TEXT, checksum INTEGER);
 """
 
-#: Its format is raised whenever the tables or records change; a newer store is not touched.
+#: Its format is raised whenever a table or its records change; a newer store is not touched. A
+#: table is added without that: an older simdup puts such a store aside, and begins anew.
 STORE = DatabaseKind("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES)
 
 
@@ -66,7 +67,7 @@ class Info(NamedTuple):
     folders: int
     similarities: int
     results: int
-    """Scans of which it is known what matching found."""
+    """Results of matching."""
     recipes: tuple[tuple[str, int], ...]
     """The key of each recipe, and the number of its files."""
     asked: int
@@ -156,8 +157,8 @@ class Store(Database):
                     before,
                 )
                 self.execute(f"DELETE FROM {table} WHERE used < ?", before)  # noqa: S608
-            for table in ("similarities", "results"):
-                self.execute(f"DELETE FROM {table} WHERE made < ?", before)  # noqa: S608
+            self.execute("DELETE FROM similarities WHERE made < ?", before)
+            self.execute("DELETE FROM results WHERE used < ?", before)
             if days is None:
                 self.execute("DELETE FROM scans")
                 self.execute("DELETE FROM groups")

@@ -169,7 +169,22 @@ def test_groups_are_the_same_with_parts_and_without(labels):
     assert with_parts.patterns == without.patterns
 
 
-@pytest.mark.usefixtures("settled", "matched_again")
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("language", labelled.LANGUAGES)
+def test_parts_are_the_same_where_the_store_has_the_groups(labels, tmp_path, language):
+    """They are told from what many texts share, which the store does not have."""
+    usual, asked = Settings(own_share=1), Settings(own_share=1, parts=PARTS)
+    with closing(Store(tmp_path / "store", pytest.fail)) as store:
+        first, *again = (
+            scan(labels / language, each, store=store) for each in (usual, asked, asked)
+        )
+
+    expected = scan(labels / language, asked)
+    assert [each.parts for each in again] == [expected.parts] * 2
+    assert [each.groups for each in (first, *again)] == [expected.groups] * 3
+
+
+@pytest.mark.usefixtures("settled")
 def test_only_long_files_are_read_again_when_parts_are_first_asked_for(book, tmp_path, monkeypatch):
     with closing(Store(tmp_path / "store", pytest.fail)) as store:
         scan(book, store=store)

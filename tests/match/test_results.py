@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,12 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import simdup
 from simdup import Recipe, Settings
 from simdup.match import results
 from simdup.match.distinct_texts import Items, distinct_texts
 from simdup.match.exclusions import NO_EXCLUSIONS, Exclusions
 from simdup.match.match import Siblings, TextGroups
-from simdup.match.results import code_digest, result_as_bytes, result_from, result_key
+from simdup.match.results import (
+    code_in,
+    result_as_bytes,
+    result_from,
+    result_key,
+    size_of_result,
+)
 from simdup.records import Candidates, Interval
 
 FLOATS = st.floats(allow_infinity=False)
@@ -117,7 +125,6 @@ def test_the_key_has_the_order_of_texts():
     [
         *(Settings(Recipe(bits=128)), Settings(similarity=0.5), Settings(k=3), Settings(k=4)),
         *(Settings(verified=False), Settings(linkage="components"), Settings(own_share=0.5)),
-        Settings(Recipe(features="words")),
     ],
     ids=repr,
 )
@@ -136,22 +143,43 @@ def test_the_key_has_the_excluded_pairs_and_their_entries():
     assert len({key(exclusions=each) for each in exclusions}) == 5
 
 
-def test_the_key_is_of_the_code_that_decides(tmp_path, monkeypatch):
-    """Another version of simdup has other keys, so that it believes nothing of this one."""
-    for name in ("match/match.py", "search/pairs.py", "theory.py", "report/text.py"):
+def test_settings_of_numpy_have_a_key():
+    settings = Settings(similarity=np.float32(0.5), own_share=np.float32(0.5), k=np.int64(3))
+
+    assert key(settings=settings) == key(settings=settings) != key()
+
+
+def test_the_key_has_the_code_of_this_process(monkeypatch):
+    before = key()
+    monkeypatch.setattr(results, "CODE", b"another version")
+
+    assert key() != before
+
+
+def test_code_is_that_of_the_rooms_that_decide(tmp_path, monkeypatch):
+    """Another version of simdup believes nothing of this one."""
+    rooms = ["compute", "files", "fingerprint", "match", "report", "search"]
+    names = ["theory.py", *(f"{room}/name.py" for room in rooms)]
+    assert code_in(tmp_path) == b""
+    for name in names:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("before")
-    monkeypatch.setattr(results, "__file__", str(tmp_path / "match/results.py"))
 
-    def code():
-        code_digest.cache_clear()
-        return code_digest()
-
-    keys = [code()]
-    for name in ("report/text.py", "match/match.py", "search/pairs.py", "theory.py"):
+    codes = [code_in(tmp_path)]
+    for name in names:
         (tmp_path / name).write_text("after")
-        keys.append(code())
-    code_digest.cache_clear()
+        codes.append(code_in(tmp_path))
+    of_report = names.index("report/name.py") + 1
+    monkeypatch.setattr(np, "__version__", "0")
 
-    assert keys[0] == keys[1]
-    assert len(set(keys)) == 4
+    assert codes[of_report] == codes.pop(of_report - 1)
+    assert len({*codes, code_in(tmp_path)}) == len(names) + 1
+    assert code_in(Path(simdup.__file__).parent) != results.CODE
+
+
+def test_the_size_of_a_result_is_about_right():
+    siblings = Siblings(np.zeros((5000, 2), np.int64), np.zeros(5000), np.zeros(5000))
+    groups = tuple(np.arange(2 * n, 2 * n + 2) for n in range(3000))
+    found = TextGroups(groups, np.zeros(6000), np.ones(6000), siblings, None, None, 0)
+
+    assert len(result_as_bytes(found)) == pytest.approx(size_of_result(found), rel=0.01)

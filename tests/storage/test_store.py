@@ -418,6 +418,18 @@ def test_no_flipped_bit_of_a_result_is_believed(place):
         assert recall(1) == [None]
 
 
+def test_the_results_used_last_stay(place, monkeypatch):
+    monkeypatch.setattr(cached, "MOST_OF_RESULTS", 10)
+    keep, recall = results(place)
+    for number in range(3):
+        keep(number, bytes(3))
+    changed_by_sql(place, "UPDATE results SET used = used - 9")
+    assert recall(0) == [bytes(3)]
+    keep(3, bytes(3))
+
+    assert recall(*range(4)) == [bytes(3), None, bytes(3), bytes(3)]
+
+
 def test_a_result_in_the_place_of_another_is_not_believed(place):
     keep, recall = results(place)
     keep(1, b"one")
@@ -721,7 +733,7 @@ def test_clear_forgets_what_was_kept_while_the_clock_was_ahead(place, tree):
 AGE = (
     "UPDATE folders SET used = used - ?",
     "UPDATE similarities SET made = made - ?",
-    "UPDATE results SET made = made - ?",
+    "UPDATE results SET used = used - ?",
 )
 
 
@@ -839,7 +851,7 @@ def test_no_flipped_bit_of_a_similarity_is_believed(place, column):
         *("files.record", "files.name", "folders.path", "recipes.key", "scans.value", "scans.name"),
         *("similarities.value", "similarities.checksum", "similarities.made"),
         *("files.checksum", "folders.used", "recipes.used"),
-        *("results.key", "results.entry", "results.checksum", "results.made"),
+        *("results.key", "results.entry", "results.checksum", "results.used"),
     ],
 )
 def test_a_value_of_a_wrong_type_changes_no_answer(place, tree, column, value):
@@ -1249,15 +1261,18 @@ def without_the_clock(report, form):
     return objects
 
 
+@pytest.mark.parametrize("has_result", [True, False])
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("options", [(), ("-k", "60"), ("--bits", "64"), ("--features", "words")])
-def test_a_report_is_the_same_without_a_store_and_with_one_new_or_filled(
-    run, place, tree, form, options
+def test_a_report_is_the_same_without_a_store_and_with_one_new_or_filled(  # noqa: PLR0917
+    run, place, tree, form, options, has_result
 ):
     asked = ("scan", tree, "--format", form, *options)
 
     without = run(*asked, "--no-cache")
     new = run(*asked, "--cache", place)
+    if not has_result:
+        changed_by_sql(place, "DELETE FROM results")
     filled = run(*asked, "--cache", place)
 
     assert (without.code, new.code, filled.code) == (0, 0, 0)
@@ -1395,6 +1410,29 @@ def test_ignored_pairs_and_references_have_results_of_their_own(place, tree, mat
             assert (result.groups, result.stats.ignored) == (plain.groups, plain.stats.ignored)
     assert len(matchings) == 2
     assert expected[0].stats.ignored == 1
+
+
+def test_no_result_is_taken_or_kept_where_the_code_is_not_known(
+    place, tree, matchings, monkeypatch
+):
+    scanned(place, tree)
+    monkeypatch.setattr(group_files, "CODE", b"")
+    for _ in range(2):
+        scanned(place, tree, similarity=0.8)
+        scanned(place, tree)
+
+    assert matchings == [7] * 5
+    with opened(place) as store:
+        assert store.info().results == 1
+
+
+def test_a_result_that_is_too_large_is_not_even_written(place, tree, matchings, monkeypatch):
+    monkeypatch.setattr(group_files, "MOST_OF_RESULTS", 10)
+    monkeypatch.setattr(group_files, "result_as_bytes", pytest.fail)
+
+    for _ in range(2):
+        scanned(place, tree)
+    assert matchings == [7, 7]
 
 
 def test_nothing_is_kept_of_a_matching_that_met_a_changed_file(place, tree, write, monkeypatch):
