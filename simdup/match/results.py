@@ -33,16 +33,14 @@ def code_in(package: str) -> bytes:
 
     Empty if there is no source code, as in a zip file.
     """
-    digest, number = blake2b(np.__version__.encode()), 0
-    for folder in _DECIDING:
-        place = os.path.join(package, folder)
-        names = sorted(os.listdir(place)) if os.path.isdir(place) else ()
-        for name in names:
+    places = [os.path.join(package, folder) for folder in _DECIDING]
+    sources = list[bytes]()
+    for place in filter(os.path.isdir, places):
+        for name in sorted(os.listdir(place)):
             if name.endswith(".py"):
-                number += 1
                 with open(os.path.join(place, name), "rb") as file:
-                    digest.update(file.read())
-    return digest.digest() if number else b""
+                    sources.append(file.read())
+    return blake2b(b"".join((*sources, np.__version__.encode()))).digest() if sources else b""
 
 
 #: The code of this process: another version of simdup does not believe what this one found. It is
