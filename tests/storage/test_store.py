@@ -686,6 +686,15 @@ def test_a_new_store_is_empty(place):
     assert info == empty._replace(asked=0, known=0)
 
 
+def test_nothing_is_counted_once_a_store_is_closed(place, tree):
+    scanned(place, tree)
+    with opened(place) as store:
+        assert store.info().results == 1
+    info = store.info()
+
+    assert (info.files, info.folders, info.similarities, info.results) == (0, 0, 0, 0)
+
+
 def emptied(place):
     return [
         changed_by_sql(place, f"SELECT count(*) FROM {table}")[0][0]
