@@ -10,14 +10,16 @@ with 0 to 30 % of its words (or characters) replaced. Each run is a process of i
 What counts is processor time, of all processes and threads: other work on the machine changes it
 little. *x a doubling* says how it grows from a file to one with twice the rows.
 
-With --peers, the largest files are given to datasketch, rensa and gaoya too, as far as they are
-installed: MinHash of 128 values of the same pairs of tokens, and the index of each, whose answers
-are checked by signatures. --text-dedup PYTHON names the Python of an environment that has text-
-dedup, which is a program: it takes pairs of what white space parts, believes its bands, and keeps
-one row of each component. F1 is that of the pairs within groups, or of the pairs returned, against
-the planted ones, which are all pairs of the corpus that are alike. The last table has the share of
-these that is found, by their exact similarity. There *candidates* also counts pairs that were found
-and then set aside, since too many other rows have what the two share.
+With --peers, the largest files are given to datasketch, rensa and gaoya too, or to those that it
+names by commas, as far as they are installed: MinHash of 128 values of the same pairs of tokens,
+and the index of each, whose answers are checked by signatures. --text-dedup PYTHON names the
+Python of an environment that has text-dedup, which is a program: it takes pairs of what white space
+parts, believes its bands, and keeps one row of each component.
+
+F1 is that of the pairs within groups, or of the pairs returned, against the planted ones, which are
+all pairs of the corpus that are alike. The last table has the share of these that is found, by
+their exact similarity. There *candidates* also counts pairs that were found and then set aside,
+since too many other rows have what the two share.
 """
 
 from __future__ import annotations
@@ -317,11 +319,11 @@ def show(report: Report, folder: Path, given: Namespace) -> None:
                 fresh(make_rows, rows, given.size, path, kind)
             pairs = fresh(planted, str(path))
             runs = {f"simdup, {bits} bits": partial(by_simdup, bits) for bits in given.bits}
-            if given.peers and rows == given.rows:
+            if rows == given.rows:
                 runs |= {
                     f"{peer}, Jaccard {given.jaccard}": partial(by_peer, work, given.jaccard)
                     for peer, work in PEERS.items()
-                    if find_spec(peer)
+                    if peer in given.peers and find_spec(peer)
                 }
             if given.text_dedup and rows == given.rows:
                 run = partial(by_text_dedup, given.text_dedup, given.jaccard)
@@ -350,7 +352,14 @@ def main() -> None:
     parser.add_argument("--bits", type=numbers, default=[128], help="sizes, by commas")
     parser.add_argument("--size", type=int, default=1000, help="bytes of a text")
     parser.add_argument("--kinds", type=lambda text: text.split(","), default=["skewed"])
-    parser.add_argument("--peers", action="store_true", help="compare with other packages")
+    parser.add_argument(
+        "--peers",
+        nargs="?",
+        const=[*PEERS],
+        default=[],
+        type=lambda text: text.split(","),
+        help=f"compare with other packages, or with some of {','.join(PEERS)}",
+    )
     parser.add_argument("--text-dedup", metavar="PYTHON", help="one that has this package")
     parser.add_argument("--jaccard", type=float, default=0.3, help="for other packages")
     parser.add_argument("--folder", type=Path, metavar="DIRECTORY", help="keep what is made here")
