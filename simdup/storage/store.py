@@ -1,9 +1,9 @@
 """What earlier scans found out, in one SQLite file.
 
-Fingerprints of files, similarities of pairs, and what matching found.
-A file is known by the bytes of its path, its inode, its size and both times of change, under
-the key of a recipe. If anything goes wrong with the store, simdup warns once and works without
-it from then on: that costs time, and never changes an answer.
+It has fingerprints of files, similarities of pairs, and what matching found. A file is known by the
+bytes of its path, its inode, its size and both times of change, under the key of a recipe. If
+anything goes wrong with the store, simdup warns once and works without it from then on: that costs
+time, and never changes an answer.
 """
 
 from __future__ import annotations

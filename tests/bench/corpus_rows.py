@@ -366,6 +366,8 @@ def main() -> None:
     given = parser.parse_args()
     if not set(given.kinds) <= set(KINDS):
         parser.error(f"kinds are {', '.join(KINDS)}")
+    if not set(given.peers) <= set(PEERS):
+        parser.error(f"peers are {', '.join(PEERS)}")
     with (
         nullcontext(given.folder) if given.folder else TemporaryDirectory() as folder,
         reported(given, PEERS) as report,
