@@ -104,7 +104,7 @@ class Store(Database):
             return
         was_there = os.path.exists(self.path)
         self._open()
-        if self.connection is None and was_there and not os.path.exists(self.path):
+        if was_there and not os.path.exists(self.path):
             self._open()  # it was damaged, and has been moved aside
 
     def _open(self) -> None:

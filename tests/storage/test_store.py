@@ -693,6 +693,7 @@ def test_nothing_is_counted_once_a_store_is_closed(place, tree):
     info = store.info()
 
     assert (info.files, info.folders, info.similarities, info.results) == (0, 0, 0, 0)
+    assert store.number_of_recipe("any") == 0
 
 
 def emptied(place):
@@ -710,6 +711,7 @@ def test_clear_forgets_everything_and_shrinks_the_file(place, write):
 
     with opened(place) as store:
         store.clear()
+        assert place.with_name(place.name + "-wal").stat().st_size == 0
 
     assert emptied(place)
     assert place.stat().st_size < full / 2
@@ -761,7 +763,16 @@ def test_clear_forgets_records_unused_for_some_days(place, tree, write):
         info = store.info()
 
     assert (info.files, info.folders, info.similarities, info.results) == (1, 1, 0, 1)
+    assert info.asked == 1
     assert scanned(place, "new").stats.from_store == 1
+
+
+@pytest.mark.parametrize(("second", "day"), [(0, 20_000), (-1, 19_999), (86_399, 20_000)])
+def test_a_day_lasts_from_midnight_to_midnight(place, monkeypatch, second, day):
+    monkeypatch.setattr(room.time, "time", lambda: 20_000 * 24 * 60 * 60 + second)
+
+    with opened(place) as store:
+        assert store.today == day
 
 
 def test_records_that_are_used_again_are_not_cleared_by_age(place, tree):
@@ -1207,6 +1218,18 @@ def test_a_store_moved_aside_before_is_not_overwritten(place):
     ] == (damaged)
 
 
+def test_no_log_of_a_store_that_was_moved_aside_stays(place):
+    with opened(place):
+        pass
+    place.write_bytes(place.read_bytes()[:100] + bytes(9999))
+    for end in ("-wal", "-shm"):
+        place.with_name(place.name + end).write_bytes(b"of the damaged store")
+    seen = []
+
+    with closing(Store(place, lambda _: seen.append(os.listdir(place.parent)))):
+        assert seen == [["store.sqlite3.damaged"]]
+
+
 def test_a_newer_store_at_the_usual_place_is_left_alone(place, tree):
     newer_store(place)
     before, said = place.read_bytes(), []
@@ -1233,8 +1256,21 @@ def test_a_scan_goes_on_without_a_store_that_cannot_be_made(tmp_path, tree):
     result = scanned(place, tree, said=said)
 
     assert len(result.groups) == 2
-    assert len(said) == 1
-    assert said[0].endswith("; going on without the store")
+    assert said == [f"'{place}': File exists; going on without the store"]
+
+
+def test_a_store_may_be_in_the_current_folder(place, monkeypatch):
+    monkeypatch.chdir(place.parent)
+
+    with opened(place.name) as store:
+        assert store.is_open
+
+    assert place.is_file()
+
+
+def test_no_place_is_the_current_folder():
+    with pytest.raises(InputError, match=r"^'\.': a folder, and not a store of simdup$"):
+        Store("", pytest.fail, is_named=True)
 
 
 # Scans
