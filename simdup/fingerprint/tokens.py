@@ -79,7 +79,7 @@ def tokens(texts: Sequence[str], recipe: Recipe) -> Tokens:
         if recipe.features is FeatureKind.WORDS and is_han.any():
             starts, ends = _word_spans(codes, starts, ends, is_han, recipe)
     ids = span_hashes(codes, starts, ends)
-    if recipe.features is FeatureKind.WORDS and recipe.stop_words is not None:
+    if recipe.stop_words is not None:
         kept = ~np.isin(ids, _stop_words(recipe))
         starts, ends, ids = starts[kept], ends[kept], ids[kept]
     hashes = voting_hashes(codes, starts, ends, ids, recipe)
@@ -219,7 +219,7 @@ def _left_aligned(high: Hashes, low: Hashes, bits: int) -> Hashes:
     return np.column_stack((high << shift | carried, low << shift))
 
 
-def token_ids(texts: Sequence[str], *, variants: bool = False) -> Hashes:
+def token_ids(texts: Sequence[str], *, variants: bool) -> Hashes:
     """The id of each text as one folded token."""
     codes, offsets = fold(texts, variants=variants)
     return span_hashes(codes, offsets[:-1], offsets[1:] - 1)

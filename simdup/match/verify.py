@@ -109,12 +109,12 @@ def _others(
         counts = features.counts[j[part]]
         owner = np.repeat(np.arange(len(part)), counts)
         if (np.diff(j[part]) == 1).all():  # as where all pairs are asked for
-            begin, end = features.offsets[j[part[0]]], features.offsets[j[part[-1]] + 1]
-            yield part, owner, slice(begin, end)
-            continue
-        ends = np.cumsum(counts)
-        begins = features.offsets[j[part]] - (ends - counts)
-        yield part, owner, np.arange(ends[-1]) + begins[owner]
+            theirs = slice(features.offsets[j[part[0]]], features.offsets[j[part[-1]] + 1])
+            yield part, owner, theirs
+        else:
+            ends = np.cumsum(counts)
+            begins = features.offsets[j[part]] - (ends - counts)
+            yield part, owner, np.arange(ends[-1]) + begins[owner]
 
 
 def decide(

@@ -804,7 +804,7 @@ def test_what_stays_is_packed_as_its_name_says(write, name):
 def test_csv_has_one_header_and_the_same_records(write):
     header = 'id,"text"\r\n'
     write("a.csv", f'{header}1,"{words(1)}"\r\n2,{words(2)}\r\n')
-    write("b.csv", f'\ufeff{header}3,"{words(1)}"\r\n4,"{words(3)}"')
+    write("b.csv", f'\ufeff"id",text\r\n3,"{words(1)}"\r\n4,"{words(3)}"')
 
     result = scan_rows(["a.csv", "b.csv"])
     assert b"".join(rewritten(result, "first")).decode() == (
@@ -955,6 +955,14 @@ def test_a_file_that_changes_before_what_stays_is_written_is_an_error(write):
         b"".join(rewritten(result, "first"))
     with pytest.raises(InputError, match="changed while it was read"):
         identities(result, "id")
+
+
+def test_rows_that_are_missing_when_what_stays_is_written_are_an_error(write, monkeypatch):
+    result = scan_rows([write("a.jsonl", as_json(TEXTS))])
+    monkeypatch.setattr(json_lines.JsonLines, "kept", lambda *_: iter([(b"{}\n", 1)]))
+
+    with pytest.raises(InputError, match=r"^'a.jsonl': changed while it was read; run again$"):
+        b"".join(rewritten(result, "first"))
 
 
 def dies(*_):

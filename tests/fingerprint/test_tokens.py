@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from simdup.compute import compiled as fast
@@ -46,6 +48,14 @@ def test_a_chinese_character_with_a_mark_is_a_word_by_itself():
     assert found.ids.tolist() == ids("大\u0301", "学生", "大学生")
 
 
+def test_jieba_joins_no_letter_with_a_chinese_character(write):
+    dictionary = write("words.txt", "t恤\n恤衫\n")
+
+    found = tokens.tokens(["T恤衫 t恤"], Recipe(features="words", user_dict=dictionary))
+
+    assert found.ids.tolist() == ids("t", "恤衫", "t", "恤")
+
+
 @pytest.mark.parametrize("before", ["", " ", "a\n", "。"])
 def test_marks_on_nothing_begin_a_word(tokens_of, before):
     first = ids("a") if before.startswith("a") else []
@@ -78,6 +88,15 @@ def test_the_low_bits_of_string_hashes_vote_from_the_first_bit_on(bits):
     assert found.shape == (3, words)
     assert [int.from_bytes(row.astype(">u8").tobytes(), "big") for row in found] == [
         (number & (1 << bits) - 1) << (64 * words - bits) for number in numbers
+    ]
+
+
+def test_blake2b_of_each_token_votes():
+    found = tokens.tokens(["one 三 one"], Recipe(features="tokens", hash="blake2b", bits=64)).hashes
+
+    assert found.tolist() == [
+        [int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "big")]
+        for word in ("one", "三", "one")
     ]
 
 

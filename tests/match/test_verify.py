@@ -18,6 +18,14 @@ from simdup.recipe import Recipe
 WORDS = st.lists(st.sampled_from("abcdefgh中国日"), max_size=12).map(" ".join)
 
 
+@pytest.fixture(params=["numpy", "compiled"], autouse=True)
+def _way(request, monkeypatch):
+    kernels = fast.load_kernels() if request.param == "compiled" else None
+    if request.param == "compiled" and kernels is None:
+        pytest.skip("needs the extra 'fast'")
+    monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
+
+
 def weights(text, recipe):
     made = all_features([text], recipe)
     return dict(zip(made.ids.tolist(), made.weights_or_ones.tolist(), strict=True))
@@ -35,10 +43,7 @@ def test_worked_by_hand():
     assert found.tolist() == pytest.approx([2 / 3, 0, 1])
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
-def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice(monkeypatch, is_compiled):
-    kernels = fast.load_kernels() if is_compiled else None
-    monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
+def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice():
     texts = ["x y", "a b c d", "a b c e", "a b"]
 
     found = exact_similarities(texts, [1, 2, 1, 3, 1, 2], [2, 1, 3, 1, 0, 1], Recipe())
@@ -48,11 +53,7 @@ def test_pairs_may_begin_with_any_text_come_in_any_order_and_twice(monkeypatch, 
     )
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
-def test_texts_without_a_feature_have_similarity_0_to_all(monkeypatch, is_compiled):
-    kernels = fast.load_kernels() if is_compiled else None
-    monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
-
+def test_texts_without_a_feature_have_similarity_0_to_all():
     assert exact_similarities(["", " "], [0, 0], [0, 1], Recipe()).tolist() == [0, 0]
     assert exact_similarities(["", "a"], [0, 1], [1, 0], Recipe()).tolist() == [0, 0]
 
@@ -68,6 +69,25 @@ def test_similarities_match_the_oracle(kind, texts):
     assert exact_similarities(texts, i, j, recipe).tolist() == pytest.approx(expected)
 
 
+def test_documents_that_follow_each_other_may_be_compared_with_one(monkeypatch):
+    monkeypatch.setattr(module, "PRODUCTS_AT_ONCE", 8)
+    recipe = Recipe(features="words")
+    texts = ["a a b c c c d", "a b b c", "a c c e", "b d d d e", "a b c d e f g h", "c c"]
+    made = [weights(text, recipe) for text in texts]
+
+    found = exact_similarities(texts, [2] * 6, range(6), recipe)
+    assert found.tolist() == pytest.approx([cosine(made[2], each) for each in made])
+
+
+def test_no_similarity_is_above_1():
+    ids = np.arange(3, dtype=np.uint64)
+    rng = np.random.default_rng(0)
+    for weights_of_one in rng.uniform(0.01, 1, (200, 3)):
+        both = np.concatenate((weights_of_one, weights_of_one * 3))
+        features = Features(np.append(ids, ids), both, np.array([0, 3, 6]))
+        assert module.cosines(features, np.array([0]), np.array([1]))[0] <= 1
+
+
 @given(st.lists(WORDS, min_size=1, max_size=6))
 def test_a_text_has_similarity_1_to_itself(texts):
     i = np.arange(len(texts))
@@ -76,10 +96,7 @@ def test_a_text_has_similarity_1_to_itself(texts):
     assert found.tolist() == [1.0 if text else 0.0 for text in texts]
 
 
-@pytest.mark.parametrize("is_compiled", [False, True])
-def test_no_pairs_have_no_similarities(monkeypatch, is_compiled):
-    kernels = fast.load_kernels() if is_compiled else None
-    monkeypatch.setattr(module, "loaded_kernels", lambda: kernels)
+def test_no_pairs_have_no_similarities():
     assert exact_similarities(["a"], [], [], Recipe()).shape == (0,)
 
 
@@ -144,6 +161,14 @@ def test_connected_documents_that_fit_are_in_one_block():
     assert loads(chains, 9, at_once=80) == [[0, 1, 2, 3, 4, 5], [6, 7, 8]]
     assert loads(chains, 9, at_once=60) == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
     assert loads([(0, 2), (1, 3), (2, 4), (3, 5)], 6, at_once=60) == [[0, 2, 4], [1, 3, 5]]
+
+
+def test_connected_documents_that_just_fit_are_in_one_block():
+    assert loads([(0, 1), (2, 3), (3, 4)], 5, at_once=60) == [[0, 1, 2, 3, 4]]
+
+
+def test_documents_in_no_pair_are_not_loaded():
+    assert loads([(0, 2), (4, 5)], 7, at_once=40) == [[0, 2], [4, 5]]
 
 
 def test_connected_documents_that_do_not_fit_are_split():
