@@ -340,10 +340,10 @@ def _as_utf16(head: bytes) -> Encoding | None:
 
 
 def _everyday(text: str) -> float:
-    """The largest share of characters that one of the everyday sets holds."""
+    """The largest share of the characters of a text that one of the everyday sets holds."""
     clean = _CONTROL_CHARACTERS.sub("", text)
     kept = (clean.encode(codec, "ignore").decode(codec, "ignore") for codec in _EVERYDAY)
-    return max(map(len, kept)) / max(len(text), 1)
+    return max(map(len, kept)) / len(text)
 
 
 def _unless_nuls(unpadded: bytes) -> NotText | None:
@@ -372,7 +372,7 @@ def _unless_controls(head: bytes, most: float) -> NotText | None:
 def _as_damaged_utf8(head: bytes, sample: bytes) -> Encoding | None:
     """UTF-8 if all but a few of the characters beyond ASCII can be read."""
     # Before the whole head, which may be long, is decoded.
-    if _least_lost(sample) > _MOST_LOST or _lost(sample, "utf-8") > _MOST_LOST:
+    if _least_lost(sample) > _MOST_LOST:
         return None
     lost = _lost(head, "utf-8")
     return Encoding("utf-8", 1 - lost) if lost <= _MOST_LOST else None

@@ -18,7 +18,7 @@ from simdup.clean.journal import locked, read_journal
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
 from simdup.errors import InputError
-from simdup.files.read import SkipError
+from simdup.files.read import CHUNK, SkipError
 from simdup.records import Reason
 from simdup.settings import Settings
 
@@ -57,6 +57,14 @@ def test_the_last_line_adds_up_and_one_refusal_leaves_the_others(data):
     assert reasons(outcome) == ["changed since the scan"]
     assert sorted(os.listdir()) == ["a", "c"]
     assert sorted(os.listdir(data / "Trash/files")) == ["b", "d"]
+
+
+def test_a_copy_that_is_read_in_several_chunks_is_deleted():
+    long = "".join(f"{number} {TEXT}" for number in range(2 * CHUNK // len(TEXT)))
+    write(a=long, b=long)
+
+    assert apply(plan(("a", "b"), act=Act.DELETE), Consents(permanently=True)).done == 1
+    assert os.listdir() == ["a"]
 
 
 def test_an_empty_plan_writes_no_journal():

@@ -217,6 +217,10 @@ def test_a_character_cut_at_the_end_does_not_hide_the_encoding(codec, complete):
     assert count_lost(decode(data, encoding)) == 1
 
 
+def test_utf8_that_is_cut_in_a_character_is_certain():
+    assert detect("你好你好".encode()[:-1]) == Encoding("utf-8", 1.0)
+
+
 def test_an_accent_at_the_end_of_ascii_is_no_cut_utf8():
     data = f"{ENGLISH}He ordered a second café".encode("latin-1")
 
@@ -240,6 +244,12 @@ def test_up_to_one_character_in_twenty_may_be_damaged_in_utf8():
     assert detect(("字" * 20).encode() + b"\xff\n") == Encoding("utf-8", 1 - 1 / 21)
     assert detect(("字" * 19).encode() + b"\xff\n") == Encoding("utf-8", 1 - 1 / 20)
     assert detect(("字" * 18).encode() + b"\xff\n") == NotText("no known encoding")
+
+
+def test_damage_long_before_other_characters_does_not_hide_utf8():
+    data = b"\xff" + (ENGLISH * 1000).encode() + ("字" * 99).encode()
+
+    assert detect(data) == Encoding("utf-8", 1 - 1 / 100)
 
 
 @pytest.mark.parametrize(("codec", "expected"), [("gbk", "gb18030"), ("big5", "big5")])
@@ -296,6 +306,25 @@ def test_nuls_at_the_end_are_no_part_of_a_text(codec, count):
 @pytest.mark.parametrize("count", [1, 2, 3, 58])
 def test_nuls_after_a_word_are_no_part_of_it(word, count):
     assert read(word.encode() + bytes(count)) == word
+    assert name(word.encode() + bytes(count)) == "utf-8"
+
+
+def test_the_last_character_of_utf16_counts_too():
+    # Its second byte is a NUL, as padding is.
+    assert detect("ab".encode("utf-16-le")) == Encoding("utf-16-le", 1.0)
+    assert detect("abcdefghi\x80".encode("utf-16-le")) == Encoding("utf-16-le", 0.9)
+    assert detect("一".encode("utf-16-le")) == Encoding("utf-16-le", 1.0)
+
+
+@pytest.mark.parametrize("order", ["utf-16-le", "utf-16-be"])
+def test_utf16_without_a_mark_has_few_nul_characters(order):
+    assert detect(f"{ENGLISH}{chr(0) * 9}{ENGLISH}".encode(order)) == NotText("NUL bytes")
+
+
+def test_nuls_that_come_in_pieces_are_as_many_as_there_were(monkeypatch):
+    monkeypatch.setattr(encodings, "_NULS_AT_ONCE", 4)
+
+    assert read(ENGLISH.encode() * 200 + bytes(7) + b"end") == ENGLISH * 200 + "\ufffd" * 7 + "end"
 
 
 @pytest.mark.parametrize("codec", [*PARAGRAPHS][:9])
