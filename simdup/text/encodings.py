@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 #: Raised with every change that gives the same bytes another encoding or text.
-EDITION = 2
+EDITION = 3
 
 LOST = "\ufffd"  # what Unicode puts in place of a character that could not be read
 _BOM = "\ufeff"
