@@ -205,6 +205,36 @@ def test_stars_match_the_slow_twin(graph):
     assert leaders(*graph[:2], "star", graph[2]).tolist() == ByHand(*graph).leaders()
 
 
+def test_stars_of_dense_graphs_match_the_slow_twin():
+    random = np.random.default_rng(1)
+    for n in [*range(4, 12)] * 10:
+        i, j = np.triu_indices(n, 1)
+        pairs = np.column_stack((i, j))[random.random(len(i)) < random.uniform(0.2, 0.9)]
+        closeness = (random.permutation(len(pairs)) + 1) / (len(pairs) + 1)
+        order = Precedence(np.arange(n), np.ones(n, np.int64), np.arange(n, dtype=np.uint64))
+
+        found = leaders(pairs, closeness, "star", order).tolist()
+        assert found == ByHand(pairs, closeness, order).leaders()
+
+
+def test_which_side_of_a_pair_comes_first_decides_nothing():
+    n = 40
+    i, j = np.triu_indices(n, 1)
+    pairs, closeness = np.column_stack((i, j)), np.ones(len(i))
+    order = Precedence(np.arange(n), np.ones(n, np.int64), np.arange(n, dtype=np.uint64))
+    turned = np.where(i % 3 == 0, pairs.T[::-1], pairs.T).T
+
+    found, again = (groups._weakest_first(each, closeness, order) for each in (pairs, turned))
+    assert (found.left + found.right).tolist() == (again.left + again.right).tolist()
+
+
+def test_of_what_is_connected_the_one_with_the_most_in_common_represents_all():
+    pairs, closeness = [[0, 1], [0, 2], [0, 3], [1, 2]], [0.4, 0.4, 0.4, 0.9]
+
+    (members,) = group(pairs, 4, "components", closeness=closeness)
+    assert members.tolist() == [1, 0, 2, 3]
+
+
 @given(similar())
 def test_every_member_is_a_pair_with_its_representative_and_no_near_copy_is_alone(graph):
     pairs, closeness, order = graph
@@ -336,6 +366,10 @@ def test_an_unknown_linkage_is_refused_by_name():
         ({"closeness": [1, 2]}, "closeness must have a number for each of the 1 pairs, not 2"),
         ({"closeness": ["a"]}, "closeness must be an array of finite numbers"),
         ({"closeness": [np.nan]}, "closeness must be an array of finite numbers"),
+        (
+            {"pairs": [[0, 1], [1, 2]], "closeness": [1, np.inf]},
+            "closeness must be an array of finite numbers",
+        ),
         ({"sizes": [1, 2, 0.5]}, "sizes must be an array of whole numbers, not of float64"),
     ],
 )
@@ -352,6 +386,17 @@ def test_a_pair_of_an_index_that_is_no_document_is_refused(wrong):
         group([[0, 1], [1, wrong]], 3)
 
     assert str(caught.value) == f"pairs has {wrong}, which is none of the 3 documents"
+    with pytest.raises(IndexError, match=f"pairs has {wrong}, which is none"):
+        group([[wrong, 1], [9, 1]], 3)
+
+
+def test_a_number_of_documents_is_a_whole_number():
+    with pytest.raises(TypeError, match=r"^n must be a whole number, not float 2.5$"):
+        group([[0, 1]], 2.5)
+
+
+def test_a_document_and_itself_are_no_group():
+    assert group([[1, 1]], 2) == []
 
 
 def test_pairs_may_be_lists_and_have_further_columns():
