@@ -224,7 +224,8 @@ def test_which_side_of_a_pair_comes_first_decides_nothing():
     order = Precedence(np.arange(n), np.ones(n, np.int64), np.arange(n, dtype=np.uint64))
     turned = np.where(i % 3 == 0, pairs.T[::-1], pairs.T).T
 
-    found, again = (groups._weakest_first(each, closeness, order) for each in (pairs, turned))
+    weakest_first = groups._weakest_first  # noqa: SLF001
+    found, again = (weakest_first(each, closeness, order) for each in (pairs, turned))
     assert (found.left + found.right).tolist() == (again.left + again.right).tolist()
 
 
