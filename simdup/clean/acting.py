@@ -133,11 +133,11 @@ class Acting:
     def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> _Identity:
         if file.status.st_nlink > 1:
             raise RefusedError(Refusal.OTHER_NAMES, "another file system would part them")
-        part = target.beside(intent.aside or "")
+        part = target.beside(intent.aside)
         copy = copy_to(file.descriptor, part, file.file.byte_digest)
         try:
-            made = os.fstat(copy)
             try:
+                made = os.fstat(copy)
                 rename_new(part, target)
             except BaseException:
                 part.unlink()
@@ -145,7 +145,7 @@ class Acting:
             try:
                 sync_folder(target.folder)
                 file.check_unchanged()
-                remove(file, kept, file.place.beside(intent.aside or ""))
+                remove(file, kept, file.place.beside(intent.aside))
             except BaseException:
                 if os.path.samestat(made, target.status()):
                     target.unlink()
@@ -155,13 +155,13 @@ class Acting:
         return identity_of(made)
 
     def _delete(self, intent: Intent, file: Held, kept: Held) -> _Identity:
-        remove(file, kept, file.place.beside(intent.aside or ""))
+        remove(file, kept, file.place.beside(intent.aside))
         return file.identity
 
     def _link(self, intent: Intent, file: Held, kept: Held) -> _Identity:
         check_linkable(file, kept, self._names[file.identity])
         self._names[file.identity] -= 1
-        made = file.place.beside(intent.aside or "")
+        made = file.place.beside(intent.aside)
         kept.place.link_to(made)
         try:
             _swap(file, kept, made)
@@ -291,6 +291,7 @@ def make_folder(path: str) -> None:
     try:
         with suppress(FileExistsError):
             os.mkdir(os.path.basename(path), dir_fd=above)
+            sync_folder(above)
     finally:
         os.close(above)
 
