@@ -17,6 +17,7 @@ from simdup.clean.checks import held
 from simdup.clean.journal import Done, begun, read_journal
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.refusals import Refusal, RefusedError
+from simdup.clean.system import Place
 from simdup.clean.undo import resume
 
 pytestmark = pytest.mark.usefixtures("folder", "data", "no_descriptor_is_left")
@@ -363,12 +364,40 @@ def test_a_file_that_cannot_be_given_its_name_again_stays_under_another(monkeypa
 
     monkeypatch.setattr(acting, "exchange", once)
 
-    assert len(reasons(acted(Act.LINK, *names))) == len(names)
+    why = reasons(acted(Act.LINK, *names))
 
     (other,) = set(os.listdir("in")) - {"b", "c"}
+    assert why[0] == f"{REPLACED} (it is {os.path.realpath('in')}/{other} now: Input/output error)"
+    assert len(why) == len(names)
     assert inode(f"in/{other}") == file
     assert os.stat(f"in/{other}").st_nlink == len(names)
     assert Path("in", other).read_text() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("act", "step"), [(Act.DELETE, "rename_new"), (Act.LINK, "exchange"), ("far", "rename_new")]
+)
+def test_a_file_that_can_neither_be_removed_nor_put_back_is_told(request, monkeypatch, act, step):
+    if act == "far":
+        act = Act.MOVE
+        request.getfixturevalue("far")
+    unlink = Place.unlink
+
+    def fails(_place):
+        monkeypatch.setattr(Place, "unlink", unlink)
+        monkeypatch.setattr(acting, step, broken)
+        broken()
+
+    monkeypatch.setattr(Place, "unlink", fails)
+
+    (why,) = reasons(acted(act))
+
+    (other,) = set(os.listdir("in")) - {"b"}
+    assert why == (
+        f"the system refused it (it is {os.path.realpath('in')}/{other} now: Input/output error)"
+    )
+    assert Path("in", other).read_text() == TEXT
+    assert act is not Act.LINK or os.path.samefile("a", "in/b")
 
 
 def test_a_name_stays_if_another_name_of_its_file_could_not_be_replaced(monkeypatch):
