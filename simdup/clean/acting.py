@@ -10,7 +10,7 @@ import os
 import secrets
 import stat
 from collections import Counter
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from simdup.clean import system_bin
@@ -23,7 +23,7 @@ from simdup.clean.trash import Trashes
 from simdup.storage.opening import identity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from simdup.clean.checks import Held
     from simdup.clean.records import Action
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class AstrayError(RefusedError):
-    """Another file than the planned one was moved, and could not be put back."""
+    """A file, the planned one or another, was moved and could not be put back; it says where."""
 
 
 class Acting:
@@ -133,11 +133,11 @@ class Acting:
     def _copy_and_remove(self, intent: Intent, file: Held, kept: Held, target: Place) -> _Identity:
         if file.status.st_nlink > 1:
             raise RefusedError(Refusal.OTHER_NAMES, "another file system would part them")
-        part = target.beside(intent.aside or "")
+        part = target.beside(intent.aside)
         copy = copy_to(file.descriptor, part, file.file.byte_digest)
         try:
-            made = os.fstat(copy)
             try:
+                made = os.fstat(copy)
                 rename_new(part, target)
             except BaseException:
                 part.unlink()
@@ -145,7 +145,7 @@ class Acting:
             try:
                 sync_folder(target.folder)
                 file.check_unchanged()
-                remove(file, kept, file.place.beside(intent.aside or ""))
+                remove(file, kept, file.place.beside(intent.aside))
             except BaseException:
                 if os.path.samestat(made, target.status()):
                     target.unlink()
@@ -155,21 +155,21 @@ class Acting:
         return identity_of(made)
 
     def _delete(self, intent: Intent, file: Held, kept: Held) -> _Identity:
-        remove(file, kept, file.place.beside(intent.aside or ""))
+        remove(file, kept, file.place.beside(intent.aside))
         return file.identity
 
     def _link(self, intent: Intent, file: Held, kept: Held) -> _Identity:
         check_linkable(file, kept, self._names[file.identity])
         self._names[file.identity] -= 1
-        made = file.place.beside(intent.aside or "")
+        made = file.place.beside(intent.aside)
         kept.place.link_to(made)
         try:
             _swap(file, kept, made)
+        except AstrayError:
+            raise
         except BaseException:
             with suppress(OSError):
-                if (file.is_at(file.place) or not file.is_at(made)) and (
-                    made.status().st_nlink > 1 or _has_same_text(file, kept, file.place)
-                ):
+                if made.status().st_nlink > 1 or _has_same_text(file, kept, file.place):
                     made.unlink()
             raise
         finally:
@@ -217,11 +217,18 @@ def _rename(file: Held, kept: Held, target: Place) -> None:
 
 def _put_back(target: Place, source: Place) -> None:
     """Rename back what was renamed at the wrong moment. Raises RefusedError in any case."""
-    try:
+    with _astray(target, Refusal.REPLACED):
         rename_new(target, source)
-    except OSError as error:
-        raise AstrayError(Refusal.REPLACED, f"it is {target.path} now: {error.strerror}") from None
     raise RefusedError(Refusal.REPLACED)
+
+
+@contextmanager
+def _astray(place: Place, refusal: Refusal) -> Iterator[None]:
+    """Raise AstrayError if a file cannot be given its name again, and stays at this place."""
+    try:
+        yield
+    except OSError as error:
+        raise AstrayError(refusal, f"it is {place.path} now: {error.strerror}") from None
 
 
 def remove(file: Held, kept: Held, aside: Place) -> None:
@@ -230,7 +237,8 @@ def remove(file: Held, kept: Held, aside: Place) -> None:
     try:
         aside.unlink()
     except OSError:
-        rename_new(aside, file.place)
+        with _astray(aside, Refusal.FAILED):
+            rename_new(aside, file.place)
         raise
 
 
@@ -243,12 +251,14 @@ def _swap(file: Held, kept: Held, made: Place) -> None:
         made.replace(file.place)
         return
     if not _is_same(file, kept, made):
-        exchange(made, file.place)
+        with _astray(made, Refusal.REPLACED):
+            exchange(made, file.place)
         raise RefusedError(Refusal.REPLACED)
     try:
         made.unlink()
     except OSError:
-        exchange(made, file.place)
+        with _astray(made, Refusal.FAILED):
+            exchange(made, file.place)
         raise
 
 
@@ -291,6 +301,7 @@ def make_folder(path: str) -> None:
     try:
         with suppress(FileExistsError):
             os.mkdir(os.path.basename(path), dir_fd=above)
+            sync_folder(above)
     finally:
         os.close(above)
 

@@ -57,8 +57,8 @@ class Intent:
     """The trash folder that `target` is in."""
     top: str | None = None
     """The folder that paths in that trash are relative to; None: they are absolute."""
-    aside: str | None = None
-    """A name that nothing has, for what is between two names for a moment."""
+    aside: str = ""
+    """A name that nothing has, for what is between two names for a moment; "": none is needed."""
     made: tuple[str, ...] = ()
     """Folders that will be made for `target`, the highest first."""
 
@@ -144,7 +144,7 @@ class Journal:
         given: dict[str, Any] = {"line": intent.line, **path_fields(intent.target, "target")}
         given["folder_ns"] = intent.folder_ns
         for name in ("trash", "top", "aside"):
-            if (path := getattr(intent, name)) is not None:
+            if path := getattr(intent, name):
                 given |= path_fields(path, name)
         if intent.made:
             given["made"] = [path_fields(each) for each in intent.made]

@@ -71,7 +71,7 @@ class Settler:
         try:
             self._check_paths(story, intent)
             with _place(file.path) as place, _place(intent.target) as target:
-                aside = place.beside(intent.aside or "-")
+                aside = place.beside(intent.aside)
                 if story.action.act is Act.LINK:
                     kept = keep.identity
                     return kept if _is(place, kept) and not aside.exists() else None
@@ -95,7 +95,7 @@ class Settler:
 
     def _is_possible(self, act: Act, path: str, intent: Intent) -> bool:
         """Whether a run puts the file with this path where the intent says."""
-        aside, trash, to = intent.aside or "", intent.trash or "", self._history.to
+        aside, trash, to = intent.aside, intent.trash or "", self._history.to
         if act is Act.TRASH:
             files = os.path.join(trash, "files")
             return is_trash(trash, intent.top) and os.path.dirname(intent.target) == files
@@ -146,7 +146,7 @@ class Settler:
 
     def _from_aside(self, file: FileId, intent: Intent, place: Place, *, act: bool) -> bool:
         """Put back a file of which a copy was made and that was about to be removed."""
-        aside = place.beside(intent.aside or "")
+        aside = place.beside(intent.aside)
         if not _is(aside, file.identity):
             return False
         if act:
@@ -171,7 +171,7 @@ class Settler:
                 raise
             sync_folder(place.folder)
             with closing(_opened(place, found.file)) as back:
-                remove(found, back, target.beside(intent.aside or ""))
+                remove(found, back, target.beside(intent.aside))
         sync_folder(place.folder)
         sync_folder(target.folder)
 
@@ -194,7 +194,7 @@ class Settler:
     def _clean_up_copy(self, intent: Intent, place: Place, file: FileId) -> None:
         """Remove a copy, or a part of one, of a file that is at its place, unless it changed."""
         with suppress(OSError, RefusedError), _place(intent.target) as target:
-            part = target.beside(intent.aside or "")
+            part = target.beside(intent.aside)
             _remove_part(part)
             with closing(_opened(place, file)) as kept, closing(_opened(target, file)) as copy:
                 if kept.identity != copy.identity and _as_left(kept) and _as_left(copy):
@@ -214,7 +214,7 @@ class Settler:
         """Replace a link to the kept file by a file of its own."""
         file, keep = story.action.file, story.action.keep
         own, kept = file.identity, keep.identity
-        aside, part = place.beside(intent.aside or ""), _part(intent, place)
+        aside, part = place.beside(intent.aside), _part(intent, place)
         if _is(place, own):
             if act:
                 _remove_links((aside, part), place, story)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 
@@ -11,3 +13,11 @@ def data(monkeypatch, tmp_path_factory):
     place = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("XDG_DATA_HOME", str(place))
     return place
+
+
+@pytest.fixture
+def no_descriptor_is_left():
+    """Nothing that a test opened is open after it."""
+    before = set(os.listdir("/dev/fd"))
+    yield
+    assert not set(os.listdir("/dev/fd")) - before

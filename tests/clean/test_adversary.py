@@ -72,6 +72,12 @@ def replace_kept():
     os.replace("new", "a")
 
 
+def edit_kept():
+    with open("a", "r+") as file:
+        file.truncate()
+        file.write(NEW)
+
+
 def swap_kept_for_link():
     os.rename("a", "was-a")
     os.symlink("elsewhere/b", "a")
@@ -84,11 +90,12 @@ def remove_kept():
 MISCHIEF = (
     *(edit, replace, replace_by_as_old_and_long, save_under_another_name, remove, swap_folder),
     *(swap_for_link, take_targets, replace_kept, swap_kept_for_link, remove_kept),
+    edit_kept,
 )
 
 # After a file is deleted or made a link the kept one is the only copy: who removes it then, or
 # edits it, has seen that.
-OF_KEPT = {replace_kept, remove_kept, edit}
+OF_KEPT = {replace_kept, remove_kept, edit_kept, edit}
 
 
 def mischief_at(number, mischief, monkeypatch):
@@ -163,12 +170,12 @@ def check(number, happened, act, outcome):
         assert Path("elsewhere/b").read_text() == OTHER, number
         if act in {Act.TRASH, Act.MOVE} or mischief not in OF_KEPT:
             assert TEXT.strip() in left, number
-        if mischief in {edit, replace, replace_by_as_old_and_long, replace_kept}:
+        if mischief in {edit, replace, replace_by_as_old_and_long, replace_kept, edit_kept}:
             assert NEW.strip() in left, number
         for path in filter(os.path.exists, map(os.path.abspath, TARGETS)):
             assert path not in TAKEN or Path(path).read_text() == OTHER, number
         assert TAKEN & {*map(os.path.abspath, TARGETS)} <= {*filter(os.path.exists, TAKEN)}
-        assert not [name for name in os.listdir("in") if name.startswith(".simdup")], number
+        assert not [*Path().rglob(".simdup*")], number
         undo("journal", apply=True, journal=back)
 
 

@@ -546,6 +546,17 @@ def test_undo_without_apply_changes_nothing_and_counts():
     assert tree(".") == before
 
 
+def test_undo_leaves_the_time_of_a_folder_that_somebody_else_changed_since():
+    write(a=TEXT, in__b=TEXT)
+    os.utime("in", ns=(1, 2_000_000_001))
+    outcome = apply(plan(("a", "in/b")), Consents())
+    os.utime("in", ns=(1, 3_000_000_001))
+
+    assert undo(outcome.journal, apply=True).done == 1
+
+    assert os.stat("in").st_mtime_ns > 3_000_000_001
+
+
 def test_undo_puts_nothing_over_what_took_the_name():
     write(a=TEXT, b=TEXT)
     outcome = apply(plan(("a", "b")), Consents())

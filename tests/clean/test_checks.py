@@ -15,15 +15,7 @@ from simdup.clean.checks import Held, held
 from simdup.clean.refusals import Refusal, RefusedError
 from simdup.clean.system import Place
 
-pytestmark = pytest.mark.usefixtures("folder")
-
-
-@pytest.fixture(autouse=True)
-def no_descriptor_is_left():
-    """Nothing that a test opened is open after it."""
-    before = set(os.listdir("/dev/fd"))
-    yield
-    assert not set(os.listdir("/dev/fd")) - before
+pytestmark = pytest.mark.usefixtures("folder", "no_descriptor_is_left")
 
 
 def write(name="a", text="one"):

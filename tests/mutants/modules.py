@@ -40,6 +40,7 @@ MODULES = {
         "tests/clean/test_peers.py",
     ],
     "simdup/clean/acting.py": [
+        "tests/clean/test_acting.py",
         "tests/clean/test_checks.py",
         "tests/clean/test_apply.py",
         "tests/clean/test_system_bin.py",
