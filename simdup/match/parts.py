@@ -313,14 +313,13 @@ class _Search:
             values, holders = taken.joined(), np.repeat(part, taken.sizes)
             may_be = np.flatnonzero(is_asked[values & mask])
             values, holders = values[may_be], holders[may_be]
-            place = np.searchsorted(asked, values)
-            is_held = np.append(asked, np.uint32(0))[place] == values
-            is_held &= np.append(counts, 0)[place] <= MOST_HOLDERS
+            # Nothing is left of the values if none are asked for.
+            place = np.searchsorted(asked, values, side="right") - 1
+            is_held = (asked[place] == values) & (counts[place] <= MOST_HOLDERS)
             place, holders = place[is_held], holders[is_held]
             counts += np.bincount(place, minlength=len(asked))
             found.append(key_of(place, holders))
-        keys = np.sort(np.concatenate(found))
-        return (keys & np.uint64(0xFFFFFFFF)).astype(np.uint32), counts
+        return np.sort(np.concatenate(found)).astype(np.uint32), counts
 
     def _counted(self, left: Indices, right: Indices, needed: Indices) -> Indices:
         """The pairs that share as many values as `needed` (n,) of the left one, and may be parts.
@@ -337,10 +336,8 @@ class _Search:
             is_reference = self.texts.is_reference
             is_wanted &= is_reference[left] != is_reference[right]
         keys = (left[is_wanted] << 32) | right[is_wanted]
-        keys.sort()
-        begins = np.flatnonzero(np.diff(keys, prepend=-1))
-        shared = np.diff(begins, append=len(keys))
-        pairs = np.column_stack((keys[begins] >> 32, keys[begins] & 0xFFFFFFFF))
+        keys, shared = np.unique(keys, return_counts=True)
+        pairs = np.column_stack((keys >> 32, keys & 0xFFFFFFFF))
         return pairs[shared >= needed[pairs[:, 0]]]
 
     def _may_be_parts(self, pairs: Indices) -> NDArray[np.bool_]:
@@ -432,14 +429,13 @@ class _Hits:
     def place_of(self, part: NDArray[np.uint64]) -> Place:
         """Where the text with these shingles stands; an empty place if none of them occurs."""
         begins, ends = (np.searchsorted(self.ids, part, side) for side in ("left", "right"))
-        often = ends - begins
-        if not often.any():
+        occurs = begins < ends
+        begins, often = begins[occurs], (ends - begins)[occurs]
+        if not len(often):
             return Place(0, 0, 0)
         at = np.repeat(begins - (np.cumsum(often) - often), often) + np.arange(often.sum())
-        shingle = np.repeat(np.arange(len(part)), often)
-        # As often as the rarest quarter occurs, should the whole part be repeated.
-        rare = np.quantile(often[often > 0], 0.25)
-        weight = np.repeat(np.minimum(rare / np.maximum(often, 1), 1) ** 2, often)
+        shingle = np.repeat(np.arange(len(often)), often)
+        weight = np.repeat(_weights(often), often)
         order = np.argsort(self.tokens[at])
         at, shingle, weight = at[order], shingle[order], weight[order]
         wide = _heaviest_run(self.tokens[at], weight)
@@ -447,6 +443,14 @@ class _Hits:
         here = _shortest_run(self.tokens[at], shingle)
         at, features = at[here], len(distinct_numbers(shingle[here]))
         return Place(int(self.starts[at].min()), int(self.ends[at].max()), features)
+
+
+def _weights(often: Indices) -> Shares:
+    """What each occurrence weighs of shingles that occur so often; at most 1.
+
+    The rarest quarter weighs 1, should the whole part be repeated.
+    """
+    return np.minimum(np.quantile(often, 0.25) / often, 1) ** 2
 
 
 def _heaviest_run(tokens: Indices, weight: Shares) -> slice:

@@ -1,22 +1,34 @@
 """simdup.match.parts: which texts are parts of larger ones, and where they stand in them."""
 
+# ruff: noqa: SLF001  (small steps are worked by hand, or compared with plain counting)
+
 from __future__ import annotations
 
+import math
+from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 from simdup import Recipe, Settings
-from simdup.fingerprint.features import all_features
+from simdup.fingerprint.features import Features, all_features
 from simdup.fingerprint.simhash import fingerprint_texts
-from simdup.fingerprint.sketch import DENSE_LEVELS, thinned
-from simdup.match import parts
-from simdup.match.distinct_texts import Items, distinct_texts
+from simdup.fingerprint.sketch import DENSE_LEVELS, LEAST, of_each, thinned
+from simdup.match import own_share, parts
+from simdup.match.distinct_texts import Items, Texts, distinct_texts
 from simdup.match.exclusions import Exclusions
-from simdup.match.match import match
-from simdup.match.parts import Place, find_parts, place_of, shares_of
+from simdup.match.match import Siblings, TextGroups, match
+from simdup.match.own_share import OwnShares
+from simdup.match.parts import (
+    Place,
+    find_parts,
+    least_shared,
+    place_of,
+    shares_of,
+    verified_parts,
+)
 from simdup.match.verify import cosines
 from simdup.progress import silent
 from simdup.text.chunking import chunks_of
@@ -29,13 +41,15 @@ class Source:
     """Texts that are held in memory, asked for as the protocol says and each place once."""
 
     def __init__(self, texts):
-        self.texts, self.placed = texts, set()
+        self.texts, self.placed, self.expected = texts, set(), np.empty(0, np.int64)
 
     def expect(self, texts):
         assert (np.diff(texts) > 0).all()
+        self.expected = texts
 
     def features(self, texts):
         assert (np.diff(texts) > 0).all()
+        assert np.isin(texts, self.expected).all()
         return all_features([self.texts[text] for text in texts], Recipe())
 
     def chunks(self, text):
@@ -324,7 +338,395 @@ def test_places_are_near_where_characters_compose():
     assert abs(end - begin - len(part)) <= 2
 
 
+def test_places_are_those_of_the_shortest_shingles():
+    recipe = Recipe(ngram=(2, 3))
+    part = all_features(["the quick brown fox jumps"], recipe)
+
+    assert len(part.ids) == 4 + 3
+    assert place_of(part, ["aaa the quick brown fox jumps bbb"], recipe) == Place(4, 29, 4)
+
+
+def test_a_place_is_found_of_which_most_shingles_are_elsewhere():
+    stands, elsewhere = words(40, 1), words(120, 2)
+    whole = text(words(300, 3), stands, words(300, 4))
+
+    assert placed(text(stands, elsewhere), whole) == Place(*place(whole, stands), 39)
+
+
+def test_only_shingles_that_are_asked_for_are_kept():
+    wanted = all_features(["b c", "c d"], Recipe()).ids
+    twice, once = (int(number) for number in wanted)
+    for first in "efghijklmnopqrstuvwxyz":
+        hits = parts._Hits([f"{first} b c d. b c, {first}"], wanted, Recipe())
+
+        found = zip(hits.ids.tolist(), hits.tokens.tolist(), hits.starts, hits.ends, strict=True)
+        expected = [(twice, 1, 2, 5), (twice, 4, 9, 12), (once, 2, 4, 7)]
+        assert sorted(found) == sorted(expected)
+        assert (hits.ids[1:] >= hits.ids[:-1]).all()
+
+
+def test_a_shingle_that_occurs_twice_as_often_weighs_a_quarter():
+    assert parts._weights(np.array([1, 1, 1, 2, 4])).tolist() == [1, 1, 1, 1 / 4, 1 / 16]
+    assert parts._weights(np.array([2, 2, 2, 1, 6, 2])).tolist() == [1, 1, 1, 1, 1 / 9, 1]
+
+
+def occurrences(seed, n=60, kinds=12, gap=30):
+    """Where some shingles occur, in tokens, and which of them occurs there."""
+    draw = np.random.default_rng(seed)
+    tokens = np.cumsum(draw.integers(1, draw.integers(2, gap), n))
+    return tokens, draw.integers(0, kinds, n)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_heaviest_run_is_the_best_of_all_runs(seed):
+    tokens, _ = occurrences(seed)
+    weight = np.random.default_rng(100 + seed).random(len(tokens))
+
+    def gain(run):
+        first, last = run
+        return weight[first : last + 1].sum() - 0.05 * (tokens[last] - tokens[first])
+
+    every = [*combinations(range(len(tokens)), 2), *zip(*2 * [range(len(tokens))], strict=True)]
+    first, last = max(every, key=gain)
+    assert parts._heaviest_run(tokens, weight) == slice(first, last + 1)
+
+
+def gained(tokens, shingle, run):
+    """The shingles of a run, less what its tokens cost."""
+    start, stop = run
+    return len(set(shingle[start:stop])) - parts.PER_TOKEN * (tokens[stop - 1] - tokens[start])
+
+
+def cut(tokens, shingle):
+    """The run that is left if the end is cut where most is won, and then the beginning."""
+    ends = [(0, stop) for stop in range(1, len(tokens) + 1)]
+    _, stop = max(ends, key=lambda run: gained(tokens, shingle, run))
+    begins = [(start, stop) for start in range(stop)]
+    return max(begins, key=lambda run: gained(tokens, shingle, run))
+
+
+def test_a_run_gains_its_shingles_less_what_its_tokens_cost():
+    assert parts._gain(np.array([100, 110, 140]), np.array([3, 7, 3])) == 2 - 0.05 * 40
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_both_ends_of_a_run_are_cut_where_most_is_won(monkeypatch, seed):
+    monkeypatch.setattr(parts, "PER_TOKEN", 1 / 16)  # so that sums are exact
+    tokens, shingle = occurrences(seed)
+    places, kinds = tokens.tolist(), shingle.tolist()
+    end_first = cut(places, kinds)
+    mirrored = cut([-token for token in places[::-1]], kinds[::-1])
+    begin_first = tuple(len(places) - place for place in mirrored[::-1])
+    best = max(end_first, begin_first, key=lambda run: gained(places, kinds, run))
+
+    assert parts._cut(tokens, shingle) == slice(*end_first)
+    assert parts._shortest_run(tokens, shingle) == slice(*best)
+
+
+def test_which_end_is_cut_first_depends_on_what_is_left():
+    tokens, shingle = np.array([0, 1, 2, 50, 51, 52, 53]), np.array([0, 1, 2, 0, 1, 2, 3])
+
+    # Shingle 3 alone is worth no 50 tokens, but where it stands are all the others too.
+    assert parts._cut(tokens, shingle) == slice(0, 3)
+    assert parts._shortest_run(tokens, shingle) == slice(3, 7)
+    assert parts._shortest_run(-tokens[::-1], shingle[::-1]) == slice(0, 4)
+
+
+# What is verified
+
+
+def verified(texts, pairs, share):
+    counts = all_features(texts, Recipe()).counts
+    return verified_parts(np.array(pairs), counts, share, Recipe(), Source(texts), silent)
+
+
+def test_parts_come_by_whole_and_then_by_where_they_begin():
+    long, other = words(120, 1), words(60, 2)
+    first = text(words(900, 3), long, words(600, 4))
+    second = text(words(300, 5), other, words(600, 6))
+    # The part that begins later ends earlier, and has fewer shingles and a lower number.
+    made = verified(
+        [first, text(other), text(long[30:70]), text(long), second], [(3, 0), (1, 4), (2, 0)], 0.8
+    )
+
+    assert made.pairs.tolist() == [[3, 0], [2, 0], [1, 4]]
+    expected = [place(first, long), place(first, long[30:70]), place(second, other)]
+    assert made.places.tolist() == [list(each) for each in expected]
+    assert made.shares.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(("together", "is_part"), [(20, True), (19, False)])
+def test_half_of_the_share_asked_for_must_stand_in_one_place(together, is_part):
+    part, rest = words(41, 1), words(20_000, 2)
+    rest[:0] = part[: together + 1]
+    for number, pair in enumerate(pairwise(part[together:])):
+        rest[500 * (number + 1) : 500 * (number + 1)] = pair
+
+    made = verified([text(part), text(rest)], [(0, 1)], 1.0)
+    assert made.pairs.tolist() == ([[0, 1]] if is_part else [])
+
+
+def test_nothing_is_verified_where_there_are_no_candidates():
+    made = verified([], np.empty((0, 2), np.int64), 0.8)
+
+    assert [len(each) for each in made] == [0, 0, 0]
+
+
+# Candidates
+
+
+HIGHEST = (1 << 32 - DENSE_LEVELS) - 1
+
+
+def search_of(values, share, counts, *, groups=(), family=None, references=()):
+    """A search among texts with these sampled values and so many features."""
+    n, dense = len(values), of_each([np.array(sorted(each), np.uint32) for each in values])
+    index, none = np.arange(n), np.empty(0)
+    rows, counts = np.zeros((n, 8), np.uint8), np.array(counts)
+    digests, is_reference = np.zeros((n, 2), np.uint64), np.isin(index, references)
+    texts = Texts(
+        index,
+        np.arange(n + 1),
+        index,
+        rows,
+        rows,
+        counts,
+        digests,
+        digests[:, 0],
+        is_reference,
+        dense,
+    )
+    shares = None if family is None else OwnShares(dense, counts, np.array(family))
+    siblings = Siblings(np.empty((0, 2), np.int64), none, none)
+    groups = tuple(np.array(each) for each in groups)
+    matched = TextGroups(groups, none, none, siblings, shares, None, 0)
+    return parts._Search(texts, dense, matched, share)
+
+
+def looked_up(search):
+    """The values that each text is looked up by."""
+    texts, values = search._looked_up()
+    assert (np.diff(texts) >= 0).all()
+    return [sorted(values[texts == text].tolist()) for text in range(len(search.texts))]
+
+
+def plain_looked_up(values, share, counts, family):
+    """What `looked_up` finds, and how many of these values each text may lack; value by value."""
+    families = Counter(
+        value
+        for of in set(family)
+        for value in set().union(
+            *(each for each, own in zip(values, family, strict=True) if own == of)
+        )
+    )
+    found, may_lack = [], []
+    for each, count in zip(values, counts, strict=True):
+        low = [value for value in each if value <= HIGHEST]
+        half, enough = 0, 2 * parts.LOOKED_UP
+        while len(low) >= enough << half:
+            half += 1
+        low = sorted(value for value in low if value <= HIGHEST >> half)
+        alone = [value for value in low if families[value] == 1]
+        error = 3 * math.sqrt(len(low) * share * (1 - share))
+        lacking = math.floor((1 - share) * len(low) + error) - len(alone)
+        others = sorted(set(low) - set(alone), key=lambda value: (families[value], value))
+        is_asked = count >= parts.LEAST_FEATURES and lacking >= 0
+        found.append(sorted(others[: lacking + parts.SPARE]) if is_asked else [])
+        may_lack.append(lacking)
+    return found, may_lack
+
+
+def plain_candidates(values, share, counts, group, family, references):  # noqa: PLR0917
+    """What `_Search.candidates` finds; pair by pair."""
+    found = set()
+    asked, lacking = plain_looked_up(values, share, counts, family)
+    holders = Counter(value for each in values for value in each)
+    for left, own in enumerate(asked):
+        rare = {value for value in own if holders[value] <= parts.MOST_HOLDERS}
+        for right, others in enumerate(values):
+            is_larger = (counts[right], right) > (counts[left], left)
+            is_apart = group[left] != group[right] and family[left] != family[right]
+            is_wanted = not references or (left in references) != (right in references)
+            shared = len(rare & others)
+            is_found = shared >= max(len(rare) - lacking[left], 1)
+            if is_larger and is_apart and is_wanted and is_found:
+                level = sum(counts[right] >= 2 * LEAST << each for each in range(DENSE_LEVELS))
+                size = sum(value <= ((1 << 32) - 1) >> level for value in values[left])
+                error = 3 * math.sqrt(share * (1 - share) * size) if level else 0
+                if len(values[left] & others) >= share * size - error - 1e-9:
+                    found.add((left, right))
+    return found
+
+
+def random_texts(seed, n=60):
+    """Sampled values and features of texts, most of which have parts of each other."""
+    draw = np.random.default_rng(seed)
+    numbers = [
+        *draw.integers(0, 1 << 32, 40),
+        *draw.integers(0, HIGHEST, 80),
+        *(HIGHEST >> each for each in range(4)),
+        (1 << 32) - 1,
+        0,
+        1,
+    ]
+    # Some that have the same low bits.
+    numbers = [*numbers, *((number + (1 << 28)) % (1 << 32) for number in numbers[:40])]
+    pool = np.array(numbers, np.int64)
+    values, counts = [], []
+    for _ in range(n):
+        size = int(draw.integers(0, 60))
+        chosen = set(draw.choice(pool, size).tolist())
+        if values and draw.random() < 0.8:
+            of = sorted(values[draw.integers(len(values))])
+            chosen = {value for value in of if draw.random() < 0.8}
+            chosen |= set(draw.choice(pool, draw.integers(0, 30)).tolist())
+        count = int(draw.choice([len(chosen), 19, 20, 100, 255, 256, 511, 512, 1023, 5000]))
+        level = sum(count >= 2 * LEAST << each for each in range(DENSE_LEVELS))
+        chosen = {value for value in chosen if value <= ((1 << 32) - 1) >> level}
+        values.append(chosen)
+        counts.append(max(count, len(chosen)))
+    return values, counts
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_candidates_are_those_of_plain_counting(monkeypatch, seed):
+    draw = np.random.default_rng(1000 + seed)
+    ends = {"LOOKED_UP": 6, "SPARE": 4, "MOST_HOLDERS": 40, "PAIRS_AT_ONCE": 200}
+    for name, end in ends.items():
+        monkeypatch.setattr(parts, name, int(draw.integers(1, end)))
+    monkeypatch.setattr(own_share, "VALUES_AT_ONCE", 50)
+    values, counts = random_texts(seed)
+    n, share = len(values), float(draw.choice([0.5, 0.7, 0.9, 1.0]))
+    family = draw.integers(0, n, n).tolist()
+    groups = [[0, 5], [1, 2, 9]]
+    group = [0, 1, 1, *range(3, 5), 0, *range(6, 9), 1, *range(10, n)]
+    references = sorted({*draw.integers(0, n, n // 2).tolist()}) if seed % 3 == 0 else []
+    search = search_of(values, share, counts, groups=groups, family=family, references=references)
+    is_long = np.array(counts) >= parts.LEAST_FEATURES
+    asked, lacking = plain_looked_up(values, share, counts, family)
+
+    assert looked_up(search) == asked
+    assert search.lacking[is_long].tolist() == np.array(lacking)[is_long].tolist()
+    pairs = np.concatenate(list(search.candidates(silent)))
+    listed = [tuple(pair) for pair in pairs.tolist()]
+    expected = plain_candidates(values, share, counts, group, family, references)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == expected
+    assert expected
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_holding_families_are_those_of_plain_counting(monkeypatch, seed):
+    monkeypatch.setattr(parts, "LOOKED_UP", 2 + seed)
+    monkeypatch.setattr(parts, "PAIRS_AT_ONCE", 30)
+    monkeypatch.setattr(parts, "TEXTS_AT_ONCE", 7)
+    draw = np.random.default_rng(seed)
+    values, counts = random_texts(seed)
+    share, n = float(draw.choice([0.25, 0.5, 0.75])), len(values)
+    family = draw.integers(0, n, n).tolist()
+    texts = np.arange(seed % 2, n, 2)
+
+    def holding(text):
+        low = {value for value in sorted(values[text])[: 2 * parts.LOOKED_UP] if value <= HIGHEST}
+        pairs = zip(values, family, strict=True)
+        enough = {of for each, of in pairs if low & each and len(low & each) >= share * len(low)}
+        return len(enough - {family[text]})
+
+    search = search_of(values, share, counts, family=family)
+    found = search._holding(texts, silent).tolist()
+    assert found == [holding(text) for text in texts.tolist()]
+    assert max(found) > 3
+
+
+def test_the_highest_value_of_all_dense_sketches_must_be_held_too():
+    search = search_of([{1, HIGHEST}, {1, 2}, {1, HIGHEST}, {1, HIGHEST + 1}], 1.0, [100] * 4)
+
+    assert search._holding(np.array([0, 3]), silent).tolist() == [1, 3]
+
+
+def test_a_value_that_very_many_hold_is_listed_for_some_of_them(monkeypatch):
+    monkeypatch.setattr(parts, "MOST_HOLDERS", 3)
+    monkeypatch.setattr(own_share, "VALUES_AT_ONCE", 1)  # each text is read by itself
+    low = 5 | 1 << 24
+    search = search_of([{5, 9}, {5, low}, {5, 9}, {5}, {5, 9}, {5}], 1.0, [100] * 6)
+
+    holders, counts = search._holders(np.array([5, 9], np.uint32), silent)
+    assert counts.tolist() == [4, 3]
+    assert holders.tolist() == [0, 1, 2, 3, 0, 2, 4]
+    holders, counts = search._holders(np.array([9, low], np.uint32), silent)
+    assert (holders.tolist(), counts.tolist()) == ([0, 2, 4, 1], [3, 1])
+
+
+def test_lookups_of_a_text_are_never_cut_apart(monkeypatch):
+    monkeypatch.setattr(parts, "PAIRS_AT_ONCE", 10)
+    texts, counts = np.array([0, 0, 0, 3, 3, 4, 7, 7, 9]), np.array([4, 4, 4, 1, 2, 5, 25, 1, 3])
+
+    cuts = [part.tolist() for part in parts._chunks(texts, counts)]
+    assert cuts == [[0, 1, 2], [3, 4, 5], [6, 7], [8]]
+
+
+@pytest.mark.parametrize(
+    ("features", "shared", "is_candidate"),
+    [(255, 80, True), (255, 79, False), (256, 68, True), (256, 67, False), (9999, 67, False)],
+)
+def test_a_sample_may_lack_three_standard_errors_more_and_a_whole_text_nothing(
+    features, shared, is_candidate
+):
+    part, larger = set(range(100)), set(range(100 - shared, 200 - shared))
+    search = search_of([part, larger], 0.8, [100, features])
+
+    assert search._may_be_parts(np.array([[0, 1]])).tolist() == [is_candidate]
+
+
+class Fixed:
+    """Own shares that are given."""
+
+    def __init__(self, *shares):
+        self.shares = np.array(shares)
+
+    def of_parts(self, pairs):
+        assert len(pairs) == len(self.shares)
+        return self.shares
+
+
+def test_what_is_as_rare_as_asked_for_or_stands_in_few_texts_is_a_texts_own(monkeypatch):
+    monkeypatch.setattr(parts, "MOST_OTHERS", 2)
+    notice, rare = {1, 2, 3, 4}, {11, 12, 13}
+    values = [notice, rare, *(notice | rare | {20 + n} for n in range(3)), notice | {30}]
+    search = search_of(values, 0.8, [100] * 6)
+
+    # Besides the larger text, two others have what is rare, and three have the notice.
+    for shares, own in (([0.3, 0.2], [True, True]), ([0.2, 0.3], [False, True])):
+        search.shares = Fixed(*shares)
+        assert search.are_own(np.array([[0, 2], [1, 2]]), 0.3, silent).tolist() == own
+
+
+def test_nobody_counts_who_holds_what_is_rare_enough():
+    search = search_of([{1, 2}, {1, 2, 3}], 0.8, [100, 200])
+    search.shares = Fixed(1.0)
+
+    def never(*_):
+        raise AssertionError
+
+    assert search.are_own(np.array([[0, 1]]), 0.3, never).tolist() == [True]
+
+
 # Shares
+
+
+def test_a_part_lacks_what_the_share_and_the_error_of_sampling_allow():
+    assert least_shared(0.8, np.array([0, 100, 400])) == pytest.approx([0, 68, 296], abs=1e-6)
+    assert least_shared(0.8, np.array([100]), 0) == pytest.approx([80], abs=1e-6)
+    assert least_shared(0.8, np.array([100]), np.array([1])) == pytest.approx([76], abs=1e-6)
+    # The error of adding up is no reason to leave a pair out.
+    assert (least_shared(0.7, np.arange(0, 2000, 10), 0) <= np.arange(0, 1400, 7)).all()
+
+
+def test_a_text_without_features_shares_nothing_and_one_with_one_may_share_all():
+    features = Features(np.array([4, 4, 6, 9], np.uint64), None, np.array([0, 0, 1, 4]))
+    i, j = np.array([0, 1, 2, 2, 0]), np.array([2, 2, 1, 2, 0])
+
+    assert shares_of(features, i, j).tolist() == [0, 1, 1 / 3, 1, 0]
 
 
 def test_containment_follows_from_the_cosine():
