@@ -21,6 +21,11 @@ from simdup.match.groups import (
 )
 
 
+def in_order(n):
+    """Precedence by index."""
+    return Precedence(np.arange(n), np.ones(n, np.int64), np.arange(n, dtype=np.uint64))
+
+
 @st.composite
 def graphs(draw):
     n = draw(st.integers(0, 12))
@@ -211,7 +216,7 @@ def test_stars_of_dense_graphs_match_the_slow_twin():
         i, j = np.triu_indices(n, 1)
         pairs = np.column_stack((i, j))[random.random(len(i)) < random.uniform(0.2, 0.9)]
         closeness = (random.permutation(len(pairs)) + 1) / (len(pairs) + 1)
-        order = Precedence(np.arange(n), np.ones(n, np.int64), np.arange(n, dtype=np.uint64))
+        order = in_order(n)
 
         found = leaders(pairs, closeness, "star", order).tolist()
         assert found == ByHand(pairs, closeness, order).leaders()
@@ -221,7 +226,7 @@ def test_which_side_of_a_pair_comes_first_decides_nothing():
     n = 40
     i, j = np.triu_indices(n, 1)
     pairs, closeness = np.column_stack((i, j)), np.ones(len(i))
-    order = Precedence(np.arange(n), np.ones(n, np.int64), np.arange(n, dtype=np.uint64))
+    order = in_order(n)
     turned = np.where(i % 3 == 0, pairs.T[::-1], pairs.T).T
 
     weakest_first = groups._weakest_first  # noqa: SLF001
@@ -290,6 +295,30 @@ def test_two_that_are_alone_and_no_near_copies_stay_alone():
 
     assert with_near_copies(pairs, np.array([0.7]), np.arange(2), order).tolist() == [0, 1]
     assert len({*with_near_copies(pairs, np.array([0.8]), np.arange(2), order).tolist()}) == 1
+
+
+def test_those_whose_copy_is_in_a_group_make_one_with_it():
+    near = {(0, 1): 0.99, (0, 3): 0.99, (1, 2): NEAR_COPY, (1, 3): 0.5, (4, 5): 0.6, (1, 5): 0.9}
+    pairs, closeness = np.array([*near]), np.array([*near.values()])
+    leader = np.array([0, 0, 2, 0, 4, 4])
+
+    made = with_near_copies(pairs, closeness, leader, in_order(6))
+    assert made.tolist() == [0, 1, 1, 0, 4, 4]
+
+
+def test_two_with_one_copy_in_a_group_are_one_group_with_it():
+    pairs, closeness = np.array([[0, 1], [1, 2], [1, 3]]), np.array([0.5, 0.99, 0.99])
+
+    made = with_near_copies(pairs, closeness, np.array([0, 0, 2, 3]), in_order(4))
+    assert made.tolist() == [1, 1, 1, 1]
+
+
+def test_two_copies_in_one_group_make_two_groups():
+    near = {(0, 1): 0.9, (0, 3): 0.89, (1, 3): 0.95, (1, 2): 0.99, (3, 4): 0.98}
+    pairs, closeness = np.array([*near]), np.array([*near.values()])
+
+    made = with_near_copies(pairs, closeness, np.array([0, 0, 2, 0, 4]), in_order(5))
+    assert made.tolist() == [1, 1, 1, 3, 3]
 
 
 @given(similar(), st.randoms())
