@@ -489,6 +489,13 @@ def test_each_text_stays_unless_it_is_alike_to_one_before_it_that_stays(given_, 
             assert stands_for[text] == near[0]
 
 
+def test_the_first_of_several_stands_for_a_text():
+    def alike(pairs):
+        return (pairs[:, 1] == 3) & (pairs[:, 0] > 0)
+
+    assert staying(np.zeros(4, int), np.zeros(4, bool), alike).tolist() == [0, 1, 2, 1]
+
+
 def test_of_alike_texts_the_earlier_ones_stay_in_whatever_order_pairs_come():
     chosen, covered = unlike(np.arange(5), np.array([[3, 4], [1, 2], [2, 4], [0, 3]]))
 
