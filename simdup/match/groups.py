@@ -449,7 +449,7 @@ def staying(
         # Pairs ascend by the text that stays: of several for one text, the first is written last.
         covering = pairs[are_alike & stays[pairs[:, 0]]][::-1]
         stands_for[covering[:, 1]] = covering[:, 0]
-        counts = np.bincount(group[stays], minlength=int(group[-1]) + 1)
+        counts = np.bincount(group[stays])
         is_open &= ~np.isin(group, centred[counts[centred] > MOST_STAYING])
         size *= 2
     return _after_limit(group, is_centre, stands_for, limited(group, stays, is_centre))
