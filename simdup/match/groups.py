@@ -303,14 +303,13 @@ def _joined(
 def _medoids(edges: Edges, label: Indices, order: Precedence, *, is_star: bool = True) -> Indices:
     """The best representative of each document's group; (n,).
 
-    `label` (n,) is the same for the documents of one group. In stars only a document that is
-    a pair with all others may represent them.
+    `label` (n,) is the index of one document of each group. In stars only a document that is a
+    pair with all others may represent them.
     """
     n = len(label)
-    _, label = np.unique(label, return_inverse=True)
     size = np.bincount(label)[label]
     within = edges.take(label[edges.left] == label[edges.right])
-    sums = within.sums(order) + (order.sizes - 1) * UNIT
+    sums = within.sums(order) + order.sizes * UNIT
     # Which of two represents both changes no similarity, so there the rank may decide.
     decides = np.where(size == 2, order.rank.astype(np.uint64), order.content)
     is_other = within.counts(n) < size - 1 if is_star else np.zeros(n, bool)
