@@ -147,8 +147,9 @@ class Acting:
                 file.check_unchanged()
                 remove(file, kept, file.place.beside(intent.aside))
             except BaseException:
-                if os.path.samestat(made, target.status()):
-                    target.unlink()
+                with suppress(OSError):
+                    if os.path.samestat(made, target.status()):
+                        target.unlink()
                 raise
         finally:
             os.close(copy)

@@ -496,6 +496,15 @@ def test_the_first_of_several_stands_for_a_text():
     assert staying(np.zeros(4, int), np.zeros(4, bool), alike).tolist() == [0, 1, 2, 1]
 
 
+def test_no_text_that_goes_stands_for_another():
+    near = {(3, 4), (4, 6), (5, 6)}
+
+    def alike(pairs):
+        return np.array([tuple(pair) in near for pair in pairs.tolist()], bool)
+
+    assert staying(np.zeros(7, int), np.zeros(7, bool), alike).tolist() == [0, 1, 2, 3, 3, 5, 5]
+
+
 def test_of_alike_texts_the_earlier_ones_stay_in_whatever_order_pairs_come():
     pairs = np.array([[i, j] for j in range(30) for i in range(j) if (i * j) % 7 == 3])
     expected = list[int]()
