@@ -174,7 +174,7 @@ class Recipe:
             raise BadValueError(f"{most}; 'mix64' has them all")
         if self.features is not FeatureKind.KEYWORDS and self.weights is not WeightKind.EXACT:
             raise BadValueError(f"weights {self.weights.value!r} go with features 'keywords' only")
-        if not self.uses_words and (self.user_dict or self.stop_words):
+        if not self.uses_words and (self.user_dict, self.stop_words) != (None, None):
             raise BadValueError(
                 f"a dictionary or stop words change nothing for features {self.features.value!r};"
                 " use 'words' or 'keywords'"

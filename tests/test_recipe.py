@@ -47,6 +47,11 @@ def test_one_length_of_shingles_may_stand_alone():
             "a dictionary or stop words change nothing for features 'shingles';"
             " use 'words' or 'keywords'",
         ),
+        (
+            {"features": "tokens", "stop_words": ""},
+            "a dictionary or stop words change nothing for features 'tokens';"
+            " use 'words' or 'keywords'",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(options, message):

@@ -43,6 +43,7 @@ from hypothesis import strategies as st
 from patience import LONG, SOON
 
 import simdup as package
+from simdup.compute.compiled import load_kernels
 from simdup.files import read as reading_room
 from simdup.files import walk as walking_room
 from simdup.files.fingerprint import fingerprint_sources
@@ -1013,6 +1014,7 @@ def test_size_has_no_hidden_limit_and_what_an_option_skips_is_counted(run, write
 def test_what_is_kept_of_a_file_is_less_than_a_kilobyte(write):
     for number in range(1400):  # more than a batch each, so that tables are as large
         write(f"{number % 2}/{number}", words(number, count=12))
+    load_kernels()
     package.scan(["0", "1"])  # so that they are built
 
     kept = []

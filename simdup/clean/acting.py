@@ -6,6 +6,7 @@ does it. Until the last name is gone, whatever is found out to be wrong is put b
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -48,30 +49,36 @@ class Acting:
         self._chosen: set[str] = set()
         self._touched: dict[str, int] = {}
 
-    def intent(self, action: Action) -> Intent:
-        """Return where the file of an action will be. Raises RefusedError and OSError."""
+    def intent(self, action: Action, tries: int = 0) -> Intent:
+        """Return where the file of an action will be. Raises RefusedError and OSError.
+
+        `tries` is how many names for it other programs have taken at the last moment.
+        """
         path = action.file.path
         folder, name = os.path.split(path)
         above = os.lstat(folder)
         folder_ns = above.st_mtime_ns
         if action.act is Act.TRASH and not system_bin.IS_USED:
             trash = self._trashes.trash_for(path, above.st_dev)
-            target = trash.place(trash.free_name(name)).path
+            target = trash.place(trash.free_name(name, _leap(tries))).path
             return Intent(action.line, target, folder_ns, trash.path, trash.top)
         aside = f".simdup-{secrets.token_hex(6)}"
         if action.act is Act.MOVE:
-            target = self._free_path(path)
+            target = self._free_path(path, _leap(tries))
             return Intent(action.line, target, folder_ns, aside=aside, made=_missing(target))
         target = os.path.join(folder, aside) if action.act is Act.DELETE else path
         return Intent(action.line, target, folder_ns, aside=aside)
 
-    def _free_path(self, path: str) -> str:
-        """Return a path in the folder for moved files that nothing has. Raises RefusedError."""
+    def _free_path(self, path: str, leap: int) -> str:
+        """Return a path in the folder for moved files that nothing has, past `leap` numbers.
+
+        Raises RefusedError.
+        """
         if self._to is None:
             raise RefusedError(Refusal.NOT_ALLOWED, "move, without --to")
         wanted = os.path.join(self._to, os.path.relpath(path, self._above))
         stem, ending = os.path.splitext(wanted)
-        number, found = 1, wanted
+        number, found = 1 + leap, wanted
         while found in self._chosen or os.path.lexists(found):
             number += 1
             found = f"{stem} ({number}){ending}"
@@ -209,6 +216,15 @@ class Acting:
         self._trashes.close()
 
 
+def _leap(tries: int) -> int:
+    """Return how many numbers to pass over for the next name.
+
+    Runs that choose names at one time choose the same ones. After each try they leap at random,
+    four times as far as before, so that they soon land apart.
+    """
+    return secrets.randbelow(4**tries)
+
+
 def _rename(file: Held, kept: Held, target: Place) -> None:
     """Give a file the name `target`, and put back what turns out to be another one."""
     rename_new(file.place, target)
@@ -252,15 +268,20 @@ def _swap(file: Held, kept: Held, made: Place) -> None:
         made.replace(file.place)
         return
     if not _is_same(file, kept, made):
-        with _astray(made, Refusal.REPLACED):
-            exchange(made, file.place)
+        _swap_back(made, file.place, Refusal.REPLACED)
         raise RefusedError(Refusal.REPLACED)
     try:
         made.unlink()
     except OSError:
-        with _astray(made, Refusal.FAILED):
-            exchange(made, file.place)
+        _swap_back(made, file.place, Refusal.FAILED)
         raise
+
+
+def _swap_back(made: Place, source: Place, refusal: Refusal) -> None:
+    """Let a file and a link swap names once more. Raises AstrayError where they cannot."""
+    with _astray(made, refusal):
+        if not exchange(made, source):
+            raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
 
 
 def _is_same(file: Held, kept: Held, place: Place) -> bool:
@@ -297,7 +318,10 @@ def check_linkable(file: Held, kept: Held, names: int) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder in one that is reached through no link; one that is there is no error."""
+    """Make a folder in one that is reached through no link, and sync that one.
+
+    A folder that is there is no error.
+    """
     above = open_folder(os.path.dirname(path))
     try:
         with suppress(FileExistsError):

@@ -219,13 +219,13 @@ class Run:
     ) -> None:
         file, kept = files
         journal, acting = tools
-        for _ in range(_TRIES):
+        for tries in range(1, _TRIES + 1):
             file.check_unchanged()
             kept.check_unchanged()
             try:
                 done = acting.act(action, intent, file, kept)
             except FileExistsError:
-                intent = acting.intent(action)
+                intent = acting.intent(action, tries)
                 journal.intend(intent)
                 journal.sync()
                 continue

@@ -50,16 +50,19 @@ class Trash:
         name += _INFO
         return Place(self.info, name, os.path.join(self.path, "info", name))
 
-    def free_name(self, name: str) -> str:
-        """Return a name like this one that nothing in the trash has, nor any file named before."""
-        for number, each in self._names(name):
+    def free_name(self, name: str, leap: int = 0) -> str:
+        """Return a name like this one that nothing in the trash has, nor any file named before.
+
+        It leaves out the next `leap` numbers.
+        """
+        for number, each in self._names(name, leap):
             if not (self.place(each).exists() or self.info_place(each).exists()):
                 self._taken[name] = number
                 return each
         raise AssertionError("names never end")
 
-    def _names(self, name: str) -> Iterator[tuple[int, str]]:
-        number = self._taken.get(name, 0)
+    def _names(self, name: str, leap: int) -> Iterator[tuple[int, str]]:
+        number = self._taken.get(name, 0) + leap
         stem, ending = os.path.splitext(name)
         while True:
             number += 1

@@ -195,10 +195,12 @@ def check_unpacks(packing: str) -> None:
 
 
 def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:
-    """A string that changes whenever the same documents may give another text."""
+    """A string that changes whenever the same documents may give another text, or one at last."""
     packages = {package for name, package in _PACKAGES.items() if name.value in formats}
-    versions = (f"{name} {version(name)}" for name in sorted(packages) if find_spec(name))
-    return f"{EDITION}: {', '.join((*sorted(formats), *versions, *map(_program, converters)))}"
+    versions = [f"{name} {version(name)}" for name in sorted(packages) if find_spec(name)]
+    locked = [f"no {name}" for name in PACKINGS if name in formats and not can_unpack(name)]
+    told = *sorted(formats), *versions, *locked, *map(_program, converters)
+    return f"{EDITION}: {', '.join(told)}"
 
 
 def _program(converter: Converter) -> str:

@@ -52,6 +52,8 @@ def folder_pairs(
     was not read whole, and is in no pair. Of two folders the one with fewer files comes first,
     and it is first in one pair only. Folders at the same place inside such a pair are no pair.
     """
+    if _repeated_names(groups) < LEAST_COPIES:
+        return ()
     tree = _Tree(roots)
     group_of = {
         member.document.path: place
@@ -74,6 +76,15 @@ def folder_pairs(
             behind[folder].append(groups[place].id)
     made = [_record(tree, pair, counts[_sorted(*pair)], behind[pair[0]]) for pair in best.items()]
     return tuple(sorted(made, key=lambda pair: (-pair.copies, pair.other, pair.path)))
+
+
+def _repeated_names(groups: Iterable[Group]) -> int:
+    """How many files have the name of another one of their group: at least one for each copy."""
+    repeated = 0
+    for group in groups:
+        names = {member.document.path.rpartition(os.sep)[2] for member in group.members}
+        repeated += len(group.members) - len(names)
+    return repeated
 
 
 @dataclass(slots=True)

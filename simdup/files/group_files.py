@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
+    Distances = NDArray[np.uint16]
     Figures = tuple[float | None, float | None]
 
 _STRENGTH = {kind: place for place, kind in enumerate(Kind)}
@@ -360,10 +361,16 @@ class Grouping(NamedTuple):
 
     def groups(self, matched: TextGroups) -> Iterator[Group]:
         """Yield a group of documents for each group of texts."""
+        if not matched.groups:
+            return
         figures = _figures(matched.similarities, matched.own_shares)
-        ends = np.cumsum([0, *map(len, matched.groups)]).tolist()
+        sizes = [len(members) for members in matched.groups]
+        ends = np.cumsum([0, *sizes])
+        every = np.concatenate(matched.groups)
+        # Of all groups at once, since most are small.
+        distances = paired_distances(self.texts.rows, every, np.repeat(every[ends[:-1]], sizes))
         for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True):
-            yield self._group(members, figures[begin:end])
+            yield self._group(members, figures[begin:end], distances[begin:end])
 
     def patterns(self, siblings: Siblings) -> Iterator[Group]:
         """Yield families of siblings: every member is a pair of siblings with the first.
@@ -382,7 +389,8 @@ class Grouping(NamedTuple):
             spokes = of_text[members[1:]]
             alike, own = siblings.similarities[spokes], siblings.own_shares[spokes]
             figures = _figures(np.insert(alike, 0, 1), np.insert(own, 0, 1))
-            made = self._group(members, figures, most=1, kind=Kind.SAME_PATTERN)
+            distances = paired_distances(self.texts.rows, members, members[:1])
+            made = self._group(members, figures, distances, most=1, kind=Kind.SAME_PATTERN)
             if made.members and made.members[-1].similarity is not None:
                 yield made
 
@@ -390,13 +398,14 @@ class Grouping(NamedTuple):
         self,
         members: Indices,
         figures: Sequence[Figures],
+        distances: Distances,
         most: int | None = None,
         kind: Kind | None = None,
     ) -> Group:
         """One group of the documents of these texts, `most` of each; empty if all are gone.
 
-        `figures` are the similarity and the own share of each text. `kind` is the kind of all
-        documents but the first; None: as they are the same.
+        `figures` are the similarity and the own share of each text, and `distances` are those to
+        the first. `kind` is the kind of all documents but the first; None: as they are the same.
         """
         texts, documents = self.texts, self.documents
         there = [
@@ -409,20 +418,22 @@ class Grouping(NamedTuple):
             return Group(0, Kind.NEAR, 0, ())
         rows = texts.rows[members]
         (first, representative), *_ = there
-        distances = paired_distances(rows, np.arange(len(rows)), np.array([first])).tolist()
+        if first > 0:
+            distances = paired_distances(texts.rows, members, members[[first]])
+        bits = distances.tolist()
         made = [
             Member(
                 document,
                 rows[position].tobytes(),
                 kind if kind and place else document.kind_with(representative),
-                distances[position],
+                bits[position],
                 # The similarity is unknown if the file that represented the group has vanished.
                 *(figures[position] if first == 0 else (None, None)),
             )
             for place, (position, document) in enumerate(there)
         ]
         # The only distance of two texts is the largest too.
-        return _sorted_group(made, diameter(rows) if len(rows) > 2 else (max(distances), True))
+        return _sorted_group(made, diameter(rows) if len(rows) > 2 else (max(bits), True))
 
 
 def _figures(alike: Similarities, own: Similarities) -> list[Figures]:

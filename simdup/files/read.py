@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from contextlib import closing
+from contextlib import closing, suppress
 from errno import ENOENT, ENOTDIR
 from functools import lru_cache
 from hashlib import blake2b
@@ -365,7 +365,7 @@ def read_chunks(source: Source, limit: int | None = None) -> Generator[bytes]:
     except (OSError, ValueError) as error:
         raise _trouble(error) from None
     try:
-        yield from read_open(descriptor, source, limit)
+        yield from _bytes_of(descriptor, source, limit)
     finally:
         os.close(descriptor)
 
@@ -412,9 +412,15 @@ def _member_chunks(member: Source, source: Source, limit: int | None) -> Iterato
 
 def read_open(descriptor: int, source: Source, limit: int | None = None) -> Generator[bytes]:
     """Yield what `read_chunks` does, of a file that is open and stays so. Raises SkipError."""
+    with suppress(OSError):  # of what is no file, which is refused below
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    yield from _bytes_of(descriptor, source, limit)
+
+
+def _bytes_of(descriptor: int, source: Source, limit: int | None) -> Iterator[bytes]:
+    """Yield the bytes of an open file from where it stands. Raises SkipError."""
     try:
         _check(source, descriptor)
-        os.lseek(descriptor, 0, os.SEEK_SET)
         left, most = source.size if limit is None else min(limit, source.size), HEAD
         while left > 0:
             chunk = os.read(descriptor, min(left, most))

@@ -1,6 +1,8 @@
 """A whole scan: files in, groups out.
 
 walk -> fingerprints, recalled from the store or made -> match
+
+If the store knows all files as they are, it has the result of the last scan too.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from simdup.errors import InterruptedScan
 from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition, forget_archive
+from simdup.files.unchanged import LastResult, Walked
 from simdup.files.walk import DEFAULTS, Filters, listed, walk
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.sketch import (
@@ -34,6 +37,7 @@ from simdup.fingerprint.sketch import (
 )
 from simdup.fingerprint.sketch import EDITION as SKETCH_EDITION
 from simdup.match.candidates import SIEVE_FROM, sieve_recipe
+from simdup.match.results import CODE
 from simdup.progress import silent
 from simdup.records import Document, ScanResult, Skipped, Source, Stats, doubtful
 from simdup.settings import Settings
@@ -100,17 +104,27 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     made, skipped = _Fingerprinting(settings, cache), list[Skipped]()
     try:
         with _cycles_ignored():
-            made.run(_sources(found, skipped), jobs, progress, is_list=are_files)
-            # What the user names is compared in full, whatever it is.
-            named = None if filters.noise or are_files else {*folders}
-            every = made.fingerprinted()
-            matches = match_documents(every, settings, progress, cache, ignored, named=named)
-        if cache is not None:
-            cache.finish(folders)
-        result = replace(_result(made, skipped, matches, perf_counter() - began), **searched)
+            sources = _sources(found, skipped)
+            last = result = None
+            if cache is not None and not are_files and CODE:
+                asked = settings, filters.noise, archives, ignored, searched
+                last = LastResult(cache, asked, Walked([*sources], skipped))
+                result, sources = last.unchanged(settings, folders), iter(last.walked.sources)
+            if result is None:
+                made.run(sources, jobs, progress, is_list=are_files)
+                # What the user names is compared in full, whatever it is.
+                named = None if filters.noise or are_files else {*folders}
+                every = made.fingerprinted()
+                matches = match_documents(every, settings, progress, cache, ignored, named=named)
+                if cache is not None:
+                    cache.finish(folders)
+                result = _with_folder_pairs(_result(made, skipped, matches, 0), folders)
+                if last is not None:
+                    last.keep(result, every.found)
         if store is not None:
             keep_groups(store, result.groups)
-        return _with_folder_pairs(result, folders)
+        stats = result.stats._replace(seconds=perf_counter() - began)
+        return replace(result, stats=stats, **searched)
     except KeyboardInterrupt:
         part = _result(made, skipped, None, perf_counter() - began)
         raise InterruptedScan(replace(part, **searched)) from None
@@ -201,7 +215,7 @@ class _Fingerprinting:
     def __init__(self, settings: Settings, cache: RecipeCache | None) -> None:
         self.settings, self.cache = settings, cache
         self.found: list[Document | Skipped | None] = []
-        self.rows = np.empty((0, 0), np.uint8)
+        self.rows = np.empty((0, settings.recipe.bits // 8), np.uint8)
         self.is_sketched = settings.verified or cache is not None
         self.sketches = SketchPile()
         # Where the sketch of each file begins in the pile, and its length: (files, 2).

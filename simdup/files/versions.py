@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
 from simdup.records import Version
@@ -126,7 +126,16 @@ class _Named(NamedTuple):
     @property
     def folder(self) -> str:
         """The path of its folder."""
-        return os.path.dirname(self.document.path)
+        return _split(self.document.path)[0]
+
+    @property
+    def name(self) -> str:
+        """The name of the file."""
+        return _split(self.document.path)[1]
+
+
+# The documents of each text of a group.
+_Copies: TypeAlias = list[list[_Named]]
 
 
 class _Chain(NamedTuple):
@@ -180,27 +189,33 @@ def name_of(path: str) -> Name:
                 said[field].append(read(text))
         return " "
 
-    (stem,) = _stems([path], take)
+    (stem,) = _stems([_split(path)[1]], take)
     dates, numbers, worth, versions = said.values()
     return Name(stem, _Mark(tuple(dates), tuple(numbers), sum(worth), tuple(versions)))
 
 
-def stems_of(paths: Iterable[str]) -> list[str]:
+def stems_of(names: Iterable[str]) -> list[str]:
     """What is left of the name of each file without versions, dates, numbers and extension.
 
     All names are looked at as one text with a line for each, which takes a fifth of the time.
     """
-    return _stems(paths, " ")
+    return _stems(names, " ")
 
 
-def _stems(paths: Iterable[str], instead: str | Callable[[re.Match[str]], str]) -> list[str]:
+def _split(path: str) -> tuple[str, str]:
+    """The path of a file's folder, with the separator at its end, and the file's name."""
+    begin = path.rfind(os.sep) + 1
+    return path[:begin], path[begin:]
+
+
+def _stems(names: Iterable[str], instead: str | Callable[[re.Match[str]], str]) -> list[str]:
     """The stems of some names, with `instead` of each mark of a version."""
-    lines = [os.path.basename(path).replace("\n", " ") for path in paths]
+    lines = [name.replace("\n", " ") for name in names]
     if not lines:
         return []
-    names = "\n".join(lines)
-    names = _EXTENSION.sub("", normalize("NFKC", names).casefold())
-    return [each.strip() for each in _BETWEEN.sub(" ", _MARK.sub(instead, names)).split("\n")]
+    text = "\n".join(lines)
+    text = _EXTENSION.sub("", normalize("NFKC", text).casefold())
+    return [each.strip() for each in _BETWEEN.sub(" ", _MARK.sub(instead, text)).split("\n")]
 
 
 class Names:
@@ -213,68 +228,74 @@ class Names:
 
     def chain(self, group: Group) -> _Chain | None:
         """The texts of a group from the oldest to the newest, if names or times tell that."""
-        named = _in_order(group)
+        copies = _copies(group)
+        named = _in_order(copies)
         if named is None:
             return None
         marks = {each.mark for each in named}
         are_told_apart = len(marks) == len(named)
         besides_words = {(mark.dates, mark.numbers) for mark in marks}
         is_told_by_words = are_told_apart and len(besides_words) == 1
-        are_alone = self._are_alone(group, named, are_told_apart=are_told_apart)
+        are_alone = self._are_alone(copies, named, are_told_apart=are_told_apart)
         if not (is_told_by_words or are_alone):
             return None
         least = LEAST if is_told_by_words and are_alone else LEAST_OF_NUMBERS
         return _Chain(group, tuple(each.document for each in named), is_told_by_words, least)
 
-    def _are_alone(self, group: Group, named: Sequence[_Named], *, are_told_apart: bool) -> bool:
+    def _are_alone(self, copies: _Copies, named: Sequence[_Named], *, are_told_apart: bool) -> bool:
         """Whether no document outside the group has such a name.
 
         Dates and numbers may also count the parts of something, such as chapters. Then some of
         its other parts are in the same folders. Times only count for documents whose name no
         document in another folder has: not for every README.
         """
-        inside = [member.document.path for member in group.members]
+        inside = [each for same in copies for each in same]
         if not are_told_apart:
-            names = {os.path.basename(each.document.path) for each in named}
-            own = sum(os.path.basename(path) in names for path in inside)
+            names = {each.name for each in named}
+            own = sum(each.name in names for each in inside)
             if sum(self._with_name[name] for name in names) > own:
                 return False
         folders, stem = {each.folder for each in named}, named[0].stem
-        own = stems_of(path for path in inside if os.path.dirname(path) in folders).count(stem)
+        own = sum(each.stem == stem and each.folder in folders for each in inside)
         return sum(self._in_folder(folder)[stem] for folder in folders) <= own
 
     @cached_property
     def _with_name(self) -> Counter[str]:
         """The number of documents with each name, in any folder."""
-        return Counter(os.path.basename(each.path) for each in self._documents)
+        return Counter(name for names in self._names.values() for name in names)
 
     @cached_property
-    def _paths(self) -> dict[str, list[str]]:
-        """The paths of the documents in each folder."""
+    def _names(self) -> dict[str, list[str]]:
+        """The names of the documents in each folder."""
         found: dict[str, list[str]] = {}
         for each in self._documents:
-            found.setdefault(os.path.dirname(each.path), []).append(each.path)
+            folder, name = _split(each.path)
+            found.setdefault(folder, []).append(name)
         return found
 
     def _in_folder(self, folder: str) -> Counter[str]:
         """The number of documents in a folder, by stem."""
         if folder not in self._stems:
-            self._stems[folder] = Counter(stems_of(self._paths.get(folder, ())))
+            self._stems[folder] = Counter(stems_of(self._names.get(folder, ())))
         return self._stems[folder]
 
 
-def _in_order(group: Group) -> list[_Named] | None:
-    """One document for each text of a group, from the oldest to the newest by name or time.
-
-    None if their names differ in more than versions, or if neither tells an order.
-    """
+def _copies(group: Group) -> _Copies:
+    """The documents of each text of a group; none if there are too few texts or too many."""
     texts: dict[bytes, list[Document]] = {}
     for member in group.members:
         texts.setdefault(member.document.features_digest, []).append(member.document)
     if not 2 <= len(texts) <= MOST_VERSIONS:
-        return None
-    copies = [[_Named(each, *name_of(each.path)) for each in same] for same in texts.values()]
-    stem = _common_stem(copies)
+        return []
+    return [[_Named(each, *name_of(each.path)) for each in same] for same in texts.values()]
+
+
+def _in_order(copies: _Copies) -> list[_Named] | None:
+    """One document for each text of a group, from the oldest to the newest by name or time.
+
+    None if their names differ in more than versions, or if neither tells an order.
+    """
+    stem = _common_stem(copies) if copies else None
     if stem is None:
         return None
     named = [max((each for each in same if each.stem == stem), key=_telling) for same in copies]
@@ -292,7 +313,7 @@ def _telling(copy: _Named) -> tuple[_Mark, int, int, str]:
     return mark._replace(numbers=()), -len(mark.numbers), -len(path), path
 
 
-def _common_stem(copies: Sequence[Sequence[_Named]]) -> str | None:
+def _common_stem(copies: _Copies) -> str | None:
     """The stem that each text has among the names of its copies; None if there is none."""
     common = set.intersection(*({each.stem for each in same} for same in copies))
     used = Counter(each.stem for same in copies for each in same)

@@ -113,7 +113,7 @@ def _similarities(closeness: ArrayLike, m: int) -> Closeness:
         raise BadValueError(
             f"closeness must have a number for each of the {m} pairs, not {len(made)}"
         )
-    if not (np.issubdtype(made.dtype, np.number) and np.isfinite(made).all()):
+    if made.size and not (np.issubdtype(made.dtype, np.number) and np.isfinite(made).all()):
         raise BadValueError("closeness must be an array of finite numbers")
     return made.astype(np.float64, copy=False)
 

@@ -313,7 +313,7 @@ class _Search:
             values, holders = taken.joined(), np.repeat(part, taken.sizes)
             may_be = np.flatnonzero(is_asked[values & mask])
             values, holders = values[may_be], holders[may_be]
-            # Nothing is left of the values if none are asked for.
+            # A value below all that are asked for gets place -1, the highest, which it is not.
             place = np.searchsorted(asked, values, side="right") - 1
             is_held = (asked[place] == values) & (counts[place] <= MOST_HOLDERS)
             place, holders = place[is_held], holders[is_held]
@@ -448,7 +448,8 @@ class _Hits:
 def _weights(often: Indices) -> Shares:
     """What each occurrence weighs of shingles that occur so often; at most 1.
 
-    The rarest quarter weighs 1, should the whole part be repeated.
+    Those that occur as often as the rarest quarter weigh 1, so that a part that is repeated as a
+    whole loses nothing.
     """
     return np.minimum(np.quantile(often, 0.25) / often, 1) ** 2
 

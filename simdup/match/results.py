@@ -91,8 +91,6 @@ def result_from(data: bytes) -> TextGroups:
     """What `result_as_bytes` made these bytes from; `shares` is None."""
     file = io.BytesIO(data)
     candidates, excluded = json.loads(file.readline())
-    if candidates is not None and candidates["recall"] is not None:
-        candidates["recall"] = Interval(**candidates["recall"])
     sizes, members, similarities, own_shares, *siblings = (np.load(file) for _ in range(7))
     return TextGroups(
         tuple(np.split(members, np.cumsum(sizes)[:-1])) if len(sizes) else (),
@@ -100,6 +98,14 @@ def result_from(data: bytes) -> TextGroups:
         own_shares,
         Siblings(*siblings),
         None,
-        None if candidates is None else Candidates(**candidates),
+        candidates_from(candidates),
         excluded,
     )
+
+
+def candidates_from(fields: dict[str, Any] | None) -> Candidates | None:
+    """The candidates with these fields, as `asdict` returns them."""
+    if fields is None:
+        return None
+    recall = fields["recall"]
+    return Candidates(**fields | {"recall": None if recall is None else Interval(**recall)})

@@ -48,8 +48,9 @@ _UNKNOWN = None, None, b""
 # Types, because a flipped bit can change them too.
 _ARE_BYTES = "typeof(name) = 'blob' AND typeof(record) = 'blob'"
 
-# Reasons that lie in the file itself: the next scan would find them again.
-_LASTING = frozenset({Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED})
+#: Reasons that the next scan would find again, as long as the file is what it was. A reader that
+#: is installed in between makes another recipe, of which nothing is known.
+LASTING = frozenset({Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED, Reason.MISSING_EXTRA})
 
 
 class RecipeCache:
@@ -135,7 +136,7 @@ class RecipeCache:
         made = []
         for source, outcome in zip(sources, found, strict=True):
             kept = next(of_documents) if isinstance(outcome, Document) else (b"", b"")
-            is_lasting = isinstance(outcome, Document) or outcome.reason in _LASTING
+            is_lasting = isinstance(outcome, Document) or outcome.reason in LASTING
             if is_lasting and is_settled(source, self.began):
                 made.append((source, entry(source, outcome, *kept)))
         with self.store.writing():
@@ -244,8 +245,26 @@ class RecipeCache:
             update = "UPDATE folders SET used = ? WHERE id = ? AND used IS NOT ?"
             numbers = ((today, number, today) for number in self.folders.values())
             self.store.execute_many(update, numbers)
-            counts = (("asked", self.asked), ("known", self.known))
-            self.store.execute_many("INSERT OR REPLACE INTO scans VALUES (?, ?)", counts)
+            self._note_counts()
+
+    def met_again(self, roots: Iterable[str], files: int) -> None:
+        """Note that a scan found these roots unchanged, with so many files."""
+        today = self.store.today
+        self.asked = self.known = files
+        with self.store.writing():
+            for root in roots:
+                place = os.fsencode(os.path.abspath(root))
+                inside = os.path.join(place, b"")
+                self.store.execute(
+                    "UPDATE folders SET used = ? WHERE used IS NOT ? AND typeof(path) = 'blob'"
+                    " AND (path IN (?, ?) OR path > ? AND path < ?)",
+                    *(today, today, place, os.path.dirname(place), inside, inside[:-1] + b"0"),
+                )
+            self._note_counts()
+
+    def _note_counts(self) -> None:
+        counts = (("asked", self.asked), ("known", self.known))
+        self.store.execute_many("INSERT OR REPLACE INTO scans VALUES (?, ?)", counts)
 
     def _forget_files(self) -> None:
         gone = (

@@ -13,7 +13,14 @@ cannot be decoded count each time.
 from __future__ import annotations
 
 import codecs
+from functools import cache
 from math import exp, inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Commonest first: 600 by the frequencies in jieba's dictionary, and some from talk and letters.
 _HAN = (
@@ -75,7 +82,7 @@ EVERYDAY = {
 }
 
 _LOST = "\ufffd"
-_ASCII_AND_LOST = frozenset((*map(chr, range(0x80)), _LOST))
+_CODE_POINTS = 0x110000
 
 # Of 330,000 beginnings of European, Russian, Arabic and Thai messages, 8 to 1,000 bytes long,
 # none has so many points and such a lead, and 22 have 6 or 7 points. Of 29,000 East Asian
@@ -127,18 +134,28 @@ def points(data: bytes, enough: float = inf) -> dict[str, int]:
     for name, everyday in EVERYDAY.items():
         # An incremental decoder waits for the rest of a character that is cut at the end.
         text = codecs.getincrementaldecoder(name)("replace").decode(data)
-        scores[name] = _points(text, everyday)
+        scores[name] = _points(text, _worth(everyday))
         if scores[name] >= enough:
             break
     return scores
 
 
-def _points(text: str, everyday: frozenset[str]) -> int:
-    """2 for each everyday character, -1 for each other one beyond ASCII, -3 for each lost one.
+@cache
+def _worth(everyday: frozenset[str]) -> NDArray[np.int8]:
+    """The points of each character, by code: 2 if it is everyday, -1 if not, 0 if it is ASCII."""
+    worth = np.full(_CODE_POINTS, -1, np.int8)
+    worth[:0x80] = worth[ord(_LOST)] = 0
+    worth[list(map(ord, everyday))] = 2
+    return worth
+
+
+def _points(text: str, worth: NDArray[np.int8]) -> int:
+    """The points of a text: those of each distinct character, and -3 for each lost one.
 
     In 1,000 bytes of real texts, 40 to 100 % of the distinct characters are everyday ones if
     decoded by the right encoding (half of the texts: over 72 %), and 0 to 38 % by a wrong one.
     """
-    characters = set(text) - _ASCII_AND_LOST
-    found = len(characters & everyday)
-    return 2 * found - (len(characters) - found) - 3 * text.count(_LOST)
+    codes = np.sort(np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32))
+    is_new = np.ones(len(codes), bool)
+    np.not_equal(codes[1:], codes[:-1], out=is_new[1:])
+    return int(worth[codes[is_new]].sum(dtype=np.int64)) - 3 * text.count(_LOST)

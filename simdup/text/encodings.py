@@ -223,8 +223,9 @@ def decode(data: bytes, encoding: Encoding) -> str:
     >>> decode("一\r\n二".encode("gb18030"), Encoding("gb18030", 1.0))
     '一\n二'
     """
-    unpadded = b"".join(_unpadded((data,), _UNITS.get(encoding.name, 1)))
-    text = unpadded.decode(_CODECS.get(encoding.name, encoding.name), "replace")
+    kept = len(data.rstrip(b"\0"))
+    kept += -kept % _UNITS.get(encoding.name, 1)  # NULs that complete the last character
+    text = data[:kept].decode(_CODECS.get(encoding.name, encoding.name), "replace")
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.removeprefix(_BOM).replace("\0", LOST)
@@ -371,7 +372,7 @@ def _unless_controls(head: bytes, most: float) -> NotText | None:
 
 def _as_damaged_utf8(head: bytes, sample: bytes) -> Encoding | None:
     """UTF-8 if all but a few of the characters beyond ASCII can be read."""
-    # Before the whole head, which may be long, is decoded.
+    # What surely is not UTF-8 is told by the sample, since the head may be long.
     if _least_lost(sample) > _MOST_LOST:
         return None
     lost = _lost(head, "utf-8")

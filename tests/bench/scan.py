@@ -97,11 +97,13 @@ def scanned(path: str) -> Scanned:
 
 def counts(result: ScanResult) -> dict[str, float]:
     candidates = asdict(result.candidates) if result.candidates else {}
+    recall = candidates.pop("recall", None) or {}
     skipped = Counter(each.reason.value for each in result.skipped)
     return {
         "fingerprinted": result.stats.fingerprinted,
         "groups": len(result.groups),
         **{f"candidates: {name}": value for name, value in candidates.items()},
+        **{f"recall: {name}": value for name, value in recall.items()},
         **{f"skipped: {reason}": count for reason, count in skipped.items()},
     }
 

@@ -7,6 +7,7 @@ import os
 from contextlib import closing
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from plans import TEXT, action, plan, reasons, seen, tree, write
 
 from simdup.clean.acting import Acting
 from simdup.clean.apply import apply
-from simdup.clean.journal import locked, read_journal
+from simdup.clean.journal import Journal, locked, read_journal
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
 from simdup.errors import InputError
@@ -498,6 +499,33 @@ def test_two_files_that_move_together_get_two_names(tmp_path_factory):
         targets = [os.path.basename(acting.intent(each).target) for each in actions]
 
     assert targets == ["n (2).txt", "n (2) (2).txt"]
+
+
+@pytest.mark.parametrize("act", [Act.TRASH, Act.MOVE])
+def test_a_file_gets_a_name_though_others_always_take_the_next_ones(
+    act, data, tmp_path_factory, monkeypatch
+):
+    """Another run goes on while this one syncs its journal, and takes three names each time."""
+    to = tmp_path_factory.mktemp("away")
+    write(a=TEXT, **{"in__n.txt": TEXT})
+    place = to if act is Act.MOVE else data / "Trash" / "files"
+    place.mkdir(parents=True, exist_ok=True)
+    names = [f"n ({n}).txt" if act is Act.MOVE else f"n.{n}.txt" for n in range(2, 100)]
+    waiting = iter(["n.txt", *names])
+    sync = Journal.sync
+
+    def sync_while_others_go_on(self):
+        free = (each for each in waiting if not (place / each).exists())
+        for name in islice(free, 3):
+            (place / name).write_text("another run's")
+        sync(self)
+
+    monkeypatch.setattr(Journal, "sync", sync_while_others_go_on)
+
+    outcome = apply(plan(("a", "in/n.txt"), act=act), Consents(), to=to)
+
+    assert reasons(outcome) == []
+    assert sum(each.read_text() == TEXT for each in place.iterdir()) == 1
 
 
 def test_moving_without_a_folder_to_move_to_changes_nothing():

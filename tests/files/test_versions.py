@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import simdup
+from simdup import Document, Group, Kind, Member, Source
 from simdup.files import versions
 from simdup.files.versions import MOST_VERSIONS, name_of, stems_of, with_versions
 from simdup.match.verify import exact_similarities
@@ -127,7 +128,7 @@ def test_words_that_only_contain_a_mark_are_names(name, stem):
 
 @given(st.lists(st.lists(st.sampled_from(PARTS_OF_NAMES)).map("".join)))
 def test_stems_of_names_together_are_those_of_each_name(names):
-    assert stems_of(f"folder/{name}" for name in names) == [name_of(name).stem for name in names]
+    assert stems_of(names) == [name_of(f"folder/{name}").stem for name in names]
 
 
 # Chains
@@ -320,6 +321,21 @@ def test_chains_do_not_depend_on_the_order_of_documents(texts):
         shuffled = group._replace(members=(first, *others))
         (again,) = with_versions([shuffled], documents, lambda pairs: [0.8] * len(pairs))
         assert [each.path for each in again.versions] == [each.path for each in group.versions]
+
+
+@pytest.mark.parametrize(("other", "length"), [("2.txt", 2), ("/2.txt", 0)])
+def test_a_file_in_the_root_folder_is_not_in_the_folder_of_relative_paths(other, length):
+    one, two = (
+        Document(Source(path, 10, 0, 0, 0, 0), "utf-8", 1.0, 0, 40, text, text, text)
+        for path, text in (("1.txt", b"a" * 16), (other, b"b" * 16))
+    )
+    members = tuple(Member(each, b"", Kind.NEAR, 0, 0.9) for each in (one, two))
+
+    (group,) = with_versions(
+        [Group(1, Kind.NEAR, 0, members)], [one, two], lambda pairs: [0.9] * len(pairs)
+    )
+
+    assert len(group.versions) == length
 
 
 def test_a_file_that_changed_meanwhile_makes_no_chain(texts, folder, monkeypatch):

@@ -432,6 +432,7 @@ def test_a_document_and_itself_are_no_group():
 def test_pairs_may_be_lists_and_have_further_columns():
     assert [g.tolist() for g in group([[0, 1, 7], [1, 2, 9]], 3)] == [[1, 0, 2]]
     assert group(np.empty((0, 3)), 2) == []
+    assert group(np.empty((0, 3)), 2, closeness=np.array([], object)) == []
 
 
 @st.composite

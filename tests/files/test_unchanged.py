@@ -1,0 +1,426 @@
+"""simdup.files.unchanged: the result of a scan of files that are as they were at the last one."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zipfile
+from contextlib import closing
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from simdup import Document, Filters, Kind, Recipe, Settings, Skipped, Source, Store, scan
+from simdup.files import scan as scanning
+from simdup.files import unchanged
+from simdup.files.unchanged import Walked, is_lasting, state_of
+from simdup.records import Reason
+from simdup.storage import codec
+from simdup.storage.cached import LASTING, RecipeCache
+
+
+@pytest.fixture(autouse=True)
+def _settled(monkeypatch):
+    """Let the store keep a file however new it is."""
+    monkeypatch.setattr(codec, "SETTLED_NS", -(10**18))
+
+
+@pytest.fixture
+def place(tmp_path_factory):
+    return tmp_path_factory.mktemp("store") / "store.sqlite3"
+
+
+@pytest.fixture
+def tree(write, english, simplified):
+    """Documents of many kinds, in many relations."""
+    write("in/a", english)
+    write("in/a.gbk", simplified.encode("gb18030"))
+    write("in/a.utf-8", simplified)
+    write("in/a.gz", gzip.compress(english.encode()))
+    write("in/more", f"{english} and more at the end")
+    for version in (1, 2, 3):
+        words = (f"word{i}{'x' if i < 9 * version else ''}" for i in range(200))
+        write(f"in/report v{version}.txt", " ".join(words))
+    chapter = " ".join(f"chapter{i}" for i in range(300))
+    write("in/chapter", chapter)
+    write("in/book", f"{' '.join(f'book{i}' for i in range(2000))} {chapter}")
+    write(b"in/\xff", english)
+    write("in/empty", b"")
+    write("in/empty too", b"  \n")
+    write("in/binary", bytes(range(256)) * 9)
+    write("in/page.html", "<p> </p>")
+    write("in/yarn.lock", " ".join(f"lock{i}" for i in range(50)))
+    write("in/scan.pdf", b"%PDF-1.4 nothing")
+    write("in/scan again.pdf", b"%PDF-1.4 nothing")
+    write("in/.hidden", english)
+    os.symlink("a", "in/link")
+    for number in range(8):
+        write(f"in/one/{number}", f"{english[number * 9 :]} {number}")
+        write(f"in/two/{number}", f"{english[number * 9 :]} {number}")
+    with zipfile.ZipFile("in/packed.zip", "w") as archive:
+        archive.writestr("inner.txt", english)
+    return "in"
+
+
+@pytest.fixture
+def lookups(monkeypatch):
+    """Return the sources of which scans asked the store, one by one."""
+    asked, real = [], RecipeCache.recall
+
+    def recalling(self, sources, **options):
+        for each in real(self, sources, **options):
+            asked.append(each[0].path)
+            yield each
+
+    monkeypatch.setattr(RecipeCache, "recall", recalling)
+    return asked
+
+
+def scanned(place, *paths, **options):
+    with closing(Store(place, pytest.fail)) as store:
+        return scan(paths, store=store, **options)
+
+
+def told(result):
+    """All fields of a result but how long it took and what the store knew."""
+    every = {each.name: getattr(result, each.name) for each in fields(result)}
+    stats = every.pop("stats")._replace(seconds=0, from_store=0)
+    return every | {"rows": result.rows.tolist(), "stats": stats}
+
+
+OPTIONS = {
+    "nothing": {},
+    "128 bits": {"settings": Settings(Recipe(bits=128))},
+    "by distance": {"settings": Settings(verified=False, k=8)},
+    "words": {"settings": Settings(Recipe(features="words"), similarity=0.5)},
+    "parts": {"settings": Settings(parts=0.5)},
+    "an encoding": {"settings": Settings(encoding="gb18030")},
+    "families": {"settings": Settings(own_share=0.9)},
+    "noise": {"filters": Filters(noise=True)},
+    "hidden files": {"filters": Filters(hidden=True)},
+    "archives": {"archives": True},
+    "references": {"against": ["in/one"]},
+    "ignored pairs": {"ignored": [(b"a" * 16, b"b" * 16)]},
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_a_second_scan_finds_the_same_without_asking_for_any_file(
+    place, tree, lookups, options, monkeypatch
+):
+    expected = told(scan([tree], **options))
+    assert told(scanned(place, tree, **options)) == expected
+    lookups.clear()
+    monkeypatch.setattr(scanning, "match_documents", pytest.fail)
+
+    again = scanned(place, tree, **options)
+
+    assert lookups == []
+    assert told(again) == expected
+    assert again.stats.from_store == again.stats.found > 20
+    assert again.stats.seconds > 0
+    assert again.groups
+
+
+def test_the_tree_has_all_that_a_result_may_say(tree):
+    found = scan([tree], Settings(parts=0.5))
+
+    members = [member for group in found.groups for member in group.members]
+    assert found.folders
+    assert found.parts
+    assert found.candidates
+    assert found.stats.identity_only
+    assert {group.kind for group in found.groups} >= {Kind.IDENTICAL_BYTES, Kind.NEAR}
+    assert any(group.versions for group in found.groups)
+    assert any(member.document.packing for member in members)
+    assert any(member.own_share is not None for member in members)
+    assert {member.set_id is None for member in members} == {True, False}
+    assert any(member.document.features == 0 for member in members)
+    assert {each.reason for each in found.skipped} >= {
+        *(Reason.HIDDEN, Reason.SYMLINK, Reason.EMPTY, Reason.BINARY, Reason.UNEXTRACTED)
+    }
+
+
+def test_families_of_siblings_are_found_again(place, write, lookups):
+    frame = " ".join(f"frame{i}" for i in range(200))
+    for number in range(30):
+        write(f"in/{number}", f"{frame} {' '.join(f'own{number}x{i}' for i in range(60))}")
+    expected = scan(["in"])
+    scanned(place, "in")
+    lookups.clear()
+
+    again = scanned(place, "in")
+
+    assert told(again) == told(expected)
+    assert again.patterns
+    assert lookups == []
+
+
+@pytest.mark.parametrize("options", list(OPTIONS.values())[1:], ids=list(OPTIONS)[1:])
+def test_another_question_has_another_answer(place, tree, options):
+    scanned(place, tree)
+
+    assert told(scanned(place, tree, **options)) == told(scan([tree], **options))
+    assert told(scanned(place, tree)) == told(scan([tree]))
+
+
+def test_the_same_path_in_another_folder_is_another_question(place, write, monkeypatch, english):
+    write("x/in/a", english)
+    write("y/in/a", english)
+    write("y/in/b", english)
+    for name in ("x", "y"):
+        with monkeypatch.context() as here:
+            here.chdir(name)
+            assert told(scanned(place, "in")) == told(scan(["in"]))
+
+
+def test_only_the_last_result_of_a_question_is_kept(place, tree, write):
+    scanned(place, tree)
+    write("in/new", "a new text")
+    scanned(place, tree)
+
+    with closing(Store(place, pytest.fail)) as store:
+        kept = store.execute("SELECT count(*) FROM results WHERE length(entry) > 2000")
+    assert kept == [(1,)]
+
+
+CHANGES = {
+    "a new file": lambda: Path("in/new").write_text("a new text"),
+    "a new empty file": lambda: Path("in/new").touch(),
+    "a file less": lambda: Path("in/a").unlink(),
+    "another text": lambda: Path("in/a").write_text("another text"),
+    "another time": lambda: os.utime("in/a", ns=(1, 1)),
+    "another name": lambda: Path("in/a").rename("in/z"),
+    "another name for a file": lambda: os.link("in/a", "in/z"),
+    "a new hidden file": lambda: Path("in/.new").touch(),
+    "a link": lambda: os.symlink("a", "in/new"),
+    "a new inode": lambda: (Path("new").write_bytes(Path("in/a").read_bytes()), replaced()),
+}
+
+
+def replaced():
+    times = os.stat("in/a")
+    os.utime("new", ns=(times.st_atime_ns, times.st_mtime_ns))
+    os.replace("new", "in/a")
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_after_any_change_every_file_is_asked_for(place, tree, lookups, change):
+    scanned(place, tree)
+    lookups.clear()
+    change()
+
+    again = scanned(place, tree)
+
+    assert len(lookups) == again.stats.found
+    assert told(again) == told(scan([tree]))
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_list_of_files_is_looked_up_file_by_file(place, lookups):
+    for _ in range(2):
+        scanned(place, "in/a", "in/more", are_files=True)
+
+    assert lookups == ["in/a", "in/more"] * 2
+
+
+def test_a_result_is_used_as_often_as_it_is_met(place, tree):
+    """What is in use is not forgotten: neither the result nor the folders of its files."""
+    first = scanned(place, tree)
+    with closing(Store(place, pytest.fail)) as store:
+        for table in ("folders", "results"):
+            store.execute(f"UPDATE {table} SET used = used - 30")
+        before = store.execute("SELECT count(*) FROM folders WHERE used = ?", store.today)
+
+    scanned(place, tree)
+
+    with closing(Store(place, pytest.fail)) as store:
+        today = store.execute("SELECT count(*) FROM folders WHERE used = ?", store.today)
+        assert (before, today) == ([(0,)], [(3,)])
+        assert (store.info().asked, store.info().known) == (first.stats.found, first.stats.found)
+        used = store.execute("SELECT used = ? FROM results ORDER BY number", store.today)
+    assert used == [(0,), (1,)]
+
+
+@pytest.mark.usefixtures("tree")
+def test_a_named_file_keeps_its_folder_in_use(place):
+    scanned(place, "in/a", "in/more")
+    with closing(Store(place, pytest.fail)) as store:
+        store.execute("UPDATE folders SET used = used - 30")
+
+    scanned(place, "in/a", "in/more")
+
+    with closing(Store(place, pytest.fail)) as store:
+        assert store.execute("SELECT used FROM folders") == [(store.today,)]
+
+
+# What a walk found
+
+
+def source(path="a", **changed):
+    return Source(path, 10, 1_000, 2_000, 5, 77, links=1)._replace(**changed)
+
+
+STATES = {
+    "nothing": Walked([], []),
+    "a file": Walked([source()], []),
+    **{
+        field: Walked([source(**{field: value})], [])
+        for field, value in {
+            "path": "b",
+            "size": 11,
+            "mtime_ns": -1_000,
+            "ctime_ns": 2_001,
+            "device": 6,
+            "inode": 1 << 63,
+            "is_reference": True,
+            "links": 2,
+            "archive": source("z"),
+        }.items()
+    },
+    "times swapped": Walked([source(mtime_ns=2_000, ctime_ns=1_000)], []),
+    "two files": Walked([source("a"), source("b")], []),
+    "two files, the other way round": Walked([source("b"), source("a")], []),
+    "one name of two": Walked([source("a\nb")], []),
+    "of two, one is a member": Walked([source("a"), source("b", archive=source("z"))], []),
+    "of two, the other is": Walked([source("a", archive=source("z")), source("b")], []),
+    "not UTF-8": Walked([source("\udcff")], []),
+    "empty path": Walked([source("")], []),
+    "skipped": Walked([], [Skipped("a", Reason.HIDDEN)]),
+    "skipped otherwise": Walked([], [Skipped("a", Reason.NOISE)]),
+    "skipped with a detail": Walked([], [Skipped("a", Reason.HIDDEN, "x")]),
+    "another one skipped": Walked([], [Skipped("b", Reason.HIDDEN)]),
+    "two skipped": Walked([], [Skipped("a", Reason.HIDDEN), Skipped("b", Reason.HIDDEN)]),
+}
+
+
+def test_each_state_of_files_has_its_digest():
+    digests = {state_of(walked) for walked in STATES.values()}
+
+    assert len(digests) == len(STATES)
+    assert {len(each) for each in digests} == {16}
+    assert state_of(STATES["a file"]) == state_of(Walked((source(),), ()))
+
+
+def test_numbers_of_any_size_have_a_digest():
+    large = [source(inode=(1 << 100) + n, device=(1 << 64) - 1, mtime_ns=-1) for n in range(3)]
+
+    assert len({state_of(Walked([each], [])) for each in large}) == 3
+
+
+# What is kept
+
+
+def document(each):
+    return Document(each, "utf-8", 1.0, 0, 9, b"a" * 16, b"b" * 16, b"c" * 16)
+
+
+@pytest.mark.parametrize("reason", Reason, ids=lambda each: each.name)
+def test_a_result_lasts_if_each_file_would_be_skipped_again(write, english, reason):
+    write("in/a", english)
+    result = replace(scan(["in"]), skipped=(Skipped("b", reason),))
+    walked = Walked([source("a"), source("b")], [])
+
+    lasts = is_lasting(walked, [document(source("a")), *result.skipped], result, 10**18)
+
+    assert lasts == (reason in LASTING | {Reason.DEGENERATE})
+
+
+@pytest.mark.parametrize("field", ["mtime_ns", "ctime_ns"])
+def test_a_result_does_not_last_if_a_file_may_change_unseen(write, english, field, monkeypatch):
+    monkeypatch.setattr(codec, "SETTLED_NS", 100)
+    write("in/a", english)
+    write("in/b", english)
+    about = [[document(source())] * 2, scan(["in"]), 10_000]
+
+    assert is_lasting(Walked([source(), source(**{field: 9_899})], []), *about)
+    assert not is_lasting(Walked([source(), source(**{field: 9_900})], []), *about)
+
+
+def test_a_result_does_not_last_if_a_file_had_changed_when_it_was_read_again(write, english):
+    write("in/a", english)
+    result = scan(["in"])
+    changed = replace(result, skipped=(Skipped("in/a", Reason.CHANGED),))
+    about = Walked([source()], []), (document(source()),)
+
+    assert is_lasting(*about, result, 10**18)
+    assert not is_lasting(*about, changed, 10**18)
+
+
+def test_a_result_that_does_not_last_is_not_kept(place, tree, lookups, monkeypatch):
+    for settled, kept in ((10**18, False), (-(10**18), True)):
+        monkeypatch.setattr(codec, "SETTLED_NS", settled)
+        scanned(place, tree)
+        lookups.clear()
+        scanned(place, tree)
+        assert (not lookups) == kept
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_result_of_too_many_files_is_not_kept(place, tree, lookups, monkeypatch, more):
+    found = scan([tree]).stats.found
+    monkeypatch.setattr(unchanged, "_BYTES_OF_A_DOCUMENT", 1000)
+    monkeypatch.setattr(unchanged, "MOST_OF_RESULTS", 1000 * found + more)
+    scanned(place, tree)
+    lookups.clear()
+
+    scanned(place, tree)
+
+    assert (not lookups) == bool(more)
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", "one text"]], ids=["none", "empty", "and one"])
+def test_a_tree_with_hardly_any_text_is_found_again(place, folder, write, lookups, texts):
+    (folder / "in").mkdir()
+    for number, text in enumerate(texts):
+        write(f"in/{number}", text)
+    expected = told(scan(["in"]))
+    scanned(place, "in")
+    lookups.clear()
+
+    assert told(scanned(place, "in")) == expected
+    assert lookups == []
+
+
+def test_equal_digests_are_one_object_which_takes_less_memory(place, tree):
+    scanned(place, tree)
+
+    (plain,) = [each for each in scanned(place, tree).documents if each.path == "in/a"]
+
+    assert plain.bytes_digest is plain.text_digest
+    assert plain.text_digest != plain.features_digest
+
+
+def test_nothing_is_taken_from_code_that_is_not_known(place, tree, lookups, monkeypatch):
+    monkeypatch.setattr(scanning, "CODE", b"")
+    for _ in range(2):
+        scanned(place, tree)
+
+    assert len(lookups) == 2 * len(set(lookups))
+
+
+def test_other_code_believes_nothing(place, tree, lookups, monkeypatch):
+    scanned(place, tree)
+    lookups.clear()
+    monkeypatch.setattr("simdup.files.unchanged.CODE", b"another version")
+
+    scanned(place, tree)
+
+    assert lookups
+
+
+def test_a_damaged_result_is_not_believed(place, tree, lookups):
+    first = scanned(place, tree)
+    with closing(Store(place, pytest.fail)) as store:
+        ((data, number),) = store.execute(
+            "SELECT entry, number FROM results ORDER BY length(entry) DESC LIMIT 1"
+        )
+        middle = np.frombuffer(data, np.uint8).copy()
+        middle[len(middle) // 2] ^= 1
+        store.execute("UPDATE results SET entry = ? WHERE number = ?", middle.tobytes(), number)
+    lookups.clear()
+
+    assert told(scanned(place, tree)) == told(first)
+    assert lookups
