@@ -25,6 +25,7 @@ import stat
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simdup.arguments import check_truth, check_whole, tuple_of
@@ -136,8 +137,8 @@ def walk(
     """
     run = _Walk(filters)
     marked, plain = [_usable(root) for root in references], [_usable(root) for root in roots]
-    as_plain = (found for root in plain for found in run.under(root))
-    as_marked = (_marked(found) for root in marked for found in run.under(root))
+    as_plain = chain.from_iterable(map(run.under, plain))
+    as_marked = map(_marked, chain.from_iterable(map(run.under, marked)))
     if _any_is_inside(plain, marked):
         return chain(as_plain, as_marked)
     return chain(as_marked, as_plain)
@@ -156,7 +157,7 @@ def listed(
     """
     run = _Walk(filters)
     marked = [_usable(root) for root in references]
-    as_marked = (_marked(found) for root in marked for found in run.under(root))
+    as_marked = map(_marked, chain.from_iterable(map(run.under, marked)))
     return chain(as_marked, (run.listed(os.fsdecode(path)) for path in paths))
 
 
@@ -267,7 +268,7 @@ class _Walk:
         """Yield what lies in a folder, sorted by name."""
         try:
             with os.scandir(folder.path) as entries:
-                found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
+                found = _sorted(entries)
         except OSError as error:
             yield _trouble(folder.path, error)
             return
@@ -277,13 +278,14 @@ class _Walk:
                 folder = folder._replace(rules=(*folder.rules, rules))
             except OSError as error:
                 yield _trouble(os.path.join(folder.path, ".gitignore"), error)
+        unwanted = self._unwanted([entry.name for entry in found], folder.prefix)
         for entry in found:
-            yield self._entry(folder, entry)
+            reason = unwanted.get(entry.name)
+            yield Skipped(entry.path, reason) if reason else self._entry(folder, entry)
 
     def _entry(self, folder: _Folder, entry: os.DirEntry[str]) -> Found | _Folder:
+        """Return an entry whose name does not leave it out."""
         path, relative = entry.path, folder.prefix + entry.name
-        if reason := self._unwanted(entry.name, relative):
-            return Skipped(path, reason)
         # Not entry.stat(), which is no faster and has no inode on Windows.
         status = _status(path, follow=self.filters.follow_symlinks)
         if isinstance(status, Skipped):
@@ -296,15 +298,18 @@ class _Walk:
         deeper = _Folder(path, relative + "/", folder.depth + 1, folder.device, folder.rules)
         return self._enter(deeper, status)
 
-    def _unwanted(self, name: str, relative: str) -> Reason | None:
-        """Why an entry is left out by its name, if it is."""
-        if (name in NOISE_FOLDERS or name.startswith(TRASH_OF_A_USER)) and not self.filters.noise:
-            return Reason.NOISE
-        if not self.filters.hidden and name.startswith("."):
-            return Reason.HIDDEN
-        if self.filters.exclude and _matches_any(self.filters.exclude, relative):
-            return Reason.EXCLUDED
-        return None
+    def _unwanted(self, names: list[str], prefix: str) -> dict[str, Reason]:
+        """Why some names in a folder are left out, whatever they stand for; NOISE goes first."""
+        filters, found = self.filters, dict[str, Reason]()
+        if filters.exclude:
+            excluded = [name for name in names if _matches_any(filters.exclude, prefix + name)]
+            found |= dict.fromkeys(excluded, Reason.EXCLUDED)
+        if not filters.hidden:
+            found |= {name: Reason.HIDDEN for name in names if name[0] == "."}
+        if not filters.noise:
+            found |= dict.fromkeys(NOISE_FOLDERS.intersection(names), Reason.NOISE)
+            found |= {name: Reason.NOISE for name in names if name.startswith(TRASH_OF_A_USER)}
+        return found
 
     def _enter(self, folder: _Folder, status: os.stat_result) -> _Folder | Skipped:
         """Return the folder, unless it is too deep or was entered before.
@@ -327,28 +332,31 @@ class _Walk:
         return folder
 
     def _file(self, path: str, relative: str, status: os.stat_result) -> Found:
-        if reason := self._unfit(relative, status):
-            return Skipped(path, reason, _SPECIAL.get(stat.S_IFMT(status.st_mode), ""))
+        filters, size = self.filters, status.st_size
+        if not stat.S_ISREG(status.st_mode):
+            return Skipped(path, Reason.SPECIAL, _SPECIAL.get(stat.S_IFMT(status.st_mode), ""))
+        if filters.include and not _matches_any(filters.include, relative):
+            return Skipped(path, Reason.EXCLUDED)
+        if size < filters.min_size:
+            return Skipped(path, Reason.TOO_SMALL)
+        if filters.max_size is not None and size > filters.max_size:
+            return Skipped(path, Reason.TOO_LARGE)
         device, inode = status.st_dev, status.st_ino
         paths = self.files.setdefault(device, {})
         if inode in paths:
             return Skipped(path, Reason.SAME_FILE, paths[inode])
         paths[inode] = path
         times = status.st_mtime_ns, status.st_ctime_ns
-        return Source(path, status.st_size, *times, device, inode, links=status.st_nlink)
+        return Source(path, size, *times, device, inode, links=status.st_nlink)
 
-    def _unfit(self, relative: str, status: os.stat_result) -> Reason | None:
-        """Why a file is left out, if it is."""
-        filters = self.filters
-        if not stat.S_ISREG(status.st_mode):
-            return Reason.SPECIAL
-        if filters.include and not _matches_any(filters.include, relative):
-            return Reason.EXCLUDED
-        if status.st_size < filters.min_size:
-            return Reason.TOO_SMALL
-        if filters.max_size is not None and status.st_size > filters.max_size:
-            return Reason.TOO_LARGE
-        return None
+
+def _sorted(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
+    """The entries of a folder in the order of the bytes of their names."""
+    found = sorted(entries, key=attrgetter("name"))
+    # Characters beyond ASCII sort like their UTF-8, but not those that stand for other bytes.
+    if not all(entry.name.isascii() for entry in found):
+        found.sort(key=lambda entry: os.fsencode(entry.name))
+    return found
 
 
 def _status(path: str, *, follow: bool) -> os.stat_result | Skipped:
