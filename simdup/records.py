@@ -180,8 +180,7 @@ def without_text(
     return Document(source, encoding, 1.0, 0, 0, *digests, packing=packing)
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """A document in a group, seen from the group's representative."""
 
     document: Document

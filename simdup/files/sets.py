@@ -7,14 +7,15 @@ copies even in a group of near-duplicates, where they may be little like the fir
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from simdup.records import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from typing_extensions import Self
 
     from simdup.records import Document, Group
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 class Found(Protocol):
     """A document in a group or in an answer: a `Member` or a `Match`."""
 
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+    def _replace(self, *, set_id: int | None, set_kind: Kind | None) -> Self:
+        """The document with this number and kind of its set."""
 
     @property
     def document(self) -> Document:
@@ -144,7 +146,7 @@ def _marked(found: AnyFound, known: tuple[int, Kind] | None) -> AnyFound:
     number, kind = known or (None, None)
     if (found.set_id, found.set_kind) == (number, kind):
         return found
-    return replace(found, set_id=number, set_kind=kind)
+    return found._replace(set_id=number, set_kind=kind)
 
 
 def identity_of(found: Found, place: int = 0) -> Identity:

@@ -11,8 +11,7 @@ import io
 import json
 from dataclasses import asdict
 from hashlib import blake2b
-from itertools import compress
-from struct import Struct
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ from simdup.storage.cached import LASTING, MOST_OF_RESULTS
 from simdup.storage.codec import is_settled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -49,15 +48,13 @@ if TYPE_CHECKING:
 # A fingerprint follows from the text, so one that is all 0 or all 1 is found again, too.
 _LASTING = LASTING | {Reason.DEGENERATE}
 
-_KINDS = tuple(Kind)
-_PLACES: dict[Kind | None, int | None] = {None: None}
-_PLACES |= {kind: place for place, kind in enumerate(_KINDS)}
+# Each kind of a match as a number, and back.
+_NUMBERS: dict[Kind | None, int | None] = {None: None}
+_NUMBERS |= {kind: number for number, kind in enumerate(Kind)}
+_KINDS: dict[Any, Any] = {number: kind for kind, number in _NUMBERS.items()}
 
 # Bytes of a digest, and the lowest 64 bits of a number.
 _DIGEST, _WORD = 16, (1 << 64) - 1
-
-# The digests of a document: of its bytes, its text and its features.
-_DIGESTS = Struct(3 * f"{_DIGEST}s")
 
 # About what a document takes in the bytes of a result, besides its groups.
 _BYTES_OF_A_DOCUMENT = 80
@@ -78,6 +75,8 @@ class LastResult:
         self.cache, self.walked, self.state = cache, walked, state_of(walked)
         question = repr(asked).encode("utf-8", "surrogatepass")
         self.key = blake2b(CODE + question, digest_size=_DIGEST).digest()
+        self.number: int | None = None
+        """Equal numbers mean equal results; None if the same files may give another result."""
 
     def unchanged(self, settings: Settings, roots: Iterable[str]) -> ScanResult | None:
         """Return the last result; None if there is none, or if files under the roots changed."""
@@ -85,6 +84,7 @@ class LastResult:
         if known is None or not known.startswith(self.state):
             return None
         self.cache.met_again(roots, len(self.walked.sources))
+        self.number = self._number()
         return whole_from(known[len(self.state) :], self.walked, settings)
 
     def keep(self, result: ScanResult, outcomes: Sequence[Outcome]) -> None:
@@ -92,6 +92,11 @@ class LastResult:
         is_small = len(outcomes) * _BYTES_OF_A_DOCUMENT < MOST_OF_RESULTS
         if is_small and is_lasting(self.walked, outcomes, result, self.cache.began):
             self.cache.keep_result(self.key, self.state + whole_as_bytes(result, outcomes))
+            self.number = self._number()
+
+    def _number(self) -> int:
+        digest = blake2b(self.key + self.state, digest_size=8).digest()
+        return int.from_bytes(digest, "big", signed=True)
 
 
 def state_of(walked: Walked) -> bytes:
@@ -142,8 +147,8 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
             for place, each in enumerate(outcomes)
             if isinstance(each, Skipped)
         ],
-        "groups": [_told_group(each, places) for each in result.groups],
-        "patterns": [_told_group(each, places) for each in result.patterns],
+        "groups": _told_groups(result.groups, places),
+        "patterns": _told_groups(result.patterns, places),
         "parts": result.parts,
         "folders": result.folders,
         "candidates": None if result.candidates is None else asdict(result.candidates),
@@ -174,16 +179,24 @@ def _told_skipped(skipped: Skipped) -> list[Any]:
     return [skipped.reason.value, skipped.detail, about]
 
 
-def _told_group(group: Group, places: dict[int, int]) -> list[Any]:
+def _told_groups(groups: Sequence[Group], places: dict[int, int]) -> list[Any]:
+    """The groups without their members, and each field of all members, one after the other."""
+    about = [
+        (
+            *(each.id, _NUMBERS[each.kind], each.diameter, each.is_diameter_exact),
+            *(len(each.members), each.versions),
+        )
+        for each in groups
+    ]
     members = [
         (
-            *(places[id(each.document)], _PLACES[each.kind], each.distance, each.similarity),
-            *(each.own_share, each.set_id, _PLACES[each.set_kind]),
+            *(places[id(each.document)], _NUMBERS[each.kind], each.distance, each.similarity),
+            *(each.own_share, each.set_id, _NUMBERS[each.set_kind]),
         )
+        for group in groups
         for each in group.members
     ]
-    about = group.id, _PLACES[group.kind], group.diameter, group.is_diameter_exact
-    return [*about, members, group.versions]
+    return [about, list(zip(*members, strict=True))]
 
 
 def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
@@ -196,14 +209,18 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     are_documents = np.ones(len(walked.sources), bool)
     are_documents[list(skipped)] = False
     sources = list(compress(walked.sources, are_documents.tolist()))
-    documents = tuple(_documents(sources, told["abouts"], numbers, digests.tobytes()))
-    at = (np.cumsum(are_documents) - 1).tolist()
+    documents = tuple(_documents(sources, told["abouts"], numbers, digests))
+    at = np.cumsum(are_documents) - 1
+    fingerprints = np.zeros((len(at), rows.shape[1]), np.uint8)
+    fingerprints[are_documents] = rows
 
-    def found(place: int) -> tuple[Document | None, bytes]:
-        """A document by the place of its source, and its fingerprint."""
-        if place in skipped:
-            return skipped[place].file, bytes(rows.shape[1])
-        return documents[at[place]], rows[at[place]].tobytes()
+    def found(places: list[int]) -> tuple[list[Any], list[bytes]]:
+        """The documents of the sources at these places, and their fingerprints."""
+        own = [
+            skipped[place].file if place in skipped else documents[row]
+            for place, row in zip(places, at[places].tolist(), strict=True)
+        ]
+        return own, fingerprints[places].view(f"V{rows.shape[1]}").ravel().tolist()
 
     ignored, siblings, identity_only = told["stats"]
     counts = len(walked.sources), len(documents), sum(each.size for each in sources)
@@ -212,11 +229,11 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
         settings,
         documents,
         rows,
-        tuple(_group(each, found) for each in told["groups"]),
+        tuple(_groups(told["groups"], found)),
         (*walked.skipped, *skipped.values()),
         candidates_from(told["candidates"]),
         Stats(*counts, 0.0, len(walked.sources), ignored, siblings, kinds),
-        patterns=tuple(_group(each, found) for each in told["patterns"]),
+        patterns=tuple(_groups(told["patterns"], found)),
         parts=tuple(Part(*each) for each in told["parts"]),
         folders=tuple(
             FolderPair(*each)._replace(groups=tuple(each[-1])) for each in told["folders"]
@@ -234,30 +251,36 @@ def _skipped(source: Source, reason: str, detail: str, about: list[Any] | None) 
 
 
 def _documents(
-    sources: list[Source], abouts: list[list[Any]], numbers: list[NDArray[Any]], digests: bytes
+    sources: list[Source],
+    abouts: list[list[Any]],
+    numbers: list[NDArray[Any]],
+    digests: NDArray[np.uint8],
 ) -> Iterable[Document]:
     """Yield the document of each source."""
     if not sources:
         return ()
     about, damaged, features, confidence = (each.tolist() for each in numbers)
-    of_bytes, of_text, of_features = zip(*_DIGESTS.iter_unpack(digests), strict=True)
+    of_bytes, of_text, of_features = digests.reshape(-1, 3 * _DIGEST).view(f"V{_DIGEST}").T.tolist()
     # One object for plain UTF-8, as when it is read.
-    of_text = tuple(
-        one if one == text else text for one, text in zip(of_bytes, of_text, strict=True)
-    )
+    of_text = [one if one == text else text for one, text in zip(of_bytes, of_text, strict=True)]
     of_each = of_bytes, of_text, of_features
     encoding, *others = zip(*map(abouts.__getitem__, about), strict=True)
     return map(Document, sources, encoding, confidence, damaged, features, *of_each, *others)
 
 
-def _group(told: list[Any], found: Callable[[int], tuple[Any, bytes]]) -> Group:
-    number, kind, diameter, is_exact, members, versions = told
-    made = (
-        Member(
-            *(*found(place), _KINDS[alike], distance, similarity),
-            *(own_share, set_id, None if of_set is None else _KINDS[of_set]),
-        )
-        for place, alike, distance, similarity, own_share, set_id, of_set in members
+def _groups(
+    told: list[Any], found: Callable[[list[int]], tuple[list[Any], list[bytes]]]
+) -> Iterator[Group]:
+    """Yield what `_told_groups` was given; `found` returns documents and fingerprints."""
+    about, columns = told
+    if not about:
+        return
+    places, kinds, distances, similarities, own_shares, sets, kinds_of_sets = columns
+    made = map(
+        Member,
+        *(*found(places), map(_KINDS.get, kinds), distances, similarities),
+        *(own_shares, sets, map(_KINDS.get, kinds_of_sets)),
     )
-    chain = tuple(Version(*each) for each in versions)
-    return Group(number, _KINDS[kind], diameter, tuple(made), is_exact, chain)
+    for number, kind, diameter, is_exact, size, versions in about:
+        members, chain = tuple(islice(made, size)), tuple(Version(*each) for each in versions)
+        yield Group(number, _KINDS[kind], diameter, members, is_exact, chain)

@@ -520,7 +520,7 @@ def test_another_name_of_the_kept_file_is_left(tree):
     (group,) = result.groups
     first = next(each for each in group.members if each.document.path.endswith("/a"))
     source = first.document.source._replace(path=str(root / "link"))
-    second = replace(first, document=first.document._replace(source=source))
+    second = first._replace(document=first.document._replace(source=source))
     both = replace(result, groups=(group._replace(members=(*group.members, second)),))
 
     plan = planned(both, "oldest", "shortest-path")
@@ -556,7 +556,7 @@ def test_a_result_that_does_not_say_which_files_it_saw_is_refused(tree, field):
     (group,) = result.groups
     first, *others = group.members
     source = first.document.source._replace(**{field: 0})
-    older = replace(first, document=first.document._replace(source=source))
+    older = first._replace(document=first.document._replace(source=source))
     group = group._replace(members=(older, *others))
 
     with pytest.raises(InputError, match=r"'found\.json': does not say exactly which files"):
@@ -666,8 +666,8 @@ def test_a_member_of_an_archive_and_a_doubtful_text_are_never_acted_on(tree):
     source = members["a"].document.source
     packed = members["a"].document._replace(source=source._replace(archive=source))
     doubtful = members["b"].document._replace(doubt="letters of two scripts")
-    members["a"] = replace(members["a"], document=packed)
-    members["b"] = replace(members["b"], document=doubtful)
+    members["a"] = members["a"]._replace(document=packed)
+    members["b"] = members["b"]._replace(document=doubtful)
     changed = replace(result, groups=(group._replace(members=tuple(members.values())),))
 
     plan = planned(changed, "oldest")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -233,7 +232,7 @@ def test_streamed_files_are_grouped_as_others(tree, monkeypatch):
 
 def sure(group):
     """The group without the confidence of encodings, which depends on how much was read."""
-    members = [replace(m, document=m.document._replace(confidence=1.0)) for m in group.members]
+    members = [m._replace(document=m.document._replace(confidence=1.0)) for m in group.members]
     return group._replace(members=tuple(members))
 
 

@@ -556,7 +556,7 @@ def copies(first, *others):
 
 def test_an_identical_set_is_one_entry_wherever_it_stands():
     first, *others = copies("a", "b", "c")
-    again = replace(first, document=first.document._replace(source=document("a1").source))
+    again = first._replace(document=first.document._replace(source=document("a1").source))
     lone = member("d", Kind.NEAR, 9, 0.4, bytes_digest=b"d" * 16, text_digest=b"d" * 16)
     (group,), _ = with_sets([Group(1, Kind.NEAR, 9, (first, *others[:-1], lone, again))])
 
