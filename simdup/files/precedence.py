@@ -26,7 +26,7 @@ NS_OF_A_MINUTE = 60_000_000_000
 # "Copy of letter.txt", "letter - Kopie.txt", "letter副本.txt", "letter.txt.bak", "letter.txt~".
 _OF_A_COPY = re.compile(
     r"(?<![^\W\d_])(copy|copie|copia|cópia|kopie|копия|backup|bak|old|orig)(?![^\W\d_])"
-    r"|\(\d+\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~$"
+    r"|\(\d+\)|副本|复件|复制|複製|拷贝|拷貝|备份|備份|コピー|バックアップ|사본|복사본|~(?=\0|\Z)"
 )
 
 
@@ -46,14 +46,23 @@ def ranks(documents: Sequence[Document]) -> NDArray[np.int64]:
     Of equally old ones those whose names do not say that they are copies, then those with
     shorter paths, then by path.
     """
-    keys = [_key(document) for document in documents]
+    sources = [each.source for each in documents]
+    are_copies = _are_names_of_copies([os.path.basename(each.path) for each in sources])
+    paths = [each.path.encode("utf-8", "surrogateescape") for each in sources]
+    keys = [
+        (source.archive is not None, source.mtime_ns // NS_OF_A_MINUTE, is_copy, len(path), path)
+        for source, is_copy, path in zip(sources, are_copies, paths, strict=True)
+    ]
     rank = np.empty(len(keys), np.int64)
     rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
     return rank
 
 
-def _key(document: Document) -> tuple[bool, int, bool, int, bytes]:
-    path = document.path.encode("utf-8", "surrogateescape")
-    is_copy = is_name_of_copy(os.path.basename(document.path))
-    minute = document.source.mtime_ns // NS_OF_A_MINUTE
-    return document.is_member, minute, is_copy, len(path), path
+def _are_names_of_copies(names: Sequence[str]) -> list[bool]:
+    """What `is_name_of_copy` says of each name; one search through all takes half the time."""
+    text = "\0".join(name.replace("\0", " ") for name in names).lower()
+    ends = np.cumsum([len(name) + 1 for name in text.split("\0")])
+    found = [mark.start() for mark in _OF_A_COPY.finditer(text)]
+    are_copies = np.zeros(len(ends), bool)
+    are_copies[np.searchsorted(ends, found, side="right")] = True
+    return are_copies[: len(names)].tolist()

@@ -167,7 +167,8 @@ def with_versions(
     """
     groups = tuple(groups)
     names = Names(documents)
-    chains = [chain for group in groups if (chain := names.chain(group)) is not None]
+    copies = zip(groups, _copies(groups), strict=True)
+    chains = [chain for group, of in copies if (chain := names.chain(group, of)) is not None]
     alike = _similarities(chains, similarities)
     found: dict[int, tuple[Version, ...]] = {}
     for chain in chains:
@@ -181,25 +182,38 @@ def with_versions(
 
 def name_of(path: str) -> Name:
     """What the name of a file says of its version, and what is left of the name without that."""
-    said: dict[str, list[Any]] = {field: [] for field in _Mark._fields}
+    (found,) = names_of([path])
+    return found
 
-    def take(found: re.Match[str]) -> str:
+
+def names_of(paths: Iterable[str]) -> list[Name]:
+    """Return for each path what `name_of` says; many take a third of the time together."""
+    names = [_split(path)[1] for path in paths]
+    said: list[dict[str, list[Any]]] = [{} for _ in names]
+    text, pieces = _as_lines(names), list[str]()
+    at = line = 0
+    for found in _MARK.finditer(text):
+        before = text[at : found.start()]
+        at, line = found.end(), line + before.count("\n")
+        pieces += before, " "
         for part, (field, read) in _READ.items():
-            if text := found[part]:
-                said[field].append(read(text))
-        return " "
+            if value := found[part]:
+                said[line].setdefault(field, []).append(read(value))
+    stems = _stems_on("".join((*pieces, text[at:])))
+    return [Name(stem, _mark(each)) for stem, each in zip(stems, said, strict=False)]
 
-    (stem,) = _stems([_split(path)[1]], take)
-    dates, numbers, worth, versions = said.values()
-    return Name(stem, _Mark(tuple(dates), tuple(numbers), sum(worth), tuple(versions)))
+
+def _mark(said: dict[str, list[Any]]) -> _Mark:
+    if not said:
+        return _Mark()
+    dates, numbers, worth, versions = (said.get(field, ()) for field in _Mark._fields)
+    return _Mark(tuple(dates), tuple(numbers), sum(worth), tuple(versions))
 
 
 def stems_of(names: Iterable[str]) -> list[str]:
-    """What is left of the name of each file without versions, dates, numbers and extension.
-
-    All names are looked at as one text with a line for each, which takes a fifth of the time.
-    """
-    return _stems(names, " ")
+    """What is left of the name of each file without versions, dates, numbers and extension."""
+    names = [*names]
+    return _stems_on(_MARK.sub(" ", _as_lines(names)))[: len(names)]
 
 
 def _split(path: str) -> tuple[str, str]:
@@ -208,14 +222,15 @@ def _split(path: str) -> tuple[str, str]:
     return path[:begin], path[begin:]
 
 
-def _stems(names: Iterable[str], instead: str | Callable[[re.Match[str]], str]) -> list[str]:
-    """The stems of some names, with `instead` of each mark of a version."""
-    lines = [name.replace("\n", " ") for name in names]
-    if not lines:
-        return []
-    text = "\n".join(lines)
-    text = _EXTENSION.sub("", normalize("NFKC", text).casefold())
-    return [each.strip() for each in _BETWEEN.sub(" ", _MARK.sub(instead, text)).split("\n")]
+def _as_lines(names: Iterable[str]) -> str:
+    """The names without their extensions, folded, on a line each."""
+    text = "\n".join(name.replace("\n", " ") for name in names)
+    return _EXTENSION.sub("", normalize("NFKC", text).casefold())
+
+
+def _stems_on(lines: str) -> list[str]:
+    """The stem on each line, from which the marks of versions have been taken."""
+    return [each.strip() for each in _BETWEEN.sub(" ", lines).split("\n")]
 
 
 class Names:
@@ -226,9 +241,8 @@ class Names:
         self._documents = documents
         self._stems: dict[str, Counter[str]] = {}
 
-    def chain(self, group: Group) -> _Chain | None:
+    def chain(self, group: Group, copies: _Copies) -> _Chain | None:
         """The texts of a group from the oldest to the newest, if names or times tell that."""
-        copies = _copies(group)
         named = _in_order(copies)
         if named is None:
             return None
@@ -280,14 +294,22 @@ class Names:
         return self._stems[folder]
 
 
-def _copies(group: Group) -> _Copies:
+def _copies(groups: Iterable[Group]) -> list[_Copies]:
+    """The documents of each text of each group; none if there are too few texts or too many."""
+    texts = [_by_text(group) for group in groups]
+    paths = (each.path for of_group in texts for same in of_group for each in same)
+    names = iter(names_of(paths))
+    return [
+        [[_Named(each, *next(names)) for each in same] for same in of_group] for of_group in texts
+    ]
+
+
+def _by_text(group: Group) -> list[list[Document]]:
     """The documents of each text of a group; none if there are too few texts or too many."""
     texts: dict[bytes, list[Document]] = {}
     for member in group.members:
         texts.setdefault(member.document.features_digest, []).append(member.document)
-    if not 2 <= len(texts) <= MOST_VERSIONS:
-        return []
-    return [[_Named(each, *name_of(each.path)) for each in same] for same in texts.values()]
+    return list(texts.values()) if 2 <= len(texts) <= MOST_VERSIONS else []
 
 
 def _in_order(copies: _Copies) -> list[_Named] | None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import simdup
 from simdup import Document, Group, Kind, Member, Source
 from simdup.files import versions
-from simdup.files.versions import MOST_VERSIONS, name_of, stems_of, with_versions
+from simdup.files.versions import MOST_VERSIONS, name_of, names_of, stems_of, with_versions
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
 
@@ -128,7 +128,10 @@ def test_words_that_only_contain_a_mark_are_names(name, stem):
 
 @given(st.lists(st.lists(st.sampled_from(PARTS_OF_NAMES)).map("".join)))
 def test_stems_of_names_together_are_those_of_each_name(names):
-    assert stems_of(names) == [name_of(f"folder/{name}").stem for name in names]
+    alone = [name_of(f"folder/{name}") for name in names]
+
+    assert stems_of(names) == [each.stem for each in alone]
+    assert names_of(f"folder/{name}" for name in names) == alone
 
 
 # Chains

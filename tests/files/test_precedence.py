@@ -1,0 +1,89 @@
+"""simdup.files.precedence: which of several equally good documents represents the others."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simdup import Document, Source
+from simdup.files.precedence import NS_OF_A_MINUTE, is_name_of_copy, ranks
+
+MARKS = [
+    "copy",
+    "Copy of ",
+    " (2)",
+    "副本",
+    "~",
+    "backup",
+    "bak",
+    "old",
+    "KOPIE",
+    "копия",
+    "\n",
+    "Σ",
+]
+NAMES = st.lists(st.sampled_from([*MARKS, *"aé.-_1 \udcff"]), min_size=1).map("".join)
+
+
+def document(path, minute=0, archive=None):
+    source = Source(path, 1, minute * NS_OF_A_MINUTE, 0, 0, 0, archive=archive)
+    return Document(source, "utf-8", 1.0, 0, 9, b"", b"", b"")
+
+
+def in_order(*documents):
+    """The paths of the documents by rank."""
+    return [documents[place].path for place in ranks(documents).argsort().tolist()]
+
+
+def test_the_oldest_comes_first_and_members_of_archives_come_last():
+    archive = Source("z.zip", 1, 0, 0, 0, 0)
+
+    assert in_order(document("z/m", 1, archive), document("c", 3), document("b", 2)) == [
+        *("b", "c", "z/m")
+    ]
+
+
+def test_of_equally_old_ones_a_copy_is_later_then_a_longer_path_then_the_path():
+    paths = ["b", "c", "folder/a", "a copy", "copy/d", "é"]
+
+    assert in_order(*map(document, paths)) == ["b", "c", "é", "copy/d", "folder/a", "a copy"]
+
+
+def test_seconds_do_not_count():
+    later = document("a")
+    later = later._replace(source=later.source._replace(mtime_ns=NS_OF_A_MINUTE - 1))
+
+    assert in_order(document("b"), later) == ["a", "b"]
+
+
+def test_no_documents_have_no_ranks():
+    assert ranks([]).tolist() == []
+
+
+@given(st.lists(NAMES, min_size=1, unique=True))
+def test_names_looked_at_together_say_what_each_says_alone(names):
+    expected = sorted(
+        (
+            is_name_of_copy(name),
+            len(name.encode("utf-8", "surrogateescape")),
+            name.encode("utf-8", "surrogateescape"),
+        )
+        for name in names
+    )
+
+    found = [name.encode("utf-8", "surrogateescape") for name in in_order(*map(document, names))]
+
+    assert found == [name for _, _, name in expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "is_copy"),
+    [
+        *(("letter (1).txt", True), ("Copy of letter.txt", True), ("letter.txt~", True)),
+        *(("letter.txt.bak", True), ("letter副本.txt", True), ("~letter", False)),
+        *(("copyright.txt", False), ("bold.txt", False), ("letter (a).txt", False)),
+    ],
+)
+def test_a_name_says_whether_it_is_that_of_a_copy(name, is_copy):
+    assert is_name_of_copy(name) == is_copy
