@@ -122,7 +122,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
                 if last is not None:
                     last.keep(result, every.found)
         if store is not None:
-            keep_groups(store, result.groups)
+            keep_groups(store, result.groups, None if last is None else last.number)
         stats = result.stats._replace(seconds=perf_counter() - began)
         return replace(result, stats=stats, **searched)
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ MOST_TEXTS = 500
 #: The groups that are shown first are kept, up to so many texts in all: some three megabytes.
 MOST_IN_ALL = 20_000
 
+# The number of the entry on the scan itself: when it ended, and what stands for its result. Groups
+# are numbered from 1.
+_SCAN = 0
+
 
 class KeptGroup(NamedTuple):
     """A group of the last scan."""
@@ -35,17 +39,26 @@ class KeptGroup(NamedTuple):
     """When the scan ended, in seconds from 1970."""
 
 
-def keep_groups(store: Store, groups: Iterable[Group]) -> None:
-    """Keep these groups in place of what was kept of the scan before."""
-    rows = [(number, text, crc32(text.encode())) for number, text in _entries(groups)]
+def keep_groups(store: Store, groups: Iterable[Group], result: int | None = None) -> None:
+    """Keep these groups in place of those of the scan before.
+
+    `result` is a number that stands for what the scan found. If the scan before found the same,
+    its groups stay, and only the time is new. None: the number is unknown.
+    """
+    now = time.time()
+    _, before = _entry(store, _SCAN) or (None, None)
+    are_kept = result is not None and result == before
+    entries = [(_SCAN, json.dumps([now, result])), *(() if are_kept else _entries(groups, now))]
+    rows = [(number, text, crc32(text.encode())) for number, text in entries]
     with store.writing():
-        store.execute("DELETE FROM groups")
+        if not are_kept:
+            store.execute("DELETE FROM groups")
         store.execute_many("INSERT OR REPLACE INTO groups VALUES (?, ?, ?)", rows)
 
 
-def _entries(groups: Iterable[Group]) -> Iterator[tuple[int, str]]:
+def _entries(groups: Iterable[Group], now: float) -> Iterator[tuple[int, str]]:
     """Yield the number of each group that is kept, and its entry."""
-    left, now = MOST_IN_ALL, time.time()
+    left = MOST_IN_ALL
     for group in groups:
         paths: dict[bytes, str] = {}
         for member in group.members:
@@ -60,11 +73,21 @@ def _entries(groups: Iterable[Group]) -> Iterator[tuple[int, str]]:
 
 def kept_group(store: Store, number: int) -> KeptGroup | None:
     """The group that the last scan showed with this number, if it was kept."""
+    found = None if number == _SCAN else _entry(store, number)
+    if found is None:
+        return None
+    scanned, texts = found
+    scanned, _ = _entry(store, _SCAN) or (scanned, None)
+    return KeptGroup(tuple((path, digest) for path, digest in texts), scanned)
+
+
+def _entry(store: Store, number: int) -> list[Any] | None:
+    """The entry with this number; None if it is missing or damaged."""
     found = store.execute(
         "SELECT entry, checksum FROM groups WHERE number = ? AND typeof(entry) = 'text'", number
     )
     for entry, checksum in found:
         if crc32(entry.encode("utf-8", "surrogateescape")) == checksum:
-            scanned, texts = json.loads(entry)
-            return KeptGroup(tuple((path, digest) for path, digest in texts), scanned)
+            parts: list[Any] = json.loads(entry)
+            return parts
     return None

@@ -256,6 +256,27 @@ def test_a_named_file_keeps_its_folder_in_use(place):
         assert store.execute("SELECT used FROM folders") == [(store.today,)]
 
 
+@pytest.mark.parametrize("between", [None, "another tree", "a change"])
+def test_groups_of_the_last_scan_stay_if_nothing_changed(place, tree, write, monkeypatch, between):
+    scanned(place, tree)
+    if between == "another tree":
+        write("other/a", "some text")
+        scanned(place, "other")
+    elif between == "a change":
+        write("in/a", "some text")
+    written, real = [], Store.execute_many
+
+    def noting(self, statement, rows):
+        rows = [*rows]
+        written.extend(rows if "groups" in statement else ())
+        return real(self, statement, rows)
+
+    monkeypatch.setattr(Store, "execute_many", noting)
+    scanned(place, tree)
+
+    assert (len(written) > 1) == bool(between)  # the first is on the scan itself
+
+
 # What a walk found
 
 
@@ -371,7 +392,16 @@ def test_a_result_of_too_many_files_is_not_kept(place, tree, lookups, monkeypatc
     assert (not lookups) == bool(more)
 
 
-@pytest.mark.parametrize("texts", [[], [""], ["", "one text"]], ids=["none", "empty", "and one"])
+FEW = {
+    "none": [],
+    "empty": [""],
+    "one text": ["", "one text"],
+    "only copies without text": [b"%PDF-1.4 nothing"] * 2,
+    "copies without text between others": ["one", b"%PDF-1.4 nothing", "two"] * 2,
+}
+
+
+@pytest.mark.parametrize("texts", FEW.values(), ids=FEW)
 def test_a_tree_with_hardly_any_text_is_found_again(place, folder, write, lookups, texts):
     (folder / "in").mkdir()
     for number, text in enumerate(texts):

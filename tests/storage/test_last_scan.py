@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from simdup import Document, Group, Kind, Member, Source, Store
@@ -44,6 +46,42 @@ def test_the_groups_of_another_scan_are_forgotten(store):
 
     assert kept_group(store, 1).texts[0][1] == f"{5:032x}"
     assert kept_group(store, 2) is None
+
+
+def test_the_groups_of_the_very_same_result_are_not_written_again(store, monkeypatch):
+    monkeypatch.setattr("time.time", lambda: 1_000.5)
+    keep_groups(store, [group(1, 1, 2)], 77)
+    monkeypatch.setattr("time.time", lambda: 2_000.5)
+    keep_groups(store, pytest.fail, 77)
+
+    assert kept_group(store, 1) == last_scan.KeptGroup(
+        tuple((os.path.abspath(f"1/{place}"), f"{place + 1:032x}") for place in (0, 1)), 2_000.5
+    )
+
+
+@pytest.mark.parametrize("numbers", [(77, 78), (77, None), (None, None), (None, 77)])
+def test_the_groups_of_another_result_or_an_unknown_one_are_written(store, numbers):
+    for number in numbers:
+        keep_groups(store, [group(1, 1, 2), group(2, 3, 4)], number)
+        keep_groups(store, [group(1, 5, 6)], number and -number)
+
+        assert kept_group(store, 1).texts[0][1] == f"{5:032x}"
+        assert kept_group(store, 2) is None
+
+
+def test_the_number_of_the_entry_on_the_scan_is_that_of_no_group(store):
+    keep_groups(store, [group(1, 1, 2)], 77)
+
+    assert kept_group(store, 0) is None
+
+
+def test_groups_are_written_again_where_the_entry_on_the_scan_is_damaged(store):
+    keep_groups(store, [group(1, 1, 2)], 77)
+    store.execute("UPDATE groups SET entry = replace(entry, '77', '78') WHERE number = 0")
+
+    assert kept_group(store, 1).texts[0][1] == f"{1:032x}"
+    keep_groups(store, [group(1, 5, 6)], 78)
+    assert kept_group(store, 1).texts[0][1] == f"{5:032x}"
 
 
 def test_large_groups_and_groups_beyond_the_limit_are_not_kept(store, monkeypatch):
