@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, deque
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 # A report says where so many rows of each fault are.
 MOST_FAULTY = 1000
+
+# Bytes of ids that are kept in memory. If there are more, files are read again for them.
+MOST_OF_IDS = 1 << 28
 
 
 class HowToFingerprint(NamedTuple):
@@ -100,6 +104,8 @@ class FingerprintedChunk(NamedTuple):
     offsets: Indices
     lengths: Indices
     flaws: list[Flaw]
+    ids: bytes
+    """As in `ComparedRows`."""
 
 
 def fingerprint_chunk(chunk: Chunk, how: HowToFingerprint) -> FingerprintedChunk:
@@ -116,6 +122,7 @@ def fingerprint_chunk(chunk: Chunk, how: HowToFingerprint) -> FingerprintedChunk
         offsets[good],
         lengths[good],
         sorted((*parsed.flaws, *without, *degenerate), key=lambda flaw: flaw.row),
+        json.dumps([parsed.ids[row] for row in good.tolist()]).encode() if parsed.ids else b"",
     )
 
 
@@ -231,6 +238,7 @@ class _Collector:
         none = np.empty(0, np.int64)
         self.columns: list[list[NDArray[Any]]] = [[none], [none], [none]]
         self.counts = [0] * len(tables)
+        self.sizes, self.ids, self.bytes_of_ids = [0], list[bytes](), 0
         self.faults: Counter[Fault] = Counter()
         self.listed: Counter[Fault] = Counter()
         self.faulty: list[Faulty] = []
@@ -243,6 +251,12 @@ class _Collector:
         for parts, column in zip(self.columns, columns, strict=True):
             parts.append(column)
         self.counts[index] += len(made.numbers)
+        self.sizes.append(len(made.numbers))
+        self.bytes_of_ids += len(made.ids)
+        if self.bytes_of_ids <= MOST_OF_IDS:
+            self.ids.append(made.ids)
+        else:
+            self.ids.clear()
         self._add_flaws(index, made.flaws)
 
     def _add_flaws(self, index: int, flaws: list[Flaw]) -> None:
@@ -259,8 +273,15 @@ class _Collector:
 
     def joined(self) -> FingerprintedRows:
         """Return all that was added. Call it once: it frees what it returns."""
+        numbers, offsets, lengths = _popped(self.columns)
         return FingerprintedRows(
-            ComparedRows(self.tables, np.cumsum([0, *self.counts]), *_popped(self.columns)),
+            ComparedRows(
+                self.tables,
+                np.cumsum([0, *self.counts]),
+                *(numbers, offsets, lengths),
+                np.cumsum(self.sizes),
+                tuple(self.ids),
+            ),
             self.prints.joined(),
             dict(self.faults.most_common()),
             tuple(self.faulty),

@@ -43,6 +43,11 @@ class ComparedRows:
     """The byte at which each row begins, where the file can be read from there."""
     lengths: Indices
     """The number of characters of each text."""
+    chunks: Indices
+    """(chunks + 1,): the rows of chunk i of all tables are chunks[i]:chunks[i + 1]."""
+    ids: tuple[bytes, ...]
+    """For each chunk the ids of its rows as JSON, see `formats.table.Parsed`: empty for a table
+    that keeps no ids. No chunks at all if the ids were too many to keep."""
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -7,6 +7,7 @@ not read from its beginning again and again.
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from tempfile import SpooledTemporaryFile
 from typing import IO, TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ import numpy as np
 from simdup.compute.compiled import in_threads, loaded_kernels
 from simdup.corpus.fingerprint import text_digests
 from simdup.corpus.formats.streams import changed
+from simdup.corpus.formats.table import LACKING
 from simdup.errors import SimdupError
 from simdup.fingerprint.features import all_features, concatenated
 from simdup.recipe import FeatureKind
@@ -45,7 +47,19 @@ def values(rows: ComparedRows, asked: Indices, field: str | None = None) -> Iter
     for table, (begin, end) in zip(rows.tables, pairwise(bounds), strict=True):
         if begin < end:
             part = asked[begin:end]
-            yield from table.values(field, rows.numbers[part], rows.offsets[part])
+            if rows.ids and field is not None and field == table.kept_id:
+                yield from _kept_ids(rows, part)
+            else:
+                yield from table.values(field, rows.numbers[part], rows.offsets[part])
+
+
+def _kept_ids(rows: ComparedRows, asked: Indices) -> Iterator[Any]:
+    """Yield the ids of these rows (ascending), which were kept when the rows were first read."""
+    bounds = np.searchsorted(asked, rows.chunks)
+    for chunk in np.flatnonzero(np.diff(bounds)).tolist():
+        ids = json.loads(rows.ids[chunk])
+        part = asked[bounds[chunk] : bounds[chunk + 1]] - rows.chunks[chunk]
+        yield from (ids[row][0] if ids[row] else LACKING for row in part.tolist())
 
 
 class RereadTexts:

@@ -29,6 +29,7 @@ from simdup.corpus.flaws import Fault
 from simdup.corpus.formats import jsonl as json_lines
 from simdup.corpus.formats import open as tables
 from simdup.corpus.formats import streams
+from simdup.corpus.formats.table import LACKING
 from simdup.corpus.records import TextFingerprints
 from simdup.corpus.rewrite import check_target
 from simdup.corpus.stay import dropped
@@ -467,6 +468,63 @@ def test_a_packed_file_is_unpacked_once_for_texts_that_are_asked_for_again(
             expected = all_features([TEXTS[text] for text in asked], Recipe())
             assert reread.features(asked).ids.tolist() == expected.ids.tolist()
             assert reread.features(asked).offsets.tolist() == expected.offsets.tolist()
+
+
+IDS = [7, "seven", None, 1.5, {"a": [1]}, "\ud800", 10**400, "", [], True]
+
+
+@pytest.fixture
+def with_ids(write):
+    """Write rows with ids of all kinds, every seventh without: packed twice, and plain once."""
+
+    def written(packed, plain):
+        rows = [{"text": text, "id": IDS[row % len(IDS)]} for row, text in enumerate(TEXTS)]
+        for row in rows[::7]:
+            del row["id"]
+        data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        write(packed, gzip.compress(b"broken\n\n" + data + data))
+        write(plain, data)
+        return [{"id": LACKING} | row for row in rows] * 2
+
+    return written
+
+
+@pytest.mark.parametrize("block", [200, 1 << 20], ids=["many chunks", "one chunk"])
+def test_ids_of_a_packed_file_are_kept_from_its_first_reading(with_ids, monkeypatch, block):
+    rows = with_ids("a.jsonl.gz", "b.jsonl")
+    monkeypatch.setattr(streams, "BLOCK", block)
+    result = scan_rows(["a.jsonl.gz", "b.jsonl"], id_field="id")
+    every = np.arange(len(rows))
+    assert len(result.groups.members) >= len(rows)
+    monkeypatch.setattr(streams.Packed, "blocks", pytest.fail)
+
+    assert list(again.values(result.rows, every, "id")) == [row["id"] for row in rows]
+    assert list(again.values(result.rows, every[5::9], "id")) == [r["id"] for r in rows[5::9]]
+    names = dict(zip(result.groups.members.tolist(), identities(result, "id"), strict=True))
+    assert names[7] == "a.jsonl.gz:10"
+    assert names[len(rows)] == "b.jsonl:1"
+
+
+@pytest.mark.parametrize("field", ["id", "other"])
+def test_ids_that_were_not_kept_are_read_again(with_ids, monkeypatch, field):
+    rows = with_ids("a.jsonl.gz", "b.jsonl")
+    monkeypatch.setattr(collect, "MOST_OF_IDS", 100)
+    result = scan_rows(["a.jsonl.gz"], id_field="id")
+    assert result.rows.ids == ()
+
+    found = list(again.values(result.rows, np.arange(len(rows)), field))
+
+    assert found == [row["id"] if field == "id" else LACKING for row in rows]
+
+
+def test_another_field_than_the_id_is_read_again(write):
+    rows = "".join(f'r{i},x{i},"{text}"\n' for i, text in enumerate(TEXTS))
+    write("a.csv.gz", gzip.compress(f"id,other,text\n{rows}".encode()))
+    result = scan_rows(["a.csv.gz"], id_field="id")
+
+    for field, letter in (("id", "r"), ("other", "x")):
+        expected = [f"{letter}{row}" for row in result.groups.members]
+        assert identities(result, field) == expected
 
 
 @pytest.mark.parametrize("buffer", [0, 1 << 20])
@@ -938,10 +996,13 @@ def test_packing_what_stays_may_need_the_extra(write, monkeypatch):
 
 def test_a_text_that_changed_before_it_is_read_again_is_an_error(write, monkeypatch):
     write("a.jsonl", as_json(TEXTS))
-    real = json_lines.row_in
-    monkeypatch.setattr(json_lines, "row_in", lambda line: real(line.replace(b"w1", b"w2")))
+    real = json_lines.JsonLines.values
+
+    def changed(*given):
+        return (text.replace("w1", "w2") for text in real(*given))
+
+    monkeypatch.setattr(json_lines.JsonLines, "values", changed)
     opened = tables.tables(["a.jsonl"], "text")
-    monkeypatch.setattr(json_lines, "text_in", lambda line, fields: real(line)[fields[0]])
 
     with pytest.raises(InputError, match=r"^'a.jsonl': changed while it was read; run again$"):
         scan.scan_tables(opened)

@@ -169,11 +169,14 @@ class CommaSeparated(Table):
     def chunks(self) -> Iterator[Chunk]:
         """Yield all rows, parsed, since only parsing tells where a record ends."""
         text_of, parsed, size = self._chooser(None), Parsed(), 0
+        id_of = None if self.kept_id is None else self._chooser(self.kept_id)
         for number, offset, fields, raw in self._rows():
             if isinstance(fields, RowError):
                 parsed.flaws.append(fields.at(number))
             else:
                 parsed.add(text_of(fields), number, offset)
+                if id_of is not None:
+                    parsed.ids.append([id_of(fields)])
             size += len(raw)
             if size > BLOCK or len(parsed.texts) + len(parsed.flaws) == ROWS:
                 yield parsed
@@ -272,7 +275,7 @@ def _opened(kind: type[_Kind], file: Packed, fields: tuple[str, ...], wanted: st
     every = records(lines_of(file.blocks()), kind.delimiter)
     named = fields if wanted is None else (*fields, wanted)
     columns, header = header_of(file.path, every, named)
-    return kind(file, fields, columns, header)
+    return kind(file, fields, columns, wanted if file.packing else None, header)
 
 
 def header_of(

@@ -43,6 +43,7 @@ class JsonChunk(NamedTuple):
 
     lines: Lines
     fields: tuple[str, ...]
+    kept_id: str | None = None
 
     def parsed(self) -> Parsed:
         """Return the texts on these lines."""
@@ -51,7 +52,11 @@ class JsonChunk(NamedTuple):
             begin, end = end, end + len(line) + 1
             try:
                 if not _is_blank(line):
-                    parsed.add(text_in(line, self.fields), number, begin)
+                    row = row_in(line)
+                    parsed.add(text_of(row, self.fields), number, begin)
+                    if self.kept_id is not None:
+                        value = value_of(row, self.kept_id)
+                        parsed.ids.append([] if value is LACKING else [value])
             except RowError as error:
                 parsed.flaws.append(error.at(number))
         return parsed
@@ -59,11 +64,6 @@ class JsonChunk(NamedTuple):
 
 def _is_blank(line: bytes) -> bool:
     return not line or line.isspace()
-
-
-def text_in(line: bytes, fields: tuple[str, ...]) -> str:
-    """The text of the row on a line. Raises RowError."""
-    return text_of(row_in(line), fields)
 
 
 def text_of(row: dict[str, Any], fields: tuple[str, ...]) -> str:
@@ -133,7 +133,10 @@ class JsonLines(Table):
     def chunks(self) -> Iterator[Chunk]:
         """Yield all lines, still to be parsed."""
         for each in lines_of(self.file.blocks()):
-            yield JsonChunk(each, self.fields) if isinstance(each, Lines) else Parsed(flaws=[each])
+            if isinstance(each, Lines):
+                yield JsonChunk(each, self.fields, self.kept_id)
+            else:
+                yield Parsed(flaws=[each])
 
     def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[Any]:
         """Yield a field of these rows, or their texts.
@@ -191,7 +194,7 @@ def json_lines(file: Packed, fields: tuple[str, ...], wanted: str | None) -> Jso
     for name in (*(fields if len(fields) > 1 else ()), wanted):
         if name is not None:
             _check_that_some_row_has(name, file)
-    return JsonLines(file, fields, None)
+    return JsonLines(file, fields, None, wanted if file.packing else None)
 
 
 def _is_array(file: Packed) -> bool:

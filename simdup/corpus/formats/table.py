@@ -38,6 +38,8 @@ class Parsed:
     """The number of each text's row, as in `ComparedRows`."""
     offsets: list[int] = field(default_factory=list)
     flaws: list[Flaw] = field(default_factory=list)
+    ids: list[list[Any]] = field(default_factory=list)
+    """The id of each text's row in a list, which is empty if the row has none; see `Table`."""
 
     def add(self, text: str, number: int, offset: int) -> None:
         """Append a row that has a text."""
@@ -70,6 +72,10 @@ class Table(ABC):
     columns: Any
     """Rows of two tables go into one file only if these are equal: None for JSON Lines, the names
     of columns for CSV, an Arrow schema for Parquet."""
+
+    kept_id: str | None
+    """The field whose values `chunks` keeps as ids, so that a packed file is not unpacked again for
+    them; None if there is no such field, or the file is not packed."""
 
     form: ClassVar[str]
     """"jsonl", "csv" or "parquet"."""
