@@ -16,8 +16,8 @@ from simdup.text.unicode import code_points, tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# Characters that numpy handles at once: more fall out of the cache (one million: 3 times
-# slower), fewer pay numpy's overhead. Changes speed only.
+# Characters that numpy handles at once: more do not fit in the cache (one million: 3 times
+# slower), and for fewer numpy's overhead is too large. Changes speed only.
 PIECE = 200_000
 
 # At most this many texts are in a batch, so that its table of votes (texts x 256 counts)
@@ -25,10 +25,10 @@ PIECE = 200_000
 BATCH = 512
 
 # A text without a separator for this many characters is cut there, so that a file of one
-# endless word needs bounded memory. More than PIECE. Part of the recipe.
+# endless word needs bounded memory. Must be more than PIECE. Part of the recipe.
 LONGEST_WORD = 1 << 18
 
-# A place to cut is looked for in so many characters at once, from the end. Changes speed only.
+# A place to cut is searched from the end, in so many characters at once. Changes speed only.
 _WINDOW = 4096
 
 

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from simdup.text.encodings import LOST
 
-#: Why a text is doubtful, as `records.Document.doubt`; it decides what a store keeps.
+#: Why a text is doubtful: the values of `records.Document.doubt`, which a store keeps.
 DOUBTS = DAMAGED, MANGLED, JUNK = "damaged characters", "mangled characters", "data after its end"
 
-#: A text of which one in so many characters is damaged is doubtful.
+#: A text is doubtful if at least one character in so many is damaged.
 ONE_IN = 20
 
-# U+FFFD twice in UTF-8, read as GBK, and once, read as windows-1252: what was lost before the file
-# was converted.
+# Two U+FFFD in UTF-8 read as GBK, and one read as windows-1252: traces of characters that were
+# lost before the file was converted.
 _TRACES = ("锟斤拷", "ï¿½")
 
 
 def damage(text: str) -> int:
-    r"""The number of characters that could not be read, now or at any time before.
+    r"""The number of characters that could not be read, now or in an earlier conversion.
 
     >>> damage("tea at f\ufffdur, 锟斤拷")
     4

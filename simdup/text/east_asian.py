@@ -40,7 +40,7 @@ _HAN = (
     "案批切斗富乡另倒若按查故突责严您吗呢吧啊谁妈爸爷奶姐妹错写买卖钱饭午晚昨坐睡拿喝茶换读页例"
     "注曰输"
 )
-# The traditional forms of _HAN, where Taiwan and Hong Kong write other ones.
+# The traditional forms of characters in _HAN for which Taiwan and Hong Kong write another.
 _TRADITIONAL = (
     "國為這個來會時學說們發對長過著業經門動進區開產軍還現當兩實關從內沒將員東頭間無見戰點場數樣"
     "問級應資務漢總電聲設義統處馬領隊計別權話報給變書華議稱決張導術結師達題條規縣風運組濟論強黃"
@@ -48,9 +48,10 @@ _TRADITIONAL = (
     "觀魚辦遠隨勢熱語鐵斷愛紀況證編滿覺雙樂標織項飛節龍響藥輕擊請顯羅營視護創興雖費試寶識維宮環"
     "鄉責嚴於麼錯檔輸訊寫買賣錢飯媽爺妳後裡隻係準臺幾種機體萬與氣並黨極價構嗎誰"
 )
-# The Japanese forms of _HAN, with some characters that are everyday only there.
+# The Japanese forms of characters in _HAN, and some that are everyday only in Japanese.
 _JAPANESE = "気駅円売読聞発図実変対応関黒様帰楽歩毎込働残権済験単広険検総続転黙鉄県予雑択私僕彼処終"
-# Syllables by code, 95 % of Korean. With half of them, 90 % of it, more short texts are misread.
+# Syllables by code, which make up 95 % of Korean. With half of them (90 %) more short texts are
+# misread.
 _HANGUL = (
     "가각간갈감갑값강갖같개객거건걸검것게겠격견결경계고곡골곳공과관광교구국군굴권귀규그극근글금"
     "급기긴길김까깊깨꺼께꾸꿈끄끝끼나난날남납낮내낸너널넘넣네녀년노녹논놀농높놓누눈뉴느는늘능니"
@@ -71,8 +72,8 @@ _CHINESE = frozenset(_HAN + _TRADITIONAL + _PUNCTUATION)
 _OF_JAPAN = frozenset(_HAN + _TRADITIONAL + _JAPANESE + _KANA + _PUNCTUATION)
 _OF_KOREA = frozenset(_HANGUL + _PUNCTUATION)
 
-#: Python's codec -> everyday characters of its languages. All five encode kana, which therefore
-#: say nothing for Chinese. The commonest is first: it alone often decides a long text.
+#: Python's codec -> everyday characters of its languages. All five encode kana, so kana are no
+#: evidence of Chinese. The commonest codec is first: it alone often decides a long text.
 EVERYDAY = {
     "gb18030": _CHINESE,
     "big5hkscs": _CHINESE,
@@ -90,7 +91,8 @@ _CODE_POINTS = 0x110000
 _LEAST_POINTS, _LEAST_LEAD = 8, 2
 # No wrong encoding had more than 16.
 _BEYOND_DOUBT = 30
-# No Chinese text is below, and most others are: Russian after 256 bytes, French after 1,024.
+# No Chinese text has fewer points, and most other texts do: Russian after 256 bytes, French after
+# 1,024.
 _HOPELESS = -10
 
 # Bytes. At these sizes 94 and 97 % of East Asian files have 20 points or more.
@@ -117,7 +119,7 @@ def clear_encoding(data: bytes) -> tuple[str, float] | None:
 def likelier_encoding(data: bytes, guess: str | None) -> str | None:
     """The encoding that has clearly more points than the guess; the guess itself if none has.
 
-    None, and an encoding that is not East Asian, have no points.
+    A guess of None, or of an encoding that is not East Asian, has no points.
     """
     scores = points(data)
     best = max(scores, key=scores.__getitem__)
@@ -150,7 +152,7 @@ def _worth(everyday: frozenset[str]) -> NDArray[np.int8]:
 
 
 def _points(text: str, worth: NDArray[np.int8]) -> int:
-    """The points of a text: those of each distinct character, and -3 for each lost one.
+    """The points of all distinct characters of a text, less 3 for each lost character.
 
     In 1,000 bytes of real texts, 40 to 100 % of the distinct characters are everyday ones if
     decoded by the right encoding (half of the texts: over 72 %), and 0 to 38 % by a wrong one.

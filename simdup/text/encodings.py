@@ -96,19 +96,21 @@ _UNSURE = 0.1
 _ACCENT = re.compile(
     rb"[A-Za-z][\x80-\xff]|[\x80-\xff][A-Za-z]|(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])"
 )
-# How much ASCII before the first other byte belongs to the sample: it shows what words an
-# accent is in.
+# A sample begins with up to so many ASCII bytes before the first other byte: they show the word
+# that an accent is in.
 _CONTEXT = 64
 
-# Not counted: TAB, LF, VT, FF, CR, ESC (colours), BS (overstruck man pages).
+# Control bytes, except TAB, LF, VT, FF, CR, ESC (colours) and BS (overstruck man pages).
 _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\b\t\n\v\f\r\x1b"})
-# Strict UTF-8 is evidence of its own; 22 % were found in a text (ISO-2022-KR).
+# The largest share of them in strict UTF-8, which is itself a sign of text; one text had 22 %
+# (ISO-2022-KR).
 _MOST_CONTROLS_UTF8 = 0.30
-# Random bytes have 10 %. Of 500 texts on a Debian system that are not UTF-8, three have any.
+# The largest share in other texts: random bytes have 10 %. Of 500 texts on a Debian system that
+# are not UTF-8, three have any.
 _MOST_CONTROLS = 0.02
 
-# UTF-16 without a mark must fit one of these sets of everyday characters. 25 characters
-# of real text do with 92 % at least, of random bytes with 32 % and with 52 % at most.
+# UTF-16 without a mark must fit one of these sets of everyday characters. Of 25 characters, at
+# least 92 % fit in real text, and 32 % (at most 52 %) in random bytes.
 _EVERYDAY = ("gb2312", "big5", "shift_jis", "euc_kr", "cp1252", "cp1250", "cp1251", "cp1253")
 _LEAST_EVERYDAY = 0.85
 _UTF16_SAMPLE = 1 << 10
@@ -119,9 +121,10 @@ _MOST_NULS, _LONG_RUN = 0.001, 8
 # A long run of NULs within a file is yielded in pieces of this many bytes.
 _NULS_AT_ONCE = 1 << 16
 
-# As signed numbers, bytes beyond ASCII are below 0. In UTF-8 those from here on begin a character.
+# As signed numbers, bytes beyond ASCII are below 0. In UTF-8 the lower ones continue a character,
+# and the ones from here on begin one.
 _FIRST_BYTES = -0x40
-# Share of characters lost, in UTF-8 that was damaged.
+# The largest share of characters lost in damaged UTF-8.
 _MOST_LOST = 0.05
 # Signs beyond ASCII in a single-byte text: random bytes have 13 to 37 %, texts 4 % at most.
 _MOST_SIGNS = 0.10
@@ -129,8 +132,8 @@ _MOST_SIGNS = 0.10
 _CONTROL_CHARACTERS = re.compile(f"[{re.escape(_CONTROLS.decode())}]")
 
 
-# How common binary formats begin. A PDF can pass for text; the others are named for the
-# reader, and because looking for UTF-16 in them takes a hundred times longer.
+# How common binary formats begin. A PDF can pass for text; the others are here so that
+# messages name them, and because looking for UTF-16 in them takes a hundred times longer.
 _SIGNATURES = {
     b"%PDF-": "PDF",
     b"\x1f\x8b": "gzip",
@@ -155,14 +158,14 @@ class Encoding(NamedTuple):
     name: str
     """For reports and for `decode`, lower case: "utf-8", "gb18030", "windows-1252"."""
     confidence: float
-    """0 to 1; 1.0 for a byte order mark, strict UTF-8 and what the user forced."""
+    """0 to 1; 1.0 for a byte order mark, strict UTF-8 and an encoding that the user named."""
 
 
 class NotText(NamedTuple):
     """Why a file is taken for binary."""
 
     detail: str
-    """For a reader: "NUL bytes", "31 % control bytes", "PDF"."""
+    """For people: "NUL bytes", "31 % control bytes", "PDF"."""
 
 
 def detect(head: bytes, *, complete: bool = True) -> Encoding | NotText:
@@ -201,7 +204,7 @@ def _of_bytes(head: bytes, *, complete: bool) -> Encoding | NotText:
 
 
 def _by_signature(head: bytes) -> NotText | None:
-    """The binary format whose signature the file begins with, or a header of tar."""
+    """NotText if the file begins with a binary format's signature or a tar header; else None."""
     if head.startswith(_TAR, _TAR_AT):
         return NotText("tar")
     found = _SIGNATURE.match(head)
@@ -372,7 +375,7 @@ def _unless_controls(head: bytes, most: float) -> NotText | None:
 
 def _as_damaged_utf8(head: bytes, sample: bytes) -> Encoding | None:
     """UTF-8 if all but a few of the characters beyond ASCII can be read."""
-    # What surely is not UTF-8 is told by the sample, since the head may be long.
+    # The sample comes first: it tells what surely is not UTF-8, and the head may be long.
     if _least_lost(sample) > _MOST_LOST:
         return None
     lost = _lost(head, "utf-8")
@@ -398,10 +401,10 @@ def _lost(data: bytes, name: str) -> float:
 
 
 def _least_lost(data: bytes) -> float:
-    """A share that `_lost` is not below for UTF-8, without decoding, which is slow for GBK.
+    """A lower bound of `_lost` for UTF-8, found without decoding, which is slow for GBK.
 
-    Every byte that does not continue a character begins one, or is lost; what it begins is lost
-    too if nothing continues it, but at the end, where it may be cut.
+    Every byte beyond ASCII that does not continue a character begins one, or is lost. A character
+    that no byte continues is lost too, except at the end, where it may be cut.
     """
     signed = np.frombuffer(data, np.int8)
     continuing = int(np.count_nonzero(signed < _FIRST_BYTES))
@@ -425,8 +428,8 @@ def _sample(head: bytes, size: int) -> bytes:
 def _by_statistics(head: bytes, sample: bytes) -> Encoding | None:
     """The encoding whose letters and pairs of letters look most like a language.
 
-    chardet tells alphabets apart well and East Asian encodings less well, so that their
-    everyday characters decide once more, however few they are.
+    chardet tells alphabets apart well and East Asian encodings less well. So unless its guess is
+    an alphabet, everyday East Asian characters decide once more, however few they are.
     """
     guess = _chardet(sample, _COMMON if len(sample) <= _SHORT else _COMMON + _RARE)
     if guess and _is_alphabet(sample, guess.name):
@@ -449,7 +452,7 @@ def _chardet(sample: bytes, candidates: tuple[str, ...]) -> Encoding | None:
 def _reported(head: bytes, guess: Encoding) -> Encoding:
     """The guess by our name; Hong Kong's Big5 only where Taiwan's loses much more.
 
-    (It has characters for most noise: in 20 random bytes it loses 5 where the other loses 8.)
+    (Hong Kong's has characters for most noise: of 20 random bytes it loses 5, Taiwan's 8.)
     """
     name = _NAMES.get(guess.name, guess.name)
     if name == "big5hkscs" and _lost(head, "big5") <= 4 * _lost(head, name):

@@ -1,7 +1,7 @@
 """A record of several fields as one text, and back.
 
-So records take the same way as plain texts, and their fields are told apart where features are
-made (`fingerprint.features`).
+So the same code handles records and plain texts. Where features are made
+(`fingerprint.features`), the fields are separated again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def named_fields(text: str) -> tuple[tuple[str, int], ...]:
     r"""Fields and their weights from a list with commas, where ^ stands before a weight.
 
     A backslash makes a comma or ^ part of a name. Raises ValueError for a field without a name,
-    and for a weight that cannot be.
+    and for an invalid weight.
 
     >>> named_fields("title^3,body"), named_fields(r"a\,b")
     ((('title', 3), ('body', 1)), (('a,b', 1),))

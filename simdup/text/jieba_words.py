@@ -25,9 +25,9 @@ def cutter(
 ) -> Callable[[str], Iterable[str]]:
     """A function that cuts a text into its words, in order and without losing a character.
 
-    `package` is "jieba" or "rjieba" (which takes no `user_dict`). With `variants`, texts come
-    with their variants folded, and so do the words of `user_dict`. Raises InputError when the
-    dictionary cannot be read.
+    `package` is "jieba" or "rjieba" (which takes no `user_dict`). With `variants`, the words
+    of `user_dict` are folded, since the texts to cut come with their variants folded. Raises
+    InputError when the dictionary cannot be read.
     """
     if package == "rjieba":
         import rjieba  # noqa: PLC0415  (loaded only when words are asked for)
@@ -93,8 +93,8 @@ def _tokenizer(user_dict: str | None, *, variants: bool = False) -> Any:  # noqa
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jieba 0.42.1 on new Pythons and with old setuptools
         import jieba.finalseg  # noqa: PLC0415
-    # jieba's own function gives the same words, in time by the square of the longest run of
-    # characters that make no known word.
+    # jieba's own function gives the same words, but its time grows with the square of the longest
+    # run of characters that make no known word.
     jieba.finalseg.viterbi = _most_likely
     tokenizer = jieba.Tokenizer()
     # jieba would cache the dictionary in a world-writable folder, and unmarshal whatever lies
@@ -126,7 +126,8 @@ def _folded(line: bytes) -> str:
     return line.decode("utf-8-sig").translate(representatives())
 
 
-# What may stand before the beginning, the end and the middle of a word, and before a single one.
+# The states that may precede each state: a character begins a word (B), is in its middle (M),
+# ends it (E), or is a word by itself (S).
 _BEFORE = {"B": "ES", "M": "MB", "S": "SE", "E": "BM"}
 _NEVER = -3.14e100
 
@@ -140,9 +141,10 @@ def _most_likely(
 ) -> tuple[float, list[str]]:
     """The most likely states of a hidden Markov model, and the logarithm of their probability.
 
-    The other arguments are such logarithms: that a state comes first, follows on another, and
-    shows a character. Source: Viterbi, "Error bounds for convolutional codes and an asymptotically
-    optimum decoding algorithm", 1967; each step notes only where each state came from.
+    `begins`, `moves` and `shows` are logarithms of the probabilities that a state comes first,
+    that it follows another, and that it shows a character. Source: Viterbi, "Error bounds for
+    convolutional codes and an asymptotically optimum decoding algorithm", 1967; each step notes
+    only where each state came from.
     """
     likely = {each: begins[each] + shows[each].get(observed[0], _NEVER) for each in states}
     steps = list[dict[str, str]]()

@@ -1,26 +1,26 @@
-"""Texts whose content shows that two of them are alike by nature: numbers alone, redirections."""
+"""Texts that are alike by nature, as their content shows: tables of numbers, redirections."""
 
 from __future__ import annotations
 
 import re
 
-#: What `content_kind` says of a text, as `records.Document.noise`; it decides what a store keeps.
+#: The values of `records.Document.noise`, which a store keeps.
 NUMBERS, REDIRECTION = "numeric file", "redirection"
 
-#: Raised whenever `content_kind` may say something else of a text.
+#: Raised whenever `is_numbers` or `is_redirection` may answer differently for the same file.
 EDITION = 1
 
-# A table of numbers may have a heading: so many digits for each of its letters.
+# A table of numbers may have a heading, but needs so many digits for each letter in it.
 _DIGITS_A_LETTER = 50
 
 # Longer pages than this say something besides where to go.
 _LONGEST_REDIRECTION = 2048
 
-# Enough of a text to see that it is none of numbers.
+# So many characters are enough to see that most texts are not numbers.
 _HEAD = 1024
 
-# Each so many characters of that, one is looked at first: prose has many letters then, and numbers
-# have many digits.
+# One in so many of these characters is looked at first: in prose many are letters, in numbers many
+# are digits.
 _STEP = 8
 _FEW_DIGITS = 8
 _MANY_LETTERS = re.compile(r"(?:[\W\d_]*[^\W\d_]){40}")
@@ -28,9 +28,9 @@ _ONE_DIGIT = re.compile(r"\d")
 
 _DIGIT = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W\d_]+")
-# An exponent, as in 1e-05, or a number that is none.
+# An exponent, as in 1e-05, or "nan" or "inf" in place of a number.
 _NUMERIC = re.compile(r"(?<=\d)[eE](?=[-+]?\d)|\b(?:nan|inf)\b", re.IGNORECASE)
-# In HTML and in reStructuredText.
+# A redirection in HTML or reStructuredText.
 _REFRESH = re.compile(rb"\bhttp-equiv\s*=\s*[\"']?refresh", re.IGNORECASE)
 _ADDRESS = re.compile(rb"\burl\s*=", re.IGNORECASE)
 
@@ -69,10 +69,10 @@ def _is_prose(characters: str) -> bool:
 
 
 def _letters_and_digits(text: str) -> tuple[int, int]:
-    """How many of each; the letters that are part of a number do not count."""
+    """The numbers of letters and of digits; letters that are part of a number do not count."""
     return _length(_WORD, _NUMERIC.sub("", text)), _length(_DIGIT, text)
 
 
 def _length(pattern: re.Pattern[str], text: str) -> int:
-    """The length of all that matches."""
+    """The number of characters in all matches of a pattern."""
     return sum(map(len, pattern.findall(text)))

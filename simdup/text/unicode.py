@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
     CodePoints = NDArray[np.uint32]
 
-#: What a folded character is to the tokeniser.
+#: The kinds of folded characters that the tokeniser distinguishes.
 SEPARATOR, WORD, SINGLE, HAN, MARK = range(5)
 
-#: Stand in a packed entry in place of a kind: the character folds to several, or it may
-#: compose or change places.
+#: Stand in a packed entry in place of a kind: SEVERAL if the character folds to several, JOINS
+#: if it may compose or change places.
 SEVERAL, JOINS = 5, 6
 KIND_SHIFT = 24
 
@@ -63,13 +63,13 @@ SINGLE_RANGES = (
 # Planes in which Unicode has assigned characters that are not for private use.
 _PLANES = (0, 1, 2, 3, 14)
 
-# Tables are for code points below the first of these that suffices: Latin, Greek and Cyrillic
-# letters, what stands before CJK, one plane, two, all. The first take 3 and 17 ms to make, the
-# plane 80 ms, which every start of the program would take.
+# Tables cover the code points below the first of these sizes that suffices: Latin, Greek and
+# Cyrillic letters; all before CJK; one plane; two; all. The first two take 3 and 17 ms to make, one
+# plane 80 ms, which every start of the program would take without the smaller sizes.
 _CJK = 0x2E80
 _SIZES = (0x530, _CJK, 1 << 16, 2 << 16, 17 << 16)
 
-# Categories of characters that are no separators.
+# The kind of the characters of each category; those of all other categories are separators.
 _KIND_OF = defaultdict(
     int,
     dict.fromkeys(("Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No"), WORD)
@@ -83,7 +83,7 @@ LONGEST_MARK_RUN = 1024
 
 
 class Tables(NamedTuple):
-    """Facts about each code point below `len(kind)`; arrays by code point, but for `folded`."""
+    """Facts about each code point below `len(kind)`; arrays by code point or of forms."""
 
     kind: NDArray[np.uint8]
     """SEPARATOR, WORD, SINGLE, HAN or MARK: what the character is, if already folded."""
@@ -112,7 +112,7 @@ def tables(codes: CodePoints, *, variants: bool = False) -> Tables:
     """
     largest = codes.max(initial=0)
     size = next(size for size in _SIZES if largest < size)
-    # What stands before CJK folds to none of it.
+    # Characters before CJK never fold to CJK characters.
     return _variant_tables(size) if variants and size > _CJK else _tables(size)
 
 
@@ -157,7 +157,7 @@ def fold(texts: Sequence[str], *, variants: bool = False) -> tuple[CodePoints, N
 
 
 def fold_with_places(text: str, *, variants: bool = False) -> tuple[CodePoints, NDArray[np.int64]]:
-    r"""The folded text with a newline after it, and for each character the one it comes from.
+    r"""The folded text with a newline after it, and for each character its place in `text`.
 
     In a line in which characters compose or change places, places are estimates.
 
@@ -175,7 +175,7 @@ def fold_with_places(text: str, *, variants: bool = False) -> tuple[CodePoints, 
 
 
 def _lines_with_places(text: str, *, variants: bool) -> tuple[CodePoints, NDArray[np.int64]]:
-    """What `fold_with_places` returns, line by line."""
+    """Do the work of `fold_with_places` line by line, with estimated places."""
     parts, places, begin = [], [], 0
     for line in text.split("\n"):
         codes, _ = fold([line], variants=variants)
@@ -246,7 +246,7 @@ def _tables(size: int) -> Tables:
 
 @lru_cache(maxsize=len(_SIZES))
 def _variant_tables(size: int) -> Tables:
-    """`_tables` in which the representatives of variants stand in `folded`."""
+    """`_tables` with the variants in `folded` replaced by their representatives."""
     plain = _tables(size)
     changed = np.array(sorted(representatives().items()), np.uint32)
     place = np.minimum(np.searchsorted(changed[:, 0], plain.folded), len(changed) - 1)
@@ -258,7 +258,7 @@ def _variant_tables(size: int) -> Tables:
 
 
 def _kinds_of(folded: CodePoints, kind: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The kinds of some characters, most of which the array of kinds has."""
+    """The kinds of some characters, looked up in `kind` where it is long enough."""
     kinds = kind[np.minimum(folded, len(kind) - 1)]
     is_beyond = folded >= len(kind)
     kinds[is_beyond] = _kinds(list(map(chr, folded[is_beyond].tolist())))
@@ -272,7 +272,7 @@ def _packed(
     start: NDArray[np.uint32],
     joins: NDArray[np.bool_],
 ) -> NDArray[np.uint32]:
-    """`packed` of Tables."""
+    """Make the array `packed` of Tables from its other arrays."""
     several = np.where(joins, JOINS, np.where(length > 1, SEVERAL, folded_kind[start]))
     return folded[start] | several.astype(np.uint32) << np.uint32(KIND_SHIFT)
 
@@ -280,7 +280,7 @@ def _packed(
 def _laid_out(
     size: int, changed: dict[int, str]
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint32], CodePoints]:
-    """`length`, `start` and `folded` of Tables: the unchanged characters, then other forms."""
+    """Make `length`, `start`, `folded` of Tables; `folded` has all characters, then other forms."""
     codes = np.fromiter(changed, np.int64, len(changed))
     lengths = np.fromiter(map(len, changed.values()), np.int64, len(changed))
     length, start = np.ones(size, np.uint8), np.arange(size, dtype=np.uint32)
@@ -302,7 +302,7 @@ def _folded_forms(characters: list[str]) -> list[str]:
 
 
 def _kinds(characters: list[str]) -> NDArray[np.uint8]:
-    """SEPARATOR, WORD, SINGLE, HAN or MARK of each character; letters, digits, marks are kept."""
+    """The kind of each character; all but letters, digits and marks are separators."""
     categories = map(unicodedata.category, characters)
     kinds = np.fromiter(map(_KIND_OF.__getitem__, categories), np.uint8, len(characters))
     code = np.fromiter(map(ord, characters), np.uint32, len(characters))
@@ -313,7 +313,10 @@ def _kinds(characters: list[str]) -> NDArray[np.uint8]:
 
 
 def _joins(characters: list[str]) -> NDArray[np.bool_]:
-    """Whether each character's decomposition begins with what composes or reorders backwards."""
+    """Whether each character may compose or change places with what precedes it.
+
+    The first character of its decomposition decides.
+    """
     pieces = {
         i: tuple(mapping.split())
         for i, mapping in enumerate(map(unicodedata.decomposition, characters))

@@ -1,6 +1,6 @@
 """Traditional, simplified and other forms of Chinese characters as one character.
 
-`variants.txt` has the classes, one a line, its first character standing for the others. It comes
+`variants.txt` has a class on each line, whose first character stands for the others. It comes
 from Unihan (`fixtures/variants.py`); `variants.LICENSE` is the licence of these data.
 """
 
