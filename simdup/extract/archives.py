@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 # The bytes of a header in a tar file.
 _BLOCK = 512
 
-# Headers in a tar file that say more of the member that follows are longer than this in no real
-# one. Parsing them takes time by their square, and a call within a call for each of a row of them.
+# Some headers in a tar file only describe the member that follows. No real file has longer ones
+# than this, or more in a row. Parsing takes time by the square of their length, and a nested call
+# for each in a row.
 _LONGEST_HEADER, _MOST_HEADERS = 1 << 16, 8
 _HEADERS = {tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE} | {
     tarfile.GNUTYPE_LONGNAME,
@@ -48,7 +49,8 @@ _IS_UTF8 = 0x800
 # Other names in a zip file are in code page 437 or, against the standard, in one of these.
 _OF_NAMES = {"utf-8", "gb18030", "big5", "big5hkscs", "shift_jis", "euc-kr", "euc-jp"}
 
-# Bytes that a member of a zip file is read in. Only deflate unpacks to no more at once.
+# Members of a zip file that are stored or deflated are read in pieces of this many bytes. Other
+# packings may unpack to more at once, so their pieces are smaller.
 _DEFLATED_PIECE = 1 << 16
 
 
@@ -65,7 +67,7 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The members of an archive, and what reads them."""
+    """The members of an archive, and the function that reads them."""
 
     members: tuple[Member, ...]
     _read: Callable[[str], bytes]
@@ -112,7 +114,7 @@ def _is_tar(head: bytes) -> bool:
 
 
 def _unpacked_head(head: bytes) -> bytes:
-    """The first bytes of what is packed; empty if nothing is, or if it cannot be unpacked."""
+    """The first bytes of packed data, unpacked; empty if it is not packed or cannot be unpacked."""
     packing, found = packing_of(head), bytearray()
     if packing is not None:
         try:
@@ -135,7 +137,7 @@ def _zip(data: bytes) -> Archive:
 
 
 def _read_zipped(file: ZipFile, info: ZipInfo) -> bytes:
-    """The bytes of a member, read in pieces so that little more is unpacked than it should have."""
+    """The bytes of a member, read in pieces, to unpack little more than its stated size."""
     is_simple = info.compress_type in {ZIP_STORED, ZIP_DEFLATED}
     with file.open(info) as member:
         pieces = iter(partial(member.read, _DEFLATED_PIECE if is_simple else PIECE), b"")
@@ -226,13 +228,13 @@ def _trouble_of_tar(info: tarfile.TarInfo) -> str:
 
 
 def _plain(name: str) -> str:
-    """A member's name in normal form, relative to where it is unpacked; a folder keeps its end."""
+    """A member's name in normal form, relative to where it is unpacked; folders keep their "/"."""
     end = "/" if name.endswith("/") else ""
     return posixpath.normpath(name.lstrip("/")) + end
 
 
 def _checked(members: Iterable[Member], data: bytes) -> tuple[Member, ...]:
-    """The members; a name that leads elsewhere is trouble. Raises NotReadable for too much."""
+    """The members; a hostile name is trouble. Raises NotReadable if they unpack to too much."""
     found = tuple(
         each._replace(trouble="its name leads out of the archive")
         if _is_hostile(each.name)

@@ -41,7 +41,7 @@ class NotReadable(Exception):  # noqa: N818  (a property of one file, not a faul
 
 
 class ReaderFailed(NotReadable):
-    """What read a document hung or died; it may succeed another time."""
+    """The reader of a document hung or died; reading it may succeed another time."""
 
 
 def check_length(size: int) -> None:

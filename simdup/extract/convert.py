@@ -69,8 +69,8 @@ def converter_for(
 ) -> Converter | None:
     """The first converter whose ending the name has; None if there is none.
 
-    What is no file of its own, but lies packed in one, only suits a converter that reads its
-    standard input.
+    Data that is no file of its own (`is_file`), but packed in one, only suits a converter that
+    reads its standard input.
     """
     name = os.path.basename(path).lower()
     return next(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Lines that begin a part: each costs time in proportion to its depth. Real mails have up to 60.
 MOST_PARTS = 1000
 
-# Characters of a subject that are decoded: that takes time by their square.
+# Characters of a subject that are decoded, in time by the square of their number.
 LONGEST_SUBJECT = 10_000
 
 # Types of a part that is a mail (RFC 2046 and 6532); other types `message/*` are for programs.
@@ -49,7 +49,7 @@ def text(data: bytes) -> str:
 def mailbox(data: bytes) -> str:
     """The subjects and bodies of all mails in a mailbox, without mails that cannot be read.
 
-    Raises NotReadable if there are no others, or too much text.
+    Raises NotReadable if no mail can be read, or there is too much text.
     """
     texts = TextBuilder()
     for place in mails(data):
@@ -117,14 +117,14 @@ def _joined(mails: Sequence[Message]) -> str:
 
 
 def _text(part: Message) -> str:
-    """The characters of a part without parts."""
+    """The text of a part that has no parts of its own."""
     content = part.get_payload(decode=True)
     data = content if isinstance(content, bytes) else b""
     return decode(data, _encoding(data, part.get_content_charset()))
 
 
 def _encoding(data: bytes, charset: str | None) -> Encoding:
-    """The encoding a part declares; if it declares none that is known, what it looks like."""
+    """The encoding a part declares; if it declares no known one, the one its bytes suggest."""
     try:
         if charset:
             return encoding_named(charset)

@@ -1,8 +1,8 @@
 """The frame of a site around the main content of a page: navigation, search boxes, footers.
 
 Pages mark them by the elements and roles that screen readers go by (HTML Living Standard, 4.3;
-WAI-ARIA 1.2, 5.3.4). No name of a class decides, and no statistics about other pages, so that
-the same page always has the same text. A page that marks nothing, or has little besides its
+WAI-ARIA 1.2, 5.3.4). Names of classes and statistics about other pages do not count, so that the
+same page always has the same text. A page that marks nothing, or has little besides its
 frame, stays whole.
 """
 
@@ -20,7 +20,7 @@ _OUTER = frozenset(("banner", "contentinfo", "complementary", "footer", "aside")
 _HEADER = "header"
 _CONTENT = frozenset(("main", "article", "section"))
 _ELEMENTS = _FRAMES | _OUTER | _CONTENT | {_HEADER, "form"}
-# What elements are, unless they say that they are something else.
+# Elements without a role are content if they have these names, which are also roles of a frame.
 _SHOWN = frozenset(("menu", "dialog"))
 
 # The second blanks belong to the quote, so that no run of blanks can be divided in several ways.

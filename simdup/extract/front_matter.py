@@ -1,4 +1,4 @@
-r"""Markdown without the front matter that says things about it: YAML or TOML between two rulers."""
+r"""Markdown without its front matter: YAML or TOML between two rulers, which describes the text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 1 << 16
 _END = {"---": re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)} | {
     "+++": re.compile(r"^\+\+\+[ \t]*$\n?", re.MULTILINE)
 }
-# What stands on a line of it: a key with its value, a part of a value, a comment, or nothing.
+# A line of front matter: a key with its value, a part of a value, a comment, or nothing.
 _LINE = {
     "---": re.compile(r"[^\s:#-][^:]{0,100}:(?:\s|$)|[ \t#\]}]|-(?:\s|$)|$"),
     "+++": re.compile(r"[\w\"'.-]{1,100}[ \t]*=|[ \t#\[\]}\"']|$"),
@@ -21,7 +21,7 @@ _LINE = {
 
 
 def text(data: bytes) -> str:
-    r"""What follows the front matter. Raises NotReadable for a file without front matter.
+    r"""The text after the front matter. Raises NotReadable for a file without front matter.
 
     >>> text(b"---\ntitle: Tea\ntags: [a, b]\n---\n\nWarm the pot.\n")
     'Warm the pot.\n'

@@ -31,9 +31,9 @@ _Cut: TypeAlias = "tuple[str, str | None, str | None, str | None, str | None]"
 _PARTS = 1000
 
 # A comment, an element whose contents are no markup, a reading above characters, another
-# declaration, or a tag, whose name may begin with a slash. If it is not closed it goes on to the
-# end of the page: no alternative fails once it has begun, to be tried again further on. (`[^<>]*`
-# ends where the next may begin.)
+# declaration, or a tag, whose name may begin with a slash. Markup that is not closed goes on to the
+# end of the page, so that no alternative fails after it has begun, and is tried again further on.
+# (`[^<>]*` ends where the next markup may begin.)
 _MARKUP = rf"""
     <!--(?:-?>|.*?(?:--!?>|\Z))
   | <(?P<raw>title|textarea|xmp|script|style|noscript|template|iframe|noembed|noframes
@@ -45,7 +45,7 @@ _MARKUP = rf"""
     """
 _FLAGS = re.DOTALL | re.IGNORECASE | re.VERBOSE
 _PLAIN = re.compile(_MARKUP.replace("ATTRIBUTES", "?:"), _FLAGS)
-# The same, with the attributes of a tag for a page that marks its frame.
+# The same with a group for the attributes of a tag, for pages that mark their frame.
 _MARKED = re.compile(_MARKUP.replace("ATTRIBUTES", ""), _FLAGS)
 
 # The raw elements whose contents a browser with scripts shows.
@@ -64,7 +64,7 @@ _GAPS |= {f"/{name}": gap for name, gap in _GAPS.items()}
 
 # Applied in this order, so that no blank is looked at twice.
 _SPACES, _NEWLINES = re.compile(r"[ \t\f\r]{2,}|[\t\f\r]"), re.compile(r" ?\n[ \n]*")
-# No character has more digits, and Python takes no number of more than 4,300.
+# No code point has so many digits, and Python takes no number of more than 4,300.
 _ENDLESS_REFERENCE = re.compile(r"&#(?:x[0-9a-f]{9,}|[0-9]{9,});?", re.IGNORECASE)
 
 # Where a page says its encoding: in its first bytes, outside of comments.
@@ -145,9 +145,9 @@ def _title_and_pieces(markup: str, frames: Frames) -> tuple[str, list[str]]:
 
 
 def _cut(markup: str, frames: Frames) -> Iterator[_Cut]:
-    """The characters before each piece of markup, and the groups of what matches that.
+    """The characters before each piece of markup, and the groups of `_MARKUP` in that piece.
 
-    The last of these, the attributes, are None where nobody asks for them.
+    The last group, the attributes, is None in pages that do not mark their frame.
     """
     source = markup.replace(_LINE, " ")
     if frames.is_marked:

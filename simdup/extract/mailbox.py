@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 #: The line that begins a mail: who sent it, and when. The first header follows. A line with many
-#: times of day is looked at once, since what a condition found is not tried again.
+#: times of day is searched once, since `re` never goes back into a condition `(?=...)`.
 SENT = re.compile(rb"From \S+ (?=[^\n]*\d:\d\d)[^\n]*\n(?=[!-9;-~]+:)")
 _BEGIN = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))" + SENT.pattern)
 

@@ -1,4 +1,4 @@
-"""The text of a PDF in, whether its fonts have mangled it out.
+"""Tells whether the fonts of a PDF have mangled its text.
 
 A font of a PDF draws numbered glyphs, and a map says which characters they are. Where the map is
 missing or wrong, people see the right text, and programs read other characters: private ones,
@@ -11,12 +11,13 @@ import unicodedata
 from collections import Counter
 from math import log2
 
-# One in so many characters may have no meaning.
+# A text is mangled if at least one character in so many has no meaning.
 ONE_IN = 20
 
-# The letters of eleven European languages in per cent, on average. By these a letter of a text in
-# any of 80 languages of free programs' translations takes 4.0 to 4.5 bits, and 4.75 in the worst
-# piece of 400 characters; with its letters exchanged at random it takes 5.2.
+# The frequency of letters in eleven European languages in per cent, on average. In a code made for
+# these, a letter of a text in any of 80 languages (translations of free programs) takes 4.0 to 4.5
+# bits, and 4.75 in the worst piece of 400 characters; in texts with their letters exchanged at
+# random it takes 5.2.
 _PER_CENT = dict(
     zip(
         "eainrtsoldumckpghbvfyzwjqx",
@@ -33,8 +34,8 @@ _BITS_OF_OTHERS, MOST_BITS = 9, 4.85
 # Fewer letters or Han characters tell nothing. Letters count in texts that are mostly Latin.
 FEWEST_LETTERS, FEWEST_HAN, _LATIN_SHARE = 200, 100, 0.6
 
-# The share of Han that is of the first level of GB 2312, Big5 or JIS X 0208: 95 % of Chinese and
-# Japanese texts, and 40 % of all Han in Unicode's first block.
+# The least share of Han characters on the first level of GB 2312, Big5 or JIS X 0208. The share is
+# 95 % in Chinese and Japanese texts, and 40 % for all Han in Unicode's first block.
 LEAST_EVERYDAY = 0.7
 _FIRST_LEVELS = (("gb2312", 0xB0, 0xD7), ("big5", 0xA4, 0xC6), ("shift_jis", 0x88, 0x97))
 
@@ -42,7 +43,7 @@ _MEANINGLESS = {"Cc", "Cn", "Co", "Cs"}
 
 
 def is_mangled(text: str) -> bool:
-    """Whether so long a text can hardly be what its author wrote."""
+    """Whether the characters of a text can hardly be the ones that its author wrote."""
     counts = Counter(text)
     return _is_meaningless(counts) or _is_no_language(counts) or _is_rare(counts)
 
@@ -58,7 +59,7 @@ def _is_meaningless(counts: Counter[str]) -> bool:
 
 
 def _is_no_language(counts: Counter[str]) -> bool:
-    """Whether the Latin letters are as frequent as in no language."""
+    """Whether the frequencies of the Latin letters fit no language."""
     letters = Counter[str]()
     latin = every = 0
     for character, count in counts.items():

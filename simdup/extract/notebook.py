@@ -37,12 +37,12 @@ def _cells(notebook: dict[str, object]) -> Iterator[dict[str, object]]:
 
 
 def _objects(value: object) -> list[dict[str, object]]:
-    """The JSON objects in a list; none if it is none."""
+    """The JSON objects in a list; none if the value is no list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def _source(cell: dict[str, object]) -> str:
-    """What was typed into a cell: a string, or a list of lines."""
+    """The source of a cell, which is stored as a string or as a list of lines."""
     source = cell.get("source", cell.get("input"))
     if isinstance(source, list):
         return "".join(line for line in source if isinstance(line, str))

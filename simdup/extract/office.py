@@ -210,7 +210,7 @@ class _Cells(_Flow):
 
 
 def _relations(package: Package, part: str) -> list[dict[str, str]]:
-    """The relationships of a part of an Office file, by their attributes."""
+    """The relationships of a part of an Office file, each as its attributes."""
     folder, name = posixpath.split(part)
     member = posixpath.join(folder, "_rels", f"{name}.rels")
     return [each for _, each in elements(package, member, "Relationship")]

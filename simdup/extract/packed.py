@@ -1,4 +1,4 @@
-"""Packed bytes in, the bytes that were packed out: gzip, xz, bzip2 and zstandard.
+"""Packed bytes in, unpacked bytes out: gzip, xz, bzip2 and zstandard.
 
 Data is unpacked piece by piece in the process that reads the file: these decoders are small, and
 a process of their own would take longer than they do. What comes out is counted and limited.
@@ -45,7 +45,7 @@ _HEADS = {
 _HEAD = re.compile(b"|".join(b"(?P<%b>%b)" % (k.encode(), v.pattern) for k, v in _HEADS.items()))
 _TOOLS = dict(zip(PACKINGS, ("gzip", "xz", "bzip2", "zstandard"), strict=True))
 
-# Endings that stand for two.
+# Endings that stand for two, and the one that is left when the file is unpacked.
 _SHORT = {".tgz": ".tar", ".taz": ".tar", ".txz": ".tar", ".tbz": ".tar", ".tbz2": ".tar"} | {
     ".tzst": ".tar",
     ".svgz": ".svg",
@@ -101,7 +101,7 @@ def allowance(size: int) -> int:
 
 
 def unpacked(chunks: Iterable[bytes], packing: str, size: int) -> Iterator[bytes]:
-    """Yield what is packed in a file of this size, which is read in chunks.
+    """Unpack a file of this size, which is read in chunks; yield its content.
 
     Raises NotReadable for damage and for too much, and JunkError at the end of the packed data
     if something else follows it.
@@ -150,7 +150,7 @@ def members(pieces: Iterator[bytes], packing: str, window: int = WINDOW) -> Iter
 def in_blocks(parts: Iterator[bytes], least: int) -> Iterator[bytes]:
     """Join parts into blocks of at least so many bytes; the last one is what is left.
 
-    Where the next part cannot be had, what there is comes first, and then the error.
+    If getting the next part fails, the block so far is yielded before the error is raised.
     """
     block = bytearray()
     try:

@@ -43,7 +43,7 @@ _NARROWEST = 0.01
 # Forms may contain forms; `_give_boxes` looks no deeper than this.
 _MOST_LEVELS = 15
 
-# Of each page so many characters are asked for their map.
+# Of each page, up to so many characters are checked for a map.
 SAMPLED = 100
 
 # PDFium's sign for a hyphen that parts a word. It joins what follows to it: the rest of the
@@ -94,7 +94,7 @@ class _Unmapped:
     unmapped: int = 0
 
     def look_at(self, text_page: Any) -> None:  # noqa: ANN401
-        """Count characters that are spread over a page."""
+        """Count characters spread over a page, and how many of them have no map."""
         from pypdfium2.raw import FPDFText_HasUnicodeMapError as is_unmapped  # noqa: PLC0415
 
         size = text_page.count_chars()
@@ -104,7 +104,7 @@ class _Unmapped:
 
     @property
     def are_many(self) -> bool:
-        """Whether they are too many to trust the text."""
+        """Whether too many characters have no map to trust the text."""
         return self.unmapped * ONE_IN >= self.seen > 0
 
 

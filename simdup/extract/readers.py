@@ -63,7 +63,7 @@ _INSTALL = "pip install 'simdup[docs]'"
 #: Raised with every change that gives the same document another text.
 EDITION = 6
 
-# The first bytes of a file, which show its format; a zip file may need more.
+# So many first bytes of a file show its format; a zip file may need more.
 HEAD = 1 << 16
 
 
@@ -87,7 +87,7 @@ class Readers:
     ) -> None:
         """Read these formats (values of `Format`); `converters` come before them.
 
-        `encoding` is that of all text files; None: it is detected.
+        `encoding` is the encoding of all text files; None: it is detected.
         """
         self._packings = frozenset(formats) & frozenset(PACKINGS)
         self._formats = frozenset(map(Format, frozenset(formats) - self._packings))
@@ -107,7 +107,7 @@ class Readers:
         return found if is_wanted else None
 
     def take(self, head: bytes, path: str, *, is_file: bool = True) -> bool:
-        """Whether data with this beginning may be a document to read, so that all is needed.
+        """Whether data with this beginning may be a document to read, so that all of it is needed.
 
         With `is_file` the data is the file at this path, and not only part of it.
         """
@@ -195,7 +195,7 @@ def check_unpacks(packing: str) -> None:
 
 
 def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> str:
-    """A string that changes whenever the same documents may give another text, or one at last."""
+    """A string that changes whenever the same documents may give other texts or become readable."""
     packages = {package for name, package in _PACKAGES.items() if name.value in formats}
     versions = [f"{name} {version(name)}" for name in sorted(packages) if find_spec(name)]
     locked = [f"no {name}" for name in PACKINGS if name in formats and not can_unpack(name)]
@@ -204,14 +204,14 @@ def edition(formats: Collection[str], converters: Sequence[Converter] = ()) -> s
 
 
 def _program(converter: Converter) -> str:
-    """What tells a converter, and its program as it is now, from others."""
+    """A string that changes whenever a converter or its program does."""
     from simdup.extract import convert  # noqa: PLC0415  few runs have converters
 
     return convert.edition(converter)
 
 
 def serve(*, is_tied: bool) -> NoReturn:
-    """Serve a `Guard` as its process."""
+    """Answer the questions of a `Guard`, as its process."""
     from simdup.extract import sandbox  # noqa: PLC0415  few files want it
 
     sandbox.serve(READERS, is_tied=is_tied)

@@ -1,7 +1,7 @@
-r"""What a man page reads like: roff with the macros `man` or `mdoc`, as a terminal shows it.
+r"""The text of a man page as a terminal shows it: roff with the macros `man` or `mdoc`.
 
 Requests, fonts, definitions and comments are left out; text, headings and the arguments of macros
-stay, in their order. Of conditions those hold that ask for a terminal. Strings and registers that
+stay, in their order. Conditions that ask for a terminal hold. Strings and registers that
 a page defines for itself are left out.
 """
 
@@ -16,7 +16,8 @@ from simdup.extract.text_formats import characters, table
 _COMMENT = re.compile(r"\\[\"#].*")
 _REQUEST = re.compile(r"[.'][ \t]*(\\?[^\s\\\"]{0,20})[ \t]*(.*)", re.DOTALL)
 _ARGUMENT = re.compile(r'"((?:[^"]|"")*)"?|((?:[^\s\\]|\\.?)+)', re.DOTALL)
-# A letter, two strings that may be equal, or else; what follows if it holds, perhaps many lines.
+# A condition: a letter, two strings that may be equal, or anything else. Then the text that it
+# rules, perhaps many lines.
 _CONDITION = re.compile(
     r"(?P<not>!?)(?:(?P<letter>[nt])(?![A-Za-z])|'(?P<one>[^']*)'(?P<other>[^']*)'|\S+)"
     r"[ \t]*(?P<block>\\\{)?[ \t]*(?P<then>.*)",
@@ -52,7 +53,7 @@ _CODE_POINT = re.compile(r"u([0-9A-F]{4,6})|char(\d{1,7})")
 # So many conditions may stand on one line.
 _MOST_CONDITIONS = 20
 
-# What stands between the cells of a table, and around a cell of several lines.
+# The option that sets the mark between the cells of a table; the marks of a cell of several lines.
 _TABLE_MARK = re.compile(r"\btab[ ]?\((.)\)")
 _TABLE_CELL = re.compile(r"(?<!\S)T\{|T\}(?!\S)")
 
@@ -67,12 +68,12 @@ _SILENT = frozenset(
         " Sp Vb Ve fam INDENT UNINDENT UC AT Xo Xc YS br rchar hylang cflags fchar shc"
     ).split()
 )
-# Text follows until a line of two dots, or of the name that is given.
+# Definitions, which end at a line of two dots, or of a dot and the name that they give.
 _DEFINITIONS = frozenset(("de", "de1", "dei", "am1", "ig", "di", "da"))
 # Macros of man whose arguments are set without blanks between them.
 _TIGHT = frozenset(("BR", "RB", "BI", "IB", "IR", "RI"))
 
-# What macros of mdoc put before what follows them, and around.
+# What macros of mdoc put before each of their arguments.
 _BEFORE = {"Fl": "-", "Pa": "", "Ev": ""}
 _MDOC = frozenset(
     (  # noqa: SIM905 (a hundred quotes)
@@ -154,7 +155,7 @@ class _Reader:
         return None
 
     def _decide(self, name: str, rest: str) -> str | None:
-        """What follows a condition, if that asks for a terminal; else hide what it rules."""
+        """Return what follows a condition if it holds; else hide the lines that it rules."""
         if name == "el":
             rest = f"{'!n' if self._has_held else 'n'} {rest}"
         found = _CONDITION.match(rest)
@@ -184,7 +185,7 @@ class _Reader:
 
 
 def _holds(condition: re.Match[str]) -> bool:
-    """Whether a condition holds on a terminal; one that cannot be told does not."""
+    """Whether a condition holds on a terminal; an unknown one does not."""
     if condition["letter"]:
         return (condition["letter"] == "n") != bool(condition["not"])
     if condition["one"] is None:
@@ -202,7 +203,7 @@ def _arguments(rest: str) -> list[str]:
 
 
 def _mdoc(name: str, arguments: list[str]) -> str:
-    """What a macro of mdoc prints: its arguments, of which some are macros themselves."""
+    """What a macro of mdoc prints: its arguments, some of which are macros themselves."""
     if name in {"Sh", "Ss", "Nd", "Dl", "Em"} and not _MDOC.intersection(arguments):
         return " ".join(arguments)
     found, before = list[str](), _BEFORE.get(name, "")

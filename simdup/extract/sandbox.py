@@ -106,7 +106,7 @@ class Guard:
 def _started() -> subprocess.Popen[bytes]:
     import subprocess  # noqa: PLC0415  slow to import
 
-    # Linux would end it with the thread that starts it, and only the first thread lasts.
+    # Linux would end the process with the thread that starts it, and only the first thread lasts.
     is_tied = threading.get_native_id() == os.getpid()
     return subprocess.Popen(  # noqa: S603  (ourselves)
         [sys.executable, "-c", _PROGRAM, "tied" if is_tied else "free", *sys.path],
@@ -137,11 +137,11 @@ def _exactly(source: IO[bytes], size: int) -> bytes:
 
 
 def serve(readers: Mapping[Format, Callable[[bytes], str]], *, is_tied: bool) -> NoReturn:
-    """Read what comes on standard input, until nobody is at its other end.
+    """Answer the questions on standard input, until the parent closes its end.
 
-    `is_tied`: who asks ends no sooner than the thread that started this process.
+    `is_tied`: the thread that started this process lasts as long as the parent.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asked answers Ctrl-C
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent reacts to Ctrl-C
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # nothing else may write among the answers
     if is_tied and sys.platform == "linux":
@@ -187,7 +187,7 @@ def _end_with_parent() -> None:
 
 
 def _answer(reader: Callable[[bytes], str], data: bytes) -> tuple[bytes, str]:
-    """The text, or the reason why there is none; and which of both it is."""
+    """The kind of an answer, and its content: the text, or the reason why there is none."""
     try:
         text = reader(data)
     except NotReadable as trouble:

@@ -43,7 +43,8 @@ class Format(Enum):
     MAN = "man"
 
 
-#: Formats of text files, of which a part is not read. What is damaged, or very long, is plain text.
+#: Formats of text files of which readers leave out a part. A file that is damaged, or very long, is
+#: plain text.
 TEXTS = frozenset(
     (Format.SRT, Format.VTT, Format.ASS, Format.MD, Format.IPYNB, Format.TEX, Format.MAN)
 )
@@ -152,7 +153,7 @@ def _with_members(names: Sequence[str], named: Format | None) -> Format | None:
 
 
 def _is_html(text: str, named: Format | None) -> bool:
-    """Whether a page's tag comes first, after comments; of a file named as a page, any tag."""
+    """Whether the first tag after comments is a page's; any tag, if the file is named as a page."""
     position = 0
     while found := _SKIPPED.match(text, position):
         position = found.end()

@@ -1,4 +1,4 @@
-r"""What subtitles say: SubRip (.srt), WebVTT (.vtt) and SubStation Alpha (.ass, .ssa).
+r"""The text of subtitles: SubRip (.srt), WebVTT (.vtt) and SubStation Alpha (.ass, .ssa).
 
 Numbers, times, places, styles, drawings and comments are left out. Each line stays a line.
 """
@@ -16,7 +16,7 @@ _TIMES = rf"[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}.*\n?"
 _CUE = re.compile(rf"^(?:[ \t]*\d{{1,9}}[ \t]*\n)?{_TIMES}", re.MULTILINE)
 _TIMES_OF_CUE = re.compile(rf"(?:.*\n)?{_TIMES}")
 
-# More lines to a cue than this, and the file is another text that begins with a cue.
+# If cues have more lines than this on average, the file is another text that begins with a cue.
 _MOST_LINES = 8
 
 _TAG = re.compile(
@@ -30,7 +30,7 @@ _ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "nbsp": " ", "lrm": "", "rlm": ""
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _UNSHOWN = ("WEBVTT", "NOTE", "STYLE", "REGION")
 
-# The fields of an event come before its text, and it may have commas.
+# So many fields of an event come before its text, which may have commas.
 _FIELDS_BEFORE_TEXT = 9
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _DRAWING = re.compile(r"\\p(\d+)")
@@ -81,7 +81,7 @@ def ass(data: bytes) -> str:
 
 
 def _event(text: str) -> str:
-    r"""What an event shows, without drawings: these stand between {\p1} and {\p0}."""
+    r"""The text that an event shows, without drawings, which stand between {\p1} and {\p0}."""
     shown, is_drawing = [], False
     for index, piece in enumerate(_BRACES.split(text)):
         if index % 2:

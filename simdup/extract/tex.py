@@ -1,4 +1,4 @@
-r"""What a TeX or LaTeX file reads like, as far as that can be told without running TeX.
+r"""The text of a TeX or LaTeX file, as far as it can be told without running TeX.
 
 Commands are left out and the text in their braces stays, but for those whose arguments are no
 text (`\label`, `\usepackage`, definitions). Comments, drawings and what comes before
@@ -32,7 +32,7 @@ _GAP = re.compile(r"[ \t]*(?:%.*)?\n?[ \t]*")
 _OPTION = re.compile(r"\s*\[[^\[\]]{0,300}\]")
 _VERB = re.compile(r"([^A-Za-z\s*])(.{0,1000}?)\1")
 
-# How many arguments of a command are no text; all others are.
+# How many of the first arguments of a command are no text; all others are text.
 _ARGUMENTS = {
     **dict.fromkeys(
         (  # noqa: SIM905 (a hundred quotes)
@@ -113,7 +113,7 @@ def text(data: bytes) -> str:
 
 
 def _partners(source: str) -> dict[int, int]:
-    """The place after the brace that closes each one, by the place of that."""
+    """Map the place of each opening brace to the place after the brace that closes it."""
     opened, closed = list[int](), dict[int, int]()
     for brace in _BRACE.finditer(source):
         if brace.group() == "{":
@@ -140,7 +140,7 @@ class _Reader:
         found.add(source[begin:end])
 
     def after_group(self, place: int) -> int:
-        """The place after the group in braces that begins here, if one does."""
+        """The place after the group in braces that begins here; this place if none does."""
         return self._partners.get(place, place)
 
     def _after(self, token: re.Match[str]) -> int:
@@ -173,7 +173,7 @@ class _Reader:
         return self._after_arguments(place, 1 if "cite" in word else _ARGUMENTS.get(word, 0))
 
     def _after_arguments(self, place: int, count: int) -> int:
-        """The place after options and so many arguments; a command may be one of these."""
+        """The place after options and so many arguments; a command may be an argument."""
         place = self._after_options(place)
         for _ in range(count):
             gap = _GAP.match(self._source, place)
@@ -185,7 +185,7 @@ class _Reader:
         return place
 
     def _after_options(self, place: int) -> int:
-        """The place after what stands in square brackets, if anything does."""
+        """The place after all options in square brackets that begin here."""
         while option := _OPTION.match(self._source, place):
             place = option.end()
         return place
@@ -206,9 +206,10 @@ class _Reader:
         return self._after_arguments(place, _ENVIRONMENTS.get(name, 0))
 
     def _end_of(self, name: str, place: int) -> int:
-        """The place where the environment ends that begins here; -1 if it does not.
+        """The place where the environment that begins here ends; -1 if it does not end.
 
-        Places ascend, so that the source is searched once, however many environments begin.
+        The places asked for ascend, so that the source is searched once, however many environments
+        begin.
         """
         if 0 <= self._ends.get(name, 0) < place:
             self._ends[name] = self._source.find(f"\\end{{{name}}}", place)

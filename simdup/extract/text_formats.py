@@ -4,7 +4,8 @@ r"""Text files that hold more than what people read: subtitles, TeX, man pages a
 too. Their readers find out the rest: a file that only begins like one of them is `NotReadable`,
 and then it stays plain text.
 
-Nothing here is slower than the file is long: no pattern can match the same characters in two ways.
+Reading takes time in proportion to the length of a file: no pattern can match the same characters
+in two ways.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from simdup.text.encodings import NotText, decode, detect
 
 
 class _Sign(NamedTuple):
-    """How a format shows."""
+    """How the files of a format begin, and how their names may end."""
 
     format: str
     """The value of its `sniff.Format`."""
@@ -30,7 +31,7 @@ class _Sign(NamedTuple):
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx", ".rmd", ".qmd")
 _TEX = (".tex", ".latex", ".ltx")
 
-# The first cue of a file, and what is within it.
+# A time within a cue, and the first cue of a file.
 _TIME = r"\d{1,4}:\d\d:\d\d[,.]\d{1,3}"
 _SRT = rf"(?:\d{{1,9}}[ \t]*(?:\r\n?|\n))?{_TIME}[ \t]*-->[ \t]*{_TIME}"
 # A mapping whose first line is a key, between two rulers.
@@ -59,7 +60,7 @@ _SIGNS: dict[str, tuple[_Sign, ...]] = {
     **dict.fromkeys(".'", (_Sign("man", re.compile(r"[.'][ \t]*(?:\\|\w{2}\b|\r?\n)")),)),
 }
 _FIRST = re.compile(r"\s*(?=(\S))")
-# What a file named as TeX has, though it may be a chapter of another.
+# A command in every file named as TeX, even if it is only a chapter of another.
 _TEX_COMMAND = re.compile(r"\\(?:documentclass|begin|chapter|(?:sub)*section)\b")
 
 
@@ -96,7 +97,7 @@ def characters(data: bytes) -> str:
 
 
 def table(pairs: str) -> dict[str, str]:
-    """Words, every second one of which is the value of the one before.
+    """Map each word to the next one: the words are keys and values in turn.
 
     >>> table("alpha α beta β")
     {'alpha': 'α', 'beta': 'β'}

@@ -50,7 +50,7 @@ class Handler:
 
 
 def check_members(number: int) -> None:
-    """Raise NotReadable for more members of an archive than are read."""
+    """Raise NotReadable if an archive has more than MOST_MEMBERS members."""
     if number > MOST_MEMBERS:
         raise NotReadable(f"more than {MOST_MEMBERS:,} members")
 
