@@ -1,9 +1,9 @@
-"""The compiled kernels: loaded once that pays, and run in threads.
+"""The compiled kernels: loaded when that pays, and run in threads.
 
-numba (extra `fast`) takes some tenths of a second to import and, once on a machine, some
-seconds to compile; its results then lie in a cache. One small job is done sooner by numpy, but
-many small jobs are not, and nobody knows how many will come. So the kernels are loaded as soon
-as the work done without them would have paid for it.
+numba (extra `fast`) takes some tenths of a second to import and, the first time on a machine,
+some seconds to compile; its results then lie in a cache. One small job is done sooner by numpy,
+but many small jobs are not, and nobody knows how many will come. So the kernels are loaded as
+soon as the work done without them would have paid for loading them.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class _Account:
     """Whether loading has failed, so that nothing tries again."""
 
 
-# Part of a cache: the kernels themselves lie in `sys.modules`, once they are loaded.
+# Global since it is part of a cache: loaded kernels lie in `sys.modules`.
 _ACCOUNT = _Account()
 
 
 def loaded_kernels() -> Any:  # noqa: ANN401  (a module of untyped functions)
-    """`simdup.compute.kernels` if it was loaded before; None: numpy does the work."""
+    """`simdup.compute.kernels` if it was loaded before; else None, and numpy does the work."""
     return sys.modules.get("simdup.compute.kernels")
 
 
@@ -77,7 +77,7 @@ def load_kernels(progress: Progress = silent) -> ModuleType | None:
 
 
 def is_installed() -> bool:
-    """Whether numba is installed, which compiles the kernels."""
+    """Whether numba, which compiles the kernels, is installed."""
     return find_spec("numba") is not None
 
 
@@ -94,13 +94,13 @@ def load_kernels_if_worth(
 
 
 def kernels_pay(*, characters: int = 0, words: int = 0) -> bool:
-    """Whether there are kernels, and this work and all before it are worth loading them."""
+    """Whether kernels can be loaded, and this work and all before it are worth loading them."""
     is_enough = _ACCOUNT.done + _share(characters, words) > 1
     return is_enough and not _ACCOUNT.is_broken and is_installed()
 
 
 def _share(characters: int, words: int) -> float:
-    """Share of the work that pays for loading the kernels."""
+    """The size of this work; loading the kernels pays from a size of 1 on."""
     return characters / CHARACTERS_WORTH + words / WORDS_WORTH
 
 

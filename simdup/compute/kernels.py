@@ -1,7 +1,7 @@
 """The hot loops, compiled by numba (extra `fast`): arrays in, arrays out.
 
 Each kernel is the plain loop that its numpy twin avoids, and gives the same numbers bit for
-bit: the tests compare them. Only `compiled` imports this module, once that pays. A kernel
+bit: the tests compare them. Only `compiled` imports this module, when that pays. A kernel
 starts no thread and runs without Python's lock, so that callers can run it in several threads.
 """
 
@@ -39,7 +39,7 @@ _SHIFT, _CHARACTER = np.uint32(KIND_SHIFT), np.uint32((1 << KIND_SHIFT) - 1)
 
 
 def _may_cache() -> bool:
-    """Whether numba finds a place for what it compiles: beside this file or the user's own."""
+    """Whether numba can cache what it compiles: beside this file, or in the user's cache folder."""
     try:
         njit(cache=True)(_may_cache)
     except RuntimeError:
@@ -80,11 +80,12 @@ def _popcount(_context, _number):
 def token_hashes(
     codes: NDArray[np.uint32], offsets: Indices, is_folded: NDArray[np.bool_], table: Tables
 ) -> tuple[Words, Indices, NDArray[np.bool_]]:
-    """`tokens.tokens` of texts as `unicode.code_points` gives them, hashed by mix64.
+    """The hashes (by mix64) of the tokens of texts; see `tokens.tokens`.
 
+    The texts come as `unicode.code_points` returns them.
     Returns one hash a token, where the tokens of each text end (texts + 1,), and which texts
     have a character that the table cannot fold (texts,). The hashes of such a text mean nothing:
-    let `unicodedata` fold it and pass it again as one that `is_folded`.
+    let `unicodedata` fold it, and pass it again with `is_folded` set.
     """
     ids, count, text = np.empty(len(codes), np.uint64), 0, 0
     ends, joins = np.zeros(len(offsets), np.int64), np.zeros(len(is_folded), np.bool_)
@@ -111,8 +112,8 @@ def token_hashes(
 def _hash_raw(codes, begin, end, table, ids, count):
     """Hash the tokens of codes[begin:end], folding them by the table.
 
-    Returns how many ids there are now, whether there was room for them (one for each code
-    point, and for each that others unfold to), and whether a character cannot be folded so.
+    Returns how many ids there are now; whether there was room (an id for each code point left,
+    and for each that the next one unfolds to); and whether the table cannot fold a character.
     """
     packed, starts, lengths = table.packed, table.start, table.length
     folded, folded_kind = table.folded, table.folded_kind
@@ -210,7 +211,7 @@ def _slots(n):
 
 @_inlined
 def _slot(table, owner, slots, document, x):
-    """Where x of a document stands in a hash table of so many slots, or is to be put."""
+    """The slot in a hash table of so many slots where x of a document stands, or is to be put."""
     mask = np.uint64(slots - 1)
     slot = x & mask
     while owner[slot] == document and table[slot] != x:
@@ -220,7 +221,7 @@ def _slot(table, owner, slots, document, x):
 
 @_compiled
 def distinct_shingles(tokens: Words, offsets: Indices, lengths: Indices) -> tuple[Words, Indices]:
-    """`features._distinct_shingles`, in the order in which they occur: ids, and their offsets."""
+    """The ids of `features._distinct_shingles`, in the order in which they occur, and offsets."""
     longest = np.diff(offsets).max() if len(offsets) > 1 else 0
     slots = _slots(longest * len(lengths))
     table, owner = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
@@ -304,7 +305,7 @@ def _word(x, step):
 
 @_compiled
 def votes_of_weights(hashes: Words, weights: Indices, offsets: Indices, bits: int) -> Floats:
-    """`simhash.votes` (documents, bits) of whole weights; `hashes` (m, words) as they vote."""
+    """`simhash.votes` (documents, bits) of whole weights and the `hashes` (m, words) that vote."""
     sums, totals = np.empty((len(offsets) - 1, bits)), np.empty(64, np.int64)
     for document in range(len(offsets) - 1):
         for word in range((bits + 63) // 64):
@@ -339,9 +340,10 @@ def digests(ids: Words, weights: Words, offsets: Indices) -> Words:
 def shared_products(
     ids: Words, weights: Floats, offsets: Indices, i: Indices, j: Indices, dots: Floats
 ) -> None:
-    """The dot product of documents i[p] and j[p], pairs in order of i; no weights: all 1.
+    """Fill `dots` with the dot products of documents i[p] and j[p]; pairs are in order of i.
 
-    The features of a left document are put into a hash table once for all its pairs.
+    Without `weights` all features weigh 1. The features of a left document are put into a hash
+    table once for all its pairs.
     """
     counts = offsets[1:] - offsets[:-1]
     slots = _slots(counts[i].max() if len(i) else 0)
@@ -367,11 +369,11 @@ def shared_products(
 def shared_values(
     values: NDArray[np.uint32], begins: Indices, sizes: Indices, pairs: Indices, found: Indices
 ) -> None:
-    """The number of values that the texts of each pair share, and how many each of them keeps.
+    """Fill `found` (m, 3): how many values the texts of each pair share, and how many each keeps.
 
     `pairs` (m, 3) are two texts and the largest value that both of them keep. See
-    `sketch.Sketches` for the others. Values ascend, and one step passes the lower of two values,
-    without a branch.
+    `sketch.Sketches` for the other arguments. Values ascend, and one step passes the lower of two
+    values, without a branch.
     """
     for p in range(len(pairs)):
         a, b = begins[pairs[p, 0]], begins[pairs[p, 1]]
@@ -409,7 +411,7 @@ def shared_weights(
     tables: Indices,
     found: Indices,
 ) -> None:
-    """The columns of `own_share.OwnShares._weighed`; see `shared_values`.
+    """Fill `found` with the columns of `own_share.OwnShares._weighed`; see `shared_values`.
 
     `tables` (2, 256) has the weights at each count of the `counters`, for one family and two.
     """
@@ -445,9 +447,9 @@ def count_values(
     first: int,
     end: int,
 ) -> None:
-    """Count the values of some sketches whose counters are those from `first` to before `end`.
+    """Count the values of some sketches, in the counters from `first` to before `end` only.
 
-    A counter that is full stays so.
+    A full counter stays full.
     """
     shift = _counter_shift(counters)
     for text in range(len(begins)):
@@ -466,7 +468,7 @@ def values_among(
     has: NDArray[np.uint8],
     found: Indices,
 ) -> None:
-    """How many values of each sketch have last bits that another text has.
+    """Fill `found` with how many values of sketch i have last bits that text others[i] has.
 
     Text others[i] has the last bits p where bit p of has[others[i]] is set, counted from the
     lowest bit of each byte; the second dimension of `has` is a power of two.
@@ -505,9 +507,9 @@ def listed_keys(
 
 @_compiled
 def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
-    """The keys by the last bits of their high halves, and where each bucket ends (buckets,).
+    """The keys in buckets by the last bits of their high halves, and where each ends (buckets,).
 
-    Within a bucket, of which there are a power of two, keys stay in their order.
+    `buckets` is a power of two. Within a bucket keys stay in their order.
     """
     mask, ends = np.uint64(buckets - 1), np.zeros(buckets, np.int64)
     for key in keys:
@@ -527,7 +529,7 @@ def by_bucket(keys: Words, buckets: int) -> tuple[Words, Indices]:
 
 @_compiled
 def split_lists(keys: Words, most: int) -> tuple[NDArray[np.uint32], Indices, Words, Indices]:
-    """What `postings._split` returns of sorted keys; a short list has up to `most` of them."""
+    """The results of `postings._split` for sorted keys; a short list has up to `most` keys."""
     texts, others = np.empty(len(keys), np.uint32), np.empty(len(keys), np.uint64)
     short, long = np.empty(len(keys) // 2, np.int64), np.empty(len(keys) // (most + 1), np.int64)
     listed = left = shorts = longs = begin = 0
@@ -552,7 +554,7 @@ def split_lists(keys: Words, most: int) -> tuple[NDArray[np.uint32], Indices, Wo
 
 @_compiled
 def pairs_of_neighbours(keys: Words, neighbours: int, paired: int, below: np.uint64) -> Words:
-    """What `postings.neighbours` returns of sorted keys, in another order.
+    """The results of `postings.neighbours` for sorted keys, in another order.
 
     Each value of a text is paired with the next one, and with more, up to `neighbours`, as long
     as the text has at most `paired` pairs. Only hashes below `below` count.
@@ -636,7 +638,7 @@ def _pick_near(distances, limit, picked):
     near = 0
     for j in range(len(distances)):
         near += distances[j] <= limit
-    # Few rows have anything to find. In these a loop without branches picks it out.
+    # Few rows have a near distance. In these a loop without branches picks out the positions.
     picks = 0
     if near > 0:
         for j in range(len(distances)):
@@ -663,13 +665,13 @@ def sieved_pairs(wide_left, wide_right, wide_k, left, right, columns, begin, is_
 
 @_compiled
 def together(index, needed, references, begin, shared, found):
-    """Fill `found` with the pairs that texts from `begin` on share enough with later ones.
+    """Fill `found` with pairs of a text from `begin` on and a later text that share enough.
 
-    Returns the text that the pairs stop in front of, since there may be no room for those of the
-    next one, and the number of pairs. See `simdup.match.postings.Postings` for the index. A pair
-    must share as much as the text needs that needs less (`needed`, by text). If there are
-    `references`, the left text is one of them and the right one is none. `shared` (n,) must be 0,
-    and is 0 again afterwards.
+    Stops in front of a text whose pairs might not fit. Returns that text, and the number of
+    pairs. See `simdup.match.postings.Postings` for the index. A pair must share as many values as
+    the less demanding of its texts needs (`needed`, by text). If there are `references`, the left
+    text is one of them and the right one is not. `shared` (n,) must be 0, and is 0 again
+    afterwards.
     """
     texts, ends, doubles, places, offsets, first = index
     kept, last = 0, first + len(offsets) - 1
@@ -722,7 +724,7 @@ EVERY = (
 
 
 def warmed() -> Iterator[None]:
-    """Each kernel called once on next to nothing, which compiles it or loads it from the cache."""
+    """Call each kernel once on almost no data, which compiles it or loads it from the cache."""
     numbers, places, sums = np.zeros(2, np.uint64), np.zeros(2, np.int64), np.zeros(8)
     read_only = np.frombuffer(bytes(8), np.uint32)  # as the code points of a text are
     codes, small, flags = np.zeros(2, np.uint32), np.zeros(2, np.uint8), np.zeros(1, bool)

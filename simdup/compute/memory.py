@@ -1,4 +1,4 @@
-"""What the system has of memory: enough for numpy, which is not imported yet, and free again."""
+"""Memory of this process: whether numpy can be imported, and what was freed given back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from importlib import import_module
 
-# What the rest of simdup needs, imported after numpy: compiled modules crash where it is missing.
+# Bytes that the rest of simdup, imported after numpy, needs: without them compiled modules crash.
 _HEADROOM = 32 << 20
 
 
@@ -23,7 +23,8 @@ def check_that_numpy_loads() -> None:
     is_limited = resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
     if not is_limited or "numpy" in sys.modules:
         return
-    # simdup computes nothing with it. A thread of it that cannot start sends this process SIGINT.
+    # simdup computes nothing with OpenBLAS, which sends SIGINT to this process if it cannot start a
+    # thread.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     trial = os.fork()
     if trial == 0:
@@ -39,7 +40,7 @@ def check_that_numpy_loads() -> None:
 
 
 def return_freed_memory() -> None:
-    """Return to the system what was freed, where that is known how to do (glibc).
+    """Give freed memory back to the system, if the C library can (glibc).
 
     Arrays of less than 32 MB are freed to a heap. Holes in it serve small arrays, but not the
     large ones that come next.

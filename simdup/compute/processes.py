@@ -1,8 +1,8 @@
 """Tasks in, the results of a function out, in the order of the tasks, by several processes.
 
 Workers are spawned, not forked, so that no thread or lock of the parent is copied. Few tasks
-are under way at a time, so that their data fits in memory. The parent starts no thread: where
-none can start, `concurrent.futures` would wait for its own for ever. A worker imports only
+are under way at a time, so that their data fits in memory. The parent starts no thread:
+`concurrent.futures` does, and waits for ever where no thread can start. A worker imports only
 this module before its first task, so that a failing import (numpy's for lack of memory, say)
 is reported like the error of a task.
 """
@@ -45,7 +45,7 @@ NO_TASK = -1
 def results(
     function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]], jobs: int
 ) -> Generator[Result]:
-    """The function's result for each task (its arguments), in order, by `jobs` processes.
+    """Yield the function's result for each task (its arguments), in order, by `jobs` processes.
 
     Raises what the function raises, and BrokenProcessPool if a worker died. The workers end
     when the generator is closed.
