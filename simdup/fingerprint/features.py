@@ -135,7 +135,7 @@ def _needs_whole_text(recipe: Recipe) -> bool:
 def _field_features(texts: Sequence[str], recipe: Recipe) -> Features:
     """The features of records: the features of each field, marked with its number.
 
-    A feature of a field with weight w is w features, so that all that follows counts it w times.
+    A field of weight w gives w copies of each of its features, so later steps count it w times.
     """
     fields = len(recipe.fields)
     parts = chain.from_iterable(separated(text, fields) for text in texts)
@@ -174,7 +174,7 @@ def _counted(tokens: Tokens, recipe: Recipe) -> Features:
 
 
 def _distinct_shingles(tokens: Tokens, lengths: tuple[int, ...]) -> tuple[Hashes, Positions]:
-    """The distinct shingles of each document and their offsets; kernels order them otherwise."""
+    """The distinct shingles of each document and their offsets; kernels use another order."""
     if kernels := loaded_kernels():
         found: tuple[Hashes, Positions] = kernels.distinct_shingles(
             tokens.ids, tokens.offsets, np.array(lengths, np.int64)
@@ -237,7 +237,7 @@ def _distinct(ids: Hashes, documents: Positions) -> tuple[Positions, Positions]:
 
 
 def _keyword_features(texts: Sequence[str], recipe: Recipe) -> Features:
-    """The keywords of each text, in its order, highest TF-IDF first."""
+    """The keywords of each text as features; within a text, highest TF-IDF first."""
     extract = keywords(recipe.user_dict, recipe.stop_words)
     found = [extract(text, recipe.top) for text in texts]
     pairs = list(chain.from_iterable(found))
@@ -270,7 +270,7 @@ def _idf_of(ids: Hashes, recipe: Recipe) -> NDArray[np.float64]:
 def _idf_table(variants: bool) -> tuple[Hashes, NDArray[np.float64], float]:  # noqa: FBT001
     """Sorted ids of the words that jieba knows, their IDF, and its median (the upper one).
 
-    A word that the table has in several forms counts as often as its commonest.
+    If the table has several forms of a word, the IDF of its commonest form counts.
     """
     names, idfs = idf()
     values = np.array(idfs)

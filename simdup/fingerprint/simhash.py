@@ -47,7 +47,7 @@ class Fingerprints(NamedTuple):
     digests: NDArray[np.uint64]
     """(n, 2): equal for texts with the same features and weights, else different."""
     sketches: Sketches | None = None
-    """None where nobody asked for them."""
+    """None unless they were asked for."""
 
 
 def fingerprint_texts(
@@ -186,7 +186,10 @@ def from_votes(
 
 
 def are_degenerate(rows: Rows, bits: int) -> NDArray[np.bool_]:
-    """Which fingerprints have the same value in all of their first `bits`, from 32 on; (n,)."""
+    """Which fingerprints have the same value in all of their first `bits` bits; (n,).
+
+    None of them if `bits` is below MIN_BITS_TO_REFUSE.
+    """
     first = rows[:, : bits // 8]
     if bits < MIN_BITS_TO_REFUSE:
         return np.zeros(len(rows), bool)

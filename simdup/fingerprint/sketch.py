@@ -1,14 +1,15 @@
-"""Features in, sketches out: a sample of each text's features that any two texts share.
+"""Features in, sketches out: a sample of each text's features, chosen alike for all texts.
 
 A sketch keeps the features whose hash is below a limit. The limit depends only on how many
-features a text has, so two texts keep the same ones of what they share, and the share of equal
-hashes estimates how alike they are. Source: Irber et al., "Lightweight compositional analysis
-of metagenomes with FracMinHash and minimum metagenome covers", 2022, which has one limit for all.
+features a text has, so two texts keep the same ones of the features they share, and the share of
+equal hashes estimates how alike they are. Source: Irber et al., "Lightweight compositional
+analysis of metagenomes with FracMinHash and minimum metagenome covers", 2022, who use one limit
+for all texts.
 
 A text with fewer than 2 * LEAST features keeps all of them. From there on each doubling halves
-the limit, down to one feature in 2**LEVELS. Whoever looks for parts of texts wants a dense
-sketch, which halves no more than DENSE_LEVELS times: a short part shares too little with a sketch
-of one feature in 16. A dense sketch begins with the usual one.
+the limit, down to one feature in 2**LEVELS. The search for parts of texts uses dense sketches,
+which halve the limit no more than DENSE_LEVELS times: a short part shares too little with a sketch
+of one feature in 16. A dense sketch begins with the values of the usual one.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Values = NDArray[np.uint32]
 
-#: A text that has this many features keeps about this many or more. With 64 the rule of own
+#: A text with at least this many features keeps about this many or more. With 64 the rule of own
 #: share loses .010 of F1 on reworded chapters, with 256 it wins .003 (tests/bench/choices.py).
 LEAST = 128
 
@@ -44,7 +45,7 @@ LEVELS = 4
 DENSE_LEVELS = 2
 
 _HALF = np.uint64(32)
-# A value where sketches are kept.
+# The type of a value in stored sketches.
 _STORED = np.dtype("<u4")
 _NO_VALUES = np.empty(0, np.uint32)
 
@@ -59,7 +60,7 @@ VALUES_AT_ONCE = 1 << 20
 
 
 def levels(counts: Indices, most: int = LEVELS) -> Indices:
-    """How often each text halves its limit, from how many features it has; at most `most`; (n,).
+    """How often the limit of a text with so many features is halved; at most `most`; (n,).
 
     >>> levels(np.array([0, 255, 256, 511, 512, 10**6])).tolist()
     [0, 0, 1, 1, 2, 4]
@@ -78,7 +79,7 @@ class Sketches:
     sizes: Indices
     """(n,)"""
     mapped: mmap.mmap | None = None
-    """The temporary file that holds `values`, if it is one."""
+    """The temporary file that holds `values`, if one does."""
 
     def __len__(self) -> int:
         return len(self.begins)
@@ -105,12 +106,12 @@ class Sketches:
         return values
 
     def _are_in_order(self, ends: Indices) -> bool:
-        """Whether `values` are just those of all texts, one after the other, in memory."""
+        """Whether `values` holds exactly the values of these texts, in their order, in memory."""
         is_whole = self.mapped is None and len(self.values) == self.sizes.sum()
         return is_whole and np.array_equal(self.begins, ends - self.sizes)
 
     def release(self) -> None:
-        """Keep nothing of the temporary file in memory until it is read again."""
+        """Drop the pages of the temporary file from memory; they can be read again."""
         if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
             self.mapped.madvise(mmap.MADV_DONTNEED)
 
@@ -173,7 +174,7 @@ def joined(parts: Sequence[Sketches]) -> Sketches:
 
 
 def thinned(dense: Sketches, counts: Indices) -> Sketches:
-    """The usual sketches of texts with so many features, from sketches that may be dense.
+    """The usual sketches of texts with `counts` (n,) features, from sketches that may be dense.
 
     Nothing is copied.
     """
@@ -189,9 +190,10 @@ def thinned(dense: Sketches, counts: Indices) -> Sketches:
 
 
 def is_dense(sketch: bytes, count: int) -> bool:
-    """Whether the bytes of a sketch of a text with so many features hold a dense sketch.
+    """Whether these bytes are a dense sketch of a text with `count` features.
 
-    A dense sketch of a long text has a hundred values or more that the usual one has not.
+    A dense sketch of a long text has a hundred or more values that the usual one lacks; short
+    texts have the same sketch either way.
     """
     if count < 2 * LEAST << DENSE_LEVELS:
         return True
@@ -200,7 +202,7 @@ def is_dense(sketch: bytes, count: int) -> bool:
 
 
 def sampled(ids: Hashes, count: int, most_levels: int = LEVELS) -> Hashes:
-    """The ids that the sketch of a text with so many features keeps, each once, ascending."""
+    """The ids that the sketch of a text with `count` features keeps, each once, ascending."""
     ids = np.sort(ids[ids <= _limits(np.array([count]), most_levels)])
     return ids[np.diff(ids, prepend=ids[:1] + np.uint64(1)) != 0]
 
@@ -211,7 +213,7 @@ def _limits(counts: Indices, most_levels: int = LEVELS) -> Hashes:
 
 
 class SketchPile:
-    """Sketches that come batch by batch; those of a large collection lie in a temporary file."""
+    """Sketches added batch by batch; a large collection goes into a temporary file."""
 
     def __init__(self) -> None:
         self._parts: list[Values] = []

@@ -151,7 +151,7 @@ def _token_spans(codes: CodePoints) -> tuple[Positions, Positions, NDArray[np.bo
     kind = tables(codes).kind[codes]
     is_mark = kind == MARK
     if is_mark.any():
-        # A mark has the kind of the character it stands on; on nothing it is a word.
+        # A mark has the kind of the character it stands on; without one it is a word character.
         base = np.maximum.accumulate(np.where(is_mark, 0, np.arange(len(kind))))
         under = kind[base]
         under[(under == SEPARATOR) | (under == MARK)] = WORD
@@ -197,7 +197,7 @@ def voting_hashes(
 ) -> Hashes | None:
     """The recipe's hash of each span (t, words of 64 bits).
 
-    None for mix64, whose token ids vote themselves.
+    None for mix64, where the token ids themselves vote.
     """
     if recipe.hash is HashKind.MIX64:
         return None
@@ -211,7 +211,7 @@ def voting_hashes(
 
 
 def _left_aligned(high: Hashes, low: Hashes, bits: int) -> Hashes:
-    """The low `bits` of 128-bit numbers at the high end of one or two words: (n, words)."""
+    """The low `bits` bits of 128-bit numbers, moved to the high end of 1 or 2 words: (n, words)."""
     shift = np.uint64(-bits % 64)
     if bits <= 64:
         return (low << shift)[:, None]
