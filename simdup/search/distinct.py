@@ -1,4 +1,4 @@
-"""Rows in, distinct rows out: a search meets equal fingerprints once.
+"""Rows in, distinct rows out, so that a search compares equal fingerprints only once.
 
 >>> distinct = distinct_rows(np.uint8([[7], [3], [7]]))
 >>> distinct.rows.ravel().tolist(), distinct.members.tolist(), distinct.sizes.tolist()
@@ -23,7 +23,7 @@ Number = TypeVar("Number", np.int64, np.uint64)
 #: Up to this many distinct rows, all pairs are compared for a diameter: .25 s at 256 bits.
 MOST_COMPARED = 1 << 13
 
-# Distinct rows compared at once, and rows that a bound is tried from.
+# Distinct rows compared at once, and the number of rows from which a bound is computed.
 BLOCK, CENTRES = 1 << 10, 64
 
 
@@ -74,9 +74,9 @@ def distinct_rows(rows: Rows) -> DistinctRows:
 
 
 def joint_rows(left: Rows, right: Rows) -> tuple[int, DistinctRows]:
-    """The number of distinct left rows; and the distinct left rows followed by the right ones.
+    """The number of distinct left rows, and all distinct rows: of the left side, then the right.
 
-    Members are indices into both sides, one after the other.
+    Members are indices into the left rows followed by the right rows.
     """
     a, b = distinct_rows(left), distinct_rows(right)
     members = np.concatenate((a.members, len(left) + b.members))
@@ -87,8 +87,8 @@ def joint_rows(left: Rows, right: Rows) -> tuple[int, DistinctRows]:
 def diameter(rows: Rows) -> tuple[int, bool]:
     """The largest distance between any two rows, in bits, and whether it is exact.
 
-    For more than MOST_COMPARED distinct rows it is an upper bound: the distances of the two
-    farthest rows to a third row, added up; the lowest such bound of several.
+    For more than MOST_COMPARED distinct rows it is an upper bound: the sum of the two largest
+    distances from one row; the lowest such sum over several rows.
 
     >>> diameter(np.uint8([[0b0000_0111], [0], [0], [0b1000_0000]]))
     (4, True)

@@ -263,8 +263,8 @@ def plan(
 ) -> int:
     """The number of blocks that makes multi-index hashing cheapest, or 0 for all against all.
 
-    A function of sizes alone. Comparing all takes n**2 / 2 comparisons, or of two `sides` their
-    product; every block takes a table, n look-ups for each mask, and its share of random pairs.
+    It depends on sizes alone. Comparing all takes n**2 / 2 comparisons, or the product of the two
+    `sides`; every block takes a table, n look-ups for each mask, and its share of random pairs.
     """
     best, cost = 0, _all_pairs_cost(n, bits, sides, is_compiled=is_compiled)
     most = int(cost / (NS_LOOK_UP * max(n, 1)))  # each block takes a look-up for every row
@@ -356,7 +356,7 @@ def compiled_pairs(
 ) -> Iterator[Pairs]:
     """Yield the pairs within reach by `kernels.near_pairs`; threads share the right rows.
 
-    A part of these that has more pairs than fit is continued where it stopped.
+    A part of the right rows with more pairs than fit a buffer is continued where it stopped.
     """
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  slow to import
 
@@ -379,9 +379,9 @@ def compiled_pairs(
 def _kernel(
     left: Rows, right: Rows, reach: Reach, *, is_half: bool
 ) -> Callable[[Part, Pairs], tuple[int, int]]:
-    """A function that fills an array with the pairs of a part, and returns how far it came.
+    """A function that fills an array with the pairs of a part, as many as fit.
 
-    That is the left row in front of which it stopped, and the number of pairs.
+    It returns the left row before which it stopped, and the number of pairs.
     """
     kernels, k = loaded_kernels(), min(reach.k, reach.bits)
     # Always copied: for read-only arrays numba would compile the kernel again.
@@ -425,7 +425,7 @@ def _tiles(
     a, b = (np.ascontiguousarray(words(rows).T) for rows in (left, right))
     (tall, wide), n = TILE, len(left)
 
-    def compared(top: int) -> int:  # from below, where fewer and fewer are left
+    def compared(top: int) -> int:  # counted from the last row: each is compared with later ones
         return _compared(max(0, n - top - tall), n - top, len(right), is_half=is_half)
 
     total = _compared(0, n, len(right), is_half=is_half)
@@ -442,7 +442,7 @@ def multi_index(rows: Rows, k: int, blocks: int, progress: Progress = silent) ->
     keys: list[NDArray[np.uint32]] = []
     radii: list[int] = []
     layout, n = _layout(8 * rows.shape[1], k, blocks), len(rows)
-    # Every block searches all pairs: it counts for the share of them that it costs.
+    # Progress counts pairs: each block is worth as many as its share of the cost.
     costs = {begin: _block_cost(n, width, radius, 0) for begin, width, radius in layout}
     share = n * (n - 1) / 2 / sum(costs.values())
     shown = progress(layout, "search", n * (n - 1) / 2, lambda each: costs[each[0]] * share)
@@ -483,7 +483,7 @@ def sharing(
         for bits in combinations(range(width), flips):
             mask = np.uint32(sum(1 << bit for bit in bits))
             other = ordered ^ mask
-            # Rows with the lower key look up the higher one; of equal keys, each row later ones.
+            # The lower key looks up the higher one; of equal keys, each looks up later ones.
             begins = starts[other] if flips else np.arange(1, len(keys) + 1)
             counts = starts[other.astype(np.int64) + 1] - begins
             if flips:
