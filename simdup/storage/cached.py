@@ -1,8 +1,8 @@
-"""What a store knows for one recipe: fingerprints of files, similarities of pairs, and results.
+"""The entries of a store for one recipe: fingerprints of files, similarities of pairs, results.
 
 A file that changed just before the scan is not kept, since its times would not show the next
 change. Entries are dropped when their file is gone. Every entry carries a checksum, because
-SQLite does not notice a flipped bit; an entry that does not fit its checksum is ignored.
+SQLite does not notice a flipped bit; an entry that does not match its checksum is ignored.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ if TYPE_CHECKING:
 
     Digests = NDArray[np.uint64]
 
-#: A source, what is known of it, and of a document its fingerprint and sketch.
+#: A source, its outcome if known, and for a document its fingerprint and sketch.
 Recalled: TypeAlias = "tuple[Source, Outcome | None, bytes | None, bytes]"
 
 # Pairs looked up at once.
 KEYS_AT_ONCE = 1 << 14
 
-#: Bytes of all results that a store keeps; the ones used last stay.
+#: The most bytes of results that a store keeps in all; the least recently used ones go first.
 MOST_OF_RESULTS = 1 << 25
 
-# In place of a record and its checksum.
+# Stands for a missing record and its checksum.
 _NOTHING: tuple[bytes, int | None] = b"", None
 
 _UNKNOWN = None, None, b""
 
-# Types, because a flipped bit can change them too.
+# Types are checked because a flipped bit can change them too.
 _ARE_BYTES = "typeof(name) = 'blob' AND typeof(record) = 'blob'"
 
-#: Reasons that the next scan would find again, as long as the file is what it was. A reader that
-#: is installed in between makes another recipe, of which nothing is known.
+#: Reasons for skipping that still hold at the next scan, as long as the file is unchanged. If a
+#: reader is installed in between, the recipe changes, and the store has nothing for the new one.
 LASTING = frozenset({Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED, Reason.MISSING_EXTRA})
 
 
 class RecipeCache:
-    """What a store knows for one recipe, and what one scan adds to it."""
+    """The entries of a store for one recipe, which one scan looks up and adds to."""
 
     def __init__(self, store: Store, key: str, width: int) -> None:
         """Look up the recipe of this key, with fingerprints of `width` bytes."""
@@ -68,7 +68,7 @@ class RecipeCache:
         self.asked = self.known = 0
 
     def recall(self, sources: Iterable[Source], *, is_list: bool = False) -> Iterator[Recalled]:
-        """Yield each source with what is known of it; of a document also fingerprint and sketch.
+        """Yield each source, its outcome if known, and for a document its fingerprint and sketch.
 
         Records are read folder by folder; for a list, which may be in any order, one by one.
         """
@@ -131,7 +131,7 @@ class RecipeCache:
         rows: NDArray[np.uint8],
         sketches: Iterable[bytes] = repeat(b""),
     ) -> None:
-        """Keep what some sources turned out to be, with rows and sketches of the documents."""
+        """Keep the outcomes of some sources, with rows and sketches of the documents."""
         of_documents = zip((row.tobytes() for row in rows), sketches, strict=False)
         made = []
         for source, outcome in zip(sources, found, strict=True):
@@ -164,7 +164,7 @@ class RecipeCache:
         values = np.full(len(keys), np.nan)
         for begin in range(0, len(keys), KEYS_AT_ONCE):
             part = slice(begin, begin + KEYS_AT_ONCE)
-            # A last row that fits no checksum, so that there is always one.
+            # The last row matches no checksum; with it, `found` is never empty.
             found = np.array([*self._similarities(keys[part]), (0, 0, 0)], np.int64)
             found = found[np.argsort(found[:, 0])]
             at = np.searchsorted(found[:, 0], keys[part]) % len(found)
@@ -191,7 +191,7 @@ class RecipeCache:
             self.store.execute_many("INSERT OR REPLACE INTO similarities VALUES (?, ?, ?, ?)", rows)
 
     def result(self, key: bytes) -> bytes | None:
-        """Return what was found and kept with a key; None if that is unknown."""
+        """Return the result that was kept with a key; None if there is none."""
         key, today = self._result_key(key), self.store.today
         found = self.store.execute(
             "SELECT entry, checksum FROM results WHERE key = ? AND typeof(entry) = 'blob'", key
@@ -204,9 +204,9 @@ class RecipeCache:
         return None
 
     def keep_result(self, key: bytes, data: bytes) -> None:
-        """Keep what was found, with its key, and forget what is too much.
+        """Keep a result with its key, and drop old results beyond MOST_OF_RESULTS bytes.
 
-        The result that was used on the earliest day goes first.
+        Results whose last use was on the earliest day go first.
         """
         if len(data) > MOST_OF_RESULTS:
             return
@@ -224,11 +224,11 @@ class RecipeCache:
             )
 
     def _result_key(self, key: bytes) -> bytes:
-        """The key for this recipe only."""
+        """The key in the store, which is different for each recipe."""
         return blake2b(key, key=self.salt.tobytes()).digest()
 
     def _keys(self, left: Digests, right: Digests) -> tuple[NDArray[np.int64], Digests]:
-        """Return 128 bits for each pair, in either order: a key, and a seed for its checksum."""
+        """Return 64 bits of key and 64 of checksum seed for each pair, the same in either order."""
         first, second = (
             mix64(left[:, word] + self.salt[word]) + mix64(right[:, word] + self.salt[word])
             for word in (0, 1)

@@ -85,7 +85,7 @@ def entry(source: Source, outcome: Outcome, row: bytes, sketch: bytes = b"") -> 
 
 
 def _encoding(document: Document) -> str:
-    """The encoding of a document, after how it is packed."""
+    """The packing of a document, if any, and its encoding, as in "gz, utf-8"."""
     return f"{document.packing}, {document.encoding}" if document.packing else document.encoding
 
 
@@ -100,7 +100,7 @@ def _read_back(written: bytes) -> tuple[str, str | None, str | None]:
 
 
 def outcome_in(source: Source, data: bytes, width: int) -> tuple[Outcome, bytes | None, bytes]:
-    """Return what an entry says of a file, and the fingerprint and the sketch of a document.
+    """Return the outcome in an entry of a file, and for a document its fingerprint and sketch.
 
     The fingerprint has `width` bytes. Raises ValueError and struct.error for bytes that are no
     entry.

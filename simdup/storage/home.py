@@ -25,7 +25,7 @@ def home() -> str:
 
 
 def usual_place(variable: str, name: str, *, mac: str, xdg: str, unix: str) -> str:
-    """Return where a file of simdup is: where a variable says, or at the system's place for it.
+    """Return the path of a file of simdup: the value of `variable`, or the system's usual place.
 
     `mac` is a folder in ~/Library; elsewhere the variable `xdg` names the place, or `unix` is
     a folder in the home folder. Raises NoHomeError.
@@ -42,7 +42,7 @@ def usual_place(variable: str, name: str, *, mac: str, xdg: str, unix: str) -> s
 
 
 def if_there_is_one(place: Callable[[], str]) -> str | None:
-    """Return the place that a function finds; None if it is in a home folder that is missing."""
+    """Return the path that `place` gives; None if it needs a home folder and there is none."""
     try:
         return place()
     except NoHomeError:

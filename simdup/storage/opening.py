@@ -1,12 +1,12 @@
-"""Untrusted files opened for reading on every system; what tells one file from another."""
+"""Open untrusted files for reading on every system, and tell one file from another."""
 
 from __future__ import annotations
 
 import os
 from errno import ELOOP
 
-# Opening a FIFO must not wait for a writer, and a terminal must not become ours; Windows must
-# not change line ends. A system that lacks a flag does not need it.
+# Opening a FIFO must not wait for a writer, and a terminal must not become our controlling
+# terminal; Windows must not change line ends. A system that lacks a flag does not need it.
 _FLAGS = os.O_RDONLY
 for _name in ("O_NONBLOCK", "O_NOCTTY", "O_BINARY"):
     _FLAGS |= getattr(os, _name, 0)
@@ -17,8 +17,8 @@ def open_to_read(
 ) -> int:
     """Return a descriptor of a file, which may be of any kind. Raises OSError and ValueError.
 
-    Without `follow` a symbolic link is an error. A relative path begins at `folder`, the
-    descriptor of one, or at the current folder.
+    Without `follow` a symbolic link is an error. A relative path starts at `folder` (a
+    descriptor) if given, else at the current folder.
     """
     if follow:
         return os.open(path, _FLAGS, dir_fd=folder)

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 Connection = TypeVar("Connection", bound=sqlite3.Connection)
 
-# Seconds to wait in all while another process writes, and at once: SQLite hears no Ctrl-C
-# while it waits.
+# Seconds to wait while another process writes: in all, and in one call of SQLite, which does not
+# notice Ctrl-C while it waits.
 PATIENCE, WAIT = 10, 0.1
 
 #: Only its user may read or write a file of ours.
 PRIVATE = 0o600
 
-# Steps of SQLite's machine after which a statement is stopped. Our longest, a check of a whole
-# index, takes one step for 15 bytes; pages linked in a circle would give rows without an end.
+# Steps of SQLite's machine after which a statement is stopped. Our longest statement, a check of a
+# whole index, takes one step for 15 bytes; pages linked in a circle would give rows without end.
 STEPS_AT_ONCE, LEAST_STEPS, STEPS_A_BYTE = 100_000, 1_000_000, 1
 
-# What SQLite notes of each table, index, view and trigger in a file.
+# The schema of a file: a row for each table, index, view and trigger.
 _NOTED = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 
 # A rollback journal that ends with these bytes names a super-journal (SQLite's file format,
@@ -97,9 +97,8 @@ class DatabaseKind(NamedTuple):
     ) -> Connection:
         """Open a file and check that it holds the tables of this kind alone.
 
-        Raises sqlite3.Error. A view in place of a table could answer a question without an
-        end, and a trigger could change what is asked for; SQLite runs neither before a
-        statement names them.
+        Raises sqlite3.Error. A view in place of a table could give rows without end, and a
+        trigger could change what is asked for; SQLite runs neither until a statement names it.
         """
         connection = connect(path, options, factory)
         try:
@@ -121,10 +120,10 @@ class DatabaseKind(NamedTuple):
                 raise sqlite3.DatabaseError(f"{row[0]} {row[1]!r} is not one of {self.name}")
 
     def _is_recognised_by_sqlite(self, path: str) -> bool:
-        """Whether SQLite reads a header of this kind.
+        """Whether SQLite finds a header of this kind in the file.
 
-        SQLite is asked before we read the header ourselves: closing a file that this process
-        has open drops all its locks, also SQLite's, and other processes could write to it.
+        Try this before reading the header ourselves: when a process closes a file, it loses all
+        its locks on the file, also SQLite's, and other processes could write to it.
         """
         try:
             with closing(connect(path, "mode=ro&immutable=1", sqlite3.Connection)) as connection:
@@ -155,7 +154,7 @@ class BoundedConnection(sqlite3.Connection):
     def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401
         """Run a statement as sqlite3 does, with a new count of steps."""
         most = LEAST_STEPS + STEPS_A_BYTE * size_of(self.path)
-        # Not a function of Python: that would hear Ctrl-C, and SQLite would swallow it.
+        # Not a Python function: Ctrl-C would be raised in it, and SQLite would swallow it.
         going_on = repeat(0, most // STEPS_AT_ONCE)
         self.set_progress_handler(going_on.__next__, STEPS_AT_ONCE)
         return super().execute(*arguments)
@@ -214,7 +213,7 @@ def connect(path: str, options: str, factory: type[Connection]) -> Connection:
     `mode=rw` and `mode=ro` make no file. Any thread may use a `BoundedConnection`. Raises
     sqlite3.Error.
     """
-    uri = f"{_as_uri(path)}?{options}"  # as a plain name ":memory:" is no file
+    uri = f"{_as_uri(path)}?{options}"  # a plain name such as ":memory:" might not mean a file
     of_one_thread = factory is not BoundedConnection
     connection = factory(
         uri, uri=True, timeout=WAIT, isolation_level=None, check_same_thread=of_one_thread
@@ -290,7 +289,7 @@ def _give_name(part: str, path: str) -> None:
 
 
 def patiently(run: Callable[..., sqlite3.Cursor], *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401
-    """Run a statement once no other process is writing. Raises sqlite3.Error."""
+    """Run a statement, waiting while another process writes. Raises sqlite3.Error."""
     patience = time.monotonic() + PATIENCE
     while True:
         try:
@@ -320,7 +319,7 @@ def size_of(path: str) -> int:
 
 @lru_cache
 def _schema_of(sql: str) -> frozenset[tuple[str, ...]]:
-    """Return what SQLite notes of the tables that some SQL makes."""
+    """Return the rows of SQLite's schema for the tables that some SQL makes."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(sql)
         return frozenset(map(_normalised, connection.execute(_NOTED)))

@@ -1,9 +1,9 @@
-"""What earlier scans found out, in one SQLite file.
+"""The findings of earlier scans, in one SQLite file.
 
-It has fingerprints of files, similarities of pairs, and what matching found. A file is known by the
-bytes of its path, its inode, its size and both times of change, under the key of a recipe. If
-anything goes wrong with the store, simdup warns once and works without it from then on: that costs
-time, and never changes an answer.
+It has fingerprints of files, similarities of pairs, and results of matching. A file is recognised
+by the bytes of its path, its inode, its size and both times of change, under the key of a recipe.
+If anything goes wrong with the store, simdup warns once and works without it from then on: that
+costs time, and never changes an answer.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ CREATE TABLE IF NOT EXISTS scans (name TEXT PRIMARY KEY, value INTEGER);
 CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, entry TEXT, checksum INTEGER);
 """
 
-#: Its format is raised whenever a table or its records change; a newer store is not touched. A
-#: table is added without that: an older simdup puts such a store aside, and begins anew.
+#: Its format is raised whenever a table or its records change; a newer store is not touched.
+#: Adding a table does not raise it: an older simdup moves such a store aside, and begins anew.
 STORE = DatabaseKind("a store", int.from_bytes(b"SmDp", "big"), 1, _TABLES)
 
 
@@ -59,7 +59,7 @@ def is_place_named() -> bool:
 
 
 class Info(NamedTuple):
-    """What is in a store."""
+    """The contents of a store, counted."""
 
     path: str
     bytes: int
@@ -73,7 +73,7 @@ class Info(NamedTuple):
     asked: int
     """Files that the last scan looked up."""
     known: int
-    """Files that it found in the store."""
+    """Files that the last scan found in the store."""
 
 
 class Store(Database):
@@ -88,8 +88,8 @@ class Store(Database):
     ) -> None:
         """Open the store or make it; if that fails, warn once and go on without it.
 
-        Whatever else is at its place, also the store of a newer simdup, is left as it is.
-        Raises InputError for that if the user named the place (`is_named`), by an option or by
+        Anything else at its place, even the store of a newer simdup, is left as it is. Raises
+        InputError in that case if the user named the place (`is_named`), by an option or by
         SIMDUP_CACHE.
         """
         self.path, self.warn = os.fspath(path) or os.curdir, warn
@@ -114,7 +114,7 @@ class Store(Database):
 
     @property
     def is_open(self) -> bool:
-        """Whether the store keeps anything: not once it was closed, or has failed."""
+        """Whether the store can be used: false once it was closed or has failed."""
         return self.connection is not None
 
     def close(self) -> None:
@@ -147,7 +147,10 @@ class Store(Database):
         return Info(self.path, size, *contents, tuple(recipes), asked, known)
 
     def clear(self, days: int | None = None) -> None:
-        """Forget everything, or what no scan has used for so many days."""
+        """Forget everything, or what no scan has used for so many days.
+
+        Similarities have no date of use: they go so many days after they were computed.
+        """
         before = float("inf") if days is None else self.today - days
         with self.writing():
             for table, column in (("folders", "folder"), ("recipes", "recipe")):
@@ -172,8 +175,8 @@ class Store(Database):
             yield
         except (sqlite3.Error, OSError, UnicodeError) as error:
             self.close()
-            # A damaged file is SQLite's base class itself, other trouble a subclass. SQLite's
-            # message about a damaged file may be no text: a UnicodeError.
+            # For a damaged file SQLite raises DatabaseError itself, for other trouble a subclass.
+            # If its message about a damaged file cannot be decoded, Python raises UnicodeError.
             is_damaged = type(error) is sqlite3.DatabaseError or isinstance(error, UnicodeError)
             if is_damaged and STORE.has_header(self.path):
                 self._move_aside(str(error))
@@ -204,7 +207,7 @@ def _opened(path: str) -> sqlite3.Connection:
     try:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         if not os.stat(path).st_size:
-            # Before the log takes over, so that the header of the file itself says it.
+            # Before there is a log, so that the header is written into the file itself.
             patiently(connection.execute, "BEGIN IMMEDIATE")
             STORE.sign(connection)
             connection.execute("COMMIT")
