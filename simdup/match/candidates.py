@@ -50,8 +50,8 @@ _NO_SAMPLE = np.empty(0, np.int64), np.empty(0, np.int64)
 BUDGET_PER_DOCUMENT = 64
 
 # The share of unrelated pairs that the second standard error may let in. At the default
-# similarity that leaves 128 bits with one standard error, and 256 bits with one and a half. Their
-# sketches drop nearly all of these, and no text is read for them.
+# similarity that leaves 128 bits with one standard error, and 256 bits with one and a half.
+# Sketches drop nearly all of these pairs, and no text is read for them.
 CHANCE_CANDIDATES = 0.1
 
 # Pairs sampled to estimate how many candidates there will be. If as many pairs are near as fill
@@ -104,8 +104,8 @@ def sieve_recipe(recipe: Recipe) -> Recipe:
 def affordable_distance(distances: Distances, weight: float, n: int, k: int) -> int:
     """The largest distance up to k within which n texts have no more pairs than the budget allows.
 
-    `distances` are the ones of sampled pairs, each of which stands for `weight` pairs. It is 0 even
-    if texts with equal fingerprints are too many.
+    `distances` are measured on sampled pairs, each of which stands for `weight` pairs. The result
+    is 0 even if the pairs with equal fingerprints alone are too many.
     """
     budget = max(BUDGET, BUDGET_PER_DOCUMENT * n)
     within = np.cumsum(np.bincount(distances, minlength=k + 1)[: k + 1]) * weight
@@ -115,7 +115,7 @@ def affordable_distance(distances: Distances, weight: float, n: int, k: int) -> 
 def sample(n: int, m: int | None = None) -> tuple[Indices, Indices, int]:
     """SAMPLE random pairs of n things, or of one of n and one of m, and the number of all pairs.
 
-    Equal sizes give equal pairs. The arrays are empty where all pairs are within the budget.
+    The same n and m give the same pairs. The arrays are empty if all pairs are within the budget.
     """
     pairs = n * (n - 1) // 2 if m is None else n * m
     if pairs <= BUDGET:

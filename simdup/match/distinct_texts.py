@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Items(NamedTuple):
-    """What matching needs to know of items; all arrays by item."""
+    """Items to be matched; all arrays by item."""
 
     rows: Rows
     """Fingerprints: their first bits are compared, and all bits sieve chance candidates."""
@@ -109,7 +109,7 @@ def distinct_texts(items: Items, bits: int) -> Texts:
 
 
 def contents(digests: NDArray[np.uint64], own: Indices | None = None) -> NDArray[np.uint64]:
-    """The `content` of texts with these digests (n, 2) and, of equal ones, their own number."""
+    """The `content` of texts, from their digests (n, 2) and from `own` numbers (n,) if given."""
     return digests[:, 0] if own is None else digests[:, 0] + own.astype(np.uint64)
 
 

@@ -6,7 +6,7 @@
 - components: everything connected by pairs, however long the chain.
 
 The medoid represents a group: of the documents that may, the one with the highest sum of
-similarities to the others. Names decide nothing but which of two documents represents both.
+similarities to the others. Names decide only which of two documents represents both.
 
 `staying` then says which texts of a group must be kept, so that no text is lost.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Closeness = NDArray[np.float64]
 
-#: A document that is at least so much alike to another one is in a group.
+#: A document with at least this similarity to another one is always in a group.
 NEAR_COPY = 0.8
 
 # Similarities are added up as whole multiples of 1 / UNIT, so that their order makes no difference.
@@ -169,7 +169,7 @@ class Edges:
         return Edges(self.left[some], self.right[some], self.weight[some])
 
     def both_ways(self) -> tuple[tuple[Indices, Indices], tuple[Indices, Indices]]:
-        """Return each pair as one of a document and another one, in both directions."""
+        """Return the documents of each pair in both orders: left and right, right and left."""
         return (self.left, self.right), (self.right, self.left)
 
     def sums(self, order: Precedence) -> Indices:
@@ -204,11 +204,11 @@ def _weakest_first(pairs: Indices, closeness: Closeness, order: Precedence) -> E
 def _strongest_first(edges: Edges, order: Precedence) -> Indices:
     """A number for each document, the same for the documents of one group; (n,).
 
-    In each round every group looks for its closest partner: the group with the most alike pair
-    of those that it can be one group with. Two that are the closest of each other become one,
-    with all groups whose closest is one of the two, as far as one document is alike to all.
-    Two groups that cannot be one now can only become one together with a third group, whose
-    document is alike to both. So the pairs between the two are passed over from then on.
+    In each round every group picks its closest partner: of the groups that it can be joined with,
+    the one with the most alike pair. Two groups that pick each other become one, with all groups
+    that picked one of the two, as far as one document is alike to all. Two groups that cannot be
+    joined now can only be joined together with a third group, whose document is alike to both. So
+    the pairs between the two are passed over from then on.
     """
     n = len(order)
     label, inside, sums = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -267,7 +267,7 @@ def _joined(
 ) -> Indices:
     """The group of each document after one round; (n,).
 
-    `covers` has what `_covers` says of the left and of the right document of each pair.
+    `covers` has the results of `_covers` for the left and for the right document of each pair.
     """
     n, place = len(label), np.arange(len(edges))
     a, b = label[edges.left], label[edges.right]
@@ -303,8 +303,8 @@ def _joined(
 def _medoids(edges: Edges, label: Indices, order: Precedence, *, is_star: bool = True) -> Indices:
     """The best representative of each document's group; (n,).
 
-    `label` (n,) is the index of one document of each group. In stars only a document that is a
-    pair with all others may represent them.
+    `label` (n,) is the index of one document of each group. In stars only a document that has a
+    pair with all others of its group may represent it.
     """
     n = len(label)
     size = np.bincount(label)[label]
@@ -321,7 +321,8 @@ def with_near_copies(
 ) -> Indices:
     """The representatives of stars, once no document with a pair of NEAR_COPY is alone; (n,).
 
-    Takes what `leaders` takes. Each document is its own `leader` (n,) or a pair with it.
+    `pairs`, `closeness` and `order` are as in `leaders`. Each document is its own `leader` (n,)
+    or has a pair with it.
     """
     is_alone = np.bincount(leader, minlength=len(leader))[leader] == 1
     free = is_alone[pairs].all(axis=1) & (closeness >= NEAR_COPY)
@@ -498,7 +499,10 @@ def unlike(texts: Indices, pairs: Indices) -> tuple[Indices, Indices]:
 def limited(
     group: Indices, stays: NDArray[np.bool_], is_centre: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Which texts stay if a group with a centre keeps MOST_STAYING at most, and then the centre."""
+    """Which texts stay if a group with a centre keeps at most MOST_STAYING texts; (n,).
+
+    A group with more of them also keeps its centre.
+    """
     texts = np.flatnonzero(stays)
     places = np.arange(len(texts)) - np.searchsorted(group[texts], group[texts])
     beyond = texts[places >= MOST_STAYING]

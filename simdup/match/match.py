@@ -70,7 +70,7 @@ class SimilarityCache(Protocol):
 
 
 class FeatureSource(Protocol):
-    """Texts that are read again, because exact similarities need their features."""
+    """Reads texts again for their features, which exact similarities need."""
 
     def expect(self, texts: Indices) -> None:
         """Announce the texts (ascending) whose features will be asked for next."""
@@ -80,7 +80,7 @@ class FeatureSource(Protocol):
 
 
 class Siblings(NamedTuple):
-    """Pairs of texts that are similar enough, but share that with too many others; each once."""
+    """Pairs of texts that are similar enough, but only in what many others share too; each once."""
 
     pairs: Indices
     """(m, 2): texts, the lower number on the left; in ascending order."""
@@ -99,7 +99,7 @@ class TextGroups(NamedTuple):
     """How similar each text is to the first of its group, for all groups one after the other;
     NaN where nothing was verified."""
     own_shares: Similarities
-    """How much of what it shares with the first of its group is theirs alone; NaN if unknown."""
+    """The own share of each text and the first of its group, in the same order; NaN if unknown."""
     siblings: Siblings
     shares: OwnShares | None
     """The own shares of all texts, for pairs that are asked for later; None if not asked for."""
@@ -117,7 +117,7 @@ class TextGroups(NamedTuple):
 
 
 class Leaders(NamedTuple):
-    """Who represents each text; arrays by text."""
+    """The representative of each text; arrays by text."""
 
     leader: Indices
     """The representative, which is the text itself if it is in no group."""
@@ -151,7 +151,7 @@ def similarities_of(  # noqa: PLR0913, PLR0917  (as `match`)
     progress: Progress,
     cache: SimilarityCache | None = None,
 ) -> Similarities:
-    """The exact similarities of these pairs (m, 2) of texts, whatever they are; (m,)."""
+    """The exact similarities of any pairs (m, 2) of texts, however low; (m,)."""
     engine = LocalEngine(texts, settings, source, progress, cache, NO_EXCLUSIONS)
     return engine.similarities(pairs)
 
@@ -176,9 +176,9 @@ class LocalEngine:
         self.shares: OwnShares | None = None
         # Pairs and similarities of near copies, of each round.
         self.near_copies: list[tuple[Indices, Similarities]] = []
-        # The distance of the last search, or the one that its lists stand for.
+        # The distance of the last search; of a search by lists, the distance that was wanted.
         self.reached: int
-        # Texts that a further search may find something for, if they represent themselves.
+        # Texts for which a further search may find pairs, if they represent themselves.
         self.unsettled: Indices
         # Copies within one of two sides are no match: there each text counts for one.
         self.is_two_sided = bool(self.texts.is_reference.any())
@@ -211,7 +211,7 @@ class LocalEngine:
         )
 
     def _by_distance(self) -> Leaders:
-        """The representatives when distances decide, but for pairs with a short text.
+        """The representatives by distance; pairs with a short text need exact similarity as well.
 
         The distance of a short text says too little by itself.
         """
@@ -244,7 +244,7 @@ class LocalEngine:
         return Sample(self.texts, sketches, self.settings.similarity)
 
     def _with_recall(self, candidates: Candidates, leader: Indices) -> Candidates:
-        """How candidates were found, with the share of near-duplicates that were among them."""
+        """The same `candidates` with the recall measured on the sample, if there is one."""
         if self.sample is None:
             return candidates
         pairs = self.sample.pairs
@@ -283,7 +283,7 @@ class LocalEngine:
         return Together(active[found.pairs], active[found.crowded])
 
     def _usable_sketches(self) -> Sketches | None:
-        """The sketches, if own shares decide and all features weigh as much as sketches know."""
+        """The sketches, if own shares decide and all features weigh the same; else None."""
         has_equal_weights = self.settings.recipe.has_equal_weights
         return self.texts.sketches if self.settings.own_share and has_equal_weights else None
 
@@ -331,7 +331,7 @@ class LocalEngine:
         return self._spokes(active)
 
     def _spokes(self, active: Indices) -> Indices:
-        """Pair each of these texts, of whichever side, as `equal_rows` does: (m, 2)."""
+        """Pair each text with the first one of the same fingerprint, of either side: (m, 2)."""
         active = active[np.argsort(self.texts.rank[active])]
         distinct = distinct_rows(self.texts.rows[active])
         first = np.repeat(distinct.members[distinct.offsets[:-1]], distinct.sizes)
@@ -390,7 +390,7 @@ class LocalEngine:
         return Leaders(leader, similarity, own_share), len(moved), len(moved) - len(followers)
 
     def _none_alone(self, found: Leaders) -> Leaders:
-        """Bring texts that the rounds left alone to their near copies, whom these took along."""
+        """Group each text that the rounds left alone with a near copy that they moved elsewhere."""
         is_star = self.settings.linkage == "star" and not self.is_two_sided
         if not is_star or len(self.near_copies) == 1:  # one round leaves none alone
             return found
@@ -405,7 +405,7 @@ class LocalEngine:
         return Leaders(leader, *known)
 
     def representatives(self, leaders: Leaders) -> Indices:
-        """The texts that represent themselves, and that a further search may find something for."""
+        """The texts that represent themselves, and for which a further search may find pairs."""
         return np.intersect1d(self.unsettled, leaders.leader)
 
     def _similar(self, pairs: Indices) -> tuple[Indices, Similarities, Similarities]:
@@ -428,9 +428,9 @@ class LocalEngine:
         return pairs[stays], similarities[stays], shares[stays]
 
     def _verified(self, pairs: Indices) -> Similarities:
-        """The exact similarity of each pair; the first time also those of the sample; (m,).
+        """The exact similarity of each pair; (m,).
 
-        Both are computed together, so that texts are read once.
+        The first call also computes the pairs of the sample, so that texts are read once.
         """
         if self.sample is None or self.sample.is_verified:
             return self.similarities(pairs)
@@ -442,14 +442,14 @@ class LocalEngine:
     def _may_lack_families(self) -> bool:
         """Whether the first search may have left out pairs of one family.
 
-        It has no pairs of one side, none further apart than it was narrowed to, and none that is
-        less similar than asked for.
+        It has no pairs within one of two sides, none further apart than the distance it was
+        narrowed to, and none less similar than asked for.
         """
         is_near = self.reached < search_distance(FAMILY, self.bits)
         return self.is_two_sided or is_near or self.settings.similarity > FAMILY
 
     def _sketched_families(self, sketches: Sketches, family: Indices) -> Indices:
-        """The family of each text, from the families that are known and by sketches; (n,).
+        """The family of each text, from the known families and from sketches; (n,).
 
         A search that would give too many pairs is narrowed, as in `rounds`. Then one text of each
         family is searched again.
@@ -496,9 +496,9 @@ class LocalEngine:
         return ~are_siblings
 
     def _distinct_siblings(self, leader: Indices) -> Siblings:
-        """The pairs of siblings, which several rounds may have met.
+        """The pairs of siblings, each once even if several rounds met it.
 
-        Pairs that a third text brought into one group are not among them, nor excluded pairs.
+        Pairs that a third text brought into one group are left out, and so are excluded pairs.
         """
         met = np.concatenate(self.siblings)
         pairs = met[:, :2].astype(np.int64)
@@ -558,9 +558,10 @@ def _to_first(
     known: Similarities,
     measure: Callable[[Indices], Similarities],
 ) -> Similarities:
-    """What is `known` (n,) of these texts and their representatives, measured where it is NaN.
+    """One value for each of these texts and its representative; (m,).
 
-    (m,); 1 for a text that represents itself.
+    It is taken from `known` (n,), or measured where that is NaN; 1 for a text that represents
+    itself.
     """
     known[leader == np.arange(len(leader))] = 1
     unknown = texts[np.isnan(known[texts])]

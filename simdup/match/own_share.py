@@ -1,16 +1,16 @@
-"""Pairs of texts in, out comes whether what they share is theirs alone.
+"""Pairs of texts in, own shares out: how much of what two texts share is theirs alone.
 
 Two versions of one text and two texts of one pattern (two contracts made from one form) may be
-equally similar. What tells them apart is who else has what they share: a sentence of the form
-stands in every text of the form, and a sentence of a draft only in its other drafts.
+equally similar. The other texts tell them apart: a sentence of the form stands in every text of
+the form, and a sentence of a draft only in its other drafts.
 
 1. Texts with a cosine of at least FAMILY are one family: copies and versions count once.
 2. A shingle that `o` families have, besides the ones of the two texts, weighs 1 / (1 + o / 2).
 3. The weighted cosine of two texts, divided by their plain cosine, is their own share: from 0
    (all that they share stands in many other texts) to 1 (nobody else has any of it).
 
-Frequencies and both cosines are those of sketches, so no text is read again. Weights are whole
-numbers, so that sums do not depend on their order.
+Frequencies and both cosines are computed from sketches, so no text is read again. Weights are
+whole numbers, so that sums do not depend on their order.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 FAMILY = 0.9
 
 #: A text of n features must be 4 / n more similar than asked, since short texts are soon alike
-#: by chance: with 20 features .55, with 80 .40. With 8 / n texts of 300 features are missed that
-#: were reworded sentence by sentence, and short ones are not told apart better. None of this asks
-#: for more than SHORT_LEAST.
+#: by chance: with 20 features .55, with 80 .40. With 8 / n, texts of 300 features that were
+#: reworded sentence by sentence are missed, and short ones are not told apart better. These margins
+#: never ask for more than SHORT_LEAST.
 SHORT_MARGIN, SHORT_LEAST = 4, 0.85
 
 #: From this many features on, each doubling asks for LONG_MARGIN more: the longer two texts, the
@@ -70,16 +70,16 @@ _LIMITS = np.uint32((1 << 32) - 1) >> np.arange(LEVELS + 1, dtype=np.uint32)
 UNIT = 1 << 16
 
 # Counters of shingles, a power of two: 32 MB, of which a small collection touches little. The
-# number is always the same, so that further texts do not change which shingles meet in one.
+# number is always the same, so that further texts do not change which shingles share a counter.
 COUNTERS = 1 << 25
 
 # Fewer values than this touch so few counters that memory in small pages is faster.
 FEW_VALUES = 1 << 13
 
-# For how many parts of VALUES_AT_ONCE a further thread pays.
+# The number of parts of VALUES_AT_ONCE values for which one more thread pays.
 PARTS_WORTH = 8
 
-# Counters that are looked at to estimate how many strangers one has.
+# Counters that are looked at to estimate how many unrelated values share one.
 SAMPLED_COUNTERS = 1 << 16
 
 # Pairs whose sketches are in memory at once: some 100 MB.
@@ -121,8 +121,8 @@ def may_be_alike(
 ) -> NDArray[np.bool_]:
     """Which pairs (m, 2) of texts may have their `least` cosine (m,), by their sketches.
 
-    `counts` (n,) is the number of features of each text. One pair in a thousand that is just
-    similar enough is passed over; none of texts whose sketches have all of their features.
+    `counts` (n,) is the number of features of each text. Of the pairs that are just similar
+    enough, one in a thousand is passed over; none if both sketches have all features.
     """
     level = levels(counts)[pairs]
     shared, size = _compared(sketches, pairs, level.max(axis=1))
@@ -150,8 +150,8 @@ class OwnShares:
     ) -> None:
         """Take texts with `counts` features (n,), which are in the families `family` (n,).
 
-        If these are some texts of a collection, `frequencies` are the ones of all. Without them
-        the values of all sketches are counted when the first pair is asked for.
+        If these are only some texts of a collection, `frequencies` must count all its texts.
+        Without it the values of all sketches are counted when the first pair is asked for.
         """
         self._sketches, self._levels, self.family = sketches, levels(counts), family
         self._given_frequencies = frequencies
@@ -175,7 +175,7 @@ class OwnShares:
         count, of_one, of_two = made[:, :3].T
         is_one = self.family[pairs[:, 0]] == self.family[pairs[:, 1]]
         shared, plain = np.where(is_one, of_one, of_two), _lengths(made[:, 3:5])
-        # Here too what both have counts as shared by their two families.
+        # Here too, values that both texts have get the weight for their two families.
         weighted = _lengths(made[:, 5:] + (shared - of_one)[:, None])
         share = np.divide(
             shared * plain, count * weighted, out=np.ones(len(pairs)), where=count > 0
@@ -183,10 +183,10 @@ class OwnShares:
         return np.minimum(share, 1)
 
     def of_parts(self, pairs: Indices) -> Similarities:
-        """The own share of what each left text has in common with a larger one on the right; (m,).
+        """The own share of the values that each left text shares with a larger right one; (m,).
 
-        It is the average weight of that, divided by the average weight of all that the larger
-        text has: of a small text inside a large one the cosine says next to nothing.
+        It is the average weight of these values, divided by the average weight of all values of
+        the larger text: of a small text inside a large one the cosine says next to nothing.
         """
         made = self._weighed(pairs, self._levels[pairs].max(axis=1))
         count, of_one, shared, *_ = made.T
@@ -195,10 +195,10 @@ class OwnShares:
         return np.minimum(share, 1)
 
     def _weighed(self, pairs: Indices, level: Indices) -> Similarities:
-        """What each pair shares, and what both of its texts would keep at its `level` (m,).
+        """Counts and weights of the values that each pair shares and that its texts keep; (m, 7).
 
-        (m, 7): how many values the texts share, and their weights for one family and for two;
-        how many values each text keeps; their weights for one family.
+        How many values the texts share, and their weights for one family and for two; how many
+        values each text would keep at the pair's `level` (m,); their weights for one family.
         """
         if kernels := loaded_kernels():
             counters, tables = self._frequencies.counters, self._frequencies.tables()
@@ -211,7 +211,7 @@ class OwnShares:
         return np.column_stack((shared, kept, own))
 
     def _products(self, features: Features, i: Indices, j: Indices) -> Similarities:
-        """How many values the texts of pairs share, and their weights, as `_weighed`; (m, 3)."""
+        """The first three columns of `_weighed`: the values shared, and their weights; (m, 3)."""
         values, n = features.ids.astype(np.uint32), len(features.offsets) - 1
         doubled = np.concatenate((features.offsets, features.offsets[-1] + features.offsets[1:]))
         ids, ones = np.concatenate((features.ids, features.ids)), np.ones(len(values), np.int64)
@@ -227,19 +227,19 @@ class CountedValues:
     """The weights of values, from counters that `count` filled family by family."""
 
     def __init__(self, counters: Counters, most: int | None = None) -> None:
-        """`most` limits how many of the counters are more than 0; None where nobody knows."""
+        """`most` is the largest number of counters that can be above 0; None if unknown."""
         self.counters = counters
-        # Where values share counters, half of the counters have at least so many of strangers.
+        # Where values share counters, half of all counters are this high from unrelated values.
         sampled = counters[:: len(counters) // SAMPLED_COUNTERS or 1]
         is_mostly_zero = most is not None and most < len(sampled) // 2
         self._background = 0 if is_mostly_zero else int(np.median(sampled))
 
     def weights(self, values: Values, families: int = 1) -> Indices:
-        """The weight of each value for texts of so many families, which do not count; (m,)."""
+        """The weight of each value for a pair of texts, whose own `families` do not count; (m,)."""
         return self.tables()[families - 1, self.families(values)]
 
     def families(self, values: Values) -> NDArray[np.uint8]:
-        """In how many families each value is, or in more where values share a counter; (m,)."""
+        """The number of families that have each value; too high if values share a counter; (m,)."""
         return self.counters[_counter_of(values, self.counters)]
 
     def tables(self) -> Indices:
@@ -249,7 +249,7 @@ class CountedValues:
 
 
 class Frequencies(CountedValues):
-    """In how many families each value of some sketches is, counted by hash."""
+    """Counts, by hash, of the families that have each value of some sketches."""
 
     def __init__(self, sketches: Sketches, family: Indices) -> None:
         """Count the values of all sketches; `family` (n,) is the number of each one's family."""
@@ -263,7 +263,7 @@ class Frequencies(CountedValues):
 
 
 def new_counters(values: int = COUNTERS) -> Counters:
-    """Counters that have counted nothing yet, and are to count so many values.
+    """Empty counters, which are to count `values` values.
 
     numpy asks for large pages, and filling these with zeros takes 6 ms. Few values touch few
     counters, and then small pages take less than 1 ms.
@@ -274,9 +274,10 @@ def new_counters(values: int = COUNTERS) -> Counters:
 
 
 def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
-    """Counters of the values of sketches, whose texts come in parts.
+    """Counters of the values of sketches, whose texts come in `parts`.
 
-    With kernels, threads share the counters: each goes through all values, and counts its own.
+    With kernels, each thread has a range of the counters: it goes through all values, and counts
+    only those of its range.
     """
     counters = new_counters(int(sketches.sizes.sum()))
     most = 1 if loaded_kernels() is None else threads()
@@ -292,9 +293,9 @@ def _counted(sketches: Sketches, parts: list[Indices]) -> Counters:
 
 
 def count(counters: Counters, sketches: Sketches, first: int = 0, end: int | None = None) -> None:
-    """Count the values of some sketches, each as often as it stands there.
+    """Count the values of some sketches, each as often as it occurs.
 
-    Only the counters from `first` to before `end` count; None for the last one.
+    Only the counters from `first` to before `end` are used; None for all from `first` on.
     """
     end = len(counters) if end is None else end
     if kernels := loaded_kernels():
@@ -310,7 +311,7 @@ def count(counters: Counters, sketches: Sketches, first: int = 0, end: int | Non
 
 
 def _counter_of(values: Values, counters: Counters) -> Values:
-    """Multiplicative hashing, as the values of long texts are all small (Knuth)."""
+    """The counter of each value by multiplicative hashing (Knuth): long texts have small values."""
     return (values * np.uint32(COUNTER_HASH)) >> np.uint32(33 - len(counters).bit_length())
 
 
@@ -321,8 +322,8 @@ def _ones(values: Values) -> Indices:
 def values_of_families(parts: Iterable[tuple[Sketches, Indices]]) -> Iterator[Values]:
     """Yield the values of families, each value once for each family that has it.
 
-    Texts come family by family, in parts of some sketches and the family of each; part of a
-    family may come before the rest of it.
+    Texts come family by family, in parts: some sketches, and the family of each. A family may be
+    spread over several parts.
     """
     open_keys = np.empty(0, np.uint64)
     for sketches, family in parts:
@@ -345,7 +346,7 @@ def parts_of_texts(sizes: Indices, texts: Indices) -> list[Indices]:
 def _measured(
     sketches: Sketches, pairs: Indices, measure: Callable[..., Similarities], columns: int
 ) -> Similarities:
-    """What `measure(features, i, j)` says of the sketches of each pair; (m, columns)."""
+    """The result of `measure(features, i, j)` for the sketches of each pair; (m, columns)."""
     found = np.empty((len(pairs), columns))
 
     def load(texts: Indices) -> Features:
@@ -395,7 +396,7 @@ def _compiled(
     columns: int,
     *more: object,
 ) -> Indices:
-    """What a kernel that takes sketches and pairs says of each pair; (m, columns)."""
+    """The result for each pair of a kernel that takes sketches and pairs; (m, columns)."""
     found = np.empty((len(pairs), columns), np.int64)
     limited = np.column_stack((pairs, _LIMITS[level].astype(np.int64)))
     order = np.argsort(pairs[:, 0], kind="stable")
@@ -418,10 +419,10 @@ def _compiled(
 
 
 def _in_memory(sketches: Sketches, limited: Indices) -> tuple[Sketches, Indices]:
-    """Sketches that do not lie in a file, and the pairs and limits (m, 3) with their numbers.
+    """The sketches of these pairs in memory, and the pairs and limits (m, 3) renumbered for them.
 
-    A page of a file that is read anywhere brings its neighbours with it, so that some thousand
-    pairs would bring the whole file. Parts of it are read in order instead.
+    If the sketches lie in a file, reading one page of it also loads its neighbours, so that some
+    thousand pairs would load the whole file. Parts of it are read in order instead.
     """
     if sketches.mapped is None:
         return sketches, limited

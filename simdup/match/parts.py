@@ -1,18 +1,18 @@
-"""Distinct texts and their groups in, out comes which text is a part of which larger one.
+"""Distinct texts and their groups in, pairs of a part and its larger text out.
 
 A text is a part of a larger one if enough of its distinct shingles stand there, and together.
 
-    dense sketches -> values that prove little left out -> pairs that share enough of the others
+    dense sketches -> rare values of each text -> pairs that share enough of them
     -> own share -> exact shares -> the place in the larger text
 
-1. A part of `s` sampled values lacks at most (1 - share) * s of them in the larger text, but for
-   the error of sampling. A text of which more values stand in no other text is a part of none.
+1. Of the `s` sampled values of a part, the larger text lacks at most (1 - share) * s, but for the
+   error of sampling. A text of which more values than that are in no other text is a part of none.
 2. Of the other values, each text is looked up by its rarest ones, which few texts hold. A larger
    text that holds enough of these is a candidate.
-3. Sketches estimate the share of each candidate. What too many other texts hold as well, such as
-   a licence, is no part: `own_share` tells, and how many texts hold it.
+3. Sketches estimate the share of each candidate. A text that too many others hold as well, such
+   as a licence, is no part: its own share decides, and how many texts hold it.
 4. The features of the texts that are left give exact shares. `place_of` finds where the shared
-   shingles stand, and what is scattered all over a long text is no part of it.
+   shingles stand; a text whose shingles are scattered all over a long text is no part of it.
 
 Sources: Irber et al., "Lightweight compositional analysis of metagenomes with FracMinHash and
 minimum metagenome covers", 2022, for containment by sampled values; Chaudhuri, Ganti, Kaushik,
@@ -58,38 +58,38 @@ if TYPE_CHECKING:
 #: English text of 200 characters has about 35, a Chinese one more than a hundred.
 LEAST_FEATURES = 20
 
-#: Texts are looked up by some of their lowest values: by so many, or up to twice as many.
+#: A text is looked up by some of its lowest values: of this many, or up to twice as many.
 LOOKED_UP = 24
 
-#: A value that more texts hold is looked up for none. It is boilerplate, or there would be more
+#: A value that more texts than this hold is not looked up: it is boilerplate, or would give more
 #: pairs than anybody reads.
 MOST_HOLDERS = 256
 
-#: What so many other texts hold, at most, is no notice or licence, even if its words are everyday
+#: A text that at most this many others hold is no notice or licence, even if its words are everyday
 #: ones: without this, a fifth of passages of 200 characters are not found in a Bible.
 MOST_OTHERS = 3
 
-#: A text is looked up by so many values more than it may lack.
+#: A text is looked up by this many values more than the larger text may lack.
 SPARE = 8
 
 # A share that is estimated may be so many standard errors too low.
 ERRORS = 3
 
-#: At least this share of what is asked for must stand in one place of the larger text.
+#: Of the features that the larger text must have, at least this share must stand in one place.
 IN_PLACE = 0.5
 
-#: What every token of a place costs, where a shared shingle that is rare in the larger text counts
-#: 1, and one that occurs twice as often a quarter. So a place goes on beyond an answer between two
+#: The cost of every token of a place. A shared shingle that is rare in the larger text counts 1,
+#: and one that occurs twice as often a quarter. So a place goes on beyond an answer between two
 #: quoted paragraphs, and ends where only everyday words are shared.
 PER_TOKEN = 0.05
 
-# Of a value, so many low bits tell most often that no text is looked up by it.
+# This many low bits of a value are usually enough to tell that no text is looked up by it.
 _MASK_BITS = 24
 
 # Every dense sketch holds all values of its text up to this one.
 _HIGHEST = np.uint32(((1 << 32) - 1) >> DENSE_LEVELS)
 
-# The most features of a text whose sketch is halved no more often than dense ones are.
+# The most features of a text whose usual sketch is the same as its dense one.
 _MOST_FEATURES = (2 * LEAST << DENSE_LEVELS) - 1
 
 # Pairs of a looked-up value and a text that holds it, which are in memory together.
@@ -100,7 +100,7 @@ TEXTS_AT_ONCE = 1 << 14
 
 
 class PlacedSource(Protocol):
-    """Texts that are read again, because a place is one in the text itself."""
+    """Reads texts again, because the place of a part is found in the larger text itself."""
 
     def expect(self, texts: Indices) -> None:
         """Announce the texts (ascending) that will be asked for next."""
@@ -113,14 +113,14 @@ class PlacedSource(Protocol):
 
 
 class TextParts(NamedTuple):
-    """Pairs of texts of which one is a part of the other; arrays by pair, by whole and place."""
+    """Pairs of a part and its larger text; arrays by pair, ordered by larger text and place."""
 
     pairs: Indices
     """(m, 2): the part, and the larger text in which it stands."""
     shares: Shares
     """(m,): the share of the distinct shingles of the part that the larger text has."""
     places: Indices
-    """(m, 2): where it begins and ends in the larger text, in characters."""
+    """(m, 2): where the part begins and ends in the larger text, in characters."""
 
 
 class Place(NamedTuple):
@@ -141,7 +141,7 @@ def find_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
     progress: Progress,
     exclusions: Exclusions = NO_EXCLUSIONS,
 ) -> TextParts:
-    """Which texts are parts of which others, if at least `settings.parts` of them is.
+    """The pairs of a text and a larger one that has at least the share `settings.parts` of it.
 
     `dense` has the dense sketches of all texts. Two texts of one group or one family are not
     listed, nor is a pair that is excluded. A text that changed meanwhile is a part of nothing.
@@ -162,7 +162,7 @@ def verified_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
     source: PlacedSource,
     progress: Progress,
 ) -> TextParts:
-    """Which candidates, pairs of a part and a larger text (m, 2), are what they seem to be.
+    """The candidate pairs (m, 2) of a part and a larger text that the texts themselves confirm.
 
     `counts` (n,) is the number of features of each text. At least `share` of the features of a
     part must stand in the larger text, and together.
@@ -181,9 +181,9 @@ def verified_parts(  # noqa: PLR0913, PLR0917  (one argument a question)
 
 
 def least_shared(share: float, sizes: NDArray[Any], errors: float | Indices = ERRORS) -> Shares:
-    """How many of the `sizes` sampled values of a part stand at least in the larger text; (m,).
+    """The least number of a part's `sizes` sampled values that the larger text must have; (m,).
 
-    The sampling may have been so many standard errors off.
+    The sampling may have been off by `errors` standard errors.
     """
     return share * sizes - errors * np.sqrt(share * (1 - share) * sizes) - 1e-9
 
@@ -196,7 +196,7 @@ def shares_of(features: Features, i: Indices, j: Indices) -> Shares:
 
 
 class _Search:
-    """Finds candidates, and tells what too many others share."""
+    """Finds candidate pairs, and tells which of them share only what too many others have."""
 
     def __init__(self, texts: Texts, dense: Sketches, matched: TextGroups, share: float) -> None:
         self.texts, self.dense, self.share = texts, dense, share
@@ -205,7 +205,7 @@ class _Search:
         self.family = np.arange(n) if matched.shares is None else matched.shares.family
         self.frequencies = Frequencies(dense, self.family)
         self.is_two_sided = bool(texts.is_reference.any())
-        # Dense sketches are those of texts with no more features than these.
+        # For these counts of features, `levels` gives the levels of dense sketches.
         self.counts = np.minimum(texts.counts, _MOST_FEATURES)
         self.shares = OwnShares(dense, self.counts, self.family, self.frequencies)
         self.lacking = np.zeros(n, np.int64)
@@ -232,7 +232,8 @@ class _Search:
     def are_own(self, pairs: Indices, own_share: float, progress: Progress) -> NDArray[np.bool_]:
         """Whether what each left text shares with the right one is more than a notice; (m,).
 
-        Either it is rarer than what else the larger text has, or at most MOST_OTHERS hold it too.
+        Either it is rare enough compared with all of the larger text, or at most MOST_OTHERS
+        others hold it too.
         """
         are_own = self.shares.of_parts(pairs) >= own_share
         texts = distinct_numbers(pairs[~are_own, 0])
@@ -297,11 +298,11 @@ class _Search:
         return np.concatenate(texts), np.concatenate(looked_up)
 
     def _holders(self, asked: Values, progress: Progress) -> tuple[NDArray[np.uint32], Indices]:
-        """The texts that hold each of these values (ascending), value by value, and their numbers.
+        """The texts that hold each of these values (ascending), value by value, and how many do.
 
         Of a value with more than MOST_HOLDERS texts some may be left out.
         """
-        # Most values are asked for by nobody, which their low bits tell.
+        # Most values are not asked for, and their low bits are enough to tell.
         mask = np.uint32((1 << _MASK_BITS) - 1)
         is_asked = np.zeros(1 << _MASK_BITS, bool)
         is_asked[asked & mask] = True
@@ -313,7 +314,7 @@ class _Search:
             values, holders = taken.joined(), np.repeat(part, taken.sizes)
             may_be = np.flatnonzero(is_asked[values & mask])
             values, holders = values[may_be], holders[may_be]
-            # A value below all that are asked for gets place -1, the highest, which it is not.
+            # A value below all asked ones gets place -1, that of the highest, which it is not.
             place = np.searchsorted(asked, values, side="right") - 1
             is_held = (asked[place] == values) & (counts[place] <= MOST_HOLDERS)
             place, holders = place[is_held], holders[is_held]
@@ -322,9 +323,10 @@ class _Search:
         return np.sort(np.concatenate(found)).astype(np.uint32), counts
 
     def _counted(self, left: Indices, right: Indices, needed: Indices) -> Indices:
-        """The pairs that share as many values as `needed` (n,) of the left one, and may be parts.
+        """The pairs, each once, that may be parts and share as many values as the left text needs.
 
-        Each pair comes as often as the two texts share a value.
+        `left` and `right` have a pair once for each value that its texts share; `needed` (n,)
+        is by text.
         """
         counts, group, family = self.texts.counts, self.group, self.family
         is_larger = (counts[right] > counts[left]) | (
@@ -350,7 +352,7 @@ class _Search:
 
 
 def _chunks(texts: Indices, counts: Indices) -> list[Indices]:
-    """The lookups of some texts in chunks of about PAIRS_AT_ONCE holders, those of a text in one.
+    """Chunks of lookups with about PAIRS_AT_ONCE holders each; no text is split between two.
 
     `texts` (m,) ascend, and `counts` (m,) says how many holders each lookup has.
     """
@@ -361,7 +363,7 @@ def _chunks(texts: Indices, counts: Indices) -> list[Indices]:
 
 
 def _listed(holders: NDArray[np.uint32], begins: Indices, counts: Indices) -> Indices:
-    """Some runs of a list, one after the other, from where each begins and its length."""
+    """Some runs of `holders`, one after the other, by where each begins and how long it is."""
     at = np.repeat(begins - (np.cumsum(counts) - counts), counts)
     return holders[at + np.arange(len(at))].astype(np.int64)
 
@@ -398,9 +400,9 @@ def _places(pairs: Indices, recipe: Recipe, source: PlacedSource, progress: Prog
 
 
 def place_of(part: Features, whole: Iterable[str], recipe: Recipe) -> Place:
-    """Where a part stands in a larger text, of which the chunks are given.
+    """Where a part stands in a larger text, which is given in chunks.
 
-    Shingles of the recipe's shortest length tell. See PER_TOKEN.
+    The place is found by shingles of the recipe's shortest length. See PER_TOKEN.
     """
     return _Hits(whole, part.ids, recipe).place_of(part.ids)
 
@@ -446,10 +448,10 @@ class _Hits:
 
 
 def _weights(often: Indices) -> Shares:
-    """What each occurrence weighs of shingles that occur so often; at most 1.
+    """The weight of each occurrence of shingles that occur so `often`; at most 1.
 
-    Those that occur as often as the rarest quarter weigh 1, so that a part that is repeated as a
-    whole loses nothing.
+    Shingles that occur no more often than the rarest quarter weigh 1, so that a part that is
+    repeated as a whole loses nothing.
     """
     return np.minimum(np.quantile(often, 0.25) / often, 1) ** 2
 
@@ -463,9 +465,9 @@ def _heaviest_run(tokens: Indices, weight: Shares) -> slice:
 
 
 def _shortest_run(tokens: Indices, shingle: Indices) -> slice:
-    """The run that is left if both ends are cut off which only repeat shingles of the rest.
+    """The run that is left once ends that only repeat shingles of the rest are cut off.
 
-    The end is cut first, or the beginning if less is left then.
+    The end is cut first or the beginning first, whichever leaves the greater `_gain`.
     """
     end_first = _cut(tokens, shingle)
     mirrored = _cut(-tokens[::-1], shingle[::-1])

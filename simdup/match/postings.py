@@ -47,14 +47,15 @@ Result = TypeVar("Result")
 #: costs less than looking at the pairs that are near by chance.
 BY_DISTANCE = 10_000
 
-#: A text that has so many features is listed under about as many values, or up to twice as many.
+#: A text with at least this many features is listed under about this many values, or up
+#: to twice as many.
 LISTED = 48
 
 #: The most texts of a short list.
 MOST_TOGETHER = 16
 
-# Candidates share one value in VALUES_A_SHARED that the one with fewer is listed under, but at
-# least LEAST_SHARED and at most MOST_SHARED.
+# Candidates must share one in VALUES_A_SHARED of the values that the text with fewer of them is
+# listed under; the number is at least LEAST_SHARED and at most MOST_SHARED.
 VALUES_A_SHARED, LEAST_SHARED, MOST_SHARED = 12, 2, 3
 
 # Neighbours up to this many places apart make a pair of common values, if a text has so few
@@ -64,8 +65,8 @@ NEIGHBOURS, PAIRED = 8, 64
 # Texts whose entries are sorted at once, on average.
 TEXTS_AT_ONCE = 1 << 14
 
-# The most texts whose partners a thread counts at once. All lists are gone through for them, and
-# numbers of 16 bits are sorted in a third of the time.
+# The most texts whose partners a thread counts at once. It goes through all lists for them. Their
+# numbers fit into 16 bits, and are then sorted in a third of the time.
 COUNTED_AT_ONCE = 1 << 16
 
 # Pairs for which a thread has room; any text has fewer partners.
@@ -74,7 +75,7 @@ ROOM = 1 << 18
 # Without kernels, the pairs of a text take as long as comparing so many words.
 WORDS_OF_A_TEXT = 10_000
 
-# Of the pairs of common values, those with such a hash are listed: one in two.
+# Pairs of common values are listed only if their hash is below this: one in two.
 PAIRS_BELOW = np.uint64(1 << 63)
 
 _HALF, _LOW = np.uint64(32), np.uint64((1 << 32) - 1)
@@ -120,7 +121,7 @@ def texts_together(
     is_reference: NDArray[np.bool_],
     progress: Progress = silent,
 ) -> Together:
-    """The pairs of texts that share enough of what few others have.
+    """The pairs of texts that share enough values that few others have.
 
     `counts` (n,) is the number of features of each text. `order` (n,) says which text of a list
     is its first. If `is_reference` (n,) is true for any text, only pairs of a reference and
@@ -150,7 +151,7 @@ def depths_of(counts: Indices) -> Indices:
 
 
 def needed_of(counts: Indices) -> Indices:
-    """How many values a candidate of each text must share, as far as that text says; (n,).
+    """The number of values that each text must share with another to be its candidate; (n,).
 
     A text with fewer values must share fewer. Of the two texts of a pair, the lower number counts.
     """
@@ -159,9 +160,9 @@ def needed_of(counts: Indices) -> Indices:
 
 
 def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int, Lists, Lists]:
-    """The short lists, by one value and then by two common values; and the long lists by two.
+    """The number of entries in lists by one value, the short lists, and the long lists by two.
 
-    Returns first how many entries the lists by one value have.
+    Short lists by one value come first, then short lists by two common values.
     """
     by_value, by_two, long = [], [], []
     # A power of two, by which division is fast; threads have a bucket each.
@@ -183,17 +184,17 @@ def _lists(sketches: Sketches, depths: Indices, progress: Progress) -> tuple[int
 
 
 def _each_in_threads(work: Callable[[Keys], Result], several: Iterator[Keys]) -> Iterator[Result]:
-    """Yield the result of work on each of several arrays, of which few are there at once."""
+    """Yield the result of `work` on each array; each thread holds one array at a time."""
     while some := list(islice(several, threads())):
         yield from in_threads(work, some)
 
 
 def listed_values(sketches: Sketches, depths: Indices) -> Iterator[Keys]:
-    """Yield each text under the values of its sketch that it is listed under.
+    """Yield a key for each text and each value that it is listed under.
 
-    These are the values up to a limit that follows from its number of features, so two texts
-    choose the same ones of what they share. A key has the value in its high half, and the text
-    in its low half.
+    A text is listed under the values of its sketch up to a limit that follows from its number
+    of features, so two texts choose the same ones of what they share. A key has the value in its
+    high half, and the text in its low half.
     """
     limits = np.uint32(_LOW) >> depths.astype(np.uint32)
     # In the order of the file that has the sketches, which is read once then.
@@ -239,7 +240,7 @@ def _by_bucket(keys: Keys, buckets: int) -> tuple[Keys, Indices]:
 
 
 def _split(keys: Keys) -> tuple[Lists, Keys, Indices]:
-    """The short lists of these keys; the keys of long lists, and the sizes of these."""
+    """The short lists of these keys, the keys of the long lists, and the sizes of the latter."""
     keys.sort()
     if kernels := loaded_kernels():
         texts, short, others, long = kernels.split_lists(keys, MOST_TOGETHER)
@@ -293,8 +294,8 @@ def _joined(*several: list[Lists]) -> Lists:
 def _stars(lists: Lists, needed: Indices, references: int) -> Indices:
     """Pairs of the first text of each list with the others, if they share enough; (m, 2).
 
-    The first of the `references` is paired with texts that are none, and the first text that is
-    none with references.
+    If there are `references`, the first reference is paired with the other texts, and the first
+    other text with the references.
     """
     ends = np.cumsum(lists.sizes)
     begins = ends - lists.sizes
@@ -356,7 +357,7 @@ def _entries_of(texts: Numbers, first: int, count: int) -> tuple[Indices, NDArra
 
 
 def _compiled(index: Postings, needed: Indices, references: int) -> Indices:
-    """What `_plain` returns, by `kernels.together`."""
+    """The pairs that `_plain` returns, by `kernels.together`."""
     found, shared = np.empty((ROOM, 2), np.int64), np.zeros(len(needed), np.uint16)
     pairs, begin, end = [], index.first, index.first + len(index.offsets) - 1
     while begin < end:
@@ -368,7 +369,7 @@ def _compiled(index: Postings, needed: Indices, references: int) -> Indices:
 
 
 def _plain(index: Postings, needed: Indices, references: int) -> Indices:
-    """The pairs that the texts of an index share enough with later ones; (m, 2)."""
+    """Pairs of a text of the index and a later text that share enough; (m, 2)."""
     found = [np.empty((0, 2), np.int64)]
     before = np.append(0, np.cumsum(index.ends[index.places] - index.places - 1))[index.offsets]
     cuts = np.flatnonzero(np.diff(before[:-1] // CHUNK, prepend=-1))
@@ -392,10 +393,10 @@ def sharing_enough(
     weights: Indices,
     needed: Indices,
 ) -> Indices:
-    """The pairs that share what is `needed` (n,) of the two texts, or the lower of the two; (m, 2).
+    """The pairs that share at least the lower number `needed` (n,) of their two texts; (m, 2).
 
-    Each text of `left` and the one of `right` (k,) share as many values as `weights` (k,) says.
-    What a pair shares is added up.
+    The texts left[p] and right[p] share weights[p] values. A pair may occur several times; then
+    its weights are added up.
     """
     keys = key_of(left, right)
     order = np.argsort(keys, kind="stable")

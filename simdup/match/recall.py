@@ -1,12 +1,12 @@
-"""How many of the near-duplicates a run finds, measured on a sample of its texts.
+"""The share of near-duplicates that a run finds, measured on a sample of its texts.
 
 Candidates are a guess at which texts may be near-duplicates. A sample of texts is compared with
-all others, whoever proposed them, and by the rule that decides candidates. The share of the
-near-duplicates found in this way that the run proposed or grouped too is its recall.
+all others, whether candidates or not, by the rule that decides candidates. The recall of the run
+is the share of the near-duplicates found in this way that it proposed or grouped too.
 
 A sample is chosen by digests, so it depends neither on names nor on the order of files, and a
 tree that changes little has nearly the same sample. Its pairs are verified in one pass with the
-candidates. An interval takes texts as independent, not pairs: what is missed of one text is
+candidates. An interval takes texts as independent, not pairs: the pairs missed of one text are
 often missed for one reason. Source: Wilson, "Probable inference, the law of succession, and
 statistical inference", 1927.
 """
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 #: are all pairs within a distance, whose recall is known in theory.
 MEASURED_FROM = 1000
 
-#: The most texts of a sample, and one text in so many at most. Each costs about 12 ns of
+#: The most texts of a sample, which is at most one text in ONE_IN. Each costs about 12 ns of
 #: processor time for every text of the collection, where a scan takes over 100,000 ns.
 SAMPLED, ONE_IN = 250, 20
 
@@ -52,11 +52,11 @@ SAMPLED, ONE_IN = 250, 20
 #: that is too high. At a low similarity this makes the sample smaller.
 NEAR_BY_CHANCE = 27
 
-# Wide fingerprints of a near-duplicate are within so many standard errors of what is asked, but
-# for 1 pair in 160 of those that are just as similar as asked. Three would cost twice the time.
+# Wide fingerprints of near-duplicates are within so many standard errors of the similarity asked
+# for, except for 1 in 160 of the pairs that are just as similar. Three would cost twice the time.
 ERRORS = 2.5
 
-#: Of more texts that may be alike to a sampled one, this many are looked at.
+#: At most this many of the texts that may be alike to a sampled one are looked at.
 MOST_OF_ONE = 16
 
 # First only one value in QUARTER of two sketches is compared. A pair passes unless it has
@@ -66,7 +66,7 @@ QUARTER, QUARTER_ERRORS = 4, 3
 # The bits of a value that are compared then, and the pairs whose values are looked up at once.
 PLACES, PAIRS_AT_ONCE = 16, 1 << 16
 
-# The deviation of a normal distribution that 95 % are within.
+# 95 % of a normal distribution are within so many standard deviations.
 _DEVIATION = 1.96
 
 
@@ -121,7 +121,7 @@ class Sample:
         return np.column_stack(np.divmod(keys, self._n))
 
     def note_similarities(self, pairs: Indices, similarities: Similarities) -> None:
-        """Note the exact similarities of pairs, among which all pairs of the sample are."""
+        """Note the similarities of the sample's pairs, all of which are among these `pairs`."""
         touching = self._touching(pairs)
         keys = pair_keys(pairs[touching], self._n)
         order = np.argsort(keys)
@@ -151,7 +151,7 @@ class Sample:
 
 
 def size_of_sample(n: int, wide: int, k: int) -> int:
-    """The texts of a sample of n texts, whose fingerprints of `wide` bits are near within k."""
+    """How many of n texts to sample, if fingerprints of `wide` bits are near within k bits."""
     unrelated = np.array([bit_probability(UNRELATED)])
     chance = within_probabilities(unrelated, wide)[0, k]
     return min(SAMPLED, n // ONE_IN, int(NEAR_BY_CHANCE / max(chance, 1e-9)))
@@ -187,7 +187,7 @@ def _share_enough(
     # By the other text: sketches that lie in a file are read in their order.
     order = np.argsort(pairs[:, 1], kind="stable")
     count: Callable[[Sketches, Indices, NDArray[Any]], Indices] = _counted
-    if loaded_kernels():  # in a cache there is room for bits
+    if loaded_kernels():  # packed into bits, `has` fits in the cache
         count, has = _counted_compiled, np.packbits(has, axis=1, bitorder="little")
     for low in range(0, len(pairs), PAIRS_AT_ONCE):
         part = order[low : low + PAIRS_AT_ONCE]
@@ -198,7 +198,7 @@ def _share_enough(
 
 
 def _counted(others: Sketches, number: Indices, has: Truths) -> Indices:
-    """How many values of each sketch have last bits that the text with its number `has`; (m,)."""
+    """How many values of each sketch have last bits that are set in row `number` of `has`; (m,)."""
     hits = has[np.repeat(number, others.sizes), _last_bits(others)]
     before, ends = np.concatenate(([0], np.cumsum(hits))), np.cumsum(others.sizes)
     counts: Indices = before[ends] - before[ends - others.sizes]
@@ -206,7 +206,7 @@ def _counted(others: Sketches, number: Indices, has: Truths) -> Indices:
 
 
 def _counted_compiled(others: Sketches, number: Indices, has: NDArray[np.uint8]) -> Indices:
-    """What `_counted` returns, by compiled code in one thread for each core."""
+    """The counts that `_counted` returns, by compiled code in one thread for each core."""
     (values, begins, sizes), found = as_kernels_take(others), np.empty(len(number), np.int64)
 
     def fill(part: slice) -> None:

@@ -1,4 +1,4 @@
-"""What `match` found, as bytes and back, and the key by which a store keeps it.
+"""The result of `match` as bytes and back, and the key by which a store keeps it.
 
 A scan that meets the same texts again, under the same settings, need not match them again.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simdup.match.exclusions import Exclusions
     from simdup.settings import Settings
 
-# The folders whose modules decide what is found; the first has the modules beside all rooms.
+# The folders whose modules decide what is found; "" is the package itself.
 _DECIDING = "", "compute", "files", "fingerprint", "match", "search"
 
 
@@ -43,16 +43,16 @@ def code_in(package: str) -> bytes:
     return blake2b(b"".join((*sources, np.__version__.encode()))).digest() if sources else b""
 
 
-#: The code of this process: another version of simdup does not believe what this one found. It is
-#: read at once, because the files may be others when the scan has ended.
+#: Digest of the code of this process, so that no other version of simdup uses what this one found.
+#: It is made at import, because the files may have changed when the scan has ended.
 CODE = code_in(os.path.dirname(os.path.dirname(__file__)))
 
 
 def result_key(texts: Texts, settings: Settings, exclusions: Exclusions) -> bytes:
-    """The key of what `match` finds among texts of one recipe: a digest of all that decides it.
+    """The key of the result of `match` for texts of one recipe: a digest of all that decides it.
 
-    That is the texts, in their order and with their precedence, the settings, the excluded pairs,
-    and CODE. Sketches follow from the digests of the texts.
+    These are the texts, in their order and with their precedence, the settings, the excluded
+    pairs, and CODE. Sketches follow from the digests of the texts.
     """
     decided_by = (
         *(settings.recipe.bits, settings.similarity, settings.k, settings.verified),
@@ -78,7 +78,7 @@ def size_of_result(found: TextGroups) -> int:
 
 
 def result_as_bytes(found: TextGroups) -> bytes:
-    """What was found, but for the own shares of all texts: a line of JSON, then arrays."""
+    """The result as a line of JSON, then arrays; `shares`, the own shares of all texts, is lost."""
     data = io.BytesIO()
     candidates = None if found.candidates is None else asdict(found.candidates)
     data.write(json.dumps([candidates, found.excluded]).encode() + b"\n")
@@ -88,7 +88,7 @@ def result_as_bytes(found: TextGroups) -> bytes:
 
 
 def result_from(data: bytes) -> TextGroups:
-    """What `result_as_bytes` made these bytes from; `shares` is None."""
+    """The result from the bytes that `result_as_bytes` made; `shares` is None."""
     file = io.BytesIO(data)
     candidates, excluded = json.loads(file.readline())
     sizes, members, similarities, own_shares, *siblings = (np.load(file) for _ in range(7))

@@ -29,7 +29,7 @@ Leaders = TypeVar("Leaders")
 
 
 class Engine(Protocol[Active, Pairs, Leaders]):
-    """What a round does with texts, which are arrays of one process or frames of Spark.
+    """The steps of a round, for texts in arrays of one process or in frames of Spark.
 
     `Active` are the texts that a round compares, and `Leaders` tells who represents each text.
     """
@@ -61,7 +61,7 @@ class Engine(Protocol[Active, Pairs, Leaders]):
         """Whether every text represents itself."""
 
     def follow(self, before: Leaders, found: Leaders) -> tuple[Leaders, int, int]:
-        """Let texts follow their representatives to the ones that these have found.
+        """Move texts to the new representatives that their own representatives have found.
 
         Texts that are not similar enough to the new representative are free again. Returns
         who represents each text now, how many texts moved, and how many of these are free.
@@ -95,9 +95,9 @@ class Round(Generic[Leaders]):
 
 
 def run_rounds(engine: Engine[Active, Pairs, Leaders], wide: int) -> tuple[Leaders, Candidates]:
-    """Who represents each text, and how the candidates were found.
+    """The representative of each text, and how the candidates were found.
 
-    `wide` are the bits of the fingerprints that sort out chance candidates.
+    `wide` is the number of bits of the fingerprints that sort out chance candidates.
     """
     settings = engine.settings
     wanted = search_distance(settings.similarity, settings.recipe.bits)
@@ -110,8 +110,8 @@ def run_rounds(engine: Engine[Active, Pairs, Leaders], wide: int) -> tuple[Leade
     searched = [k for k in distances if k is not None]
     if len(searched) < len(distances):
         return done.leaders, Candidates(pairs=decided)
-    # Texts that are no representatives are not searched again: a chain through these is as
-    # short as the narrowest search.
+    # Texts that represent no group are not searched again: a chain through these reaches only
+    # as far as the narrowest search.
     k = min(searched) if settings.linkage == "components" else searched[-1]
     chance = recall(settings.similarity, settings.recipe.bits, k, wide)
     return done.leaders, Candidates(decided, k, wanted, chance)

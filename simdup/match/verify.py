@@ -38,7 +38,7 @@ def exact_similarities(
     """The cosine of texts i[p] and j[p] over the recipe's weighted features; shape (m,).
 
     From 0 (nothing shared) to 1 (the same features in the same proportions). A text
-    without a feature is 0 alike to everything.
+    without a feature has similarity 0 to everything.
     """
     return cosines(all_features(texts, recipe), np.asarray(i, np.int64), np.asarray(j, np.int64))
 
@@ -60,7 +60,7 @@ def products(features: Features, i: Indices, j: Indices) -> Similarities:
 
 
 def _compiled_dots(features: Features, i: Indices, j: Indices, kernels: Any) -> Similarities:  # noqa: ANN401
-    """What `products` returns, by compiled code in one thread for each core."""
+    """The dot products that `products` returns, by compiled code in one thread for each core."""
     weights = np.empty(0) if features.weights is None else features.weights.astype(np.float64)
     order, dots = np.argsort(i, kind="stable"), np.empty(len(i))
     left, right, found = i[order], j[order], np.empty(len(i))
@@ -76,7 +76,7 @@ def _compiled_dots(features: Features, i: Indices, j: Indices, kernels: Any) -> 
 
 
 def _dots(features: Features, i: Indices, j: Indices) -> Similarities:
-    """What `products` returns, by numpy."""
+    """The dot products that `products` returns, by numpy."""
     weights = features.weights_or_ones.astype(np.float64)
     _, columns = np.unique(features.ids, return_inverse=True)
     dots = np.zeros(len(i))
@@ -100,8 +100,8 @@ def _others(
 ) -> Iterator[tuple[Indices, Indices, Indices | slice]]:
     """Yield the right documents of some pairs in batches that fit in memory.
 
-    Each batch has the pairs, for each feature of their right documents the place of its pair in
-    the batch, and where these features stand in `features`.
+    Each batch has three arrays: the pairs; for each feature of their right documents, the place
+    of its pair in the batch; and the places of these features in `features`.
     """
     counts = features.counts[j[pairs]]
     batch = (np.cumsum(counts) - counts) // PRODUCTS_AT_ONCE
