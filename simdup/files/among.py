@@ -1,4 +1,4 @@
-"""Two files side by side, and whether what they share is theirs alone among some folders."""
+"""Compares two files, and measures their own share among the files of some folders."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Archives among some sources, replaced by their members.
+"""Replaces the archives among some sources by their members.
 
 A member is a source of its own: its path is the archive's, "!/" and its name, and it has the
 times and the inode of the archive. So a store remembers members as long as their archive stays as
-it is; only the archive itself is opened anew by every scan.
+it is; but every scan opens the archive itself again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two files side by side."""
+"""Compares two files."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 def compare(left: AnyPath, right: AnyPath, settings: Settings | None = None) -> Comparison:
-    """How similar two files are, and whether they are near-duplicates.
+    """Measure how similar two files are, and whether they are near-duplicates.
 
-    The exact similarity decides, as it would among two files alone: short texts and very long
+    The exact similarity decides, as in a scan of the two files alone: short texts and very long
     ones must be more alike. If the settings have a `k` or verify nothing, the distance decides
     unless a text is short. Raises InputError for a file without text, or with nothing to
     compare in it.

@@ -65,11 +65,11 @@ class Fingerprinted(NamedTuple):
     rows: NDArray[np.uint8]
     """(documents among `found`, bits // 8)"""
     sketches: Sketches | None = None
-    """By document, perhaps dense ones; None where nobody asked for them."""
+    """One for each document, perhaps dense; None unless asked for."""
 
     @property
     def documents(self) -> tuple[Document, ...]:
-        """The files that have a fingerprint: the row with the same index."""
+        """The files with a fingerprint, in the order of `rows`."""
         return tuple(each for each in self.found if isinstance(each, Document))
 
     @property
@@ -106,8 +106,8 @@ def fingerprint_sources(  # noqa: PLR0913, PLR0917  (FingerprintOptions)
     """Read and fingerprint each source.
 
     All texts of small sources are in memory together, so the caller limits their number.
-    Plain text is decoded as `encoding`, or as what is detected; `converters`, and readers of
-    these `formats`, extract the text of documents.
+    Plain text is decoded as `encoding`; None: it is detected. `converters`, and readers of these
+    `formats`, extract the text of documents.
     """
     found: list[Document | Skipped] = []
     rows = [np.empty((0, recipe.bits // 8), np.uint8)]
@@ -178,7 +178,7 @@ def rows_of_sources(
 def _outcomes(
     sources: Sequence[Source], how: _How, encoding: str | None, readers: Readers | None
 ) -> list[_Made | Skipped]:
-    """What was made of each source, or why nothing was."""
+    """The document and fingerprint of each source, or why it was skipped."""
     known = None if encoding is None else encoding_named(encoding)
     waiting: list[tuple[int, Text]] = []
     outcomes: dict[int, _Made | Skipped] = {}
@@ -237,9 +237,9 @@ def features_of(
 ) -> tuple[Features, list[Skipped]]:
     """The features of texts, each read again from the first of its documents that is unchanged.
 
-    `formats`, `converters` and `encoding` are those with which they were fingerprinted.
+    `formats`, `converters` and `encoding` must be the ones that the fingerprints were made with.
 
-    Also returns the documents that changed. A text has no features if all its documents did.
+    Also returns the documents that changed. A text whose documents all changed has no features.
     """
     parts, waiting, changed = [features([], recipe)], list[str](), list[Skipped]()
     size = 0
@@ -260,7 +260,7 @@ def features_of(
 def _first_unchanged(
     copies: Iterable[Document], recipe: Recipe, readers: Readers, changed: list[Skipped]
 ) -> str | Features:
-    """The text of the first document that is unchanged; the others are added to `changed`."""
+    """The text or features of the first unchanged document; changed ones go into `changed`."""
     for document in copies:
         try:
             return _read_again(document, recipe, readers)

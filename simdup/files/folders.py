@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 #: The share of a folder's files whose copies must lie in the other folder.
 LEAST_SHARE = 0.8
 
-#: Fewer copies are no line of their own: the groups of these files say as much.
+#: A pair with fewer copies is not reported: the groups of these files say as much.
 LEAST_COPIES = 3
 
-# Of more files with one name in one group, not all pairs vote. Two trees may each hold several
-# copies of a file; then only some of its pairs lie at the same place in both.
+# If a group has more files with one name, not all pairs of them vote. With fewer, all pairs do: two
+# trees may each hold several copies of a file, and only some pairs lie at the same place in both.
 _ALL_VOTE = 16
 
-# Two folders are compared if at least this share of the smaller one's files vote for it. Not all
+# Two folders are compared if at least this share of the smaller one's files vote for them. Not all
 # pairs of a large group vote, so it is far below LEAST_SHARE.
 _LEAST_VOTES = 0.25
 
@@ -48,9 +48,9 @@ def folder_pairs(
 ) -> tuple[FolderPair, ...]:
     """Each folder with the folder that holds copies of most of its files, largest first.
 
-    Counts `documents` and the documents without text among `skipped`; a folder above all `roots`
-    was not read whole, and is in no pair. Of two folders the one with fewer files comes first,
-    and it is first in one pair only. Folders at the same place inside such a pair are no pair.
+    `documents` count, and the documents without text among `skipped`. A folder above all `roots`
+    was not read whole, so it is in no pair. The folder with fewer files comes first in its pair,
+    and no folder is first in two pairs. Folders at the same place inside a pair are no pair.
     """
     if _repeated_names(groups) < LEAST_COPIES:
         return ()
@@ -79,7 +79,7 @@ def folder_pairs(
 
 
 def _repeated_names(groups: Iterable[Group]) -> int:
-    """How many files have the name of another one of their group: at least one for each copy."""
+    """The number of repeated file names within groups: at least one for each copy."""
     repeated = 0
     for group in groups:
         names = {member.document.path.rpartition(os.sep)[2] for member in group.members}
@@ -89,7 +89,7 @@ def _repeated_names(groups: Iterable[Group]) -> int:
 
 @dataclass(slots=True)
 class _File:
-    """What folders are compared by: the group, text and time of a file."""
+    """The group, text and time of a file, by which folders are compared."""
 
     group: int | None
     text_digest: bytes
@@ -111,7 +111,7 @@ class _Tree:
         self.sizes: list[int] = []
         self.unread: list[int] = []
         self.archives: dict[str, str] = {}
-        """The path of each archive, by that of the folder which its members seem to lie in."""
+        """The path of each archive, by the folder path that its members seem to have ("a.zip!")."""
 
     def folder(self, path: str) -> int | None:
         """The number of the folder with this path; None if it is above all roots."""
@@ -166,7 +166,7 @@ class _Tree:
         return self.folder(_stem(folder)) if separator else None, name
 
     def sum_up(self) -> None:
-        """Let sizes and unread files of folders count all that is below them."""
+        """Add the size and the unread files of each folder to the folders above it."""
         for each in range(len(self.paths) - 1, -1, -1):
             above = self.above[each]
             if above is not None:
@@ -174,7 +174,7 @@ class _Tree:
                 self.unread[above] += self.unread[each]
 
     def pair_above(self, pair: Two) -> Two | None:
-        """The folders that hold these two at the same place; None if there are none."""
+        """The parents of two folders with the same name; None unless these are two folders."""
         left, right = pair
         above = self.above[left], self.above[right]
         if self.names[left] != self.names[right] or None in above or above[0] == above[1]:
@@ -198,7 +198,7 @@ def _sorted(left: int, right: int) -> Two:
 
 
 def _votes(tree: _Tree, groups: Sequence[Group]) -> dict[Two, int]:
-    """How many files speak for each pair of folders, wherever at least one does."""
+    """The number of votes for each pair of folders that has at least one."""
     votes: dict[Two, int] = defaultdict(int)
     for group in groups:
         by_name: dict[str, list[int]] = defaultdict(list)
@@ -226,7 +226,7 @@ def _voters(folders: list[int]) -> Iterable[Two]:
 
 
 def _upwards(tree: _Tree, pairs: Iterable[Two]) -> Iterator[Two]:
-    """Yield these pairs and all pairs that hold them, each after all that it holds."""
+    """Yield these pairs and all pairs above them, each pair after all pairs below it."""
     by_depth: dict[int, dict[Two, None]] = defaultdict(dict)
     for pair in pairs:
         by_depth[min(tree.depth[pair[0]], tree.depth[pair[1]])][pair] = None
@@ -264,7 +264,7 @@ class _Count:
     """On either side the latest mtime_ns of the copies that differ."""
 
     def add(self, inner: _Count, *, is_turned: bool) -> None:
-        """Add what two inner folders share; `is_turned` if their order is the other one."""
+        """Add the count of two inner folders; `is_turned` if they are in the opposite order."""
         one, other = inner.newest[:: -1 if is_turned else 1]
         self.copies += inner.copies
         self.identical += inner.identical
@@ -272,7 +272,7 @@ class _Count:
 
 
 def _counted(tree: _Tree, pairs: set[Two]) -> dict[Two, _Count]:
-    """What each of these pairs of folders shares, with all that is inside them."""
+    """The copies in each of these pairs of folders, at any depth."""
     counts = {pair: _direct(tree, pair) for pair in pairs}
     for pair in _upwards(tree, pairs):
         above = tree.pair_above(pair)
@@ -282,7 +282,7 @@ def _counted(tree: _Tree, pairs: set[Two]) -> dict[Two, _Count]:
 
 
 def _direct(tree: _Tree, pair: Two) -> _Count:
-    """What two folders share, without the folders inside them."""
+    """The copies directly in two folders, without the folders inside them."""
     left, right = tree.files[pair[0]], tree.files[pair[1]]
     made = _Count()
     for name in left if len(left) <= len(right) else right:
@@ -305,7 +305,7 @@ def _is_enough(tree: _Tree, pair: Two, counts: dict[Two, _Count]) -> bool:
 
 
 def _topmost(tree: _Tree, counts: dict[Two, _Count]) -> list[Two]:
-    """The pairs that share enough, without those inside another one at the same place."""
+    """The pairs that share enough, without pairs at the same place inside another such pair."""
     enough = {pair for pair in counts if _is_enough(tree, pair, counts)}
     inside: set[Two] = set()
     for pair in enough:
@@ -402,14 +402,14 @@ def _behind(tree: _Tree, groups: Sequence[Group], best: dict[int, int]) -> dict[
 
 
 def _last(folder: int, best: dict[int, int]) -> int:
-    """The folder at the end of the pairs that begin with this one."""
+    """The folder at the end of the chain of pairs that begins with this folder."""
     while folder in best:
         folder = best[folder]
     return folder
 
 
 def _joined(tree: _Tree, last: dict[int, int]) -> dict[int, int]:
-    """For the end of each row of pairs, a number that is equal for rows with nested folders."""
+    """For the end of each chain of pairs, a number that chains with nested folders share."""
     nested = [
         (last[above], end)
         for folder, end in last.items()

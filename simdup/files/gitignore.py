@@ -1,4 +1,4 @@
-"""Which files .gitignore leaves out, by `pathspec`, which is an extra."""
+"""Finds which files .gitignore leaves out, with the optional package `pathspec`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read_rules(folder: str, start: int) -> Rules:
 
 
 def _read_gitignore(path: str) -> bytes:
-    """The content; nothing if it is not a regular file. A link is an error, as for git."""
+    """The bytes of a .gitignore; none if it is no regular file. A link is an error, as for git."""
     file = open_to_read(path, follow=False)
     try:
         status = os.fstat(file)

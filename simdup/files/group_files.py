@@ -64,7 +64,7 @@ class Matches(NamedTuple):
     changed: tuple[Skipped, ...]
     """Files that had changed when their texts were to be read again."""
     ignored: int
-    """Pairs of texts that were similar enough, but left out because they are ignored."""
+    """Pairs marked as not duplicates that excluded at least one pair of similar texts."""
     patterns: tuple[Group, ...] = ()
     """Families of siblings, numbered after the groups."""
     siblings: int = 0
@@ -89,9 +89,9 @@ def match_documents(  # noqa: PLR0913  (three have an answer)
     Rows may be wider than the settings' bits: their first bits are the fingerprints, and all of
     them sort out candidates that are near by chance. Documents that were skipped because they
     have no text are grouped by their bytes alone. Similarities that `cache` knows are not
-    computed again. `ignored` are pairs of texts, by digest, that are no duplicates. If `named` is
-    given, files that are alike by nature are grouped by their texts alone, see `files.noise`;
-    but not those at these paths.
+    computed again. `ignored` are pairs of digests of texts that are no duplicates. If `named` is
+    given, files that are alike by nature (see `files.noise`) are grouped by their texts alone,
+    except the files at the paths in `named`.
     """
     every = made.documents
     identity_only = IdentityOnly((), made.rows[:0])
@@ -140,12 +140,12 @@ def _matched(  # noqa: PLR0913, PLR0917  (what `match` asks for)
     cache: RecipeCache | None,
     exclusions: Exclusions,
 ) -> TextGroups:
-    """What `match` finds; the cache knows it if an earlier scan met these very texts."""
+    """The result of `match`, from the cache if an earlier scan matched exactly these texts."""
     similarities = None if cache is None else _StoredSimilarities(cache, reread.changed)
     matching = partial(
         match, texts, settings, reread, progress, cache=similarities, exclusions=exclusions
     )
-    # Parts are found by the own shares of all texts, which no result has.
+    # Parts are found by the own shares of all texts, which no cached result has.
     if cache is None or settings.parts is not None or not CODE:
         return matching()
     key = result_key(texts, settings, exclusions)
@@ -198,7 +198,7 @@ def _parts(  # noqa: PLR0913, PLR0917  (what `find_parts` asks for)
 def own_share_of(
     made: Fingerprinted, pair: tuple[int, int], settings: Settings, progress: Progress
 ) -> float:
-    """How much of what two of these documents share is theirs alone, as `match_documents` finds.
+    """The own share of two of these documents, as `match_documents` finds it.
 
     `pair` has their places among the documents, which have sketches.
     """
@@ -239,10 +239,10 @@ class _RereadDocuments:
     def __init__(self, documents: Sequence[Document], texts: Texts, settings: Settings) -> None:
         self.documents, self.texts, self.settings = documents, texts, settings
         self.changed: list[Skipped] = []
-        """Files that had changed by then."""
+        """Files that had changed when they were read again."""
 
     def expect(self, texts: Indices) -> None:
-        """Do nothing: each text is a file of its own."""
+        """Do nothing: each text is a file of its own, so there is nothing to prefetch."""
 
     def features(self, texts: Indices) -> Features:
         """Return the features of these texts, in their order."""
@@ -268,7 +268,7 @@ class _RereadDocuments:
 class _StoredSimilarities:
     """The similarities that the cache knows; new ones are kept until a file turns out changed.
 
-    From then on a text may count as one without features, which is true of this scan only.
+    After that a text may count as one without features, which holds for this scan only.
     """
 
     def __init__(self, cache: RecipeCache, changed: list[Skipped]) -> None:
@@ -283,7 +283,7 @@ class _StoredSimilarities:
 
 
 def _items(made: Fingerprinted, ignored: Sequence[tuple[bytes, bytes]]) -> Items:
-    """Documents as items; a text of an ignored pair is never one text with another."""
+    """Documents as items; a text of an ignored pair is never merged with a different text."""
     documents = made.documents
     number = {digest: place for place, digest in enumerate(chain(*ignored), 1)}
     joined = b"".join(document.features_digest for document in documents)
@@ -367,20 +367,20 @@ class Grouping(NamedTuple):
         sizes = [len(members) for members in matched.groups]
         ends = np.cumsum([0, *sizes])
         every = np.concatenate(matched.groups)
-        # Of all groups at once, since most are small.
+        # The distances of all groups at once, since most groups are small.
         distances = paired_distances(self.texts.rows, every, np.repeat(every[ends[:-1]], sizes))
         for members, begin, end in zip(matched.groups, ends[:-1], ends[1:], strict=True):
             yield self._group(members, figures[begin:end], distances[begin:end])
 
     def patterns(self, siblings: Siblings) -> Iterator[Group]:
-        """Yield families of siblings: every member is a pair of siblings with the first.
+        """Yield families of siblings: each member and the first one are a pair of siblings.
 
         One document stands for each text. A family whose first document is gone is left out.
         """
         pairs, n = siblings.pairs, len(self.texts)
         order = Precedence(self.texts.rank, np.ones(n, np.int64), self.texts.content)
         leader = leaders(pairs, siblings.similarities, "star", order)
-        # To each text its pair with the leader.
+        # For each text, the index of its pair with the leader.
         is_spoke = (leader[pairs] == pairs[:, ::-1]).T
         of_text = np.zeros(n, np.int64)
         for side in (0, 1):
@@ -404,8 +404,8 @@ class Grouping(NamedTuple):
     ) -> Group:
         """One group of the documents of these texts, `most` of each; empty if all are gone.
 
-        `figures` are the similarity and the own share of each text, and `distances` are those to
-        the first. `kind` is the kind of all documents but the first; None: as they are the same.
+        `figures` has the similarity and own share of each text, and `distances` its distance to
+        the first. `kind` is the kind of all documents but the first; None: as their digests say.
         """
         texts, documents = self.texts, self.documents
         there = [

@@ -36,7 +36,7 @@ class IgnoredTexts(NamedTuple):
     texts: tuple[str, ...]
     """Their digests, in hexadecimal; all different."""
     names: tuple[str, ...]
-    """The names of the files that had them then."""
+    """The names that the files with these texts had on that day."""
     added: str
     """The day, as 2026-11-21."""
 
@@ -55,7 +55,7 @@ class IgnoredTexts(NamedTuple):
 
 
 def default_place() -> str:
-    """Where this user's list is: SIMDUP_IGNORED, or in the system's place for data.
+    """The path of this user's list: SIMDUP_IGNORED, or in the system's folder for data.
 
     Raises NoHomeError.
     """
@@ -69,9 +69,9 @@ def is_place_named() -> bool:
 
 
 def is_no_list(path: str) -> bool:
-    """Whether the path is something that is no regular file, so that reading it might not end.
+    """Whether the path exists and is no regular file, so that reading it might never end.
 
-    A path without a character names no file.
+    True for an empty path too.
     """
     return not path or (os.path.exists(path) and not os.path.isfile(path))
 
@@ -79,8 +79,8 @@ def is_no_list(path: str) -> bool:
 def lines_in(path: str) -> list[tuple[str, IgnoredTexts]]:
     """Every entry in a file, with its line.
 
-    Raises OSError if the file cannot be read, and InputError for a line that is no entry, by its
-    number, and for a folder, device or FIFO.
+    Raises OSError if the file cannot be read, and InputError for a folder, device or FIFO, and
+    for a line that is no entry, with its number.
     """
     if is_no_list(path):
         raise InputError(f"{path!r}: not a regular file")
@@ -137,9 +137,9 @@ def _texts(value: object, key: str) -> tuple[str, ...]:
 
 
 def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) -> ScanResult:
-    """A result without members that are an ignored pair with their representative.
+    """A result without members that form an ignored pair with their representative.
 
-    For results of scans that did not know the pairs: groups are not formed anew.
+    For saved results of scans that did not know the pairs; groups are not formed anew.
     """
     pairs = {frozenset(pair) for pair in ignored}
     parted = [_without_pairs(group, pairs) for group in result.groups]
@@ -159,7 +159,7 @@ def without_ignored(result: ScanResult, ignored: Iterable[tuple[bytes, bytes]]) 
 def _without_pairs(
     group: Group, pairs: set[frozenset[bytes]]
 ) -> tuple[Group, set[frozenset[bytes]]]:
-    """The group without members that are one of the pairs with its first, and these pairs."""
+    """The group without members that form one of the pairs with its first; and these pairs."""
     first, *others = group.members
     own = [frozenset((first.document.text_digest, each.document.text_digest)) for each in others]
     found = pairs.intersection(own)
@@ -170,7 +170,7 @@ def _without_pairs(
     rows = np.array([list(each.fingerprint) for each in kept], np.uint8)
     most, is_exact = diameter(rows)
     paths = {each.document.path for each in kept}
-    # What changed from one to the next is only known of the whole chain.
+    # How much changed between two versions is known for the whole chain only.
     versions = group.versions if all(each.path in paths for each in group.versions) else ()
     smaller = group._replace(
         members=kept,

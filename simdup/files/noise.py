@@ -1,8 +1,8 @@
 """Kinds of files that are alike by nature: they are compared for identity only.
 
-Two lock files or two pictures in SVG share most of what they say, and neither was made from the
-other. So files of these kinds are duplicates only of files with the very same text. Source code
-is none of them: it is compared like prose.
+Two lock files or two SVG images share most of their text, although neither was made from the
+other. So files of these kinds are duplicates only of files with exactly the same text. Source code
+is no such kind: it is compared like prose.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from simdup.files.fingerprint import Fingerprinted
     from simdup.records import Document
 
-#: Names of the kinds that a file's name shows, with globs of the name, or of folder and name.
+#: Kinds of files that are known by name, each with globs of the name, or of folder and name.
 BY_NAME = {
     "lock file": (
         *("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock"),
@@ -93,7 +93,7 @@ def without_noise(
     """The documents to compare in full, and the ones to compare for identity only.
 
     A document is compared in full if its path is in `named`, or if another document with the same
-    text is, so that nothing identical is ever apart.
+    text is, so that identical texts are never separated.
     """
     documents = made.documents
     kinds = [None if each.path in named else kind_of(each) for each in documents]

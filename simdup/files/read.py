@@ -1,6 +1,6 @@
 """Sources in, bytes and text out: the only module that opens documents.
 
-A file that changed since the walk is skipped, and none can make the reader hang.
+A file that changed since the walk is skipped, and no file can make the reader hang.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Text(NamedTuple):
     encoding: Encoding
     bytes_digest: bytes
     text_digest: bytes
-    """For plain UTF-8, where text and bytes are one, the very object of `bytes_digest`."""
+    """For plain UTF-8, where text and bytes are equal, the same object as `bytes_digest`."""
     noise: str | None = None
     """See `records.Document`."""
     packing: str | None = None
@@ -80,7 +80,7 @@ class _Content(NamedTuple):
 
     @property
     def noise(self) -> str | None:
-        """What the text shows the file to be, as `records.Document` has it."""
+        """The kind of file that the content shows; see `records.Document`."""
         if self.is_plain and is_numbers(self.text):
             return NUMBERS
         return REDIRECTION if is_redirection(self.data) else None
@@ -94,7 +94,7 @@ class _Inner(NamedTuple):
     is_file: bool
     """Whether the data is a whole file on the disk."""
     size: int
-    """The bytes of that file."""
+    """The size of the file before it is unpacked, in bytes."""
 
 
 class SkipError(Exception):
@@ -112,7 +112,7 @@ class SkipError(Exception):
 def edition(
     encoding: str | None, formats: Sequence[str], converters: Sequence[Converter]
 ) -> dict[str, str]:
-    """Keys of all that decides the text of a file: they differ whenever the text may differ."""
+    """Keys that differ whenever the text read from a file may differ."""
     return {
         "reader": edition_of_texts(encoding),
         "documents": edition_of_documents(formats, converters),
@@ -124,7 +124,7 @@ def is_streamed(
 ) -> bool:
     """Whether a file is read in chunks: too large, and no document. Raises SkipError.
 
-    `read` is what yields its bytes, here and below: `read_chunks`, or `read_open` of one file.
+    `read` yields its bytes, here and below: `read_chunks`, or `read_open` of an open file.
     """
     if source.size <= WHOLE or readers is None or readers.are_idle:
         return source.size > WHOLE
@@ -155,7 +155,7 @@ def read_text(
 def _read(
     source: Source, known: Encoding | None, readers: Readers | None, read: ReadChunks | None
 ) -> tuple[_Content, bytes, str | None]:
-    """What is in a file, the digest of its bytes, and how it is packed. Raises SkipError."""
+    """The content of a file, the digest of its bytes, and how it is packed. Raises SkipError."""
     with closing((read or read_chunks)(source, None)) as chunks:
         head = next(chunks, b"")
         whole = chain((head,), chunks)
@@ -176,7 +176,7 @@ def _unpacked(
     known: Encoding | None,
     readers: Readers,
 ) -> tuple[_Content, bytes]:
-    """What is packed in a file, and the digest of the file's bytes. Raises SkipError."""
+    """The content packed in a file, and the digest of the file's bytes. Raises SkipError."""
     if source.size > LARGEST_DOCUMENT:
         raise SkipError(Reason.UNEXTRACTED, f"larger than {LARGEST_DOCUMENT:,} bytes")
     of_bytes, junk = blake2b(digest_size=16), list[str]()
@@ -236,7 +236,7 @@ def _content(
 def _takes(readers: Readers, head: bytes, inner: _Inner) -> bool:
     """Whether `readers` are asked for the text. Raises SkipError for too large a document.
 
-    A zip file that large is taken for binary, since only its end tells what it holds. Text files
+    A zip file that large counts as binary, since only its end tells what it holds. Text files
     longer than WHOLE are plain text, whatever else is in them.
     """
     if inner.size > WHOLE and readers.know_text(head, inner.name, is_file=inner.is_file):
@@ -284,7 +284,7 @@ def _extracted(data: bytes, inner: _Inner, readers: Readers) -> _Content | None:
 
 
 class _NoTextError(Exception):
-    """No text can be had of a document of this kind."""
+    """The text of a document cannot be extracted."""
 
     def __init__(self, why: NotReadable, form: str, data: bytes) -> None:
         super().__init__(why.reason)
@@ -293,7 +293,7 @@ class _NoTextError(Exception):
         self.reason = Reason.MISSING_EXTRA if is_missing else Reason.UNEXTRACTED
 
     def skip(self, source: Source, of_bytes: bytes, packing: str | None = None) -> SkipError:
-        """The reason why the file at this source is skipped."""
+        """The error that skips the file at this source."""
         outer = None if packing == self.form else packing
         file = without_text(source, self.form, of_bytes, outer)
         return SkipError(self.reason, self.detail, file)
@@ -316,7 +316,7 @@ def encoding_of_large(source: Source, read: ReadChunks | None = None) -> Encodin
 
 
 class StreamedText:
-    """A large file that is decoded in chunks, and what its bytes and characters show."""
+    """A large file that is decoded in chunks, with digests and counts of what was read."""
 
     def __init__(self, source: Source, encoding: Encoding, read: ReadChunks | None = None) -> None:
         """Read nothing yet; `read` as for `is_streamed`."""
@@ -339,7 +339,7 @@ class StreamedText:
             yield from chunks_of(text)
 
     def about(self) -> Text:
-        """Return what is known of the text once all pieces were taken; `Text.text` is empty."""
+        """Return the record of the text once all pieces were taken; its `text` is empty."""
         noise = NUMBERS if self._has_numbers else None
         doubt = DAMAGED if is_damaged(self._damaged, self._length) else None
         digests = self._of_bytes.digest(), self._of_text.digest()
@@ -411,8 +411,8 @@ def _member_chunks(member: Source, source: Source, limit: int | None) -> Iterato
 
 
 def read_open(descriptor: int, source: Source, limit: int | None = None) -> Generator[bytes]:
-    """Yield what `read_chunks` does, of a file that is open and stays so. Raises SkipError."""
-    with suppress(OSError):  # of what is no file, which is refused below
+    """Yield the bytes of a file that is open already, and leave it open. Raises SkipError."""
+    with suppress(OSError):  # not a regular file, which is refused below
         os.lseek(descriptor, 0, os.SEEK_SET)
     yield from _bytes_of(descriptor, source, limit)
 
@@ -442,7 +442,7 @@ def _check(source: Source, descriptor: int) -> None:
 
 
 def _trouble(error: OSError | ValueError) -> SkipError:
-    """Why a file is skipped. Raises the error again if no file is at fault."""
+    """The SkipError for an error about a file. Raises the error itself if it is a shortage."""
     if isinstance(error, OSError) and error.errno in SHORTAGES:
         raise error
     if isinstance(error, OSError) and error.errno in {ENOENT, ENOTDIR}:

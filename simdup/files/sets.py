@@ -1,7 +1,7 @@
-"""Members of groups and answers to questions in, the same with numbers of identical sets out.
+"""Numbers the identical sets in groups and in answers to questions.
 
-An identical set is all documents of a result that have the very same text. So copies are known as
-copies even in a group of near-duplicates, where they may be little like the first document.
+An identical set is all documents of a result with exactly the same text. Its number shows that they
+are copies, even in a group of near-duplicates, where they may be little like the first document.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Found(Protocol):
 
     @property
     def own_share(self) -> float | None:
-        """How much of what it shares is theirs alone; None if unknown."""
+        """Its own share with the first of its group, or with the question; None if unknown."""
 
     @property
     def set_id(self) -> int | None:
@@ -150,7 +150,7 @@ def _marked(found: AnyFound, known: tuple[int, Kind] | None) -> AnyFound:
 
 
 def identity_of(found: Found, place: int = 0) -> Identity:
-    """What a document in the list at this place has in common with its copies.
+    """The identity that a document in the list at this place has in common with its copies.
 
     A saved result may lack digests. Then the kind says what the document has in common with the
     first of its list, and nothing is known about other lists.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simdup.records import Source
     from simdup.settings import Converter
 
-# A task is that many bytes or files: enough to outweigh sending it, few enough that
+# A task has at most so many bytes or files: enough to outweigh sending it, few enough that
 # workers end together and that its texts fit in memory several times.
 TASK_BYTES = 1 << 22
 TASK_FILES = 512
