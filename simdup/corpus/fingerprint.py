@@ -1,4 +1,4 @@
-"""Tables in, fingerprints of their rows out: arrays, over several processes where it pays."""
+"""Tables in, fingerprints of their rows out, as arrays; by several processes where that pays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Digests = NDArray[np.uint64]
 
-# A report says where so many rows of each fault are.
+# A report says where up to so many flaws of each fault are.
 MOST_FAULTY = 1000
 
 # Bytes of ids that are kept in memory. If there are more, files are read again for them.
@@ -45,7 +45,7 @@ class HowToFingerprint(NamedTuple):
 
     recipe: Recipe
     bits: int
-    """So many of the recipe's bits are compared, and must not all be equal."""
+    """Number of the recipe's bits that are compared; a text has no fingerprint if all are equal."""
     is_sketched: bool
     """Whether sketches are made."""
     most_levels: int = LEVELS
@@ -176,7 +176,7 @@ def _rows_in(part: tuple[int, FingerprintedChunk]) -> int:
 def _fingerprinted(
     tables: tuple[Table, ...], how: HowToFingerprint, jobs: int
 ) -> Generator[tuple[int, FingerprintedChunk]]:
-    """Yield what was made of each chunk, in order, with the index of its table."""
+    """Yield the fingerprints of each chunk, in order, with the index of its table."""
     owners = deque[int]()
 
     def tasks() -> Iterator[tuple[Chunk, HowToFingerprint]]:
@@ -199,7 +199,7 @@ def _fingerprinted(
 
 
 class CollectedPrints:
-    """Joins what was made of texts, part by part; see `SketchPile` for the sketches."""
+    """Joins the fingerprints of texts, part by part; see `SketchPile` for the sketches."""
 
     def __init__(self, how: HowToFingerprint) -> None:
         rows, none = np.empty((0, how.recipe.bits // 8), np.uint8), np.empty(0, np.int64)
@@ -209,7 +209,7 @@ class CollectedPrints:
         self.pile = SketchPile() if how.is_sketched else None
 
     def add(self, prints: TextFingerprints) -> None:
-        """Add what was made of the texts that come next."""
+        """Add the fingerprints of the next texts."""
         made: list[NDArray[Any]]
         made = [prints.rows, prints.counts, prints.digests, prints.text_digests]
         if self.pile is not None and prints.sketches is not None:
@@ -230,7 +230,7 @@ def _popped(columns: list[list[NDArray[Any]]]) -> list[NDArray[Any]]:
 
 
 class _Collector:
-    """Joins what was made of chunks."""
+    """Joins the fingerprints of chunks, and counts the rows that have none."""
 
     def __init__(self, tables: tuple[Table, ...], how: HowToFingerprint) -> None:
         self.tables = tables
@@ -245,7 +245,7 @@ class _Collector:
         self.refused: list[list[Indices]] = [[none] for _ in tables]
 
     def add(self, index: int, made: FingerprintedChunk) -> None:
-        """Add what was made of a chunk of the table with this index."""
+        """Add the fingerprints of a chunk of the table with this index."""
         self.prints.add(made.prints)
         columns = made.numbers, made.offsets, made.lengths
         for parts, column in zip(self.columns, columns, strict=True):

@@ -32,7 +32,7 @@ class Flaw(NamedTuple):
     """One or more consecutive rows of a file that are not compared."""
 
     row: int
-    """The first of them, numbered as in `ComparedRows.numbers`."""
+    """The number of the first of these rows, as in `ComparedRows.numbers`."""
     rows: int
     """How many rows; whatever is lost at the end of a packed file counts as one."""
     fault: Fault

@@ -1,7 +1,7 @@
-"""What passes between the stages of a corpus: frozen records.
+"""Frozen records that pass between the stages of a corpus scan.
 
-A corpus is the rows of some files. What is known of many rows is kept in arrays, by row in the
-order of the files, since an object for each row would cost too much memory.
+A corpus is the rows of some files. Facts about many rows are kept in arrays, by row in the order
+of the files, since an object for each row would cost too much memory.
 """
 
 from __future__ import annotations
@@ -122,14 +122,14 @@ def _known(values: NDArray[np.float64]) -> list[float | None]:
 
 
 class RowParts(NamedTuple):
-    """Rows whose texts stand in larger ones, and are in no group with them; arrays by pair."""
+    """Rows whose text is part of another row's text, outside their group; arrays by pair."""
 
     pairs: Indices
     """(m, 2): indices of rows, the part and the one with the larger text."""
     shares: NDArray[np.float64]
     """(m,): the share of the distinct shingles of the part that the larger text has."""
     places: Indices
-    """(m, 2): where it begins and ends in the larger text, in characters."""
+    """(m, 2): where the part begins and ends in the larger text, in characters."""
 
     @classmethod
     def none(cls) -> RowParts:
@@ -139,7 +139,7 @@ class RowParts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextFingerprints:
-    """What is kept of some texts: arrays by text."""
+    """The fingerprints and digests of some texts: arrays by text."""
 
     rows: NDArray[np.uint8]
     """The fingerprints."""
@@ -173,7 +173,7 @@ class Balance:
     candidates: Candidates | None
     """None when nothing was verified."""
     siblings: int
-    """Pairs of texts that were similar enough, but share that with too many other texts."""
+    """Pairs of texts that are similar enough, but by content that too many other texts have."""
     seconds: float
 
     @property
@@ -215,14 +215,14 @@ class CorpusResult:
     candidates: Candidates | None
     """None when nothing was verified."""
     siblings: int
-    """Pairs of texts that were similar enough, but share that with too many other texts."""
+    """Pairs of texts that are similar enough, but by content that too many other texts have."""
     texts: Indices
-    """For each member of the groups the number of its text; rows with equal features have one."""
+    """For each member of the groups the number of its text; equal features have equal numbers."""
     shares: OwnShares | None
-    """The own shares of texts, by these numbers; None where they were not asked for."""
+    """The own shares of texts, by the numbers in `texts`; None where they were not asked for."""
     seconds: float
     parts: RowParts
-    """None unless asked for; of rows with one text, the first stands for all."""
+    """Empty unless asked for; of rows with one text, the first stands for all."""
 
     @property
     def balance(self) -> Balance:

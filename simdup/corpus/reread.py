@@ -1,8 +1,8 @@
 """Rows in, their texts out, read again.
 
-Where a file can be read from any offset, only the rows that are asked for are. Of other files
-the texts that will be needed are copied to a temporary file in one pass, so that the file is
-not read from its beginning again and again.
+Where a file can be read from any offset, only the rows that are asked for are read. The texts
+that will be needed from other files are copied to a temporary file in one pass, so that no file
+is read from its beginning again and again.
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ class RereadTexts:
         self.copied.close()
 
     def expect(self, texts: Indices) -> None:
-        """Copy those of the texts (ascending) that cannot be read one by one.
+        """Copy the texts that will be needed (ascending), unless they can be read one by one.
 
-        What was copied before stays, so that no file is unpacked again for it.
+        Earlier copies stay, so that no file is unpacked again for them.
         """
         texts = self.copied.lacking(texts[~self.is_seekable[texts]])
         self.copied.add(texts, values(self.rows, self.first[texts]))
@@ -131,11 +131,11 @@ class _CopiedTexts:
         self.file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  (see `close`)
 
     def lacking(self, numbers: Indices) -> Indices:
-        """Return the texts of these (ascending) that are not here."""
+        """Return the numbers (ascending) whose texts have not been copied."""
         return np.setdiff1d(numbers, self.numbers, assume_unique=True)
 
     def add(self, numbers: Indices, texts: Iterator[Any]) -> None:
-        """Copy the texts with these numbers (ascending), none of which is here."""
+        """Copy the texts with these numbers (ascending), all of them for the first time."""
         begin = int(self.ends.max(initial=0))
         self._done(self.file.seek, begin)
         sizes = np.fromiter(map(self._written, texts), np.int64, len(numbers))
@@ -152,7 +152,7 @@ class _CopiedTexts:
         return self._done(self.file.write, data)
 
     def _done(self, work: Callable[..., int | None], *what: int | bytes) -> int:
-        """Return what work on the file returns. Raises SimdupError if there is no room."""
+        """Call a method of the file. Raises SimdupError if there is no room."""
         try:
             return work(*what) or 0
         except OSError as error:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-# Endings of names that promise a packing which is not written.
+# Endings of names that promise a packing that simdup does not write.
 _NOT_WRITTEN = {".7z", ".br", ".bz2", ".lz", ".lz4", ".lzma", ".rar", ".tgz", ".xz", ".z", ".zip"}
 
 
 def check_target(tables: Sequence[Table], target: str) -> None:
     """Raise InputError unless the rows of all tables can go into one file of that name.
 
-    ExtraMissingError where packing it needs the extra `corpus`.
+    Raises ExtraMissingError if packing it needs the extra `corpus`.
     """
     if os.path.splitext(target.lower())[1] in _NOT_WRITTEN:
         raise InputError(f"{target!r}: rows are packed as {' or '.join(PACKINGS)}, or not at all")
@@ -57,7 +57,7 @@ def rewritten(result: CorpusResult, keep: str, target: str = "") -> Iterator[byt
     "representative"; every row that goes is similar enough to one that stays. Rows of JSON Lines
     and CSV are the very bytes of the input; Parquet keeps its schema. The end of `target` says
     how the file is packed. Raises ValueError for another `keep`, and InputError if the rows
-    cannot go into one file of that name, or a file is not what it was.
+    cannot go into one file of that name, or a file has changed.
     """
     check_keep(keep)
     check_type(target, "target", str)
@@ -79,7 +79,7 @@ def without(result: CorpusResult, goes: Indices, target: str = "") -> Iterator[b
 
 
 def _parts(result: CorpusResult, goes: Indices) -> Iterator[Any]:
-    """Yield what stays of each table. Raises InputError unless it is as many rows as expected."""
+    """Yield the rows of each table that stay. Raises InputError unless as many as expected do."""
     rows, written = result.rows, 0
     bounds = np.searchsorted(goes, rows.begins)
     for index, table in enumerate(rows.tables):

@@ -67,7 +67,7 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
     """The groups of near-duplicate rows of some files, or of a single file.
 
     Names of files end in .jsonl, .csv or .tsv (.gz or .zst may follow) or .parquet. `text_field`
-    has the texts, or names several fields with their weights, as "title^3,body". `id_field`, if
+    names the field of the texts, or several fields with weights, as "title^3,body". `id_field`, if
     given, must be a column, or a field of some row of JSON Lines.
     `jobs` processes make fingerprints; None takes all cores where that pays.
     Raises InputError for a file that cannot be read or changes meanwhile, ExtraMissingError
@@ -83,7 +83,7 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
 def with_fields(settings: Settings, text_field: str) -> tuple[tuple[str, ...], Settings]:
     """The names of the fields that have the text, and settings that tell them apart.
 
-    A single field is a plain text, whatever its weight. Raises ValueError for what is no list.
+    A single field is a plain text, whatever its weight. Raises ValueError for an invalid list.
     """
     check_type(settings, "settings", Settings)
     fields = named_fields(text_field)
@@ -175,7 +175,7 @@ def identities(result: CorpusResult, field: str) -> list[Any]:
 
 
 def identities_of(result: CorpusResult, field: str, asked: Indices) -> list[Any]:
-    """The field of each of these rows, in their order and each once or more; see `identities`."""
+    """The field of each of these rows, which may recur, in their order; see `identities`."""
     rows, inverse = np.unique(asked, return_inverse=True)
     found = list[Any]()
     each_value, places = values(result.rows, rows, field), result.rows.places(rows)
@@ -186,10 +186,10 @@ def identities_of(result: CorpusResult, field: str, asked: Indices) -> list[Any]
 
 @contextmanager
 def member_texts(result: CorpusResult, most: int) -> Iterator[Callable[[int], str | None]]:
-    """Give a function from the place of a member, among all of them, to its text, read again.
+    """Give a function that reads a member's text again, by its index among all members.
 
-    The first members have one, whose texts have `most` characters together; the others None.
-    Several fields are separated by an empty line. The function raises InputError if a file changed.
+    It returns the texts of the first members, up to `most` characters together, and None for the
+    others. An empty line separates several fields. It raises InputError if a file changed.
     """
     members, digests = result.groups.members, result.prints.text_digests
     _, first, text = np.unique(digests, axis=0, return_index=True, return_inverse=True)
@@ -214,7 +214,7 @@ def member_texts(result: CorpusResult, most: int) -> Iterator[Callable[[int], st
 
 
 class _TextsInMemory:
-    """Computes the features of distinct texts, of which all texts are in memory."""
+    """Computes the features of distinct texts that are in memory."""
 
     def __init__(self, texts: Sequence[str], first: Indices, recipe: Recipe) -> None:
         self.texts, self.first, self.recipe = texts, first, recipe

@@ -1,4 +1,4 @@
-"""Groups of rows in, the rows to drop out: each is similar enough to a row that stays."""
+"""Chooses the rows of groups to drop: each is similar enough to a row that stays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_keep(keep: str) -> None:
 
 
 class Dropped(NamedTuple):
-    """The rows that go, and for each the row that stays for it: arrays by row that goes."""
+    """The rows that are dropped, and for each the row that stays for it: arrays by dropped row."""
 
     rows: Indices
     """Ascending."""
@@ -53,14 +53,14 @@ def dropped(result: CorpusResult, keep: str, progress: Progress = silent) -> Ind
 def dropped_for(
     result: CorpusResult, keep: str, progress: Progress = silent, *, is_measured: bool = False
 ) -> Dropped:
-    """The rows of groups that go, and what stays for them.
+    """The rows of groups that are dropped, and for each the row that stays for it.
 
     `keep` says which rows of a group are preferred: the "first", the "longest" (of equally long
     rows the first), or the "representative" and those most similar to it. In that order a row
     goes if it is a near-duplicate of a row that stays, by the rule of the scan, and stays
-    otherwise; see also `groups.MOST_STAYING`. Texts are read again to compare them, and once more
-    if each row that goes `is_measured` against the one that stays. Raises ValueError for another
-    `keep`, InputError when a file is not what it was.
+    otherwise; see also `groups.MOST_STAYING`. Texts are read again to compare them; with
+    `is_measured` once more, for the similarity of each row that goes to the row that stays for it.
+    Raises ValueError for another `keep`, InputError when a file has changed.
     """
     check_keep(keep)
     groups = result.groups
@@ -130,7 +130,7 @@ class _Comparing:
         return are_near
 
     def measured(self, pairs: Indices) -> NDArray[np.float64]:
-        """Return the exact similarity of each pair of members, by their places; 1 to itself."""
+        """Return the exact similarity of each pair of places of members; 1 for two equal places."""
         similarities = np.ones(len(pairs))
         differ = pairs[:, 0] != pairs[:, 1]
         unique, inverse = np.unique(pairs[differ], axis=0, return_inverse=True)

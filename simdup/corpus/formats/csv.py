@@ -42,7 +42,7 @@ _WORDS = {
 
 
 class Record(NamedTuple):
-    """A row, or what is wrong where one should be."""
+    """A record of the file: its fields, or the error that it has."""
 
     number: int
     offset: int
@@ -89,7 +89,7 @@ class _Feed:
 
 
 def _single(lines: Iterable[Lines | Flaw]) -> Iterator[tuple[bytes | Flaw, int, int]]:
-    """Yield each line, with its end, its number and its offset."""
+    """Yield each line (its line end included) or flaw, its number and its offset."""
     for each in lines:
         if isinstance(each, Flaw):
             yield each, each.row, 0
@@ -140,7 +140,7 @@ def _fault_of(fields: list[str], columns: int, feed: _Feed) -> RowError | None:
 
 
 def _explained(error: str, feed: _Feed) -> str:
-    """What is wrong with a record; all its lines but the first are returned to the feed."""
+    """Explain an error of `csv`; return all lines of the record but the first to the feed."""
     words = next((own for begin, own in _WORDS.items() if error.startswith(begin)), error)
     if len(feed.taken) < 2:
         return words
@@ -150,7 +150,7 @@ def _explained(error: str, feed: _Feed) -> str:
 
 
 def _with_last_line(detail: str, feed: _Feed) -> str:
-    """The detail, and the last line of a record that has several."""
+    """The detail, and the number of the last line if the record has several."""
     if len(feed.taken) < 2:
         return detail
     last = f"to line {feed.number + len(feed.taken) - 1}"
@@ -189,14 +189,14 @@ class CommaSeparated(Table):
         return every
 
     def _chooser(self, field: str | None) -> Callable[[list[str]], str]:
-        """Return a function from a record to its value of a field, or its text."""
+        """Return a function from a record to its value of a field; None: to its text."""
         places = [self.columns.index(each) for each in (self.fields if field is None else [field])]
         return lambda record: joined([record[place] for place in places])
 
     def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[str]:
         """Yield a column of these rows, or their texts.
 
-        A packed file is read up to the last of them.
+        A packed file is read up to the last of these rows.
         """
         chosen = self._chooser(field)
         found = self._at(offsets) if self.is_seekable else self._numbered(numbers)
@@ -262,12 +262,12 @@ def with_line_end(raw: bytes, header: bytes) -> bytes:
 
 
 def comma_separated(file: Packed, fields: tuple[str, ...], wanted: str | None) -> CommaSeparated:
-    """The table of a file. Raises InputError as `header_of`."""
+    """The table of a CSV file. Raises InputError as `header_of` does."""
     return _opened(CommaSeparated, file, fields, wanted)
 
 
 def tab_separated(file: Packed, fields: tuple[str, ...], wanted: str | None) -> TabSeparated:
-    """The table of a file with tabs in place of commas. Raises InputError as `header_of`."""
+    """The table of a TSV file. Raises InputError as `header_of` does."""
     return _opened(TabSeparated, file, fields, wanted)
 
 
@@ -281,7 +281,7 @@ def _opened(kind: type[_Kind], file: Packed, fields: tuple[str, ...], wanted: st
 def header_of(
     path: str, every: Iterator[Record], wanted: Sequence[str]
 ) -> tuple[tuple[str, ...], bytes]:
-    """The columns of a file, and the bytes of the record that names them, the first.
+    """The columns of a file, and the bytes of its header: the first record, which names them.
 
     Raises InputError if a wanted column is not among them.
     """

@@ -141,7 +141,7 @@ class JsonLines(Table):
     def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[Any]:
         """Yield a field of these rows, or their texts.
 
-        A packed file is unpacked up to the last of them.
+        A packed file is unpacked up to the last of these rows.
         """
         lines = self._at(offsets) if self.is_seekable else self._numbered(numbers)
         for line in lines:
@@ -183,14 +183,14 @@ class JsonLines(Table):
 
 
 def json_lines(file: Packed, fields: tuple[str, ...], wanted: str | None) -> JsonLines:
-    """The table of a file.
+    """The table of a JSON Lines file.
 
     Raises InputError for a JSON array, and if there are rows but none has the field `wanted`, or
-    one of several fields.
+    one of several `fields`.
     """
     if _is_array(file):
         raise InputError(f"{file.path!r}: a JSON array, not JSON Lines; jq -c '.[]' makes them")
-    # A row may lack some of several fields, and a field that all lack is a slip.
+    # A row may lack some of several fields, but a field that all rows lack is a mistake.
     for name in (*(fields if len(fields) > 1 else ()), wanted):
         if name is not None:
             _check_that_some_row_has(name, file)
@@ -198,7 +198,10 @@ def json_lines(file: Packed, fields: tuple[str, ...], wanted: str | None) -> Jso
 
 
 def _is_array(file: Packed) -> bool:
-    """Whether the file opens a list on a line that is no JSON by itself, or its only line."""
+    """Whether the file is one JSON array.
+
+    If so, "[" begins its only line, or a first line that is no JSON by itself.
+    """
     with suppress(CutShortError), closing(file.blocks()) as blocks:
         begins = (block.lstrip(_BLANK) for block in blocks)
         if not next(filter(None, begins), b"").startswith(b"["):
@@ -231,7 +234,7 @@ def _check_that_some_row_has(wanted: str, file: Packed) -> None:
 
 
 def _lines(file: Packed) -> Generator[bytes]:
-    """Yield the lines that are not blank, without those that are too long."""
+    """Yield the lines that are neither blank nor too long."""
     for each in lines_of(file.blocks()):
         if isinstance(each, Lines):
             yield from (line for line in each.data.split(b"\n") if not _is_blank(line))

@@ -36,7 +36,7 @@ _STREAMS = ("/dev/stdin", "/dev/fd/", "/proc/self/fd/")
 
 
 def form_of(path: str) -> tuple[str | None, str]:
-    """The format of a file and how it is packed, by its name; None where that does not tell.
+    """The format of a file (None if its name does not tell) and how it is packed, by its name.
 
     >>> form_of("rows.JSONL.gz"), form_of("rows.txt")
     (('jsonl', '.gz'), (None, ''))
@@ -54,10 +54,10 @@ def tables(
 ) -> tuple[Table, ...]:
     """The tables of some files, each opened once to see that it can be read.
 
-    `fields` have the texts. A field `wanted` must be there too: as a column, or in some row of JSON
-    Lines. `stdin` has a copy of standard input, which the path "-" stands for, and the format of
-    its rows. Raises InputError for a file that cannot be read or is named twice, ExtraMissingError
-    for one that needs the extra `corpus`.
+    `fields` have the texts. A field `wanted` must exist too: as a column, or in some row of JSON
+    Lines. `stdin` is the path of a copy of standard input, for which "-" stands among `paths`, and
+    the format of its rows. Raises InputError for a file that cannot be read or is named twice,
+    ExtraMissingError for one that needs the extra `corpus`.
     """
     names = (fields,) if isinstance(fields, str) else fields
     made: dict[tuple[int, int], Table] = {}

@@ -1,6 +1,6 @@
-"""Parquet by pyarrow (extra `corpus`): one column of strings has the texts.
+"""Parquet by pyarrow (extra `corpus`): one or more columns of strings have the texts.
 
-A batch of one row group is read at a time, and the column of the texts alone where that is
+A batch of one row group is read at a time, and only the columns of the texts where they are
 enough, so that memory does not grow with the file.
 """
 
@@ -38,7 +38,7 @@ BUFFER = 1 << 20
 # Rows that are decoded at once, unless they have more than about so many bytes.
 ROWS, BYTES = 1024, 1 << 20
 
-# A row group that is written ends with so many rows or bytes.
+# A row group of a new file ends when it has so many rows or bytes.
 GROUP_ROWS, GROUP_BYTES = 1 << 17, 1 << 25
 
 # Errors that a damaged file raises.
@@ -116,7 +116,7 @@ class Parquet(Table):
                         raise InputError(f"{self.path!r}: {reason}") from None
 
     def written(self, parts: Iterable[pa.RecordBatch], packing: str) -> Iterator[bytes]:  # noqa: ARG002
-        """Yield the content of a file, with the schema and the column packings of this one."""
+        """Yield the content of a new file, with the schema and the column packings of this one."""
         sink = _Sink()
         packings = self._column_packings() or "snappy"
         with ParquetWriter(sink, self.columns, compression=packings) as writer:
@@ -138,7 +138,7 @@ class Parquet(Table):
 
 
 class _Sink(RawIOBase):
-    """A file for pyarrow to write to, whose bytes are taken away as they come."""
+    """A file for pyarrow to write to; `taken` takes its bytes away as they come."""
 
     def __init__(self) -> None:
         self.parts, self.position = list[bytes](), 0
@@ -154,7 +154,7 @@ class _Sink(RawIOBase):
         return len(self.parts[-1])
 
     def tell(self) -> int:
-        """Return how many bytes there have been."""
+        """Return how many bytes have been written."""
         return self.position
 
     def taken(self) -> bytes:
@@ -192,7 +192,7 @@ def _opened(file: Packed) -> Iterator[ParquetFile]:
 
 
 def _row_groups(file: ParquetFile) -> Iterator[tuple[int, int, int]]:
-    """Yield each row group: its index, the number of its first row, and that of the next group."""
+    """Yield each row group: its index, its first row's number, and the next group's first."""
     end = 1
     for group in range(file.num_row_groups):
         begin, end = end, end + file.metadata.row_group(group).num_rows
@@ -200,7 +200,7 @@ def _row_groups(file: ParquetFile) -> Iterator[tuple[int, int, int]]:
 
 
 def _batches(file: ParquetFile, group: int, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-    """Yield a row group in batches, without views."""
+    """Yield a row group in batches, with plain types in place of views."""
     about = file.metadata.row_group(group)
     rows = max(1, min(ROWS, BYTES * about.num_rows // max(1, about.total_byte_size)))
     batches: Iterator[pa.RecordBatch] = file.iter_batches(
@@ -305,7 +305,7 @@ def _values_at(
 
 
 def _values(column: pa.Array) -> list[Any]:
-    """The values of a column; as Arrow writes them where Python has no type, as for nanoseconds."""
+    """The values of a column; as text if Python has no type for them, as for nanoseconds."""
     try:
         return _texts(column)
     except (ValueError, OverflowError, LookupError):
@@ -317,9 +317,9 @@ def _line(error: Exception) -> str:
 
 
 def parquet(file: Packed, fields: tuple[str, ...], wanted: str | None) -> Parquet:
-    """The table of a file.
+    """The table of a Parquet file.
 
-    Raises InputError if its footer cannot be read or a column is missing.
+    Raises InputError if its footer cannot be read, or a column is missing or has no strings.
     """
     with _opened(file) as content:
         schema = content.schema_arrow

@@ -1,4 +1,4 @@
-"""A file in, its bytes out, unpacked; and these cut into whole lines."""
+"""A file in, its unpacked bytes out, or these cut into whole lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Bytes handed on together, as one task for a worker: enough to outweigh sending them.
 BLOCK = 1 << 20
 
-# A guess: unpacked, a packed file is so many times its size.
+# A guess: a packed file becomes so many times larger when it is unpacked.
 UNPACKED = 4
 
 # Longer rows are refused, so that a file without line ends needs bounded memory.
@@ -95,7 +95,7 @@ class Packed:
 
 
 def packed(path: str, packing: str) -> Packed:
-    """Look at a file that is to be read.
+    """Return a file to read, after a look at its first bytes.
 
     Raises InputError if it cannot be opened or its name promises another packing, and
     ExtraMissingError if unpacking needs the extra `corpus`.
@@ -109,7 +109,7 @@ def packed(path: str, packing: str) -> Packed:
 
 
 def packed_stream(path: str, place: str) -> Packed:
-    """Look at the copy of a stream, which reports call `path`; its first bytes say how packed."""
+    """Return the copy of a stream, which reports call `path`; its first bytes show its packing."""
     with _opened(place) as file:
         found = packing_of(file.read(MARK))
         packing = f".{found}" if found and f".{found}" in PACKINGS else ""
@@ -158,7 +158,7 @@ def status_of(file: IO[bytes]) -> Status:
 
 
 def changed(path: str) -> InputError:
-    """The error for a file that is no longer what it was."""
+    """The error for a file that changed after it was first opened."""
     return InputError(f"{path!r}: changed while it was read; run again")
 
 
@@ -234,7 +234,7 @@ class _LineCutter:
         self.kept, self.size, self.dropped = list[bytes](), 0, 0
 
     def whole_lines(self, block: bytes) -> Iterator[Lines | Flaw]:
-        """Yield what the next block completes."""
+        """Yield the lines that the next block completes."""
         if not (self.offset or self.kept or self.dropped) and block.startswith(_BOM):
             self.offset, block = len(_BOM), block[len(_BOM) :]
         end = block.find(b"\n") + 1

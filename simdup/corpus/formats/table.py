@@ -68,7 +68,7 @@ class Table(ABC):
 
     file: Packed
     fields: tuple[str, ...]
-    """The fields that have the texts; of several the text is what `text.fields.joined` makes."""
+    """The fields that have the texts; `text.fields.joined` makes one text of several."""
     columns: Any
     """Rows of two tables go into one file only if these are equal: None for JSON Lines, the names
     of columns for CSV, an Arrow schema for Parquet."""
@@ -78,7 +78,7 @@ class Table(ABC):
     them; None if there is no such field, or the file is not packed."""
 
     form: ClassVar[str]
-    """"jsonl", "csv" or "parquet"."""
+    """"jsonl", "csv", "tsv" or "parquet"."""
 
     @property
     def path(self) -> str:
@@ -103,14 +103,14 @@ class Table(ABC):
     def values(self, field: str | None, numbers: Indices, offsets: Indices) -> Iterator[Any]:
         """Yield a field of these rows (ascending), LACKING where a row does not have it.
 
-        None: yield their texts.
+        With `field` None, yield their texts.
         """
 
     @abstractmethod
     def kept(self, left_out: Indices) -> Iterator[tuple[Any, int]]:
         """Yield all rows but those with these numbers, in parts, each with its number of rows.
 
-        A part of a text file is the very bytes of its rows; of Parquet it is a record batch.
+        In a text file, a part is the very bytes of its rows; in Parquet it is a record batch.
         """
 
     def head(self) -> bytes:
