@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.uint64]
 
-#: So many bits of two fingerprints may differ.
+#: The most bits in which two fingerprints may differ for the tables to find them.
 BLOCKED_K = BLOCKS - 1
 
 # The pieces of a segment in a table: in a full one 64 fingerprints each, if they are random.
 PIECE_BITS = 10
 PIECES = 1 << PIECE_BITS
 
-# A larger piece is NULL: comparing with all fingerprints is sooner done.
+# A larger piece is stored as NULL: comparing with all fingerprints is faster then.
 MOST_IN_PIECE = 2048
 
 BLOCK = BLOCKED_BITS // BLOCKS
@@ -126,7 +126,7 @@ def by_blocks(file: IndexFile, query: Rows, k: int) -> Numbers | None:
 
 
 def _candidates(file: IndexFile, block: int, query: Values) -> tuple[Values, Numbers] | None:
-    """Return how candidates of a block differ from the query, and their documents' numbers.
+    """Return the candidates of a block as their XOR with the query, and their documents' numbers.
 
     None if they are too many.
     """

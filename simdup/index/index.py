@@ -77,14 +77,14 @@ class Index:
 
     One thread of one process changes it at a time, and others that try wait for ten seconds.
     Any number may query meanwhile, also threads that share one `Index`. A query sees the index
-    as one batch left it, no earlier than the last one that was finished when it began. Every
+    as one batch left it: the last batch finished when the query began, or a later one. Every
     method raises InputError if the file is damaged or cannot be used.
     """
 
     def __init__(self, path: AnyPath, settings: Settings | None = None) -> None:
         """Open an existing index.
 
-        Of `settings` only dictionaries and converters count, which an index just names.
+        Of `settings` only dictionaries and converters are used: an index does not contain these.
         """
         self.path = os.fspath(path)
         self._given = settings or Settings()
@@ -101,7 +101,7 @@ class Index:
         return cls(path, settings)
 
     def close(self) -> None:
-        """Let go of the file, in other threads when they have their answers."""
+        """Close the file; queries that other threads have begun still get their answers."""
         self._readers.close()
 
     def __enter__(self) -> Index:  # noqa: PYI034  (Self is new in Python 3.11)
@@ -130,7 +130,7 @@ class Index:
         return settings_of(self.path, self._readers.about, self._given)
 
     def settings_for(self, asked: Settings) -> Settings:
-        """Return settings to query with: the index's recipe, and what is asked besides.
+        """Return settings to query with: the index's recipe and readers, and all else as `asked`.
 
         Fingerprints are cut to the bits that are asked for. Raises InputError for more bits
         than the index has.
@@ -232,9 +232,10 @@ class Index:
             return put(writer, known, rows, sketches)
 
     def remove(self, paths: AnyPath | Iterable[AnyPath]) -> Changes:
-        """Take out what is at or under some paths, or texts by their names.
+        """Take out the documents at or under some paths, or texts by their names.
 
-        `update` does not add it again. Raises InputError for a path of which nothing is there.
+        `update` does not add them again. Raises InputError for a path of which the index has
+        nothing.
         """
         with closing(IndexFile(self.path, to_write=True)) as writer:
             return remove(writer, path_list(paths))
@@ -309,7 +310,7 @@ class Index:
         *,
         is_any_alike: bool = False,
     ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
-        """Return what `query_many` does for texts with an answer, and the texts without.
+        """Return the answers of `query_many` for texts that can be compared, and the other texts.
 
         Both name a text by its place.
         """
@@ -326,7 +327,7 @@ class Index:
         *,
         is_any_alike: bool = False,
     ) -> tuple[tuple[Answer, ...], tuple[Skipped, ...]]:
-        """Return what `query_many` does for files, and the files that cannot be read."""
+        """Return the answers of `query_many` for files, and the files that cannot be queried."""
         criteria = self._criteria(settings, top, is_any_alike=is_any_alike)
         queries, skipped = of_files(paths, criteria.settings)
         return self._answers(queries, criteria), tuple(skipped)
@@ -339,7 +340,7 @@ class Index:
         *,
         is_any_alike: bool = False,
     ) -> tuple[Answer, ...]:
-        """Return what `query_many` does for fingerprints, by distance alone.
+        """Return the answers of `query_many` for fingerprints, by distance alone.
 
         Raises ValueError for rows of another size than the settings have.
         """

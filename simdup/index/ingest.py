@@ -46,7 +46,7 @@ BATCH_VALUES = 1 << 22
 
 
 class Ingestion:
-    """One change of an index by what is found under some paths."""
+    """One change of an index by the files found under some paths."""
 
     def __init__(
         self, file: IndexFile, settings: Settings, jobs: int | None, progress: Progress
@@ -54,7 +54,7 @@ class Ingestion:
         self.file, self.settings, self.jobs, self.progress = file, settings, jobs, progress
         self.counts = Counter[str]()
         self.skipped: list[Skipped] = []
-        # Documents whose files the walk found; by path those whose files have changed.
+        # Numbers of documents whose files the walk found; by path, of those that have changed.
         self.present: list[int] = []
         self.changed: dict[bytes, int] = {}
         self.began = time.time_ns()
@@ -62,7 +62,7 @@ class Ingestion:
     def add(self, paths: Sequence[str], filters: Filters) -> Changes:
         """Read what is under some paths, unless the index knows it unchanged."""
         roots = [absolute_path(path) for path in paths]
-        found = self.progress(walk(roots, filters), "walk", None)  # refuses what is not there
+        found = self.progress(walk(roots, filters), "walk", None)  # raises for unusable roots
         before = Places.of(self.file)
         if before.with_roots(roots, filters) != before:
             with self.file.writing():  # another process may have added places meanwhile
@@ -89,7 +89,7 @@ class Ingestion:
         return Changes(**self.counts, skipped=tuple(self.skipped), refiltered=refiltered)
 
     def _note_readers(self) -> None:
-        """Note today's readers: all documents of the index so far were read by other ones."""
+        """Note today's readers if they are new: other ones read all documents so far."""
         about = self.file.about
         settings = self.settings
         own = edition(settings.encoding, settings.formats, settings.converters)
@@ -99,7 +99,7 @@ class Ingestion:
                 set_about(self.file, about | {"readers": own, "read_from": read_from})
 
     def _is_deleted_file(self, place: bytes) -> bool:
-        """Whether only a file was there; a missing folder may be an unmounted drive."""
+        """Whether a missing place was a single file; a missing folder may be an unmounted drive."""
         has_folder = os.path.isdir(os.path.dirname(place))
         return has_folder and not len(at_or_under(self.file, os.path.join(place, b"")))
 

@@ -1,11 +1,11 @@
-"""Questions in, the texts of an index out in which they stand, or that stand in them.
+"""Questions in, the texts of an index out that contain a question or stand in it.
 
 samples of a question -> texts that share enough of them -> documents -> exact shares and places
 
-It is what `match.parts` does for a collection, with two differences. A text of the index keeps
-one shingle in four, however few it has. And what many texts hold is a part too if it was asked
-for: a licence stands in all programs under it, but a mail of one line above a notice does not
-stand in all mails with that notice.
+This is what `match.parts` does for a collection, with two differences. A text of the index keeps
+one shingle in four, however few it has. And a question that many texts hold is a part too: a
+licence stands in all programs under it, but a mail of one line above a notice does not stand in
+all mails with that notice.
 """
 
 from __future__ import annotations
@@ -50,24 +50,24 @@ if TYPE_CHECKING:
     Truths = NDArray[np.bool_]
     Values = NDArray[np.uint32]
 
-#: So many texts are read for a question, those that seem to share most.
+#: At most this many texts are read for a question: those that seem to share most.
 MOST_CANDIDATES = 1_000
 
-#: A part has this share or more of what counts, where what the larger text lacks counts fully, and
-#: what it has 1 / (1 + o / 2) if o others hold it too. With 0.8 a mail of five per cent above a
-#: notice stands in all others.
+#: A part is as good as whole in a larger text that has at least this share of it by weight. What
+#: the larger text lacks weighs 1, and what it has 1 / (1 + o / 2) if o others hold it too. With
+#: 0.8, a mail with five per cent of its own above a notice stands in all others.
 AS_GOOD_AS_WHOLE = 0.9
 
-#: How rare the shingles of a larger text are is told from so many of its sketch.
+#: The rarity of the shingles of a larger text is estimated from this many of its sketch.
 LOWEST = 128
 
 
 class Candidates(NamedTuple):
-    """What may be a larger text that a question is a part of, or a part of it."""
+    """The documents that may contain a question, or be a part of it."""
 
     found: list[Candidate]
     unread: int
-    """How many more texts seem to be, beyond MOST_CANDIDATES."""
+    """How many more texts may be candidates, beyond MOST_CANDIDATES."""
 
 
 class Candidate(NamedTuple):
@@ -78,10 +78,10 @@ class Candidate(NamedTuple):
     share: float
     """The share of the sampled shingles of the part that the larger text has."""
     own_share: float
-    """How rare these shingles are among the texts of the index, compared with all of the larger
-    text: see `match.own_share`."""
+    """How rare these shingles are among the texts of the index, compared with all shingles of the
+    larger text: see `match.own_share`."""
     others: int
-    """How many other texts hold as much of it, if the own share is too small."""
+    """How many other texts hold as much of the part, if the own share is too small; else 0."""
 
     @property
     def is_file(self) -> bool:
@@ -116,7 +116,7 @@ class _Search:
         self.file, self.every, self.values, self.settings = file, every, values, settings
         self.share = settings.parts or 1.0
         self.found = looked_up(file, every, values)
-        """What each text shares with the question, whose samples are `values`."""
+        """How much each text shares with the question, whose samples are `values`."""
 
     def candidates(self, question: Document) -> Candidates:
         """The texts that may have enough of the question, or stand in it."""
@@ -126,7 +126,7 @@ class _Search:
     def _described(
         self, question: Document, likely: dict[int, tuple[Document, bytes]]
     ) -> list[Candidate]:
-        """What the samples say of the likely texts."""
+        """The likely texts as candidates, with their shares by the samples."""
         found = self.found
         kept = np.array(list(likely), np.int64)
         documents = [document for document, _ in likely.values()]
@@ -189,7 +189,7 @@ class _Search:
         return np.minimum(rarity / of_whole, 1)
 
     def _average_weights(self, usual: Sketches, left_out: Numbers) -> Shares:
-        """How rare the lowest hashes of each text are on the average; (n,)."""
+        """The average weight of the lowest hashes of each text; (n,)."""
         taken = [_lowest(sketch) for sketch in usual]
         if not taken:
             return np.empty(0)
@@ -202,7 +202,7 @@ class _Search:
     def _others(
         self, is_common: Truths, are_wholes: Truths, usual: Sketches, left_out: Numbers
     ) -> Numbers:
-        """How many others hold as much of each part, where that is common; 0 elsewhere; (m,)."""
+        """How many others hold as much of each part that `is_common`; 0 for other parts; (m,)."""
         others = np.zeros(len(is_common), np.int64)
         if (is_common & are_wholes).any():
             holding = self._holding(self.found, len(self.values), left_out)
@@ -214,7 +214,7 @@ class _Search:
         return others
 
     def _holding(self, found: Shared, size: int, left_out: Numbers) -> int:
-        """How many texts share enough of so many hashes."""
+        """How many texts of `found` have enough of `size` hashes, apart from those left out."""
         numbers = found.numbers[found.shared >= self.share * size - 1e-9]
         return int(np.isin(numbers, left_out, invert=True).sum())
 
@@ -231,7 +231,7 @@ def _lowest(sketch: Values) -> Values:
 
 
 def _weights(others: Numbers) -> Shares:
-    """How much a hash weighs that so many other texts have."""
+    """The weight of each hash, from how many other texts have it."""
     return 1 / (1 + np.maximum(others, 0) / 2)
 
 
@@ -241,7 +241,7 @@ def with_parts(
     asked: Sequence[Candidates],
     settings: Settings,
 ) -> tuple[Answer, ...]:
-    """Answers to some queries with the parts that are among the candidates of each."""
+    """The answers, with the parts that are found among the candidates of each query."""
     texts = queries.texts or [None] * len(answers)
     made = []
     for answer, question, text, (those, unread) in zip(
@@ -255,10 +255,10 @@ def with_parts(
 def decided(
     question: Document, text: str | None, asked: Sequence[Candidate], settings: Settings
 ) -> tuple[FoundPart, ...]:
-    """Which candidates are larger texts that the question is a part of, or parts of it.
+    """The candidates that do contain the question, or are parts of it.
 
-    `text` is that of the question, unless it is a file. Where a text cannot be read as it was,
-    the samples decide.
+    `text` is the text of the question; None if it is a file. Where a text cannot be read as it
+    was, the samples decide.
     """
     files = [each for each in asked if each.is_file]
     source = _Source(question, text, [each.document for each in files], settings)
@@ -288,9 +288,9 @@ def _by_samples(
 def _read_again(
     files: Sequence[Candidate], source: _Source, settings: Settings
 ) -> list[tuple[Candidate, FoundPart]]:
-    """The candidates that are what they seem to be, as their files are now.
+    """The candidates that their files, read again, confirm.
 
-    Text 0 of `source` is the question, and the others are those of the files.
+    Text 0 of `source` is the question, and the other texts are the files.
     """
     counts = np.array([each.features for each in source.documents], np.int64)
     pairs = np.array(
@@ -307,11 +307,11 @@ def _read_again(
 
 
 def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
-    """Whether a part is more than what many texts hold, such as a notice below a mail.
+    """Whether a part is more than a text that many others hold, such as a notice below a mail.
 
-    `share` of it is in the larger text. A text in which most pairs of words are everyday ones is
-    no notice, unless it stands in many texts. And a part that stands in the larger text as good as
-    whole is found however many others hold it too. See AS_GOOD_AS_WHOLE.
+    The larger text has `share` of the part. A text in which most pairs of words are everyday ones
+    is no notice, unless it stands in many texts. And a part that is as good as whole in the larger
+    text is found however many others hold it too. See AS_GOOD_AS_WHOLE.
     """
     weighted = share / (1 + candidate.others / 2)
     is_whole = weighted >= AS_GOOD_AS_WHOLE * (weighted + 1 - share)
@@ -320,7 +320,7 @@ def _is_own(candidate: Candidate, share: float, settings: Settings) -> bool:
 
 
 def _is_version(part: FoundPart, question: Document) -> bool:
-    """Whether most of the larger text stands in the part as well: then it is a version of it."""
+    """Whether most of the larger text stands in the part as well: then both are versions."""
     counts = part.document.features, question.features
     return part.share * min(counts) >= PARTS * max(counts)
 
@@ -342,8 +342,8 @@ class _Source:
     ) -> None:
         self.documents, self.text, self.settings = [question, *documents], text, settings
         self.lost = set[int]()
-        """Texts whose files are not what was read. A path does not tell: the question may be in
-        the index as it was before."""
+        """The numbers of texts whose files have changed. Paths would not do: the file of the
+        question may also be in the index, as it was before."""
 
     def expect(self, texts: Numbers) -> None:
         """Do nothing: each text is a file of its own."""

@@ -43,14 +43,14 @@ if TYPE_CHECKING:
     Similarities = NDArray[np.float64]
     Truths = NDArray[np.bool_]
 
-# So many documents may be near a query by chance, and are all read: a few seconds of work. To
-# keep below that, a large index is searched less far.
+# At most this many documents may be near a query by chance; reading them all takes a few seconds.
+# To stay below that, a large index is searched less far.
 MOST_BY_CHANCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """What counts as an answer."""
+    """How similar a document must be to be an answer, and how many answers to give."""
 
     settings: Settings
     top: int | None = None
@@ -68,9 +68,9 @@ class Queries:
     documents: tuple[Document | None, ...]
     """What is known of each text; None if only the fingerprint is."""
     texts: tuple[str, ...] = ()
-    """The texts, unless they are files, or only fingerprints are known."""
+    """The texts; empty if they are files, or if only fingerprints are known."""
     sketches: Sketches | None = None
-    """None where nobody asked for them."""
+    """None unless they were asked for."""
 
 
 def options_of(
@@ -119,7 +119,7 @@ def of_texts(
 ) -> tuple[Queries, list[Skipped]]:
     """Return texts as queries, and the texts that have nothing to compare.
 
-    They have sketches if asked for, dense ones also where the settings ask for parts.
+    The queries have sketches if asked for, and dense ones also if the settings ask for parts.
     """
     are_dense = is_dense or settings.parts is not None
     made = fingerprint_texts(
@@ -150,7 +150,7 @@ def of_rows(rows: Rows) -> Queries:
 
 
 def _document(name: str, text: str, count: int, of_features: bytes) -> Document:
-    """Return what a store would know of a text, were it a file in UTF-8."""
+    """Return the document of a text, as if it were a file in UTF-8."""
     data = text.encode("utf-8", "surrogatepass")
     unified = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     of_text = digest(unified.encode("utf-8", "surrogatepass"))
@@ -159,7 +159,7 @@ def _document(name: str, text: str, count: int, of_features: bytes) -> Document:
 
 
 def reach(settings: Settings, n: int) -> int:
-    """Return the distance within which documents are looked for in an index of n."""
+    """Return the distance within which documents are looked for, in an index of n documents."""
     bits = settings.recipe.bits
     if not settings.verified:
         return settings.distance
@@ -170,12 +170,12 @@ def reach(settings: Settings, n: int) -> int:
 def answered(
     queries: Queries, near: Numbers, documents: dict[int, Document], criteria: Criteria
 ) -> tuple[Answer, ...]:
-    """Return which documents near some queries are like them, most similar first.
+    """Return an answer to each query: the near documents that are like it, most similar first.
 
     `near` (m, 3) has queries, numbers of documents and distances. Where both texts can be
     read, similarities are exact, and decide if the settings verify, as `least_similarity` says;
-    elsewhere distances do. Own shares do not: they would need the sketches of the whole index
-    and all pairs of copies in it, which takes as long as a scan.
+    elsewhere distances decide. Own shares do not decide: they would need the sketches of the
+    whole index and all pairs of copies in it, which takes as long as a scan.
     """
     settings, distances = criteria.settings, near[:, 2]
     exact = _exact(queries, near, documents, settings)
@@ -203,7 +203,7 @@ def answered(
 
 
 def with_sets(answers: Sequence[Answer]) -> tuple[Answer, ...]:
-    """Answers whose matches know the identical sets that they make, throughout the answers."""
+    """The answers with identical sets noted in their matches, numbered across all answers."""
     found = numbered([answer.matches for answer in answers])
     return tuple(
         replace(answer, matches=matches) for answer, matches in zip(answers, found, strict=True)
@@ -211,7 +211,7 @@ def with_sets(answers: Sequence[Answer]) -> tuple[Answer, ...]:
 
 
 def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:
-    """Return why, by place, documents cannot be grouped: their texts cannot be read again."""
+    """Return by place why some documents cannot be grouped: their texts cannot be read again."""
     copies = Counter(document.features_digest for document in known)
     found: dict[int, Skipped | None] = {}
     for place, document in enumerate(known):
@@ -226,7 +226,7 @@ def unsure(known: Sequence[Document], settings: Settings) -> dict[int, Skipped]:
 
 
 def what_became(document: Document) -> Skipped | None:
-    """Return why the file of a document is not what was read; None if it is.
+    """Return why the file of a document is no longer as it was read; None if it still is.
 
     Its size and times decide; where they leave a doubt, its bytes do.
     """
@@ -303,11 +303,11 @@ def _digests(documents: Sequence[Document | None]) -> NDArray[np.uint64]:
 
 
 class _Reader:
-    """Reads texts again: queries, then documents, which have their indices in this order."""
+    """Reads texts again, by numbers: first come the queries, then the documents."""
 
     def __init__(self, queries: Queries, known: Sequence[Document], settings: Settings) -> None:
         self.queries, self.known, self.settings = queries, known, settings
-        # Apart, because a file may be a query, and be in the index as it was before.
+        # Kept apart, because a file may be a query, and also be in the index as it was before.
         self.changed_queries: list[Skipped] = []
         self.changed: list[Skipped] = []
 

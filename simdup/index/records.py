@@ -18,9 +18,9 @@ class Match(NamedTuple):
     distance: int
     similarity: float
     is_exact: bool
-    """Whether `similarity` was computed from the texts; if not, `distance` is all it says."""
+    """Whether `similarity` was computed from the texts; if not, it is estimated from `distance`."""
     set_id: int | None = None
-    """The number of the identical set: the documents found that have its very text. None if no
+    """The number of its identical set: all documents found that have the same text. None if no
     other has it."""
     set_kind: Kind | None = None
     """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
@@ -59,7 +59,7 @@ class Answer:
     """What is known of the text that was asked for; None for a fingerprint."""
     parts: tuple[FoundPart, ...] = ()
     """Larger documents first, the ones with the largest share before others; then documents that
-    stand in the query, in the order of their places. None unless asked for."""
+    stand in the query, in the order of their places. Empty unless asked for."""
     unread: int = 0
     """How many more documents may be such parts, by their samples: too many to read them all."""
 
@@ -70,15 +70,15 @@ class Searched:
 
     settings: Settings
     documents: int
-    """The number that the index has."""
+    """The number of documents in the index."""
     top: int | None
     """The most matches kept for each query; None: all."""
     k: int | None
     """The distance within which documents were looked at; None: the nearest, however far."""
     wanted: int | None = None
-    """The distance that `similarity` asks for, with its margin; None where nothing verifies.
+    """The distance that `similarity` asks for, with its margin; None if nothing is verified.
 
-    More than `k` if so many documents lie within it by chance that it was cut."""
+    More than `k` if `k` was cut because too many documents lie within it by chance."""
     recall: float | None = None
     """The probability that a document just at the threshold was looked at, by theory."""
 
@@ -111,4 +111,4 @@ class Changes:
     unchanged: int = 0
     skipped: tuple[Skipped, ...] = ()
     refiltered: tuple[str, ...] = ()
-    """Paths added before with other filters; the next update drops what the new ones leave out."""
+    """Paths added before with other filters; the next update drops what the new filters exclude."""

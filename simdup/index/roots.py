@@ -1,4 +1,4 @@
-"""Where the documents of an index come from: files and folders that were added, and taken out."""
+"""The places of an index: files and folders that were added, and those that were taken out."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Places:
 
     def filters(self, written: str) -> Filters:
         """Return filters from their JSON. Raises InputError if this simdup has no such filters."""
-        with suppress(ValueError, TypeError):  # what Filters says of a wrong value
+        with suppress(ValueError, TypeError):  # raised by Filters for a wrong value
             values = from_json(written)
             if isinstance(values, dict) and values.keys() == asdict(DEFAULTS).keys():
                 filters = Filters(**values)
@@ -113,10 +113,10 @@ class Places:
         walking: Callable[[Iterable[Found]], Iterable[Found]],
         is_deleted: Callable[[bytes], bool],
     ) -> Iterator[Found]:
-        """Yield what is in the places now, each file once, for its nearest place above.
+        """Yield the files in the places now, each once, with the filters of its nearest place.
 
-        A missing place is skipped, unless it `is_deleted` for good. `walking` passes on what
-        a walk finds.
+        A missing place is skipped, unless it `is_deleted` for good. `walking` wraps each walk,
+        as for progress.
         """
         roots: dict[str, list[bytes]] = defaultdict(list)
         for path, written in self.known.items():
@@ -133,7 +133,7 @@ class Places:
         walking: Callable[[Iterable[Found]], Iterable[Found]],
         is_deleted: Callable[[bytes], bool],
     ) -> Iterator[Found]:
-        """Walk the roots with these filters; yield what no nearer place with others claims."""
+        """Walk roots that share filters; leave out files with a nearer place of other filters."""
         for root in roots:
             if not os.path.exists(root) and not is_deleted(root):  # perhaps an unmounted drive
                 advice = "`simdup index remove` forgets it"
@@ -150,7 +150,7 @@ class Places:
 
 
 def _each_once(found: Iterable[Found]) -> Iterator[Found]:
-    """Skip files that several walks find, each of which tells files apart by itself."""
+    """Skip a file that an earlier walk found; within one walk, repeats are skipped already."""
     firsts: dict[tuple[int, int], str] = {}
     for each in found:
         if isinstance(each, Source):
@@ -176,7 +176,7 @@ def absolute_path(path: str) -> str:
 def remove(file: IndexFile, paths: Sequence[str]) -> Changes:
     """Take out what is at or under some paths, so that updates do not add it again.
 
-    A name that texts were added by means these texts, whatever lies at that path. Raises
+    A name under which texts were added means these texts, whatever lies at that path. Raises
     InputError for a path of which the index has nothing.
     """
     numbers, roots, known = [np.empty(0, np.int64)], list[str](), places(file)

@@ -6,7 +6,7 @@ question reads only the pieces of its own hashes.
 Source: Irber et al., "Lightweight compositional analysis of metagenomes with FracMinHash and
 minimum metagenome covers", 2022, for one limit for all texts.
 
-A batch writes a run. RUNS_AT_ONCE neighbours of about one size become one, up to the size of a
+A batch writes a run. RUNS_AT_ONCE neighbours of about one size are merged, up to the size of a
 segment, so that there are few runs and each hash is written two or three times (O'Neil et al.,
 "The log-structured merge-tree", 1996). A text that is taken out stays in its run, marked as gone,
 until the run is written again, at the latest when half of its texts are gone.
@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 #: Every dense sketch holds all hashes of its text up to this one.
 HIGHEST = ((1 << 32) - 1) >> DENSE_LEVELS
 
-# A piece of a run holds the hashes with the same first bits, and of each the other bits.
+# A piece of a run holds the hashes with the same first bits, and stores only their other bits.
 LOW_BITS = 16
 PIECES = (HIGHEST >> LOW_BITS) + 1
 
-#: So many neighbouring runs of about one size become one.
+#: This many neighbouring runs of about one size are merged into one.
 RUNS_AT_ONCE = 8
 
 # Pieces that are read and written together: a few megabytes of a full run.
@@ -59,7 +59,7 @@ ENTRY = np.dtype([("value", "<u2"), ("place", "<u2")])
 # More runs than any index has.
 _RUNS = 1 << 32
 
-# What stands in place of the number of its hashes where a text has been taken out.
+# Stands for the number of hashes of a text that has been taken out.
 _GONE = (1 << 32) - 1
 
 
@@ -88,11 +88,11 @@ class Shared(NamedTuple):
     shared: NDArray[np.int64]
     """How many hashes of the question are among theirs."""
     kept: NDArray[np.int64]
-    """How many hashes of theirs are kept."""
+    """How many of their hashes the index keeps."""
 
 
 class Held(NamedTuple):
-    """Who has some hashes."""
+    """The texts that have some hashes."""
 
     counts: NDArray[np.int64]
     """(n,): how many texts have each hash."""
@@ -117,7 +117,7 @@ def add_run(file: IndexFile, numbers: Numbers, dense: Sketches) -> None:
 
 
 def take_out_samples(file: IndexFile, numbers: Numbers) -> None:
-    """Note that documents are gone; drop runs with none left, write others with few left again."""
+    """Mark documents as gone; drop runs with none left, and rewrite runs with few left."""
     sql = "SELECT id FROM runs WHERE low <= ? AND high >= ?"
     for (own,) in file.execute(sql, int(numbers.max()), int(numbers.min())):
         run = run_of(file, own)
@@ -132,7 +132,7 @@ def take_out_samples(file: IndexFile, numbers: Numbers) -> None:
 
 
 def _merge_neighbours(file: IndexFile) -> None:
-    """Make one run of the newest ones, as long as enough of them are of one size or smaller.
+    """Merge the newest runs, as long as enough of them are of one size or smaller.
 
     Two runs are of one size if their logarithms to the base of RUNS_AT_ONCE begin alike.
     """
@@ -149,7 +149,7 @@ def _merge_neighbours(file: IndexFile) -> None:
 
 
 def _rewrite(file: IndexFile, runs: Sequence[Run]) -> None:
-    """Make one run of some, without the documents that are gone."""
+    """Merge some runs into one, without the documents that are gone."""
     numbers = np.concatenate([run.numbers for run in runs])
     counts = np.concatenate([run.counts for run in runs])
     sql, edges = "SELECT id FROM documents WHERE id BETWEEN ? AND ?", numbers[[0, -1]].tolist()
@@ -192,12 +192,12 @@ def _write(
 
 
 def _packed(numbers: Numbers, counts: NDArray[np.int64]) -> tuple[bytes, bytes]:
-    """The texts of a run as its row in the table has them."""
+    """The numbers of a run's documents and their counts of hashes, as the table `runs` has them."""
     return numbers.astype("<i8").tobytes(), counts.astype("<u4").tobytes()
 
 
 def _pieces(own: int, values: Values, places: Places) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the rows of a run's table: place, entries and their checksum."""
+    """Yield a row of the table `samples` for each piece of a run: place, entries, checksum."""
     keys = (values.astype(np.uint64) << np.uint64(32)) | places.astype(np.uint64)
     keys.sort()
     values = (keys >> np.uint64(32)).astype(np.uint32)
@@ -243,9 +243,9 @@ def runs(file: IndexFile) -> list[Run]:
 
 
 def looked_up(file: IndexFile, every: Sequence[Run], values: Values) -> Shared:
-    """How many of some hashes (ascending, each once) every text has that has any of them.
+    """How many of some hashes (ascending, each once) each text has, for texts that have any.
 
-    `every` run is looked at, and in it only the pieces of these hashes. Within `reading`.
+    Reads all runs (`every`), and in each only the pieces of these hashes. Within `reading`.
     """
     found = [(np.empty(0, np.int64),) * 3]
     for run in every:
@@ -261,9 +261,9 @@ def looked_up(file: IndexFile, every: Sequence[Run], values: Values) -> Shared:
 def holders(
     file: IndexFile, every: Sequence[Run], values: Values, texts: Numbers, left_out: Numbers
 ) -> Held:
-    """How many texts have each of some hashes (ascending), and which of them some `texts` have.
+    """How many texts have each of some hashes (ascending), and which hashes the `texts` have.
 
-    Those `left_out` do not count. Within `reading`, as `looked_up`.
+    Texts that are `left_out` are not counted. Within `reading`, as `looked_up`.
     """
     counts, found = np.zeros(len(values), np.int64), [np.empty((0, 2), np.int64)]
     order, ended = np.argsort(texts), np.append(texts, -1)

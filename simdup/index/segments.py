@@ -76,14 +76,14 @@ def within(segments: Sequence[Segment], queries: Rows, k: int) -> Numbers:
 
 
 def _searched(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
-    """Yield what is within k of many queries, in no order."""
+    """Yield the rows of `within` for many queries, in no order."""
     for each in segments:
         for pairs in iter_pairs_between(queries, each.rows, k):
             yield np.column_stack((pairs[:, 0], each.documents[pairs[:, 1]], pairs[:, 2]))
 
 
 def _compared(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
-    """Yield what is within k of a few queries, in no order."""
+    """Yield the rows of `within` for a few queries, in no order."""
     for index, distances in _passes(segments, queries):
         for each, part in zip(segments, distances, strict=True):
             if part.min() <= k:
@@ -92,7 +92,7 @@ def _compared(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Nu
 
 
 def _compared_by_kernel(segments: Sequence[Segment], queries: Rows, k: int) -> Iterator[Numbers]:
-    """Yield what `_compared` does, computed by a compiled loop."""
+    """Yield the rows that `_compared` yields, computed by a compiled loop."""
     columns, k = np.array(words(queries)[:, :, None]), min(k, 8 * queries.shape[1])
     found, near_pairs, is_half = np.empty((SIZE, 3), np.int64), loaded_kernels().near_pairs, False
     for index, query in enumerate(columns):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 
-#: The size of fingerprints that have tables of blocks, and how many of these.
+#: The bits of fingerprints that have tables of blocks, and the number of these tables.
 BLOCKED_BITS, BLOCKS = 64, 4
 
 _TABLES = """
@@ -117,7 +117,7 @@ class IndexFile(Database):
             return False
 
     def close(self) -> None:
-        """Let go of the file; the last one leaves no log beside it."""
+        """Close the file; the last connection to close leaves no log beside it."""
         with suppress(sqlite3.Error):
             self.connection.execute("PRAGMA busy_timeout = 0")
             self.connection.execute("PRAGMA journal_mode = DELETE")
@@ -142,7 +142,7 @@ class IndexFile(Database):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Let all that is read in the block be as one batch left it."""
+        """Let the block read the index as one batch left it, whatever is written meanwhile."""
         self.execute("BEGIN")
         try:
             yield
@@ -199,8 +199,8 @@ def _fill(path: str, about: dict[str, Any]) -> None:
 
 def _connected(path: str, *, to_write: bool) -> sqlite3.Connection:
     """Open the file, which must exist, to read it or `to_write` it. Raises sqlite3.Error."""
-    # 64 MB keep the pages that batch after batch changes, and freed pages need not be
-    # overwritten, as some builds of SQLite do: together a third of all that is written.
+    # A cache of 64 MB keeps the pages that every batch changes, and freed pages need not be
+    # overwritten, as some builds of SQLite do: together this saves a third of all that is written.
     to_change = ["synchronous = NORMAL", "cache_size = -65536", "secure_delete = OFF"]
     pragmas = to_change if to_write else ["query_only = ON"]
     try:
@@ -219,7 +219,7 @@ def explained(path: str) -> Iterator[None]:
     try:
         yield
     except (sqlite3.ProgrammingError, sqlite3.InterfaceError):
-        raise  # a fault of simdup, and none of the file
+        raise  # a fault of simdup, not of the file
     except sqlite3.Error as error:
         cause = str(error)
         if "locked" in cause:

@@ -1,4 +1,4 @@
-"""What an index notes in JSON of how it was made: written, and checked when it is read.
+"""The metadata in JSON that say how an index was made: written, and checked when they are read.
 
 Dictionaries and converters are noted by digest and command, and the user of an index gives
 them again: an index from elsewhere must not make simdup read or run what it names.
@@ -19,13 +19,13 @@ from simdup.settings import Settings
 from simdup.text.encodings import encoding_named
 from simdup.versions import version
 
-# What simdup writes takes a few hundred characters and four levels; what somebody else has
-# written there may be anything.
+# The JSON that simdup writes takes a few hundred characters and four levels; somebody else may have
+# written anything.
 JSON_CHARACTERS, JSON_DEPTH = 1 << 20, 16
 
 _RECIPE = ("features", "ngram", "top", "weights", "hash", "bits", "fold_variants")
 
-# The types of what decides how fingerprints and texts are made.
+# The entries that decide how fingerprints and texts are made, and their types.
 _MADE: dict[str, tuple[type, ...]] = {
     "bits": (int,),
     "recipe": (dict,),
@@ -45,7 +45,7 @@ def damaged(path: str, what: object) -> InputError:
 
 
 def about(settings: Settings) -> dict[str, Any]:
-    """Return what an index notes of these settings, for JSON."""
+    """Return the metadata that an index keeps of these settings, for JSON."""
     recipe = settings.recipe
     named = {name: getattr(recipe, name) for name in _RECIPE}
     return {
@@ -100,7 +100,7 @@ def settings_of(path: str, written: dict[str, Any], given: Settings) -> Settings
     check(path, written)
     recipe = _with_dictionaries(path, _recipe_of(path, written), given.recipe)
     now = json.loads(recipe.key())
-    # What the user can mend comes first: a dictionary may decide which package cuts words.
+    # Differences the user can mend come first: a dictionary may decide which package cuts words.
     for name, value in sorted(written["key"].items(), key=lambda each: each[0] not in _OPTIONS):
         if now.get(name) != value:
             raise InputError(f"{path!r}: {_difference(name, value, now.get(name))}")
@@ -160,7 +160,7 @@ def with_bits(path: str, settings: Settings, bits: int) -> Settings:
 
 
 def from_json(text: str) -> Any:  # noqa: ANN401
-    """Return what JSON in an index says. Raises ValueError if it is too long or too deep."""
+    """Return the value of JSON in an index. Raises ValueError if it is too long or too deep."""
     if len(text) > JSON_CHARACTERS:
         raise ValueError(f"{len(text):,} characters of JSON")
     deep = f"JSON nested more than {JSON_DEPTH} deep"

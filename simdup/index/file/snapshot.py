@@ -49,7 +49,7 @@ SEGMENTS = 1 << 32
 
 
 def disagreement(file: IndexFile) -> InputError:
-    """Return the error for a document without a fingerprint, or a fingerprint without one."""
+    """Return the error for a document without a fingerprint, or one without a document."""
     told = "documents and fingerprints do not agree; build the index anew"
     return InputError(f"{file.path!r}: {told}")
 
@@ -95,7 +95,7 @@ def documents(file: IndexFile, numbers: Numbers) -> dict[int, Document]:
 
 
 def sketched(file: IndexFile, numbers: Numbers) -> Iterator[tuple[int, tuple[Document, bytes]]]:
-    """Yield number, document and sketch of those of these documents that are there."""
+    """Yield the number, document and sketch of each of these documents that exists."""
     sql = (
         "SELECT documents.id, folders.path, name, entry, checksum FROM json_each(?) AS asked"
         " JOIN documents ON documents.id = asked.value JOIN folders ON folders.id = folder"
@@ -145,7 +145,7 @@ def checksum_of(number: int, folder: bytes, name: bytes, data: bytes) -> int:
 
 
 def _document(file: IndexFile, row: tuple[int, bytes, bytes, bytes, int]) -> tuple[Document, bytes]:
-    """Return what a row says of a document, and its sketch. Raises InputError for damage."""
+    """Return the document in a row, and its sketch. Raises InputError for damage."""
     number, folder, name, data, checksum = row
     path = os.fsdecode(folder + name)
     if checksum_of(number, folder, name, data) != checksum:
@@ -180,7 +180,7 @@ def in_folder(file: IndexFile, folder: bytes) -> dict[bytes, tuple[int, bytes]]:
 
 
 def at_or_under(file: IndexFile, path: bytes) -> Numbers:
-    """Return the numbers of the document of this path, and of those in a folder of this path."""
+    """Return the numbers of the document at this path, and of all documents under the path."""
     if not path:
         return np.empty(0, np.int64)
     folder, name = os.path.split(path)
@@ -198,7 +198,7 @@ def places(file: IndexFile) -> dict[bytes, str | None]:
     """Return the paths that were added, with their filters as JSON; None for removed ones."""
     found = dict(file.execute("SELECT path, filters FROM places ORDER BY path"))
     for path, filters in found.items():
-        # An update walks these paths; what a relative one means would depend on the current folder.
+        # An update walks these paths; a relative one would depend on the current folder.
         if type(path) is not bytes or not os.path.isabs(path) or b"\0" in path:
             raise damaged(file.path, f"place {path!r:.80}, which is not an absolute path")
         if not isinstance(filters, str | None):
@@ -249,7 +249,7 @@ def _checked_segment(file: IndexFile, own: int) -> tuple[Numbers, list[str]]:
 
 
 class ReaderPool:
-    """Connections for reading: one for each thread at a time, kept for later ones until `close`.
+    """Read connections, each lent to one thread at a time and kept for reuse until `close`.
 
     If another file replaces the index under its name, it is read from then on, provided that it
     is an index made in the same way. Every method raises InputError for a damaged or unusable
@@ -262,13 +262,13 @@ class ReaderPool:
         self.about: dict[str, Any] = {}
         self._lock = threading.Lock()
         self._idle: list[IndexFile] = []
-        # The segments that were read last, and of which file.
+        # The identity of the file whose segments were read last, and these segments.
         self._segments: tuple[object, dict[int, Segment]] = (None, {})
         with self.one():
-            pass  # so that an index that cannot be opened is told at once
+            pass  # so that an index that cannot be opened is reported at once
 
     def close(self) -> None:
-        """Let go of the file, in other threads when they have their answers."""
+        """Close all connections; those in use by other threads close when they are returned."""
         with self._lock:
             idle, self._idle = self._idle, []
             self._segments = (None, {})

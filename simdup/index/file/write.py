@@ -77,7 +77,7 @@ def _make_way(file: IndexFile, entries: Sequence[tuple[Any, ...]]) -> None:
 
 
 def _pack(file: IndexFile, numbers: Numbers, rows: Rows) -> None:
-    """Lay fingerprints into segments, those with room first."""
+    """Put fingerprints into segments, first into old ones that have room."""
     batch = file.number("batches") + 1
     while len(numbers):
         sql = "SELECT id FROM segments WHERE size < ? ORDER BY id LIMIT 1"
