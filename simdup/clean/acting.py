@@ -1,7 +1,7 @@
-"""Moves one file of a plan to the trash, elsewhere or away, and checks that it was the right one.
+"""Moves, links or deletes one file of a plan, and checks that it was the right one.
 
-`Acting.intent` says where the file will be, and changes nothing but making a trash. `Acting.act`
-does it. Until the last name is gone, whatever is found out to be wrong is put back.
+`Acting.intent` says where the file will be; all it changes is to make a missing trash. `Acting.act`
+acts on the file. Until its last name is gone, a file that turns out to be a wrong one is put back.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class AstrayError(RefusedError):
-    """A file, the planned one or another, was moved and could not be put back; it says where."""
+    """A moved file, the planned one or another, cannot be put back; the message says where."""
 
 
 class Acting:
@@ -70,7 +70,7 @@ class Acting:
         return Intent(action.line, target, folder_ns, aside=aside)
 
     def _free_path(self, path: str, leap: int) -> str:
-        """Return a path in the folder for moved files that nothing has, past `leap` numbers.
+        """Return a free path in the folder for moved files, after passing over `leap` numbers.
 
         Raises RefusedError.
         """
@@ -88,8 +88,8 @@ class Acting:
     def act(self, action: Action, intent: Intent, file: Held, kept: Held) -> Done:
         """Do what an intent says, with a file and the kept one that were just compared.
 
-        Raises FileExistsError if the target has been taken, RefusedError and OSError; then the
-        file has its name still, unless the error is an AstrayError.
+        Raises FileExistsError if the target has been taken, RefusedError and OSError. After any
+        error but an AstrayError the file still has its name.
         """
         device, inode = {
             Act.TRASH: self._trash,
@@ -200,7 +200,7 @@ class Acting:
                 sync_folder(folder)
 
     def sync(self) -> None:
-        """Make all that was done last through a power cut. Raises OSError."""
+        """Make everything done so far survive a power cut. Raises OSError."""
         touched, self._touched = self._touched, {}
         try:
             for descriptor in touched.values():
@@ -219,21 +219,21 @@ class Acting:
 def _leap(tries: int) -> int:
     """Return how many numbers to pass over for the next name.
 
-    Runs that choose names at one time choose the same ones. After each try they leap at random,
-    four times as far as before, so that they soon land apart.
+    Runs that choose names at the same time choose the same names. After each failed try they leap
+    at random, up to four times as far as before, so that they soon part.
     """
     return secrets.randbelow(4**tries)
 
 
 def _rename(file: Held, kept: Held, target: Place) -> None:
-    """Give a file the name `target`, and put back what turns out to be another one."""
+    """Give a file the name `target`; if another file was renamed instead, put it back."""
     rename_new(file.place, target)
     if not _is_same(file, kept, target):
         _put_back(target, file.place)
 
 
 def _put_back(target: Place, source: Place) -> None:
-    """Rename back what was renamed at the wrong moment. Raises RefusedError in any case."""
+    """Rename back a file that was renamed by mistake. Raises RefusedError in any case."""
     with _astray(target, Refusal.REPLACED):
         rename_new(target, source)
     raise RefusedError(Refusal.REPLACED)
@@ -249,7 +249,7 @@ def _astray(place: Place, refusal: Refusal) -> Iterator[None]:
 
 
 def remove(file: Held, kept: Held, aside: Place) -> None:
-    """Take away a file: under a name that only simdup knows, it is looked at a last time."""
+    """Remove a file: give it a name that only simdup knows, check it once more, unlink it."""
     _rename(file, kept, aside)
     try:
         aside.unlink()
@@ -260,7 +260,7 @@ def remove(file: Held, kept: Held, aside: Place) -> None:
 
 
 def _swap(file: Held, kept: Held, made: Place) -> None:
-    """Let a file and a link to the kept one swap names, and unlink the file if it is the one."""
+    """Swap the names of a file and a link to the kept one; unlink the file if it is the one."""
     if not kept.is_at(made):
         raise kept.refused(Refusal.CHANGING)
     if not exchange(made, file.place):
@@ -285,15 +285,15 @@ def _swap_back(made: Place, source: Place, refusal: Refusal) -> None:
 
 
 def _is_same(file: Held, kept: Held, place: Place) -> bool:
-    """Whether a file has a name, the kept one still has its own, and both are as when compared.
+    """Whether the file is at `place`, the kept one at its own, and both are as when compared.
 
-    Of two runs that each take away what the other one keeps, at least one finds that out here.
+    If two runs each remove the file that the other one keeps, at least one notices it here.
     """
     return kept.is_at(kept.place) and _has_same_text(file, kept, place)
 
 
 def _has_same_text(file: Held, kept: Held, place: Place) -> bool:
-    """Whether a file has a name, and it and the kept one are as they were when compared."""
+    """Whether the file is at `place`, and it and the kept one are as when compared."""
     try:
         return file.is_at(place) and file.is_whole() and kept.is_whole()
     except OSError:
@@ -318,9 +318,9 @@ def check_linkable(file: Held, kept: Held, names: int) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make a folder in one that is reached through no link, and sync that one.
+    """Make a folder, and sync its parent, which is opened through no symbolic link.
 
-    A folder that is there is no error.
+    Do nothing if the name is taken already.
     """
     above = open_folder(os.path.dirname(path))
     try:

@@ -1,8 +1,8 @@
-"""A plan in, files in the trash or elsewhere, each checked right before and in a journal before.
+"""Acts on a plan: each file is noted in the journal, checked, and then moved or removed.
 
-Actions are taken in batches: what a batch is going to do is on the disk before the first of its
-files is touched, and what it did before the next batch begins. So a run that is killed leaves at
-most one batch of which the journal does not say how it ended; `simdup.clean.settle` finds out.
+Actions are taken in batches. The journal on the disk says what a batch is going to do before the
+first of its files is touched, and what the batch did before the next one begins. So the journal of
+a killed run lacks the outcome of at most one batch; `simdup.clean.settle` finds it out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from simdup.progress import Progress
     from simdup.settings import Settings
 
-#: Actions whose intents are synced together: a power cut leaves so many to be looked for.
+#: The number of intents synced together: after a power cut at most so many files are in doubt.
 BATCH = 64
 
 # How often another name is tried for a file whose name in the trash is taken at the last moment.
@@ -50,7 +50,7 @@ def apply(
     to: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Outcome:
-    """Act on a plan, and return what came of it.
+    """Act on a plan, and return the outcome.
 
     `to` is the folder for `Act.MOVE`, made if missing. `journal` names the journal; None: a new
     one in the usual folder. Raises InputError, with nothing changed, if the run cannot begin.
@@ -107,7 +107,7 @@ class Stop(Protocol):
 
 @contextmanager
 def stopping() -> Iterator[Stop]:
-    """Take note of Ctrl-C and of signals to end in place of obeying them at once."""
+    """Note Ctrl-C and signals to end instead of obeying them; yield a `Stop` that tells."""
     asked: list[int] = []
     restored: dict[int, object] = {}
     if threading.current_thread() is threading.main_thread():
@@ -133,7 +133,7 @@ class Run:
         consents: Consents,
         outcome: Outcome,
     ) -> None:
-        """`every` action of the plan counts for which files go; `take` says which to act on."""
+        """`every` action of the plan says which files go; `take` acts on all or some of them."""
         self._roots, self._settings, self._consents = roots, settings, consents
         self.outcome = outcome
         self._going_paths = {each.file.path: each.line for each in every}
@@ -175,7 +175,7 @@ class Run:
             journal.sync()
 
     def _intent(self, action: Action, journal: Journal, acting: Acting) -> Intent | None:
-        """Return where the file of an action will be, or None if it is refused as planned."""
+        """Return where the file of an action will be, or None after refusing the action."""
         try:
             check_paths(action, self._roots)
             check_consents(action, self._consents)
@@ -245,7 +245,7 @@ class Run:
                     self.changed[each.identity] = os.fstat(each.descriptor).st_ctime_ns
 
     def _hold(self, file: FileId) -> Held:
-        """Return the kept file, open; it stays so while the next actions keep it too."""
+        """Return the kept file, open; it stays open while the next actions keep it too."""
         if self._kept is not None and self._kept.file == file:
             self._kept.check_unchanged()
             return self._kept
@@ -278,7 +278,7 @@ class Run:
 
 
 def _check_unlocked(kept: Held) -> None:
-    """Lock the kept file against writers that ask for locks. Raises RefusedError if one has it."""
+    """Lock the kept file against writers that ask for locks. Raises RefusedError if one has."""
     with suppress(ImportError):
         import fcntl  # noqa: PLC0415  (not on Windows)
 

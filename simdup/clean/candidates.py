@@ -1,4 +1,4 @@
-"""A result in, the files of its groups out as they are now: which may be kept, which may go."""
+"""Finds the files of a result's groups as they are now: which may be kept, and which may go."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _grouped(result: ScanResult) -> Iterator[Document]:
 
 
 def _is_told_exactly(document: Document) -> bool:
-    """Whether its result says which file it is, unless it is a file that nobody may touch."""
+    """Whether the result says exactly which file it is, or nobody may touch the file anyway."""
     source = document.source
     digests = document.bytes_digest, document.text_digest
     return document.untouchable is not None or all((source.links, source.ctime_ns, *digests))
@@ -75,7 +75,7 @@ def _is_told_exactly(document: Document) -> bool:
 def roots_of(result: ScanResult) -> tuple[str, ...]:
     """The files and folders that were searched: absolute, with no symbolic link.
 
-    Of files that were named one by one, the folders they are in.
+    If files were named one by one, the folders that they are in.
     """
     base = result.base or os.curdir
     if result.roots is not None:
@@ -87,7 +87,7 @@ def roots_of(result: ScanResult) -> tuple[str, ...]:
 
 
 def _real(path: str) -> str:
-    """The path of a file or folder without links among the folders, and not beyond a link."""
+    """The path without links among its folders; a last part that links to a file is kept."""
     if os.path.isdir(path):
         return os.path.realpath(path)
     folder, name = os.path.split(path)
@@ -99,8 +99,8 @@ def candidates(
 ) -> Iterator[list[Candidate]]:
     """Yield the files of each group, the one that the rules prefer first.
 
-    Files that are not as they were seen, or that are no business of a cleaner, are put into
-    `left` instead.
+    Files that are not as they were seen, or that must never be cleaned, are put into `left`
+    instead.
     """
     roots, base = roots_of(result), result.base or os.curdir
     stays, folder_of = protection.reason(), cache(os.path.realpath)

@@ -1,7 +1,7 @@
-"""Whether two files are still what a plan says, right before one of them goes.
+"""Checks that two files are still what a plan says, right before one of them goes.
 
 The two are opened in folders that are reached through no symbolic link, and stay open until the
-action is over. What is compared is what their descriptors read, never what their paths lead to.
+action is over. Their bytes are read from the open descriptors, never again through the paths.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Held:
             raise self.refused(Refusal.CHANGING)
 
     def look_again(self) -> None:
-        """Take its status as it is now, after this run changed the number of its names."""
+        """Update `status` after this run changed the number of names of the file."""
         self.status = os.fstat(self.descriptor)
 
     @property
@@ -87,13 +87,13 @@ class Held:
             return False
 
     def is_whole(self) -> bool:
-        """Whether its bytes are those of `status`; its names may have changed."""
+        """Whether its size and mtime are still as in `status`; its names may have changed."""
         now = os.fstat(self.descriptor)
         return (now.st_size, now.st_mtime_ns) == (self.status.st_size, self.status.st_mtime_ns)
 
     @property
     def source(self) -> Source:
-        """The open file as readers of text take it."""
+        """The open file as the `Source` that readers of text take."""
         status = self.status
         times = status.st_mtime_ns, status.st_ctime_ns
         return Source(self.file.path, status.st_size, *times, status.st_dev, status.st_ino)
@@ -132,7 +132,7 @@ def held(file: FileId, changed: Mapping[tuple[int, int], int], *, is_kept: bool 
 
 
 def _place(file: FileId, *, is_kept: bool) -> Place:
-    """Return where a file is. Raises RefusedError and OSError."""
+    """Return the place of a file. Raises RefusedError and OSError."""
     try:
         return Place.of(file.path)
     except ValueError:
@@ -150,7 +150,7 @@ def _about(refusal: Refusal, *, is_kept: bool) -> Refusal:
 
 
 def _opened(place: Place, *, is_kept: bool) -> int:
-    """Open a regular file; what else has the name is not opened. Raises OSError, RefusedError."""
+    """Open a regular file. Raises RefusedError for anything else, and OSError."""
     if not stat.S_ISREG(place.status().st_mode):
         raise RefusedError(_about(Refusal.NOT_A_FILE, is_kept=is_kept))
     return place.open()
@@ -179,7 +179,7 @@ def check_paths(action: Action, roots: Iterable[str]) -> None:
 
 
 def check_consents(action: Action, consents: Consents) -> None:
-    """Raise RefusedError for what the user did not allow, as far as the plan alone tells it."""
+    """Raise RefusedError for an act that the user did not allow, as far as the plan shows it."""
     kind = action.file.kind_with(action.keep)
     if action.act is Act.DELETE and not consents.permanently:
         raise RefusedError(Refusal.NOT_ALLOWED, "delete, without --permanently")
@@ -198,7 +198,7 @@ def check_same(
     settings: Settings,
     readers: Readers,
 ) -> None:
-    """Read a file and the kept one through. Raises RefusedError unless they are what is planned."""
+    """Read a file and the kept one whole. Raises RefusedError unless they are as planned."""
     kind = action.file.kind_with(action.keep)
     if kind is Kind.IDENTICAL_BYTES:
         _check_bytes(*files)
@@ -254,7 +254,7 @@ def _read_at(kept: Held, size: int, at: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The sort of a file that was read again, and the features of its text."""
+    """Whether a file that was read again is a document, and the features of its text."""
 
     is_document: bool
     features: Features | None

@@ -1,4 +1,4 @@
-"""A file copied whole to another file system, or its bytes compared and shared within one."""
+"""Copies a file whole to another file system, or lets two files on one share blocks."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _SHARED_AT_ONCE = 1 << 24
 
 
 def copy_to(source: int, target: Place, digest: bytes) -> int:
-    """Copy an open file to a new one, read it back, and return its descriptor.
+    """Copy an open file to a new one, read that back, and return the descriptor of the copy.
 
-    Mode, times, attributes and, where allowed, the owner are copied too. The copy is on the disk
-    then. Raises RefusedError if the copy has another digest than wanted, and OSError; then there
-    is no copy.
+    Mode, times, attributes and, where allowed, the owner are copied too. The copy is synced to the
+    disk. Raises RefusedError if the copy has another digest than `digest`, and OSError; after an
+    error there is no copy.
     """
     made = target.create()
     try:

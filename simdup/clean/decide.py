@@ -1,9 +1,9 @@
-"""The files of one group in, which of them go and for which other one out.
+"""Decides which files of a group go, and for which other file each one goes.
 
 Copies are decided first: a file goes for one with the same bytes or, with consent, the same text.
-Files that must stay come first there, since they stay anyway. Then a file that is merely similar
+Files that must stay are kept first, since they stay anyway. Then a file that is merely similar
 goes, with consent, for the one file that the rules prefer to all others of its group: never for
-one that only happens to be protected.
+a file that only happens to be protected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simdup.clean.candidates import Candidate
     from simdup.clean.records import Consents
 
-#: Why the file stays that the rules prefer to all others of its group, if none goes for it.
+#: Why the file that the rules prefer to all others of its group stays, if none goes for it.
 PREFERRED = "stays: the rules prefer it to the others"
 NEAR_ASKS = "near: wants --near FLOOR, or --review"
 TEXT_ASKS = "identical text, other bytes: wants --text"
@@ -44,7 +44,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decided:
-    """What happens with the files of a group."""
+    """The files of a group that go, and the files that are left."""
 
     gone: tuple[Gone, ...]
     """Files that go for the file which the rules prefer come first."""
@@ -64,7 +64,7 @@ def text_refusal(one: Candidate, other: Candidate, consents: Consents, act: Act)
 
 
 def near_refusal(one: Candidate, other: Candidate, consents: Consents, act: Act) -> str:
-    """Why a file does not go for a similar one, however similar; "" if it does."""
+    """Why a file may not go for another one, however similar they are; "" if it may."""
     if act.is_of_bytes:
         return BYTES_ONLY
     if consents.near is None:
@@ -92,10 +92,10 @@ def decide_group(
     consents: Consents,
     act: Act = Act.TRASH,
 ) -> Decided:
-    """What happens with the files of a group, the one that the rules prefer first.
+    """Decide about the files of a group; the first one is the one that the rules prefer.
 
     `copy_of` has the files whose whole folder goes, each with its copy in the folder that stays.
-    `alike` has the similarity to the first file of each text that no `near_refusal` rules out.
+    `alike` has, for each text that no `near_refusal` rules out, its similarity to the first file.
     """
     if len(pool) < 2:
         return Decided((), ())
@@ -115,7 +115,7 @@ def decide_group(
 
 
 class _Group:
-    """What is decided so far about the files of a group, by their paths."""
+    """The decisions so far about the files of a group, by their paths."""
 
     def __init__(self, consents: Consents, act: Act) -> None:
         self.consents, self.act = consents, act
@@ -131,7 +131,7 @@ class _Group:
     def decide_copy(self, file: Candidate, preferred: str) -> None:
         """Let a file go for one that is kept and has the same bytes or text, or keep it.
 
-        It goes for the one with the path `preferred` rather than for another one.
+        It goes for the kept file at the path `preferred` rather than for another one.
         """
         other, refusal = self._copy_of(file, preferred)
         if other is not None and file.id.identity == other.id.identity:

@@ -1,4 +1,4 @@
-"""Pairs of folders in, whole folders that go out: one decision for all their files.
+"""Decides which folders of pairs go as a whole: one decision for all their files.
 
 If all files of a folder have their copy in another one, then either all of them go or none does,
 even where the rules prefer some files of the one folder and some of the other. Of two
@@ -36,7 +36,7 @@ class WholeFolders:
     """Why each folder goes, and the paths of its files."""
 
     def explained(self, actions: Iterable[Action]) -> list[Action]:
-        """The actions; those on the files of a whole folder say so, if all its copies stay."""
+        """The actions; if all copies of a whole folder stay, the actions on its files say so."""
         made = {each.file.path: each for each in actions}
         for why, files in self.folders:
             if all(path in made and made[path].keep.path == self.copy_of[path] for path in files):
@@ -53,8 +53,8 @@ def whole_folders(
 ) -> WholeFolders:
     """The folders that go: each of their files has a copy in a folder that stays.
 
-    A folder with fewer files goes, unless the first `given` parts of the keys, which are those of
-    the user's own rules, prefer more of its files than of the other's: then no folder goes whole.
+    The folder with fewer files goes. But if the user's own rules, the first `given` parts of each
+    key, prefer more of its files than of the other's, then no folder goes whole.
     """
     found = WholeFolders()
     files = {each.scanned: (place, each) for place, pool in enumerate(pools) for each in pool}
@@ -94,7 +94,7 @@ def _copies(
 
 
 def _preferred(copies: Copies, parts: int | None) -> int:
-    """How many files more are preferred to their copies than copies to their files.
+    """The number of files preferred to their copies, minus the copies preferred to their files.
 
     Only the first `parts` of their keys count; None for all.
     """

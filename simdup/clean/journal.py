@@ -1,4 +1,4 @@
-"""Journals: what a run is about to do and has done, on the disk before and after each step.
+"""Journals: they say on the disk what a run is about to do, and then what it has done.
 
 A journal is JSON Lines: `begin`, a `planned` line for each action, and then for each action an
 `intent`, synced before it is acted on, and a `done`, a `refused` or a `left`. Each line begins
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from simdup.clean.records import Action, Header
 
-#: Raised when a line means something else than before.
+#: Increased when the meaning of a line changes.
 VERSION = 1
 
 _LINE_BEGINS = b'{"crc": "'
@@ -52,13 +52,13 @@ class Intent:
     target: str
     """Where the file will be; the path of the file itself if it stays where it is."""
     folder_ns: int
-    """When the folder of the file was last changed, before."""
+    """The mtime of the file's folder before the step."""
     trash: str | None = None
     """The trash folder that `target` is in."""
     top: str | None = None
     """The folder that paths in that trash are relative to; None: they are absolute."""
     aside: str = ""
-    """A name that nothing has, for what is between two names for a moment; "": none is needed."""
+    """A free name for a file that is between two names for a moment; "": none is needed."""
     made: tuple[str, ...] = ()
     """Folders that will be made for `target`, the highest first."""
 
@@ -70,11 +70,11 @@ class Done:
     line: int
     device: int
     inode: int
-    """Of what is at the target now, or at the file's own path if it is a link now."""
+    """Device and inode of the file at the target, or at its old path if that is a link now."""
     ctime_ns: int
-    """When the file was last changed, its names too; 0 if that is not known."""
+    """The ctime of the file; 0 if unknown."""
     folder_ns: int
-    """When the folder of the file was last changed, after it; 0 if that is not known."""
+    """The mtime of the file's folder after the step; 0 if unknown."""
 
 
 @dataclass(slots=True)
@@ -86,7 +86,7 @@ class Story:
     done: Done | None = None
     refused: str | None = None
     folder_ns: int = 0
-    """When the folder of the file was last changed, before the first intent."""
+    """The mtime of the file's folder before the first intent."""
 
     @property
     def is_open(self) -> bool:
@@ -112,11 +112,11 @@ class History:
     damaged: list[int] = field(default_factory=list)
     """Numbers of lines that are not as they were written."""
     whole: int = 0
-    """The bytes before a line that was cut off when the run was killed; all, if none was."""
+    """The size without a last line that was cut off when the run was killed, in bytes."""
 
 
 def default_folder() -> Path:
-    """Return where journals are: SIMDUP_JOURNALS, or in the system's place for data.
+    """Return the folder of journals: SIMDUP_JOURNALS, or in the system's folder for data.
 
     Raises NoHomeError.
     """
@@ -175,7 +175,7 @@ class Journal:
             raise JournalFailedError(f"{self.path!r}: {reason_of(error)}") from None
 
     def sync(self) -> None:
-        """Have all that was added on the disk. Raises JournalFailedError."""
+        """Write everything added so far to the disk. Raises JournalFailedError."""
         self._write()
         try:
             os.fsync(self._descriptor)
@@ -317,7 +317,7 @@ def locked(journal: str | None, roots: Iterable[str]) -> Iterator[None]:
 
 
 def machine() -> str:
-    """Return what tells this computer from others, without saying which it is."""
+    """Return a digest that tells this computer from others, without revealing its name."""
     found = platform.node().encode("utf-8", "surrogateescape")
     with suppress(OSError), open("/etc/machine-id", "rb") as file:
         found = file.read(64).strip() or found

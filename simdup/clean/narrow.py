@@ -39,7 +39,7 @@ def narrowed(
 
     In a dry run files that are not as they were seen are left too; otherwise `apply` refuses them.
     `act` replaces what the plan does with files, unless it is None. The numbers of lines stay
-    those of the plan file. Raises InputError for a protected folder that does not exist.
+    as in the plan file. Raises InputError for a protected folder that does not exist.
     """
     actions, left = list[Action](), list(plan.left)
     stays = reason_with(protection, plan.header)
@@ -56,7 +56,7 @@ def narrowed(
 
 
 def excess(plan: Plan, most: int = 20, most_files: int = 1000) -> str:
-    """What is so large about a plan that the user may not have meant it; "" if nothing is.
+    """Why a plan is so large that the user may not have meant it; "" if it is not.
 
     `most` files may go from one group, and `most_files` in all. Also, no more than half of all
     files that the scan found may go, unless they are no more than `most`.
@@ -74,9 +74,9 @@ def excess(plan: Plan, most: int = 20, most_files: int = 1000) -> str:
 
 
 def reason_with(protection: Protection, header: Header) -> Callable[[str], str]:
-    """`Protection.reason` of what is protected now, and of what was when the plan was made.
+    """Like `Protection.reason`, for what is protected now or was when the plan was made.
 
-    What was protected then and does not exist any more is left out.
+    Paths that were protected then and no longer exist are left out.
     """
     existing = tuple(path for path in header.protected if os.path.exists(path))
     now = protection.reason()
@@ -114,7 +114,7 @@ def _changed_or_linked(file: FileId) -> str:
 
 
 def _place(action: Action, plan: Plan) -> str:
-    """Why the file or the one that is kept is where nothing is done; "" if neither is."""
+    """Why the place of the file or of the kept one rules the action out; "" if neither does."""
     for file in (action.file, action.keep):
         if is_noise(file.path):
             return NOISE

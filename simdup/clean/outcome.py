@@ -1,4 +1,4 @@
-"""What came of a plan or of an undo."""
+"""The outcome of a plan or of an undo."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Outcome:
     journal: str | None = None
     """Where the journal is; None if nothing was to be done."""
     undoable: int = 0
-    """How many of those that were done `simdup undo` can take back: not what was deleted, nor
-    what only shares blocks now."""
+    """How many of the done files can be put back by `simdup undo`: all but deleted files and files
+    that only share blocks now."""
     bytes: int = 0
     """The size of the files that were done."""
     frees_nothing: int = 0
-    """How many of these have other names, so that their space is not free even without them."""
+    """How many of the done files have other names, so that their space stays in use."""
     notes: list[str] = field(default_factory=list)
     """Other deviations from the plan, in words for people."""
     trouble: str | None = None
@@ -46,7 +46,7 @@ class Outcome:
 
     @property
     def left(self) -> int:
-        """How many were not reached."""
+        """How many actions were neither done nor refused."""
         return self.planned - self.done - len(self.refused)
 
     @property

@@ -4,8 +4,8 @@
     {"group": 7, "keep": {"path": ...}, "act": "trash", "file": {"path": ...}, "kind": ...}
     {"group": 9, "leave": {"path": ...}, "why": "near: 0.91 alike"}
 
-Every line stands alone, so any line but the first may be deleted. A plan is not trusted: whatever
-is unknown or contradicts another line makes the whole plan refused, and a plan names no program.
+Every line stands alone, so any line but the first may be deleted. A plan is not trusted: if
+anything is unknown or contradicts another line, the whole plan is refused. A plan names no program.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from simdup.text.encodings import encoding_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-#: Raised when a line means something else than before.
+#: Increased when the meaning of a line changes.
 VERSION = 1
 
-# A longer line is none of a plan. Only a header with very many roots is long.
+# No line of a plan is longer. Only a header with very many roots is long.
 _LONGEST_LINE = 1 << 24
 
 _FILE = ("path", "path_base64", "id", "bytes", "text", "links")
@@ -39,7 +39,7 @@ _TIME = 2**63 - 1
 
 
 def plan_lines(plan: Plan) -> Iterator[str]:
-    """The lines of a plan file, in the order of `line`; the lines of `read_plan` read it back."""
+    """The lines of a plan file, in the order of `line`; `read_plan` reads them back."""
     header = plan.header
     yield _json(
         {
@@ -67,7 +67,7 @@ def plan_lines(plan: Plan) -> Iterator[str]:
 
 
 def _protection_fields(header: Header) -> dict[str, Any]:
-    """What was protected besides paths, if anything was."""
+    """The fields for protections besides `protected` paths, if there are any."""
     named = {"only_under": header.only_under, "protected_names": header.protected_names}
     return {key: [path_fields(each) for each in paths] for key, paths in named.items() if paths}
 
@@ -108,7 +108,7 @@ def _json(value: object) -> str:
 
 
 def read_plan(path: str) -> Plan:
-    """The plan in a file. Raises InputError that names the line of whatever is wrong."""
+    """The plan in a file. Raises InputError that names the wrong line, and OSError."""
     with open(path, "rb") as file:
         return parsed_plan(iter(lambda: file.readline(_LONGEST_LINE), b""), path)
 

@@ -1,9 +1,9 @@
 """A result and the user's rules in, a plan out; files are looked at and read, and none is changed.
 
-    groups -> files as they are now -> which file goes for which -> actions, and what is left why
+    groups -> files as they are now -> which file goes for which -> actions, and files left
 
-Whether two files are the same is asked of the file and the one that is kept, which need not be
-the representative of their group.
+A file is compared with the one that is kept for it, which need not be the representative of their
+group.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Wishes:
 def make_plan(result: ScanResult, wishes: Wishes, of: str, of_digest: str) -> Plan:
     """The plan for a result. Raises InputError if it does not say which files it saw.
 
-    `of` and `of_digest` name the result. Copies and similar files without consent are in
-    `Plan.left`, and so is what is not as it was scanned.
+    `of` and `of_digest` name the result. Copies and similar files that the user did not
+    allow are in `Plan.left`, and so are files that are not as they were scanned.
     """
     check_result(result, of)
     if wishes.consents.near is not None and not result.settings.verified:
@@ -97,7 +97,7 @@ def numbered(actions: Iterable[Action], left: Iterable[Left], header: Header) ->
 
 
 def plan_settings(settings: Settings) -> Settings:
-    """How texts are read and compared again: by shingles, and never by a converter.
+    """The settings to read and compare texts again: with shingles, and without converters.
 
     Keywords and words leave out too much of a text to decide that it may go.
     """

@@ -1,4 +1,4 @@
-"""Which files may not be touched, whatever the rules prefer."""
+"""Says which files may not be touched, whatever the rules prefer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Protection:
     """Globs of the names of files that are not acted on."""
 
     def reason(self) -> Callable[[str], str]:
-        """A function that says why a file, by its absolute path, stays; "" if it need not.
+        """A function that says why the file at an absolute path must stay; "" if it need not.
 
         Folders are known by device and inode, so that neither another spelling nor a bind mount
         leads around a protection. Raises InputError for one that does not exist.
@@ -62,7 +62,7 @@ class Protection:
 def is_noise(path: str) -> bool:
     """Whether a file lies in a folder of a trash, of snapshots, of version control or of a cache.
 
-    Such a file is nobody's copy to keep: it may go away by itself.
+    Such a file is never the copy that is kept, since other programs may delete it.
     """
     parts = os.path.dirname(path).split(os.sep)
     return any(
@@ -91,7 +91,7 @@ def _identity(path: str) -> Identity | None:
 
 
 def _above(folder: str) -> frozenset[Identity | None]:
-    """Device and inode of a folder and of all folders above it; None for one not to be seen."""
+    """Device and inode of a folder and of all folders above it; None if unreachable."""
     return frozenset(map(_identity, (folder, *map(str, PurePath(folder).parents))))
 
 

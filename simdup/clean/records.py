@@ -1,4 +1,4 @@
-"""What passes through the room: a file as it was seen, an action on it, a plan of actions."""
+"""The records of plans: a file as it was seen, an action on it, a plan of actions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Act(Enum):
 
     @property
     def is_of_bytes(self) -> bool:
-        """Whether the act takes nothing but identical bytes: no way back leads to the others."""
+        """Whether the act takes identical bytes only, since other bytes could not be restored."""
         return self in {Act.LINK, Act.REFLINK, Act.DELETE}
 
 
@@ -45,7 +45,7 @@ class FileId:
     text_digest: bytes
     """The digest of the text, as `Document.text_digest`."""
     links: int = 1
-    """The names that the file had, hard links that is; with several, removing one frees nothing."""
+    """The number of hard links that the file had; with several, removing one frees nothing."""
 
     @property
     def identity(self) -> tuple[int, int]:
@@ -139,7 +139,7 @@ class Consents:
     """What the user allowed on the command line; a plan file cannot allow anything."""
 
     text: bool = False
-    """Act on plain text whose characters are the same as in the kept file, and not its bytes."""
+    """Act on plain text with the same characters as the kept file, but other bytes."""
     formats: bool = False
     """Act on documents, such as PDF, with the same text as the kept file."""
     near: float | None = None

@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Refusal(Enum):
-    """Why a file is as it was; the value is what people read."""
+    """Why a file was left as it is; the value is what people read."""
 
     GONE = "gone already"
     LINK_IN_PATH = "reached through a symbolic link, or a folder of its path is gone"

@@ -1,8 +1,8 @@
-"""A plan in, questions out, and with their answers a plan in which a person decided.
+"""Turns a plan into questions, and their answers into a plan that a person decided.
 
-A question is about a file and the one that would be kept for it. Identical copies are no
-question: they go or stay as the rules have it. Nothing here knows of terminals, and nothing is
-changed but the plan.
+A question is about a file and the one that would be kept for it. None is asked about identical
+copies: the rules decide about them. This module uses no terminal, and changes nothing but the
+plan.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _ANSWERED = {KEPT: Answer.KEEP, NO_DUPLICATE: Answer.IGNORE, DROPPED: Answer.DRO
 
 
 def _why(answer: Answer | None) -> str:
-    """Why a file stays about which this was answered."""
+    """Why a file with this answer stays."""
     whys = {Answer.KEEP: KEPT, Answer.IGNORE: NO_DUPLICATE, Answer.DROP: UNREADABLE}
     return NOT_REVIEWED if answer is None else whys[answer]
 
@@ -83,11 +83,11 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The files of a group that are no identical copies of each other, and what was answered."""
+    """The files of a group that are no identical copies of each other, and the answers so far."""
 
     id: int
     files: tuple[FileId, ...]
-    """First the file that is kept; none of the others must stay."""
+    """First the file that is kept; each of the others may go."""
     proposed: frozenset[str] = frozenset()
     """The paths of the files that the rules let go."""
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Review:
         return None
 
     def answer(self, answer: Answer) -> str:
-        """Take the answer to the next question; returns why it cannot be, "" if it can."""
+        """Take the answer to the next question; return why it is impossible, or "" if it is not."""
         place, group = next((n, each) for n, each in enumerate(self._groups) if each.waiting)
         if answer is Answer.REVERSE and (why := self._stays(group.files[0].path)):
             return f"the kept file cannot go: {why}"
@@ -170,12 +170,12 @@ class Review:
         return numbered(actions, left, self._header)
 
     def _add(self, group: _Group, actions: list[Action], left: list[Left]) -> None:
-        """Add what becomes of the files of a group, which may all be fixed."""
+        """Add the actions and left files of a group, all of whose files may be fixed."""
         others = group.files[1:]
         dropped = [file for file in others if group.answers.get(file.path) is Answer.DROP]
         made = [self._action(group.id, group.files[0], file) for file in dropped]
         gone = {each.file.path: each for each in made if each is not None}
-        # What is kept for a copy may itself go now.
+        # The file that was kept for a copy may itself go now.
         copies = [replace(gone.get(each.keep.path, each), file=each.file) for each in group.copies]
         going = [*copies, *gone.values()]
         in_actions = {*gone, *(each.keep.path for each in going)}
@@ -197,7 +197,7 @@ class Review:
 
 
 def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], str]) -> _Group:
-    """The questions about the files of a group, which are in these lines of a plan."""
+    """The group in these lines of a plan: files to ask about, their copies, and fixed files."""
     copies, others, asked, fixed = list[Action](), list[Action](), list[Left](), list[Left]()
     preferred = list[FileId]()
     for each in rows:

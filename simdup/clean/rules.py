@@ -2,7 +2,7 @@
 
     "newest", "format=docx,odt", "under=/archive"  ->  a key; the smallest one is kept
 
-Rules are asked in the order given, and the first one in which two files differ decides. The bytes
+Rules apply in the order given, and the first one by which two files differ decides. The bytes
 of the path decide last, so the order is the same everywhere. `tests/clean/rules.json` has the
 answers that any other program with these rules has to give.
 """
@@ -29,13 +29,13 @@ FORMAT_ORDER = (
     *("tex", "man", "md", "pdf", "ass", "vtt", "srt", "text"),
 )
 
-#: What decides where the given rules do not.
+#: The rules that decide where the given rules do not.
 DEFAULTS = ("longest", "format", "first", "original-name", "oldest", "shortest-path")
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What the rules ask about a file."""
+    """The facts about a file that the rules use."""
 
     path: str
     """Absolute."""
@@ -47,7 +47,7 @@ class Ranked:
     """As `Document.format`."""
     encoding: str
     root: int
-    """The place of the folder that it was found in among those that the scan was given."""
+    """The place of the folder it was found in, among the folders that were scanned."""
     is_representative: bool
     """Whether its group has it as the representative."""
 
@@ -60,7 +60,7 @@ class Rule:
     value: tuple[str, ...] = ()
 
     def place(self, file: Ranked) -> int:
-        """The place of a file by this rule: the lower, the rather it is kept."""
+        """The place of a file by this rule; of two files the one with the lower place is kept."""
         return _TAKING[self.name](file, self.value) if self.value else _PLAIN[self.name](file)
 
     @property
@@ -97,12 +97,12 @@ _TAKING: dict[str, Callable[[Ranked, Sequence[str]], int]] = {
     "under": lambda file, folders: not any(is_under(file.path, each) for each in folders),
 }
 
-#: The names of all rules, those with a value followed by what it is.
+#: The names of all rules; a rule with a value is followed by an example or the kind of value.
 NAMES = (*_PLAIN, "format=docx,...", "encoding=utf-8,...", "name=GLOB", "under=DIR")
 
 
 def rule_of(text: str) -> Rule:
-    """The rule in NAME or NAME=VALUE. Raises ValueError for what is none.
+    """The rule in NAME or NAME=VALUE. Raises ValueError for anything else.
 
     >>> rule_of("format=docx,pdf")
     Rule(name='format', value=('docx', 'pdf'))
@@ -124,7 +124,7 @@ def rule_of(text: str) -> Rule:
 
 
 class Rules:
-    """Rules in their order, those that decide by default last."""
+    """Rules in their order: the given ones, then the default ones."""
 
     def __init__(self, given: Sequence[Rule] = ()) -> None:
         """Put the defaults after the given rules."""
@@ -155,5 +155,5 @@ def is_under(path: str, folder: str) -> bool:
 
 
 def _among(name: str, names: Sequence[str]) -> int:
-    """The place of a name; behind all for one that is not among them."""
+    """The place of a name among the names; after all of them if it is not there."""
     return names.index(name) if name in names else len(names)

@@ -1,6 +1,6 @@
-"""Files of a journal back where they were, each checked to be as simdup left it.
+"""Puts files of a journal back where they were, each checked to be as simdup left it.
 
-What a journal says is not trusted: a file is moved back only if it lies where simdup puts files,
+A journal is not trusted: a file is moved back only if it lies where simdup puts files,
 has the inode, the times and the bytes that the journal gives, and nothing has its old name.
 """
 
@@ -45,7 +45,7 @@ class Settler:
     def put_back(self, story: Story, *, act: bool = True) -> bool:
         """Put the file of an action back; False if it is where it was already.
 
-        Without `act` only look whether it can be. Raises RefusedError.
+        Without `act`, only check whether that is possible. Raises RefusedError.
         """
         intent, file = story.intent, story.action.file
         if intent is None or story.action.act is Act.REFLINK:
@@ -64,7 +64,7 @@ class Settler:
             raise RefusedError(Refusal.FAILED, reason_of(error)) from None
 
     def identity_there(self, story: Story) -> tuple[int, int] | None:
-        """Device and inode of what was put where the intent wants it, if all of it is done."""
+        """Device and inode of the file where the intent wants it; None unless all of it is done."""
         file, intent, keep = story.action.file, story.intent, story.action.keep
         if intent is None:
             return None
@@ -85,7 +85,7 @@ class Settler:
             return None
 
     def _check_paths(self, story: Story, intent: Intent) -> None:
-        """Raise RefusedError for an intent that simdup cannot have had."""
+        """Raise RefusedError for an intent that simdup cannot have written."""
         act, path = story.action.act, story.action.file.path
         if act is Act.TRASH and intent.trash is None:
             raise RefusedError(Refusal.IN_BIN)
@@ -94,7 +94,7 @@ class Settler:
             raise RefusedError(Refusal.BAD_PATH, intent.target)
 
     def _is_possible(self, act: Act, path: str, intent: Intent) -> bool:
-        """Whether a run puts the file with this path where the intent says."""
+        """Whether a run could put the file with this path where the intent says."""
         aside, trash, to = intent.aside, intent.trash or "", self._history.to
         if act is Act.TRASH:
             files = os.path.join(trash, "files")
@@ -108,7 +108,7 @@ class Settler:
         return intent.target == (own if act is Act.DELETE else path)
 
     def _moved_back(self, story: Story, intent: Intent, place: Place, *, act: bool) -> bool:
-        """Put back what was moved, or was going to be."""
+        """Put back a file that was moved, or was going to be; False if it is at its place."""
         file = story.action.file
         if _is(place, file.identity):
             if act:
@@ -135,7 +135,7 @@ class Settler:
         with _place(intent.target) as target, closing(_opened(target, file)) as found:
             known = {file.identity} if done is None else {(done.device, done.inode)}
             if done is None and story.action.act is Act.MOVE:
-                known.add(found.identity)  # it may be a copy of which the journal has no more
+                known.add(found.identity)  # it may be a copy, whose inode the journal does not have
             if found.identity not in known or not _as_left(found):
                 raise RefusedError(Refusal.NOT_AS_LEFT, intent.target)
             _check_free(place)
@@ -145,7 +145,7 @@ class Settler:
             self._forget(story, intent)
 
     def _from_aside(self, file: FileId, intent: Intent, place: Place, *, act: bool) -> bool:
-        """Put back a file of which a copy was made and that was about to be removed."""
+        """Put back a file that was copied and about to be removed; False if there is none."""
         aside = place.beside(intent.aside)
         if not _is(aside, file.identity):
             return False
@@ -176,7 +176,7 @@ class Settler:
         sync_folder(target.folder)
 
     def _is_back(self, story: Story, place: Place) -> None:
-        """Raise RefusedError unless the file is at its place, as a copy that an undo made."""
+        """Raise RefusedError unless a copy that an undo made is at the place of the file."""
         with suppress(FileNotFoundError), closing(_opened(place, story.action.file)) as found:
             if _as_left(found):
                 return
@@ -185,7 +185,7 @@ class Settler:
         raise RefusedError(Refusal.NO_WAY_BACK if is_deleted else Refusal.LOST)
 
     def _clean_up(self, story: Story, intent: Intent, place: Place) -> None:
-        """Remove what a run left that was killed before it moved the file."""
+        """Remove the remains of a run that was killed before it moved the file."""
         if story.action.act is Act.TRASH:
             self._forget(story, intent)
         elif story.action.act is Act.MOVE:
@@ -201,7 +201,7 @@ class Settler:
                     remove(copy, kept, part)
 
     def _forget(self, story: Story, intent: Intent) -> None:
-        """Remove the note in the trash of a file that is not there."""
+        """Remove the note in the trash about a file that is not in the trash."""
         if story.action.act is not Act.TRASH or intent.trash is None:
             return
         with suppress(OSError):
@@ -253,7 +253,7 @@ class Settler:
             _exchanged(part, place, found)
 
     def _linked_to_other_name(self, story: Story, part: Place) -> bool:
-        """Make another name of a file, or of its copy that an undo made, if it has one."""
+        """Link `part` to another name of a file, or of its copy by an undo; False if none."""
         file, keep = story.action.file, story.action.keep
         own, kept = file.identity, keep.identity
         for path in self._names.get(own, ()):
@@ -274,7 +274,7 @@ class Settler:
 
 
 def _exchanged_or_replaced(aside: Place, place: Place) -> bool:
-    """Let a file swap names with a link, or take its name; False where they could not swap."""
+    """Swap the names of a file and a link. Return False if the link was replaced instead."""
     if exchange(aside, place):
         return True
     aside.replace(place)
@@ -282,7 +282,7 @@ def _exchanged_or_replaced(aside: Place, place: Place) -> bool:
 
 
 def _exchanged(aside: Place, place: Place, found: Held) -> None:
-    """Let a new file and the link swap names. Raises RefusedError if it is not the link."""
+    """Let a new file take the name of a link. Raises RefusedError if that was another file."""
     if _exchanged_or_replaced(aside, place) and not found.is_at(aside):
         exchange(aside, place)
         aside.unlink()
@@ -312,7 +312,7 @@ def _opened(place: Place, file: FileId) -> Held:
 
 
 def _as_left(found: Held) -> bool:
-    """Whether an open file has the size, the time of change and the bytes of the plan."""
+    """Whether an open file has the size, the mtime and the bytes that the plan says."""
     file, status = found.file, found.status
     if (status.st_size, status.st_mtime_ns) != (file.size, file.mtime_ns):
         return False
@@ -347,7 +347,7 @@ def _remove_link(aside: Place, place: Place, story: Story) -> None:
 
 
 def _remove_part(part: Place) -> None:
-    """Remove what was cut off when a run was killed while it copied to this name, if anything."""
+    """Remove the partial copy that a killed run left under this name, if there is one."""
     with suppress(FileNotFoundError):
         if stat.S_ISREG(part.status().st_mode):
             part.unlink()

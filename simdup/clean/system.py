@@ -1,7 +1,7 @@
 """Files by folder and name, reached without symbolic links, and renames that overwrite nothing.
 
 Python's `os` has no renameat2 and no openat2 (Linux) and no renameatx_np (macOS). They are called
-by ctypes where there are such calls; other systems get a slower way with the same answers.
+by ctypes where the system has them; elsewhere a slower way gives the same answers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LACKING = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUP
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A name in an open folder: what it leads to does not change when the folder is renamed."""
+    """A name in an open folder, which leads to the same file even if the folder is renamed."""
 
     folder: int | None
     """Its descriptor; None where the system has none for folders: `name` is the whole path then."""
@@ -104,7 +104,7 @@ class Place:
 
 
 def parts_of(path: str) -> list[str]:
-    """Return the names in an absolute path. Raises ValueError for a path that is no such.
+    """Return the names in an absolute path. Raises ValueError for any other path.
 
     >>> parts_of("/home/ann/a.txt")
     ['home', 'ann', 'a.txt']
@@ -133,7 +133,7 @@ def open_by_steps(parts: list[str]) -> int:
     for part in parts:
         above = here
         try:
-            # What is only passed through need not be readable.
+            # Folders on the way need not be readable.
             passed = getattr(os, "O_PATH", 0) if part is not parts[-1] else 0
             here = os.open(part, _FOLDER | _NO_LINK | passed, dir_fd=above)
         finally:
@@ -190,7 +190,7 @@ def rename_new(source: Place, target: Place) -> None:
 
 
 def exchange(one: Place, other: Place) -> bool:
-    """Let two files swap their names, at once; False where that cannot be. Raises OSError."""
+    """Let two files swap names in one step; False where the system cannot. Raises OSError."""
     return _renamed(one, other, _Flags.SWAP)
 
 
@@ -227,7 +227,7 @@ def renamer() -> _Rename | None:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of some bytes, in as many calls as that takes. Raises OSError."""
+    """Write all the bytes, in as many calls as that takes. Raises OSError."""
     while data:
         data = data[os.write(descriptor, data) :]
 
@@ -238,9 +238,9 @@ def _library() -> ctypes.CDLL:
 
 
 def sync_folder(folder: int | None) -> None:
-    """Make the names in a folder last through a power cut. Raises OSError.
+    """Make the names in a folder survive a power cut. Raises OSError.
 
-    Some file systems cannot sync a folder; names last on them without it, or never.
+    Some file systems cannot sync a folder; on these, names survive without it, or never.
     """
     if folder is None:
         return

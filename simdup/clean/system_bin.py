@@ -1,6 +1,6 @@
 """The bin of macOS and Windows, by the package Send2Trash.
 
-Where the bin puts a file is not known, so a person takes it back out, and not `simdup undo`.
+simdup does not learn where the bin puts a file, so `simdup undo` cannot take it out: the user must.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Whether this system has a bin of its own in place of the trash of freedesktop.org.
 IS_USED = sys.platform in {"win32", "darwin"}
 
-# What Windows calls a drive with a bin; from others, as network shares, it deletes at once.
+# The type of drive that has a bin; on others, such as network shares, Windows deletes at once.
 _FIXED = 3
 
 
@@ -40,7 +40,7 @@ def throw_away(file: Held, kept: Held) -> None:
         raise RefusedError(Refusal.NO_TRASH, "its drive has none")
     file.check_unchanged()
     kept.check_unchanged()
-    if sys.platform == "win32":  # which moves no file that is open
+    if sys.platform == "win32":  # Windows moves no file that is open
         os.close(file.descriptor)
         file.descriptor = os.open(os.devnull, os.O_RDONLY)
     send2trash(path)

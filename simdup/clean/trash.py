@@ -42,16 +42,16 @@ class Trash:
     """For each name that was asked for, the last number put into it."""
 
     def place(self, name: str) -> Place:
-        """Return where a file of this name is in the trash; this object closes it."""
+        """Return the place of this name in the trash; this object closes it."""
         return Place(self.files, name, os.path.join(self.path, "files", name))
 
     def info_place(self, name: str) -> Place:
-        """Return where the path and date of a file are noted; this object closes it."""
+        """Return the place of the note with a file's path and date; this object closes it."""
         name += _INFO
         return Place(self.info, name, os.path.join(self.path, "info", name))
 
     def free_name(self, name: str, leap: int = 0) -> str:
-        """Return a name like this one that nothing in the trash has, nor any file named before.
+        """Return a name like this one that is not in the trash, and was not returned before.
 
         It leaves out the next `leap` numbers.
         """
@@ -70,7 +70,7 @@ class Trash:
             yield number, _shortened(stem, tail)
 
     def note(self, name: str, path: str) -> None:
-        """Write from where a file comes, before it comes. Raises FileExistsError and OSError."""
+        """Write the note of a file before it is moved in. Raises FileExistsError and OSError."""
         place = self.info_place(name)
         descriptor = place.create()
         try:
@@ -83,21 +83,21 @@ class Trash:
             os.close(descriptor)
 
     def text_for(self, path: str) -> bytes:
-        """Return what a note says of the file with this path, thrown away now."""
+        """Return the note for the file with this path, dated now."""
         shown = path if self.top is None else os.path.relpath(path, self.top)
         when = datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S")
         quoted = quote_from_bytes(os.fsencode(shown), safe="/")
         return f"[Trash Info]\nPath={quoted}\nDeletionDate={when}\n".encode()
 
     def forget(self, name: str) -> None:
-        """Remove the note of a file that is not in the trash; none is no error. Raises OSError."""
+        """Remove the note of a file that is not in the trash, if there is one. Raises OSError."""
         with suppress(FileNotFoundError):
             self.info_place(name).unlink()
 
     def notes(self, name: str, path: str) -> bool:
-        """Whether the note of this name is there and of the file that had this path.
+        """Whether there is a note with this name, about the file that had this path.
 
-        One that was cut off while it was written, when a run was killed, is too.
+        A note that was cut off when a run was killed counts too.
         """
         try:
             descriptor = self.info_place(name).open()
@@ -111,7 +111,7 @@ class Trash:
         return noted.startswith(wanted) or wanted.startswith(noted)
 
     def sync(self) -> None:
-        """Make the names in it last through a power cut. Raises OSError."""
+        """Make the names in it survive a power cut. Raises OSError."""
         sync_folder(self.info)
         sync_folder(self.files)
 
@@ -139,7 +139,7 @@ class Trashes:
         return self._of_device[device]
 
     def trash_at(self, path: str, top: str | None) -> Trash:
-        """Return the trash folder with this path, which is there. Raises OSError."""
+        """Return the trash at this path, where a folder must be. Raises OSError."""
         return self._of_path.get(path) or self._keep(_opened(path, top))
 
     def _keep(self, trash: Trash) -> Trash:
@@ -176,7 +176,7 @@ def _found(path: str, device: int) -> Trash:
 
 
 def is_trash(path: str, top: str | None) -> bool:
-    """Whether a path is the one of this user's trash: at home, or at the top of a file system."""
+    """Whether a path is this user's trash: at home, or in `top`, the top of a file system."""
     if top is not None:
         uid = os.getuid()
         return path in {os.path.join(top, ".Trash", str(uid)), os.path.join(top, f".Trash-{uid}")}
@@ -205,7 +205,7 @@ def top_folder(path: str, device: int) -> str:
 def _opened_at_top(top: str, name: str, device: int) -> Trash:
     """Return a trash at the top of a file system, made if missing. Raises OSError.
 
-    One that all users share must be sticky, so that they cannot take each other's files.
+    A folder that all users share must be sticky, so that they cannot take each other's files.
     """
     shared = os.path.dirname(name)
     if shared:
@@ -251,7 +251,7 @@ def _device_above(path: str) -> int:
 
 
 def _shortened(stem: str, tail: str) -> str:
-    """Return a stem and a tail as a name to which the ending of notes can be added."""
+    """Join a stem and a tail to a name, cut so that the ending of notes still fits."""
     most = _LONGEST - len(_INFO)
     kept = os.fsencode(tail)[-most:]
     return os.fsdecode(os.fsencode(stem)[: most - len(kept)] + kept)

@@ -1,4 +1,4 @@
-"""A journal in, and the files of its run are where they were; or the run goes on to its end."""
+"""Puts the files of a journal back where they were, or finishes the run of the journal."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def undo(
     journal: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Outcome:
-    """Put back what a run did, the last file first, and return what came of it.
+    """Put back the files of a run, the last one first, and return the outcome.
 
-    Without `apply` nothing is changed: `Outcome.done` is then what could be put back. What is at
-    its place already is `left`. Raises InputError for a journal that cannot be read or is not of
-    this user and machine.
+    Without `apply` nothing is changed, and `Outcome.done` counts the files that could be put back.
+    Files that are at their place already count as `left`. Raises InputError for a journal that
+    cannot be read or is not of this user and machine.
     """
     history = _history(path)
     stories = [each for each in reversed(history.stories.values()) if each.intent is not None]
@@ -109,7 +109,7 @@ def _undo(
 
 
 def _put_back(story: Story, settler: Settler, outcome: Outcome, *, act: bool) -> bool:
-    """Put one file back, and count what came of it; whether it is at its place now."""
+    """Put one file back, and count the outcome; False if that was refused."""
     try:
         if settler.put_back(story, act=act):
             outcome.done += 1
@@ -121,10 +121,10 @@ def _put_back(story: Story, settler: Settler, outcome: Outcome, *, act: bool) ->
 
 
 class _Folders:
-    """When folders were last changed before the run, to be so again if nothing else changed."""
+    """The mtimes of folders before the run, to restore them if nothing else changed."""
 
     def __init__(self, stories: Iterable[Story]) -> None:
-        """Take note of how the folders of these files, the last first, are and were."""
+        """Note the mtimes of the folders of these files; `stories` has the last file first."""
         self._before: dict[str, int] = {}
         self._waiting: dict[str, int] = {}
         self._changed: set[str] = set()
@@ -134,7 +134,7 @@ class _Folders:
                 with suppress(OSError):
                     if os.lstat(folder).st_mtime_ns != story.done.folder_ns:
                         self._changed.add(folder)
-            self._before[folder] = story.folder_ns  # the first one was written last
+            self._before[folder] = story.folder_ns  # the first file of the run comes last
             self._waiting[folder] = self._waiting.get(folder, 0) + 1
 
     def note(self, story: Story) -> None:
@@ -142,7 +142,7 @@ class _Folders:
         self._waiting[os.path.dirname(story.action.file.path)] -= 1
 
     def restore(self) -> None:
-        """Set the times of folders of which all files are back, and that nobody else changed."""
+        """Restore the mtime of each folder that has all files back and that nobody else changed."""
         for folder, waiting in self._waiting.items():
             if waiting or folder in self._changed:
                 continue
@@ -172,9 +172,10 @@ def remaining(path: str | os.PathLike[str]) -> int:
 def resume(
     path: str | os.PathLike[str], consents: Consents, *, progress: Progress = silent
 ) -> Outcome:
-    """Go on with a run that ended before its end, in its journal, and return what came of it.
+    """Finish a run that ended too early, in the same journal, and return the outcome.
 
-    Counted is what the journal does not call done or refused. Raises InputError as `undo`.
+    Only actions that the journal calls neither done nor refused are counted. Raises InputError as
+    `undo` does.
     """
     history = _history(path)
     with locked(history.path, history.header.roots):
@@ -198,7 +199,7 @@ def resume(
 
 
 def _settle(history: History, stories: Iterable[Story], journal: Journal, outcome: Outcome) -> None:
-    """Find out what became of intents that the journal does not say; undo what is half done."""
+    """Find out how intents ended where the journal does not say; undo half-done steps."""
     with closing(Settler(history)) as settler:
         for story in stories:
             if not story.is_open or story.intent is None:
@@ -220,9 +221,9 @@ def _settle(history: History, stories: Iterable[Story], journal: Journal, outcom
 
 
 def _changed_by_us(history: History) -> dict[tuple[int, int], int]:
-    """Return the ctime of files with several names of which the run changed one.
+    """Return the ctimes, as they are now, of files that the run may have changed.
 
-    What else changed them can no longer be told; their bytes are compared all the same.
+    Whether anything else changed them is unknown, but their bytes are compared all the same.
     """
     begun_with = {
         each.identity
