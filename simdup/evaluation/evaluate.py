@@ -70,15 +70,15 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
     precision: float | None = None,
     progress: Progress = silent,
 ) -> Evaluation:
-    """How accurately recipes tell duplicates from other texts, at several sizes in bits.
+    """Measure how accurately recipes tell duplicates from other texts, at several sizes in bits.
 
-    `sizes` defaults to SIZES, or with a `k` to those that have at least k bits; sizes that a
-    recipe cannot have are left out. The labels come from a table of `pairs` (None: simdup's
+    `sizes` defaults to SIZES, or with a `k` to all SIZES of at least k bits; sizes that a recipe
+    cannot have are left out. The labels come from a table of `pairs` (None: simdup's
     own), or are all pairs of a table of `clusters`. `similarity` and `own_share` are the
-    thresholds of verified scans; `k`, or the distance that `similarity` stands for, is the one of
-    bare scans. Own shares are measured within the collection of each pair. Figures are means
-    over `draws` independent fingerprints, the recipe's own among them. With `precision` the
-    farthest thresholds that keep it are recommended. Raises InputError for broken labels,
+    thresholds of verified scans; `k`, or the distance that `similarity` stands for, is the
+    threshold of bare scans. Own shares are measured within the collection of each pair. Figures
+    are means over `draws` independent fingerprints, the recipe's own among them. With `precision`
+    the farthest thresholds that keep it are recommended. Raises InputError for broken labels,
     ValueError for impossible arguments.
     """
     began = perf_counter()
@@ -113,7 +113,7 @@ def evaluate(  # noqa: PLR0913  (one argument a question; each has an answer)
 
 
 def _sizes(given: Iterable[int] | None, k: int | None) -> list[int]:
-    """The given sizes, or by default those of SIZES that have at least k bits."""
+    """The given sizes, or by default all SIZES of at least k bits."""
     if given is not None:
         return number_list(given, "sizes")
     if k is None:
@@ -135,16 +135,16 @@ def _at_each_size(recipe: Recipe, sizes: Iterable[int]) -> list[Recipe]:
 
 
 def _cut(rows: Rows, settings: Settings) -> Rows:
-    """The fingerprints of these settings, cut out of wider ones of the same texts.
+    """Fingerprints of the size in these settings, cut out of wider ones of the same texts.
 
-    A short hash 'string' is the last bits of a long one; others are the first bits.
+    They are the last bits for hash 'string', and the first bits for other hashes.
     """
     size = settings.recipe.bits // 8
     return rows[:, -size:] if settings.recipe.hash is HashKind.STRING else rows[:, :size]
 
 
 def _check(settings: Sequence[Sequence[Settings]], draws: int, precision: float | None) -> None:
-    """Raise ValueError for what cannot be evaluated."""
+    """Raise ValueError for settings, draws or a precision that cannot be evaluated."""
     if not settings:
         raise BadValueError("there is no recipe with any of these sizes")
     if draws < 1:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 DUPLICATE, OTHER, UNJUDGED = 1, 0, -1
 _LABELS = {"1": DUPLICATE, "0": OTHER, "": UNJUDGED}
 
-#: The most files of which all pairs are evaluated: they have twelve million pairs.
+#: All pairs of at most this many files are evaluated: twelve million pairs.
 MAX_CLUSTERED = 5_000
 
 
@@ -59,8 +59,8 @@ class Labels:
     kind: NDArray[np.int64]
     """(m,): the index of each pair's kind."""
     collection: NDArray[np.int64]
-    """(m,): the number of each pair's collection. Only texts of one collection are beside each
-    other, as in one folder that is scanned."""
+    """(m,): the number of each pair's collection. A pair is judged among the texts of its
+    collection only, as in a scan of one folder."""
     repeated: int
     """Lines of the table that repeat an earlier pair with the same label; they do not count."""
     clusters: NDArray[np.int64] | None = None
@@ -110,7 +110,7 @@ def labelled_pairs(table: str) -> Labels:
 def labelled_clusters(table: str) -> Labels:
     """All pairs of the files of a table, and their texts; pairs within a cluster are duplicates.
 
-    The table is `path,cluster`; or one of pairs, and then files that duplicates connect are a
+    The table is `path,cluster`, or a table of pairs; then files that duplicates connect are a
     cluster. Raises InputError, naming table and line, for an unreadable file, one that is
     listed twice or has no cluster; and if there are more than MAX_CLUSTERED files, or not both
     duplicates and others.
@@ -181,8 +181,8 @@ def _labels_of_pairs(read: _Table) -> tuple[dict[tuple[int, int], tuple[int, str
 def _connected(labelled: Labels) -> Labels:
     """All pairs of the files in labelled pairs; files that duplicates connect are a cluster.
 
-    If clusters have an unjudged pair between them and none labelled 0, all their pairs are
-    unjudged.
+    If two clusters have an unjudged pair between them and none labelled 0, all pairs between
+    them are unjudged.
     """
     table, paths, pairs = labelled.table, labelled.paths, labelled.pairs
     _check_number(table, len(paths))
@@ -204,7 +204,7 @@ def _connected(labelled: Labels) -> Labels:
 
 
 def _check_number(table: str, files: int) -> None:
-    """Raise InputError if so many files have too many pairs."""
+    """Raise InputError if there are too many files to evaluate all their pairs."""
     if files > MAX_CLUSTERED:
         raise InputError(f"{table!r}: {files:,} files; at most {MAX_CLUSTERED:,} can be paired")
 
@@ -223,7 +223,7 @@ def _all_pairs(
 
 
 class _Table:
-    """A CSV file of labels while it is read: its rows, the files they name, what is wrong."""
+    """A CSV file of labels: its rows, the files that they name, and the lines that are wrong."""
 
     def __init__(self, path: str) -> None:
         self.path = path

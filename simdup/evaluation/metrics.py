@@ -135,11 +135,11 @@ def predicted(p: Numbers, labels: NDArray[np.bool_], bits: int) -> Numbers:
 
 
 def resamples(units: Indices, count: int, seed: int = 1) -> Iterator[Numbers]:
-    """The weights (m,) of the pairs: first all 1, then those of `count` bootstrap resamples.
+    """Yield weights (m,) of the pairs: first all 1, then once for each of `count` resamples.
 
-    `units` (m, 2) says which unit each side of a pair belongs to. Units are drawn with
-    replacement, and not pairs, since pairs that share a document vary together. The weight of
-    a pair is how often its unit is drawn, or the product for its two units. Intervals of pairs
+    `units` (m, 2) says which unit each side of a pair belongs to. A bootstrap resample draws
+    units with replacement, not pairs, since pairs that share a document vary together. The weight
+    of a pair is how often its unit is drawn, or the product for its two units. Intervals of pairs
     that share nothing become a little too wide. Source: Owen, "The pigeonhole bootstrap", 2007.
     """
     left, right = units.T

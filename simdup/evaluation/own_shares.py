@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 def own_shares(labels: Labels, features: Features, rows: Rows, asked: NDArray[np.bool_]) -> Shares:
-    """The own share of each pair (m,) that is `asked` about, and 0 for the others; (m,).
+    """The own share of each pair that `asked` (m,) marks, and 0 for the other pairs; (m,).
 
-    `features` and `rows` (texts, bytes) are of all texts. Texts with equal features are one text
-    for a scan, so their share is 1.
+    `features` and `rows` (texts, bytes) are given for all texts. A scan takes texts with equal
+    features as one text, so their share is 1.
     """
     shares, sketched, digest = np.zeros(len(asked)), sketches(features), digests(features)
     is_one = (digest[labels.pairs[:, 0]] == digest[labels.pairs[:, 1]]).all(axis=1)
@@ -43,7 +43,7 @@ def own_shares(labels: Labels, features: Features, rows: Rows, asked: NDArray[np
         for is_of_it in (labels.collection == each for each in range(labels.collections))
     ]
     near = [_near(rows[texts], texts) for texts, _ in collections]
-    # In one go, as cosines of few pairs take nearly as long as the ones of many.
+    # All at once, since cosines of few pairs take nearly as long as cosines of many.
     is_family = cosines(features, *np.concatenate(near).T) >= FAMILY
     ends = np.cumsum(list(map(len, near)))
     for (texts, chosen), pairs, of_them in zip(
