@@ -27,13 +27,13 @@ COLUMNS = (
     "adjusted_rand_index",
 )
 
-#: Settings by which the groups of scans are scored.
+#: The settings whose groups are scored, named in the order of `Evaluated.groups`.
 SCANS = ("bare", "verified")
 
 # The numbers of pairs found of each kind, as fields of `Evaluated` and of JSON.
 _FOUND = ("found", "found_cosine", "found_verified")
 
-# Columns that a figure with its interval takes, and those that its row's heading takes.
+# The width in columns of a figure with its interval, and of the heading of a row.
 _FIGURE, _HEAD = 20, 18
 
 
@@ -45,7 +45,7 @@ def render(evaluation: Evaluation, *, curve: bool = False) -> Iterator[str]:
 
 
 def by_recipe(evaluation: Evaluation) -> list[list[Evaluated]]:
-    """The rows of an evaluation, those of each recipe in a list of their own."""
+    """The rows of an evaluation, in one list for each recipe."""
     recipes = groupby(evaluation.rows, key=lambda row: recipe_name(row.settings.recipe))
     return [list(rows) for _, rows in recipes]
 
@@ -116,7 +116,7 @@ def _recommendation(row: Evaluated, asked: Recommended) -> Iterator[str]:
 
 
 def _kinds(evaluation: Evaluation, rows: list[Evaluated]) -> Iterator[str]:
-    """The percentage found of the pairs of each kind, by size; verified, at the last size."""
+    """For each kind of pair the percentage found at each size, and if verified at the last size."""
     labels = [printable(kind.kind) for kind in evaluation.kinds]
     widest = max(map(width, ["only reported found, %", *labels]))
     heads = "".join(f"{row.settings.recipe.bits:>6}" for row in rows)

@@ -29,7 +29,7 @@ _ENDS = {
     Act.DELETE: "be deleted for good",
 }
 
-# How the files of a kind are the same as those that stay for them.
+# Words for how files of each kind match the files that stay for them.
 _KINDS = {
     Kind.IDENTICAL_BYTES: "with identical bytes",
     Kind.IDENTICAL_TEXT: "with identical text",
@@ -101,7 +101,7 @@ def _group(
 
 
 def alike(action: Action) -> str:
-    """How a file is the same as the one that is kept for it."""
+    """Words for how a file matches the file that is kept for it."""
     if action.kind is Kind.NEAR and action.similarity is not None:
         return f"{percent(action.similarity)} alike"
     return action.kind.value
@@ -131,10 +131,10 @@ def left_lines(plan: Plan) -> list[str]:
 
 
 def outcome_lines(outcome: Outcome) -> Iterator[str]:
-    """What came of a plan: every file that was refused and why, the notes, and the balance.
+    """Lines on the outcome of a plan: each refused file and why, the notes, and the balance.
 
-    The line before the last one is `n planned = a done + b refused + c left`, if there is a
-    journal; the last one says how to take back what can be.
+    The balance is `n planned = a done + b refused + c left`. If there is a journal and something
+    can be taken back, the last line says how.
     """
     yield from _troubles(outcome)
     if outcome.frees_nothing:
@@ -149,7 +149,7 @@ def outcome_lines(outcome: Outcome) -> Iterator[str]:
 
 
 def undo_lines(outcome: Outcome, *, is_applied: bool) -> Iterator[str]:
-    """What came of an undo, or would: every file that is not put back and why, and the balance."""
+    """Lines on an undo, done or only tried: each file not put back and why, and the balance."""
     yield from _troubles(outcome)
     done = "put back" if is_applied else "can be put back"
     left = "left" if outcome.is_interrupted else "at their places already"

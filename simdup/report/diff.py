@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LONGEST_RUN = 12
 LONGEST_LINE = 160
 
-# Sentences of two texts that are compared as they are; more are cut in two where they agree.
+# The most sentences of two texts that are compared at once; more are cut in two where they agree.
 SHORT_STRETCH = 1000
 
 _COLOURS = {"-": REMOVED, "+": ADDED, "@": PLACE}
@@ -55,10 +55,10 @@ def render(
 
 
 class _Matcher(SequenceMatcher[str]):
-    """Finds what two lists of sentences have in common, in time that hardly exceeds their length.
+    """Finds what two lists of sentences have in common, in time nearly linear in their length.
 
-    The longest match of two long lists may be one sentence at their beginning, again and again.
-    So long lists are cut near the middle, at a sentence that stands once in each.
+    Of two long lists the longest match may be a single sentence at the beginning, and so again for
+    the rest. So long lists are cut near the middle, at a sentence that stands once in each.
     """
 
     a: Sequence[str]
@@ -78,7 +78,7 @@ class _Matcher(SequenceMatcher[str]):
 
 
 def _in_both(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
-    """The places of sentences that stand once in each list, as many as ascend in both."""
+    """Places (in a, in b) of sentences that stand once in each: the most that ascend in both."""
     once = {each for each, number in Counter(b).items() if number == 1}
     once &= {each for each, number in Counter(a).items() if number == 1}
     places = {each: place for place, each in enumerate(b) if each in once}
@@ -96,7 +96,7 @@ def _in_both(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _unified(a: Sequence[str], b: Sequence[str], names: tuple[str, str]) -> Iterator[str]:
-    """The lines of a unified diff with one line around changes; none if there are none."""
+    """The lines of a unified diff with one line around changes; no lines if nothing differs."""
     groups = _Matcher(None, a, b).get_grouped_opcodes(1)
     for number, group in enumerate(groups):
         if number == 0:

@@ -1,4 +1,4 @@
-"""How every report writes JSON, JSON Lines and CSV, and the reports of scans in these formats."""
+"""JSON, JSON Lines and CSV as all reports write them, and the reports of scans in these formats."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from simdup.records import Comparison, Document, Group, Member, ScanResult, Skipped
     from simdup.settings import Settings
 
-#: Raised when a field changes its meaning or goes away, and when a result can be used for more
-#: than before; new fields alone do not raise it. From 2 on a result of a scan says exactly which
+#: Increased when a field changes its meaning or goes away, and when a result can be used for more
+#: than before; new fields alone do not increase it. From 2 on a result of a scan says exactly which
 #: files it saw, so that another program can tell whether they are still the same.
 SCHEMA_VERSION = 2
 
@@ -66,7 +66,7 @@ def json_line(kind: str, fields: Mapping[str, Any]) -> str:
 
 
 def csv_line(values: Iterable[object]) -> str:
-    """Values as a line of CSV, as RFC 4180 but without its end.
+    """Values as a line of CSV, as in RFC 4180 but without the line end.
 
     Floats have six digits; None and NaN are empty.
     """
@@ -104,7 +104,7 @@ def render_jsonl(result: ScanResult, *, siblings: bool = False) -> Iterator[str]
 def render_csv(result: ScanResult, *, siblings: bool = False) -> Iterator[str]:
     """A scan as CSV, a line for each file; names are printable.
 
-    With `siblings`, files of families of siblings follow the ones of groups. Parts come last.
+    With `siblings`, the files of families follow the files of groups. Parts come last.
     """
     has_parts = result.settings.parts is not None
     more = ("",) * len(PART_COLUMNS) if has_parts else ()
@@ -127,7 +127,7 @@ def document_cells(document: Document) -> tuple[object, ...]:
 
 
 def set_cells(found: Found) -> tuple[object, ...]:
-    """The set of a document and its kind, and the digest of the bytes, for CSV."""
+    """The set of a document, the kind of the set, and the digest of the bytes, for CSV."""
     return (*set_fields(found).values(), found.document.bytes_digest.hex())
 
 
@@ -214,7 +214,7 @@ def _member(member: Member, bits: int, contained: Mapping[str, float | None]) ->
 
 
 def set_fields(found: Found) -> dict[str, Any]:
-    """To which identical set a document belongs, and of what kind it is; null for none."""
+    """The identical set of a document, and the kind of the set; null if it is in none."""
     kind = found.set_kind
     return {"set": found.set_id, "set_kind": kind and kind.value.removeprefix("identical ")}
 

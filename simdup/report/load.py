@@ -1,7 +1,7 @@
 """A saved JSON report in, the scan result that it describes out, checked field by field.
 
-A report does not contain the documents that are in no group. One of schema 1 does not contain
-which file exactly was seen, or the digests of bytes; these are empty in the result.
+A report does not contain the documents that are in no group. A report of schema 1 says neither
+exactly which file was seen nor the digests of bytes; these are empty in the result.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ def _document(fields: Fields) -> Document:
         # Reports older than the field do not say it.
         is_reference=fields.has("reference") and fields.truth("reference"),
         links=fields.known("links"),
-        # What a report says of a member tells nothing of its archive but where that is.
+        # A report says nothing about the archive of a member but where it is.
         archive=Source(fields.path("archive"), 0, 0, 0, 0, 0) if fields.has("archive") else None,
     )
     packing = fields.one_of("packing", PACKINGS) if fields.has("packing") else None

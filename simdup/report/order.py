@@ -23,9 +23,9 @@ class View(NamedTuple):
     is_brief: bool = False
     """Whether a group with many files shows only some of them, as on a terminal."""
     is_folded: bool = False
-    """Whether groups are left out that pairs of folders stand for."""
+    """Whether to leave out the groups that pairs of folders stand for."""
     lines: int | None = None
-    """Groups stop when so many lines are full, summary included; None never stops them."""
+    """The lines that the groups and the summary may fill together; None sets no limit."""
 
 
 #: Every group, with every file.
@@ -50,7 +50,7 @@ def ranked(groups: Iterable[Group], sort: str) -> list[Group]:
 
 
 def selected(result: ScanResult, sort: str, limit: int | None) -> ScanResult:
-    """The result with its first groups and families alone, in the order of `ranked`."""
+    """The result with only its first `limit` groups and families, in the order of `ranked`."""
     groups, patterns = (
         tuple(ranked(each, sort)[:limit]) for each in (result.groups, result.patterns)
     )

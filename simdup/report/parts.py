@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from simdup.report.terminal import TerminalStyle
     from simdup.settings import Settings
 
-#: The most parts on a terminal; one more is shown instead of the line that counts it.
+#: The most parts on a terminal; if just one more is left, it is shown and not counted.
 MOST_PARTS = 8
 
 #: A report says how much of a member stands in the first of its group, or the other way round, if
-#: it is this share or more, and their similarity less: then their lengths explain the similarity.
+#: it is this share or more while the two are less similar: then the lengths explain the similarity.
 MOSTLY = 0.8
 
 
@@ -43,7 +43,7 @@ def part_lines(
 
 
 def parts_counted(number: int, share: float, noun: str = "file") -> str:
-    """How many parts were found of which larger texts, which `noun` names.
+    """A line with the number of parts that were found; `noun` is the word for the larger texts.
 
     >>> parts_counted(1, 0.8)
     '1 part of larger files (at least 80.0 % in them)'
@@ -53,7 +53,7 @@ def parts_counted(number: int, share: float, noun: str = "file") -> str:
 
 
 def found_lines(parts: Sequence[FoundPart]) -> Iterator[str]:
-    """The documents of an index that a question stands in, and those that stand in it."""
+    """A line for each document of an index in which a question stands, or which stands in it."""
     for part in parts:
         share = percent(part.share) if part.is_exact else f"~{percent(part.share)}"
         name = printable(part.document.path)

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 FORMATS = {".png": "png", ".svg": "svg"}
 
-# From Okabe and Ito's palette for the colour-blind, dark to light: one a recipe.
+# From Okabe and Ito's palette for the colour-blind, dark to light: one for each recipe.
 COLOURS = ("#000000", "#0072B2", "#D55E00", "#56B4E9", "#E69F00")
 MARKS = ("o", "s", "^", "D", "v")
 DUPLICATES, OTHERS, PRECISION = "#0072B2", "#E69F00", "#A33B00"
 
-# Distances are drawn in at most so many columns.
+# The most columns in which distances are drawn.
 COLUMNS = 64
 
 

@@ -1,4 +1,4 @@
-"""What an index answered, and what it holds, for people and for programs."""
+"""The answers and the content of an index, for people and for programs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _found(answer: Answer) -> str:
 
 
 def short_question(question: str) -> str:
-    """A question, printable, of which no more than LONGEST_QUESTION characters are shown."""
+    """A question made printable, and cut to at most LONGEST_QUESTION characters."""
     asked = printable(question)
     return asked if len(asked) <= LONGEST_QUESTION else asked[: LONGEST_QUESTION - 1] + "…"
 
@@ -92,7 +92,7 @@ def render_jsonl(
 def render_csv(found: Sequence[Answer], *, has_parts: bool = False) -> Iterator[str]:
     """All answers as CSV, a line for each document found; names are printable.
 
-    If parts were asked for, those of a question follow the documents that are like it.
+    If parts were asked for, the parts of a question follow the documents that are like it.
     """
     more = ("",) * len(PART_COLUMNS) if has_parts else ()
     yield csv_line(COLUMNS + PART_COLUMNS if has_parts else COLUMNS)
@@ -114,9 +114,8 @@ def render_csv(found: Sequence[Answer], *, has_parts: bool = False) -> Iterator[
 def render_null(outcomes: Sequence[Answer | Skipped]) -> Iterator[bytes]:
     """The names of the documents found, each ended by NUL, and one more NUL after each answer.
 
-    Documents in which a question stands, or which stand in it, follow those that are like it.
-
-    A question without an answer has that one NUL too, so the n-th list belongs to the n-th
+    Documents that are like a question come first, then documents in which it stands or which stand
+    in it. A question without an answer has the one NUL too, so the n-th list belongs to the n-th
     question.
     """
     return null_names(
@@ -163,7 +162,7 @@ def _answer(answer: Answer, *, has_parts: bool) -> dict[str, Any]:
 
 
 def render_info(info: IndexInfo) -> Iterator[str]:
-    """What an index holds and how it was made, a line for each fact."""
+    """Lines that say what an index holds and how it was made, one for each fact."""
     each = info.bytes / info.documents if info.documents else 0
     yield f"index      {printable(info.path)}"
     yield f"size       {size(info.bytes)}, {each:,.0f} bytes a document"
@@ -197,7 +196,7 @@ def _options(filters: dict[str, Any]) -> str:
 
 
 def render_info_json(info: IndexInfo) -> Iterator[str]:
-    """What an index holds and how it was made, as one JSON object."""
+    """One JSON object that says what an index holds and how it was made."""
     places = zip(info.places, info.filters, strict=True)
     fields = path_fields(info.path) | {
         "bytes": info.bytes,

@@ -35,7 +35,7 @@ COLUMNS = (
 #: Further columns of a scan that looked for parts.
 PART_COLUMNS = ("of", "of_row", "start", "end")
 
-# Of each kind of warning so many rows are named; the others are counted.
+# The most rows that are named for each kind of warning; the others are counted.
 MOST_WARNINGS = 10
 
 # Halves of surrogate pairs, which UTF-8 has no place for.
@@ -43,7 +43,7 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class PlacedPart(NamedTuple):
-    """A row that stands in a larger one; rows are files and numbers."""
+    """A row that stands in a larger one; a row is given as its file and its number there."""
 
     part: tuple[str, int]
     whole: tuple[str, int]
@@ -73,7 +73,7 @@ class NamedGroup(NamedTuple):
 def render(result: CorpusResult, ids: Sequence[Any] | None) -> Iterator[str]:
     """The groups as text, a line for each row: similarity, distance, id or place.
 
-    `ids` has the id of every member, group after group; None: rows are named by place.
+    `ids` has the id of every member, group after group; None names rows by place.
     """
     for named in _named(result, ids):
         yield from text_lines(named, result.settings.recipe.bits)
@@ -113,7 +113,7 @@ def _placed_parts(result: CorpusResult) -> Iterator[PlacedPart]:
 
 
 def named_parts(result: CorpusResult) -> list[Part]:
-    """The parts as text names them."""
+    """The parts, with rows named by file and number, as in text."""
     return [
         Part(f"{each.part[0]}:{each.part[1]}", f"{each.whole[0]}:{each.whole[1]}", *each[2:])
         for each in _placed_parts(result)
@@ -181,9 +181,9 @@ def csv_rows(named: NamedGroup) -> Iterator[tuple[object, ...]]:
 
 
 def render_dropped(result: CorpusResult, gone: Dropped, ids: Sequence[Any] | None) -> Iterator[str]:
-    """The rows that go as JSON Lines, each with the row that stays for it.
+    """Dropped rows as JSON Lines, each with the row that stays for it.
 
-    `ids` has the ids of the rows that go, and then of those that stay for them.
+    `ids` has the ids of the dropped rows, and then the ids of the rows that stay for them.
     """
     rows = np.concatenate((gone.rows, gone.like))
     places = result.rows.places(rows)
@@ -229,7 +229,7 @@ def id_as_text(name: Any) -> str:  # noqa: ANN401
 
 
 def report(balance: Balance, groups: Iterable[dict[str, Any]], faulty: Iterable[Faulty]) -> Report:
-    """What was compared and how, the groups, and the rows that were not compared."""
+    """The report of a scan: what was compared and how, its groups, and the rows not compared."""
     fields = {
         "files": [path_fields(path) for path in balance.paths],
         "settings": settings_fields(balance.settings),

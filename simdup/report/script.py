@@ -1,4 +1,4 @@
-"""A plan as a shell script, which can be read and cut, and in which every check still runs."""
+"""A plan as a shell script that people can read and shorten, and that still runs every check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What repeats in the groups of a scan, in files and bytes: how much could be freed."""
+"""Files and bytes that repeat in the groups of a scan: how much could be freed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Repeated(NamedTuple):
 
 
 def repeated(groups: Iterable[Group]) -> Repeated:
-    """What repeats in these groups if one file of each group stays, and so do all references."""
+    """The files that repeat in these groups, if one file of each and all references stay."""
     found = [_in_group(group) for group in groups]
     return Repeated(
         _together([each.identical for each in found]),
@@ -51,9 +51,9 @@ def _together(piles: Sequence[Pile]) -> Pile:
 
 
 def _in_group(group: Group) -> Repeated:
-    """What repeats in one group; all references stay, or without any the first member.
+    """The files that repeat in one group if its references stay, or else its first member.
 
-    Files that no command may touch do not count, neither as what stays nor as what can go.
+    Files that no command may touch count neither as files that stay nor as files that can go.
     """
     identical, text, near = list[Pile](), list[Pile](), list[Pile]()
     texts, contents = set[object](), set[object]()

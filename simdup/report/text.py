@@ -57,20 +57,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: At least so many groups are shown, however small the terminal.
+#: The fewest groups that are shown, however small the terminal.
 FEWEST_GROUPS = 3
 
-#: The most files of a group on a terminal; one more is shown instead of the line that counts it.
+#: The most files of a group on a terminal; if just one more is left, it is shown and not counted.
 MOST_FILES = 4
 
 #: The most pairs of folders on a terminal, as MOST_FILES.
 MOST_FOLDERS = 5
 
-# What a common beginning or end of names must not cut: letters, digits, and dates.
+# A common beginning or end of names must not cut through a word, a number or a date.
 _UNFINISHED = re.compile(r"[A-Za-z\d第]$|\d[-._年月 ]$")
 _ENDING = re.compile(r"\.[A-Za-z][A-Za-z\d]{0,5}$|[-_ ][^\W\d]")
 
-# Names of folders in the line that `left_out` returns.
+# The most names in a line of `left_out` or `doubtful`.
 _MOST_NAMES = 5
 
 _SECTION = "Files of one pattern, which are no duplicates: what they share is in other files too"
@@ -117,12 +117,12 @@ def _more(result: ScanResult, shown: int, view: View) -> str:
 
 
 def _parts(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
-    """The files that stand in larger ones."""
+    """The lines for files that stand in larger ones."""
     return list(part_lines(result.parts, look, MOST_PARTS if view.is_brief else None))
 
 
 def _folders(result: ScanResult, look: TerminalStyle, view: View) -> list[str]:
-    """The pairs of folders, the one with the most copies last."""
+    """The lines for pairs of folders, the pair with the most copies last."""
     lines = folder_lines(result.folders, look)
     if view.is_brief and len(lines) > MOST_FOLDERS + 1:
         more = f"and {count(len(lines) - MOST_FOLDERS, 'more pair')} of folders"
@@ -155,7 +155,7 @@ def _rows(lines: Iterable[str], columns: int) -> int:
 
 
 def _fitting(blocks: Iterable[int], rows: int) -> int:
-    """The number of blocks of so many rows that have room one after the other."""
+    """How many blocks, given the rows that each one takes, fit one after the other into `rows`."""
     ends = accumulate(blocks)
     return sum(1 for _ in takewhile(lambda end: end <= rows, ends))
 
@@ -163,8 +163,8 @@ def _fitting(blocks: Iterable[int], rows: int) -> int:
 def _room(result: ScanResult, look: TerminalStyle, view: View, *, siblings: bool) -> int:
     """How many rows of a terminal are left for groups.
 
-    The others are for the command, folders, the number of groups that are not shown, the summary,
-    and the next prompt; and for empty lines.
+    The command, parts, folders, the number of groups that are not shown, the summary, the next
+    prompt and empty lines take the others.
     """
     folders = _folders(result, look, view)
     parts = _parts(result, look, view)
@@ -216,12 +216,12 @@ def chain_parts(versions: Sequence[Version]) -> tuple[list[str], list[str]]:
 
 
 def _change(changed: float) -> str:
-    """A change in whole per cent, rounded up from half of one on."""
+    """A change in whole per cent, rounded; "<1" stands for less than half a per cent."""
     return "<1" if 0 < changed < 0.005 else str(round(changed * 100))
 
 
 def _told_apart(paths: list[str]) -> list[str]:
-    """The paths without what they have in common, which only the first and the last show."""
+    """The paths without a common beginning (the first keeps it) and end (the last keeps it)."""
     if len({os.path.dirname(path) for path in paths}) > 1:
         return paths
     start = _common(paths)
@@ -237,7 +237,7 @@ def _told_apart(paths: list[str]) -> list[str]:
 
 
 def _common(texts: list[str]) -> str:
-    """The beginning that all of these have."""
+    """The beginning that all these texts have in common."""
     alike = takewhile(lambda each: len({*each}) == 1, zip(*texts, strict=False))
     return "".join(first for first, *_ in alike)
 
@@ -274,8 +274,8 @@ def _alike(group: Group, bits: int) -> str:
 def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: View) -> list[str]:
     """A line for each file of a group, and a heading for each identical set in it.
 
-    A set that is the whole group needs none, unless some of its files have the same bytes and
-    others have not.
+    A set that is the whole group needs no heading, unless some of its files have the same bytes
+    and others have not.
     """
     lines, number, bits = list[str](), len(group.members), settings.recipe.bits
     place_of = {id(member): place for place, member in enumerate(group.members)}
@@ -302,7 +302,7 @@ def _member_lines(group: Group, settings: Settings, look: TerminalStyle, view: V
 
 
 def _more_files(copies: Sequence[int]) -> str:
-    """The line for files that are not shown, each with the number of files that have its bytes."""
+    """The line for files that are not shown; `copies` is how many files have the bytes of each."""
     identical = sum(each > 1 for each in copies)
     of_them = f", {identical:,} of them identical to another" if identical else ""
     return f"  and {count(len(copies), 'more file')}{of_them}"
@@ -320,9 +320,10 @@ def entry_lines(  # noqa: PLR0913  (two words that differ from report to report)
 ) -> Iterator[str]:
     """The lines of an identical set, or the line of a single document.
 
-    `alike` is how much it is like `heading`, which stands in a line of its own above a set. Of
-    a set every line but the first says whether the bytes are those of the line above, or only
-    the text is.
+    `alike` is how much the set or document is like `heading`, such as "the first"; with a
+    `heading`, a line above the set says so. In the lines of a set after the first, `same` stands
+    for the similarity, and a word says whether a document has the bytes of the line above, or
+    only its text.
     """
     first = entry[0][0]
     if heading is not None:
@@ -360,7 +361,7 @@ def _inside(group: Group, place: int, settings: Settings) -> str:
 def set_in_words(copies: Sequence[int], noun: str) -> str:
     """How many documents have one text, and how many of them the same bytes.
 
-    `copies` are how many have each content.
+    `copies` has the number of documents with each content.
 
     >>> set_in_words([3], "file"), set_in_words([1, 1], "file")
     ('3 identical files', '2 files with the same text')
@@ -488,7 +489,7 @@ def skipped_in_words(skipped: Iterable[Skipped]) -> str:
 def left_out(skipped: Iterable[Skipped], option: str = "--noise") -> list[str]:
     """A line that names the folders left out by default, if there are any, most frequent first.
 
-    `option` is what reads them; a folder whose name begins with a dot needs `--hidden` too.
+    The option `option` reads them; a folder whose name begins with a dot needs `--hidden` too.
     """
     names = Counter(os.path.basename(each.path) for each in skipped if _is_noise(each))
     if not names:
@@ -506,12 +507,12 @@ def left_out(skipped: Iterable[Skipped], option: str = "--noise") -> list[str]:
 
 
 def _is_noise(skipped: Skipped) -> bool:
-    """Whether this is a folder that `--noise` enters; an index that skips itself gives a detail."""
+    """Whether this is a folder that `--noise` enters; a skipped index has a detail."""
     return skipped.reason is Reason.NOISE and not skipped.detail
 
 
 def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
-    """What was found, compared and skipped, and what else the user should know: a line each.
+    """Lines that say what was found, compared and skipped, and what else the user should know.
 
     `siblings` says that the families of siblings are in the report.
     """
@@ -538,12 +539,12 @@ def summary(result: ScanResult, *, siblings: bool = False) -> list[str]:
 
 
 def closing(result: ScanResult, *, siblings: bool = False) -> list[str]:
-    """What a scan says at its end: the summary, and then what can be freed."""
+    """The lines at the end of a scan: the summary, and then what can be freed."""
     return [*summary(result, siblings=siblings), *what_to_do(result)]
 
 
 def what_to_do(result: ScanResult) -> list[str]:
-    """What can be freed without a look at it, and what needs one; nothing if nothing repeats."""
+    """Lines that say what can go without a look, and what needs one; none if nothing repeats."""
     found = repeated(result.groups)
     copies = [
         f"{size(pile.bytes)} in {words}"
@@ -562,7 +563,7 @@ def what_to_do(result: ScanResult) -> list[str]:
 
 
 def _work(stats: Stats) -> str:
-    """How many files were read, or else compared, since some were known from an earlier scan."""
+    """How many files were read, or were compared if some were known from an earlier scan."""
     verb, known = "read", ""
     if stats.from_store:
         everything = stats.from_store == stats.found
@@ -612,7 +613,7 @@ def _some(paths: Sequence[str]) -> str:
 
 
 def recall(candidates: Candidates | None) -> list[str]:
-    """How many of the near-duplicates of some texts were found, if that was measured."""
+    """A line with the share of near-duplicates that was found, if a sample measured it."""
     if candidates is None or (found := candidates.recall) is None:
         return []
     return [

@@ -17,7 +17,7 @@ __all__ = [
     "whose",
 ]
 
-#: An own share from here on says nothing that the reader would not expect.
+#: Readers expect an own share of at least this, so reports need not mention it.
 EXPECTED = 0.95
 
 # The weight of a shingle that is in a thousand other files; `whose` names no larger number.
@@ -77,7 +77,7 @@ def count(number: int, noun: str) -> str:
 
 
 def whose(similarity: float, own_share: float) -> str:
-    """Whether what two texts have in common is theirs alone, or with how many others they share it.
+    """Words for how much of what two texts share is theirs alone, or how many others share it.
 
     The number is an estimate. It is right if all that the two share stands in equally many other
     files: each shingle of it then has the same weight, and the own share follows from the weight
@@ -97,7 +97,7 @@ def whose(similarity: float, own_share: float) -> str:
 
 
 def sharing(similarity: float, own_share: float) -> tuple[str, int]:
-    """What part of the likeness of two texts is meant, and with how many others they share it.
+    """Words for a part of what two texts share, and the number of other files that share it too.
 
     The number is 0 for a part that is theirs alone; see `whose`.
     """

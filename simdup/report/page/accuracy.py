@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from simdup.evaluation.results import Evaluated, Evaluation
     from simdup.records import Interval
 
-# Digits of shares, of which the page shows three.
+# Shares are rounded to this many digits; the page shows three of them.
 DIGITS = 5
 
 
 def render_accuracy(
     evaluation: Evaluation, language: str | None, day: float | None = None
 ) -> Iterator[str]:
-    """The lines of the page, in one of LANGUAGES, or for None in the one of the reader's browser.
+    """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
 
     `day` is when the evaluation was, in seconds since 1970; None if that is unknown.
     """
@@ -54,7 +54,7 @@ def render_accuracy(
 
 
 def _size(row: Evaluated) -> dict[str, Any]:
-    """One recipe at one size, as the page reads it in accuracy.js: arrays by k."""
+    """The figures of a recipe at one size, as accuracy.js reads them; curves are arrays by k."""
     asked, bits = row.recommended, row.settings.recipe.bits
     return {
         "bits": bits,
@@ -80,7 +80,7 @@ def _size(row: Evaluated) -> dict[str, Any]:
 
 
 def _by_end(intervals: Iterable[Interval]) -> list[list[float | None]]:
-    """The values of intervals, their lower and their upper ends."""
+    """Three lists: the values of the intervals, their lower ends and their upper ends."""
     every = list(intervals)
     return [_shares(getattr(each, end) for each in every) for end in ("value", "low", "high")]
 
@@ -92,5 +92,5 @@ def _accuracy(accuracy: Accuracy) -> dict[str, list[float | None]]:
 
 
 def _shares(values: Iterable[float]) -> list[float | None]:
-    """Shares in few digits, None where one is undefined."""
+    """The shares, rounded to DIGITS digits; None stands for an undefined share."""
     return [None if isnan(value) else round(value, DIGITS) for value in values]

@@ -47,7 +47,7 @@ def render_answers(  # noqa: PLR0913  (what was asked, what came of it, and how 
     read: Callable[[Document], str | Skipped] | None = None,
     day: float | None = None,
 ) -> Iterator[str]:
-    """The lines of the page, in one of LANGUAGES, or for None in the one of the reader's browser.
+    """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
 
     `index` is the name of the index. `read` reads the documents found for the page; None makes a
     page without texts. `day` is in seconds since 1970, or None.
@@ -125,7 +125,7 @@ def _group(number: int, answer: Answer, names: Names) -> list[Any]:
 
 
 def _question(answer: Answer, names: Names) -> list[Any]:
-    """What was asked, as data.js reads a member."""
+    """The question of an answer, in the form in which data.js reads a member."""
     name, document = [names.folder(""), short_question(answer.question)], answer.document
     itself = [Kind.IDENTICAL_BYTES.value, 0, 1, 1, None, None]
     if document is None:

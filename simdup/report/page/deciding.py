@@ -1,4 +1,4 @@
-"""A result in, what the page needs to write plans out: which file exactly each member is.
+"""Data with which the page of a result can write plans: exactly which file each member is.
 
 The page decides nothing by itself. What it exports is a plan for `simdup clean`, which checks it.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def plan_fields(result: ScanResult, digest: str) -> dict[str, Any] | None:
-    """The header of a plan, and of each group the files as files.js reads them.
+    """The header of a plan, and the files of each group as files.js reads them.
 
     None if the result does not say which files it saw. `digest` names the page, in 32 hexadecimal
     digits.
@@ -65,8 +65,8 @@ def _file(
 ) -> list[Any]:
     """A file as files.js reads it; numbers that a script would round are in a string.
 
-    The last three: why it can be neither kept nor dropped, why it cannot be dropped, and the bytes
-    of its path where the shown one is not exactly that.
+    The last three fields say why the file can be neither kept nor dropped, why it cannot be
+    dropped, and, where the path as shown differs from the real one, the bytes of the real one.
     """
     source = document.source
     folder, name = os.path.split(os.path.normpath(os.path.join(base, source.path)))

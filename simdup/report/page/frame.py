@@ -1,4 +1,4 @@
-"""Data and texts in, the lines of a page around them out.
+"""Data and texts in, the lines of a page that contains them out.
 
 A page is page.html with a main part of its own, page.css and its scripts, all from the files beside
 this module, and a policy that allows no other style or script.
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Page(NamedTuple):
-    """What makes a kind of page."""
+    """A kind of page: its main part and its scripts."""
 
     main: str
     """The name of the HTML file with its main part."""
     target: str
-    """The id of the element that its link for keyboards leads to."""
+    """The id of the element to which the skip link, for keyboard users, leads."""
     scripts: tuple[str, ...]
-    """In the order in which they run: what each needs at once stands before it."""
+    """Names in running order: a script that another one needs at once comes before it."""
 
 
 #: The scripts of a page of groups.
@@ -38,10 +38,10 @@ SCRIPTS = (
 #: The groups of a scan of files.
 FILES = Page("groups.html", "list", SCRIPTS)
 
-#: The answers of an index, and what its scripts say otherwise.
+#: The answers of an index; words_answers replaces some words of the other scripts.
 ANSWERS = Page("groups.html", "list", (SCRIPTS[0], "words_answers", *SCRIPTS[1:]))
 
-#: The groups of a corpus, and what its scripts say otherwise.
+#: The groups of a corpus; words_rows replaces some words of the other scripts.
 ROWS = Page("groups.html", "list", (SCRIPTS[0], "words_rows", *SCRIPTS[1:]))
 
 #: An evaluation.
@@ -58,7 +58,7 @@ FRAME = 500_000
 def page_lines(page: Page, data: dict[str, Any], blocks: Mapping[int, str]) -> Iterator[str]:
     """Yield the lines of a page with its data and its blocks of texts, by id.
 
-    `data` says the `language`; None for the one of the reader's browser.
+    The field `language` of `data` is one of LANGUAGES; None follows the reader's browser.
     """
     # Line by line and not joined: the texts may have many megabytes.
     before, after = _frame(page, data["language"] or LANGUAGES[0]).split("<!-- texts -->\n")

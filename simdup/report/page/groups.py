@@ -1,4 +1,4 @@
-"""What every page of groups has: fields of groups, their members and settings, and their texts."""
+"""The fields that all pages of groups share, such as members and settings, and their texts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from simdup.report.page.texts import Read
     from simdup.settings import Settings
 
-#: So many parts of larger files are listed; all are counted.
+#: The most parts of larger files that a page lists; all are counted.
 MOST_PARTS = 1000
 
-#: So many skipped files are listed by name, unreadable ones first, and so many doubtful ones; all
-#: are counted.
+#: A page lists at most this many skipped files by name, unreadable ones first, and as many doubtful
+#: ones; all are counted.
 MOST_SKIPPED = 1000
 
-#: The fields of a page about a result that has none of these things.
+#: Values of fields for a result that does not have these things.
 NOTHING: dict[str, Any] = {
     "version": version("simdup"),
     "complete": True,
@@ -86,7 +86,7 @@ def group_page(  # noqa: PLR0913  (what is shown, how, and with which texts)
 
 
 class Names:
-    """Names of folders and encodings, which repeat: listed once, and members have indices."""
+    """Names of folders and encodings: each is listed once, and members refer to its index."""
 
     def __init__(self) -> None:
         self.folders, self.codings = dict[str, int](), dict[str, int]()
@@ -130,7 +130,7 @@ def member_fields(
 
 
 def estimate(distance: int, bits: int) -> float:
-    """The similarity that a distance stands for; none is below 0."""
+    """The similarity that a distance stands for, never below 0."""
     return max(0.0, similarity_at(distance, bits))
 
 

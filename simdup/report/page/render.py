@@ -45,7 +45,7 @@ def render(
     groups: Iterable[Group] | None = None,
     day: float | None = None,
 ) -> Iterator[str]:
-    """The lines of the page, in one of LANGUAGES, or for None in the one of the reader's browser.
+    """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
 
     `read` reads the texts for the page; None makes a page without texts. `groups` may be the
     groups and patterns of the result wrapped in a progress bar, which advances while texts are
@@ -100,9 +100,9 @@ def _data(result: ScanResult) -> dict[str, Any]:
 
 
 def _group(group: Group, bits: int, names: Names) -> list[Any]:
-    """A group as the page reads it in data.js: its members, sets, chain, and for siblings figures.
+    """A group as data.js reads it: its members, sets and chain, and for siblings their figures.
 
-    For each identical set, or single file, it says how many members have each content.
+    The sets say for each identical set, or single file, how many members have each content.
     """
     members = [_member(member, bits, names) for member in group.members]
     sets = [[len(piece) for piece in entry] for entry in entries(group.members)]
@@ -129,9 +129,9 @@ def _folder_pair(pair: FolderPair) -> list[Any]:
 
 
 def _places(result: ScanResult) -> list[str]:
-    """What was searched, as it was named; the home folder and what is in it with a tilde.
+    """The paths that were searched, as they were named, with a tilde for the home folder.
 
-    Nothing if the files were named one by one.
+    The list is empty if the files were named one by one.
     """
     home, places = os.path.expanduser("~"), list[str]()
     for root in result.roots or ():

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from simdup.corpus.records import CorpusResult, RowGroup
     from simdup.progress import Progress
 
-#: Bytes of a page that its list of groups takes; texts take the rest.
+#: The most bytes of a page that its list of groups takes; texts take the rest.
 LARGEST_LIST = LARGEST_PAGE // 2
 
-#: So many rows of a group are listed; all are counted.
+#: The most rows of a group that are listed; all are counted.
 MOST_ROWS = 1000
 
-#: So many characters of a text stand in the list, and so many bytes of all texts together.
+#: The most characters of a text that the list shows, and the most bytes of all these beginnings.
 BEGINNING = 100
 BEGINNINGS = LARGEST_PAGE // 10
 
@@ -51,11 +51,11 @@ def render_rows(  # noqa: PLR0913  (what was found, and how it is shown)
     read: Callable[[int], str | None] | None = None,
     day: float | None = None,
 ) -> Iterator[str]:
-    """The lines of the page, in one of LANGUAGES, or for None in the one of the reader's browser.
+    """The lines of the page; `language` is one of LANGUAGES, None follows the reader's browser.
 
-    `ids` has the id of every member, group after group; None: rows are named by place. `read`
-    returns the text of a member by its place among all members, or None if it is not to be had;
-    None makes a page without texts. `day` is in seconds since 1970, or None.
+    `ids` has the id of every member, group after group; None names rows by place. `read` takes
+    the place of a member among all members, and returns its text, or None if there is no room for
+    it; without `read` the page has no texts. `day` is in seconds since 1970, or None.
     """
     listed = _Listed(result, ids)
     data = listed.data()
@@ -71,8 +71,8 @@ class _Listed:
 
     def __init__(self, result: CorpusResult, ids: Sequence[Any] | None) -> None:
         self.result, self.ids, self.names = result, ids, Names()
-        #: By the number of a group, the places of the members that are listed, and how its text
-        #: begins.
+        #: Two dictionaries by the number of a group: the places of its listed members, and the
+        #: beginning of its first text.
         self.places, self.beginnings = dict[int, list[int]](), dict[int, str]()
         self.groups = list[list[Any]]()
         self.room = BEGINNINGS
@@ -125,11 +125,11 @@ class _Listed:
     ) -> list[Any]:
         """A group as the page reads it in data.js.
 
-        `places` are those of its listed members in it; `begin` is that of its first member among
-        all members.
+        `places` are the places of its listed members in the group; `begin` is the place of its
+        first member among all members.
         """
         where = self.result.rows.places(np.array([group.rows[place] for place in places]))
-        # Where there are but two texts, one is that of the representative.
+        # Where there are only two texts, one of them is the representative's.
         has_prints = len(sets) > 2
         members = [
             self._member(group, place, begin, named, has_print=has_prints)
@@ -159,7 +159,7 @@ class _Listed:
     def reads(
         self, number: int, read: Callable[[int], str | None]
     ) -> Iterator[Callable[[], str | None]]:
-        """How the texts of the listed members of a group are read; the first is noted down."""
+        """Yield functions that read the texts of listed members; the first notes how it begins."""
         first, *others = self.places[number]
         yield partial(self._read_first, number, partial(read, first))
         yield from (partial(read, place) for place in others)
@@ -175,10 +175,10 @@ class _Listed:
 
 
 def _together(digests: np.ndarray) -> tuple[list[int], list[list[int]]]:
-    """The places of the texts of a group with equal ones beside each other, and their sets.
+    """The first MOST_ROWS places of a group's rows, equal texts side by side, and their sets.
 
-    A set is a list of ones, one for each of its MOST_ROWS first texts that are listed: nothing is
-    known of bytes of rows.
+    A set is the rows of one text, as a list of ones, one for each of its listed rows: nothing is
+    known about the bytes of rows.
     """
     _, first, text = np.unique(digests, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first[text.ravel()], kind="stable")[:MOST_ROWS]
@@ -187,7 +187,7 @@ def _together(digests: np.ndarray) -> tuple[list[int], list[list[int]]]:
 
 
 def _repeated(result: CorpusResult) -> list[list[int]]:
-    """How many rows repeat the text of another row of their group, or nearly do, and characters."""
+    """Rows and characters that repeat a row's bytes (always 0), its text, or nearly its text."""
     groups, lengths = result.groups, result.rows.lengths[result.groups.members]
     of_group = np.repeat(np.arange(len(groups)), np.diff(groups.offsets))
     keys = np.column_stack((of_group.astype(np.uint64), result.prints.text_digests))

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 #: Reads a text for the page, or says why there is none; None stands for no room.
 Read: TypeAlias = Callable[[], "str | Skipped | None"]
 
-#: Characters of a text that the page has; a longer one is cut, and the page says so.
+#: The most characters of a text in the page; a longer one is cut, and the page says so.
 LONGEST_TEXT = 200_000
 
-#: Characters of a group; its further texts are left out. Bounds the memory that making a page
-#: and opening a group take.
+#: Once the texts of a group have this many characters, its further texts are left out. Bounds the
+#: memory that making a page and opening a group take.
 LONGEST_GROUP = 8_000_000
 
 # Bytes of markup around each block.
@@ -33,8 +33,8 @@ def text_blocks(
 ) -> tuple[dict[int, str], int]:
     """The texts of groups, as base64 of zlib of JSON by group id, in at most `room` bytes.
 
-    A group is its id, and for each member how its text is read. Also returns the number of groups
-    that were left out for want of room.
+    A group is given as its id and, for each member, a function that reads its text. Also returns
+    the number of groups that were left out for want of room.
     """
     blocks: dict[int, str] = {}
     left_out = 0
