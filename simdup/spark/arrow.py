@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     #: What `mapInArrow` takes: a function from the batches of one partition to batches.
     Task: TypeAlias = Callable[[Batches], Batches]
 
-#: The columns of every frame of pairs of texts: their numbers, the lower one first, and bits.
+#: The columns of every frame of pairs of texts: their numbers, the lower first, and the distance.
 PAIRS = "a long, b long, distance long"
 
 
@@ -122,7 +122,7 @@ def begins_of(table: pa.Table, keys: Sequence[str]) -> NDArray[np.int64]:
 
 
 def emitted(distinct: DistinctRows, pairs: Iterable[Pairs]) -> Batches:
-    """Yield the pairs of texts that pairs (i, j, distance) of distinct rows stand for, as PAIRS."""
+    """Yield the pairs of texts for pairs (i, j, distance) of distinct rows, as PAIRS."""
     for each in pairs:
         for part in expanded(distinct, each):
             a, b, distance = np.ascontiguousarray(part.T)

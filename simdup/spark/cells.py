@@ -1,4 +1,4 @@
-"""Pairs of texts in, cells out: some of the pairs, and once each text that these pairs need.
+"""Pairs of texts in, cells out: each has some of the pairs, and once each text that they need.
 
 Texts are cut into parts by their number, and a cell has the pairs of two parts.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Pairs that are worth a task.
 PAIRS_WORTH = 10_000
 
-#: What the error says where a row no longer has its text.
+#: The message of the error for a row that no longer has its text.
 CHANGED = "rows changed while they were compared"
 
 
@@ -53,7 +53,7 @@ class Cells:
 
 
 def in_cells(pairs: DataFrame, count: int, texts: NumberedTexts, size: int) -> Cells:
-    """`count` pairs of texts, a and b, in cells; all texts together have so many features."""
+    """Put `count` pairs (a, b) into cells; all texts have `size` features or sketch values."""
     parts = F.lit(_parts(count, texts, size))
     cell = cell_of(F.pmod("a", parts), F.pmod("b", parts))
     placed = pairs.select(cell.alias("cell"), *pairs.columns)
@@ -70,7 +70,7 @@ def _parts(pairs: int, texts: NumberedTexts, size: int) -> int:
 
 
 def cells_of(batches: Batches) -> Iterator[tuple[pa.Table, pa.Table, Indices]]:
-    """Yield the pairs of each cell, its texts, and where among these the two of a pair are; (m, 2).
+    """Yield for each cell its pairs, its texts, and the two indices of each pair in these; (m, 2).
 
     Raises InputError if a text is not there.
     """

@@ -91,7 +91,7 @@ def _written(
 def _located(session: SparkSession, path: str) -> str:
     """The path as Spark finds it: on one machine, a relative path starts at the current folder.
 
-    Raises InputError for a name that Spark would take for another one.
+    Raises InputError for a name that Spark would not take literally.
     """
     if any("\ud800" <= character <= "\udfff" for character in path):
         raise InputError(f"{path!r}: Spark takes only names in UTF-8")
@@ -153,7 +153,7 @@ def _rename_parts(session: SparkSession, folder: str, form: str) -> None:
 def _stop(session: SparkSession) -> None:
     """Stop all tasks, which would go on writing."""
     with warnings.catch_warnings():
-        # PySpark warns if Java was busy with another question and did not stop cleanly.
+        # PySpark warns if Java was busy with another call and did not stop cleanly.
         warnings.simplefilter("ignore")
         session.stop()
 

@@ -160,7 +160,7 @@ def _rendering(scanned: Scanned, form: str) -> Task:
 
 
 def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
-    """A group, by the table of its members and the names of the files."""
+    """A group for reports, made from the table of its members and the names of the files."""
     columns = table.to_pydict()
     kinds = [Kind(kind) for kind in columns["kind"]]
     weakest = Kind.NEAR if Kind.NEAR in kinds else Kind.IDENTICAL_TEXT
@@ -175,7 +175,7 @@ def _named(group: int, table: pa.Table, names: tuple[str, ...]) -> NamedGroup:
 
 
 def write_kept(scanned: Scanned, keep: str, target: str) -> Balance:
-    """Write the rows that stay to a folder, in the form of the input; what became of all rows.
+    """Write the rows that stay to a folder, in the input's form; return what became of all rows.
 
     `keep` says which rows of a group are preferred, as in `deduplicate`. Raises InputError if
     the number of rows written is not the number that should stay.

@@ -44,7 +44,7 @@ class GroupedRows:
     matching: Matching
     """Compares the texts again."""
     siblings: DataFrame
-    """Pairs of texts that are similar enough, but share that with too many others; lazily."""
+    """Pairs of texts that are similar enough, but too many others have what they share; lazily."""
     candidates: Candidates | None
     """How pairs were found; None if none were verified."""
 
@@ -55,7 +55,7 @@ def fingerprints(
     id: str = "id",  # noqa: A002  (what everybody calls it)
     settings: Settings | None = None,
 ) -> DataFrame:
-    """For each row id, fingerprint (binary), features and reason, lazily.
+    """The columns id, fingerprint (binary), features and reason for each row, lazily.
 
     A row without an id or without anything to compare has a null fingerprint and a `reason`, and
     so has one whose features cancel out. Raises ValueError for a column that does not exist or
@@ -98,7 +98,7 @@ def pairs(
 
 
 def _of_copies(settings: Settings) -> dict[str, Column]:
-    """The similarity and the own share of two rows of one text; null where these are not asked."""
+    """The similarity and the own share of two rows of one text; null if not asked for."""
     asked = settings.verified, settings.verified and settings.own_share > 0
     return {
         name: F.lit(1.0 if is_asked else None).cast("double")
@@ -115,8 +115,8 @@ def groups(
     """For each row that is in a group: id, representative, kind, similarity, own_share, distance.
 
     `representative` is the id of the row that stands for the group, which is a member too. The
-    others compare a row with its representative: kind is "identical text" or "near", and
-    similarity and own share may be null as those of `pairs`. No row is in two groups. All but
+    other columns compare a row with its representative: kind is "identical text" or "near", and
+    similarity and own_share may be null as in `pairs`. No row is in two groups. Everything but
     the last joins is computed now. Raises what `pairs` raises.
     """
     return grouped(_text_frame(df, text, id), settings or Settings()).groups
@@ -183,7 +183,7 @@ def _by_place(df: DataFrame) -> DataFrame:
 
 
 def prepared(source: TextFrame, settings: Settings) -> tuple[NumberedTexts, Matching]:
-    """The distinct texts of rows, and what matches them. Raises what `pairs` raises."""
+    """The distinct texts of rows, and a `Matching` of them. Raises what `pairs` raises."""
     kind = source.frame.schema["id"].dataType
     if not _has_order(kind):
         raise ValueError(f"ids are {kind.simpleString()}, which cannot be ordered; give others")

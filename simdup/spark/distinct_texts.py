@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simdup.settings import Settings
     from simdup.spark.fingerprints import TextFrame
 
-# How many of the ids that several rows have are shown.
+# An error message shows at most this many of the ids that several rows have.
 MOST_SHOWN = 3
 
 # The property by which Spark describes a job.

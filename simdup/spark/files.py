@@ -1,4 +1,4 @@
-"""Paths that Spark reads in, rows out, numbered in the order in which the local engine reads them.
+"""Paths for Spark in, rows out, numbered in the order in which the local engine reads them.
 
 A row is named by its position, counted from 1: its line in JSON Lines and CSV, its record in
 Parquet. Paths keep the order in which they were given; files of one pattern or folder are ordered
@@ -112,14 +112,14 @@ def _json_lines(
     frame = session.read.text(paths, lineSep="\n")
     line = F.col("value").cast("binary").alias("line")
     reader = Reader(("line", "position"), partial(json_text, field=text, name=name))
-    # The record is without what the names of folders add.
+    # The record leaves out the columns that the names of folders add.
     return frame.select(_record(["value"]), line, *_split_columns()), reader
 
 
 def _parquet(
     session: SparkSession, paths: list[str], text: str, name: str | None
 ) -> tuple[DataFrame, Reader]:
-    """The rows of files, and their reader; a column that only some files have is one of all rows.
+    """The rows of files, each with the columns of all files, and their reader.
 
     Raises InputError for a column that is not there, and for a text column without strings.
     """
@@ -142,7 +142,7 @@ def _record(columns: Sequence[str]) -> Column:
 
 
 def _split_columns() -> tuple[Column, ...]:
-    """Where Spark reads a row: the file, the part of it, and a serial number, rising there."""
+    """Columns for the file of a row, the part of the file, and a number that rises in the part."""
     return (
         F.col("_metadata.file_path").alias("split_path"),
         F.col("_metadata.file_block_start").alias("split_block"),
@@ -216,7 +216,7 @@ def _form_of(paths: Iterable[str]) -> str:
 
 
 def codec(frame: DataFrame) -> str | None:
-    """How the first column of the first of some Parquet files is compressed, by its footer.
+    """The compression of the first column of the first of some Parquet files, from its footer.
 
     None leaves the choice to Spark: the user has set it, or there is no such column.
     """
@@ -235,10 +235,10 @@ def codec(frame: DataFrame) -> str | None:
 def _in_order(
     session: SparkSession, counted: list[Row], paths: Mapping[str, str]
 ) -> tuple[DataFrame, tuple[str, ...]]:
-    """Where the parts of files that Spark reads begin in the corpus, and the names of the files.
+    """A frame that says where each part of a file begins in the corpus; and the files' names.
 
     `counted` has a row for each part: split_path, split_block, first (the serial number of its
-    first row) and count. What comes back adds begin (the number of that row in the corpus), file
+    first row) and count. The frame adds begin (the number of that row in the corpus), file
     (the index of its name) and before (its position in the file).
     """
     order = {path.rstrip("/"): place for place, path in enumerate(paths)}
@@ -277,7 +277,7 @@ def _path_of(uri: str) -> str:
 
 
 def _numbered(frame: DataFrame, splits: DataFrame) -> DataFrame:
-    """Rows with their id, file and position, instead of where Spark has read them.
+    """The rows with id, file and position instead of the columns that say where Spark read them.
 
     A frame of CSV has the position already, which counts lines and not records.
     """

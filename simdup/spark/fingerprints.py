@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.readers import Reader
 
-#: The reason of a row that lacks nothing but an id; other reasons are values of `Fault`.
+#: The reason of a row without an id; other reasons are values of `Fault`.
 NO_ID = "no id"
 
 # The columns that fingerprinting adds to a row.

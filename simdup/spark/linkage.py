@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
     Similarities = NDArray[np.float64]
-    #: From pairs, their closeness, which text goes first, and its leader before: the leaders.
+    #: Makes leaders from pairs, their closeness, which text goes first, and the leaders before.
     Rule: TypeAlias = Callable[[Indices, Similarities, Precedence, Indices], Indices]
 
-# Pairs that are grouped in one task, however they hang together: 100 MB.
+# Pairs that are grouped in one task, however they are connected: 100 MB.
 PAIRS_AT_ONCE = 1 << 21
 
 #: The columns of a frame of texts that another text represents.
 LED = "number long, leader long, similarity double, own_share double"
 
-#: What is known of a pair, null if nobody asked.
+#: The columns that say what is known of a pair; null if unknown.
 KNOWN = ("similarity", "own_share")
 
 
@@ -53,9 +53,10 @@ def led_texts(pairs: DataFrame, texts: DataFrame, linkage: str) -> DataFrame:
 
 
 def led_near_copies(pairs: DataFrame, texts: DataFrame, led: DataFrame) -> DataFrame:
-    """The led texts, LED, once no text that has a near copy is left alone; lazily.
+    """The texts that another one represents once no text with a near copy is alone, lazily: LED.
 
-    `pairs`, which are checkpointed, are those of near copies and those of `led`; see `led_texts`.
+    `pairs`, which are checkpointed, are the pairs of near copies, and of the texts in `led` with
+    their leaders; see `led_texts`.
     """
     before = texts.join(led.select("number", "leader"), "number", "left")
     before = before.withColumn("leader", F.coalesce("leader", "number"))
@@ -116,7 +117,7 @@ def _places(pairs: Indices, i: Indices, j: Indices, n: int) -> pa.Array:
 
 
 def rooted(pairs: DataFrame) -> DataFrame:
-    """Every text that is in a pair, `number`, with the lowest that it is connected with, `root`.
+    """Each text of a pair, `number`, with the lowest text that it is connected with, `root`.
 
     `pairs` have a and b. Checkpoints the edges after each round.
     """

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from simdup.spark.arrow import Batches, Task
     from simdup.spark.distinct_texts import NumberedTexts
 
-# What is checkpointed, as Spark names its jobs.
+# The names of Spark's jobs, by what they checkpoint.
 COMPARED, LISTED, SKETCHED = "near pairs", "lists", "near sketches"
 VERIFIED, SHARED, GROUPED = "similarities", "own shares", "groups"
 
@@ -67,13 +67,13 @@ class Matched:
     led: DataFrame
     """The texts that another one represents: LED."""
     siblings: DataFrame
-    """a and b: pairs of texts that are similar enough, but share that with too many others."""
+    """a and b: pairs of texts that are similar enough, but too many others have what they share."""
     candidates: Candidates | None
     """None where nothing was verified."""
 
 
 class Matching:
-    """Some texts, and how to compare them: see `simdup.match.rounds.Engine`."""
+    """Compares texts on Spark, as an `Engine` of `simdup.match.rounds`."""
 
     def __init__(self, texts: NumberedTexts, originals: Originals, settings: Settings) -> None:
         self.texts, self.originals, self.settings = texts, originals, settings
@@ -101,7 +101,7 @@ class Matching:
     def pairs(self) -> DataFrame:
         """Every pair of near-duplicate texts: a, b, distance, similarity and own_share.
 
-        The last two are null where distances decide, the own share also where nobody asks.
+        The last two are null where distances decide, the own share also if it is switched off.
         """
         if not self.settings.verified:
             return self._bare_pairs().select("*", *_unknown())
@@ -110,14 +110,14 @@ class Matching:
             return self._similar(self.near_pairs(every, k))
         together, crowded = self._together(every)
         self.reached = k
-        # Not all pairs of a crowd are together with it.
+        # Some pairs of crowded texts are not in `together`.
         crowd = self.texts.frame.join(crowded, "number", "left_semi")
         near = near_pairs(crowd, self._reach(k)).select("a", "b")
         found = _counted(together.frame.unionAll(near).distinct(), COMPARED)
         return self._measured(self._similar(found), self.bits)
 
     def to_leaders(self, led: DataFrame) -> DataFrame:
-        """Compute the similarities to leaders that are missing because the two were no pair."""
+        """Fill in missing similarities of texts to their leaders, where the two were no pair."""
         if not self.settings.verified or self.settings.linkage == "star":
             return led
         unknown = led.where("similarity is null").toDF("a", "b", *KNOWN).drop(*KNOWN)
@@ -144,7 +144,7 @@ class Matching:
         return measured.mapInArrow(measuring, schema.add("distance", "long"))
 
     def _bare_pairs(self) -> DataFrame:
-        """The near-duplicates where distances decide, but for pairs with a short text."""
+        """The near-duplicates by distance; exact similarities decide on pairs with a short text."""
         return self._confirmed(near_pairs(self.texts.frame, self._reach(self.settings.distance)))
 
     def _confirmed(self, pairs: DataFrame) -> DataFrame:
@@ -186,7 +186,7 @@ class Matching:
         return self._is_sketched() and len(active) > BY_DISTANCE
 
     def _is_sketched(self) -> bool:
-        """Whether there are sketches, and these know as much of a text as its features."""
+        """Whether sketches tell how alike texts are: they exist, and features weigh the same."""
         return self.texts.values is not None and self.settings.recipe.has_equal_weights
 
     def _together(self, active: Counted) -> tuple[Counted, DataFrame]:
@@ -204,7 +204,7 @@ class Matching:
         return self._sampled(active, self._reach(reach))
 
     def _sampled(self, active: Counted, reach: Reach) -> tuple[Distances, float]:
-        """Distances of the sampled pairs that pass, and how many pairs each stands for."""
+        """Distances of sampled pairs that pass the sieve, and how many pairs each stands for."""
         drawn_pairs, _, pairs = sample(len(active))
         if not len(drawn_pairs):
             return np.empty(0, np.int64), 0
@@ -271,7 +271,7 @@ class Matching:
         return now, len(moved), len(moved) - len(followers)
 
     def _none_alone(self, led: DataFrame) -> DataFrame:
-        """Bring texts that the rounds left alone to their near copies, whom these took along."""
+        """Join texts that the rounds left alone to near copies that the rounds moved to groups."""
         if self.settings.linkage != "star" or len(self.near_copies) == 1:
             return led
         low, high = F.least("number", "leader").alias("a"), F.greatest("number", "leader")
@@ -288,7 +288,7 @@ class Matching:
         return _counted(self.texts.frame.join(left, "number", "left_semi"), GROUPED)
 
     def _led(self, pairs: DataFrame, active: DataFrame) -> DataFrame:
-        """The texts that the pairs among active ones let another text represent: LED."""
+        """The texts that another one represents, by the pairs among active texts: LED."""
         return checkpointed(led_texts(pairs, active, self.settings.linkage), GROUPED)
 
     def _reach(self, k: int) -> Reach:
@@ -317,9 +317,9 @@ class Matching:
         return similar.where(self._is_own())
 
     def _sketched_families(self, families: DataFrame, wanted: int) -> DataFrame:
-        """Pairs of texts of one family, and those that sketches add to them: a, b, similarity.
+        """`families`, and further pairs of one family by their sketches: a, b, similarity.
 
-        The first search may have left them out. A search by distance goes as far as is affordable.
+        The first search may have left these out. A search by distance goes as far as is affordable.
         Then one text of each family is searched again.
         """
         active = self.every_text()
@@ -348,7 +348,7 @@ class Matching:
         return checkpointed(families.unionAll(more), SKETCHED)
 
     def _first_of_families(self, families: DataFrame) -> Counted:
-        """The first text of each family, and all texts that have none."""
+        """The first text of each family, and all texts without a family."""
         led = led_in_families(self.texts, families)
         every = led.unionAll(led.select(F.col("family").alias("number"), "family").distinct())
         first = every.groupBy("family").agg(F.min("number").alias("number")).select("number")
@@ -373,7 +373,7 @@ def _counted(frame: DataFrame, what: str) -> Counted:
 
 
 def _similar_enough(decided: DataFrame) -> DataFrame:
-    """The pairs of what `with_similarities` returned that may be near-duplicates."""
+    """The pairs from `with_similarities` that are similar enough to be near-duplicates."""
     return decided.where(F.col("similarity") >= F.col("least")).drop("least")
 
 
@@ -410,7 +410,7 @@ def _drawing(n: int, tasks: int) -> Task:
 
 
 def _tallying(reach: Reach) -> Task:
-    """A task that counts the pairs of rows of each distance, of those that pass the sieve."""
+    """A task that counts, at each distance, the pairs of rows that pass the sieve."""
 
     def tallying(batches: Batches) -> Batches:
         for each in batches:

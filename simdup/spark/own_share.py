@@ -1,8 +1,8 @@
 """Pairs of texts in, their own shares out: `simdup.match.own_share`, with the sketches joined.
 
-Counting the families of each value takes the sketches once. A task counts the texts that are a
-family by themselves where they lie; only texts of larger families are brought together. The
-counters of all tasks are added, and are broadcast.
+The families that have each value are counted in one pass over the sketches. Texts that are a
+family by themselves are counted where they lie; only texts of larger families are brought
+together. The counters of all tasks are added, and are broadcast.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     Indices = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-# What is computed, as Spark names its jobs.
+# The names of Spark's jobs, by what they compute.
 FAMILIES, FREQUENCIES = "families", "frequencies"
 
-# Counters are sent in blocks, and blocks of zeros are not.
+# Counters are sent in blocks; blocks of zeros only are left out.
 BLOCK = 1 << 16
 BLOCKS = "block int, counters binary"
 
@@ -58,10 +58,7 @@ BLOCKS = "block int, counters binary"
 def perhaps_alike(
     pairs: DataFrame, count: int, texts: NumberedTexts, similarity: float
 ) -> DataFrame:
-    """Keep those of `count` pairs that may be similar enough, by the sketches of their texts.
-
-    Lazily.
-    """
+    """Of `count` pairs, keep the ones that may be similar enough by their sketches, lazily."""
 
     def may_be(sketches: Sketches, counts: Indices, places: Indices) -> Flags:
         least = least_similarity(similarity, counts[places].min(axis=1))
@@ -71,7 +68,7 @@ def perhaps_alike(
 
 
 def alike_by_sketches(pairs: DataFrame, count: int, texts: NumberedTexts) -> DataFrame:
-    """Keep those of `count` pairs whose sketches are as alike as those of a family. Lazily."""
+    """Of `count` pairs, keep the ones whose sketches are as alike as in a family, lazily."""
 
     def are_family(sketches: Sketches, counts: Indices, places: Indices) -> Flags:
         return estimated_cosines(sketches, counts, places) >= FAMILY
@@ -85,7 +82,7 @@ def _kept(
     texts: NumberedTexts,
     rule: Callable[[Sketches, Indices, Indices], Flags],
 ) -> DataFrame:
-    """Keep those of `count` pairs that a rule keeps, by sketches and numbers of features."""
+    """Of `count` pairs, keep the ones that `rule` keeps, by sketches and numbers of features."""
     cells, columns = in_cells(pairs, count, texts, texts.values or 0), pairs.columns
     sketches = texts.frame.select("number", "features", "sketch")
     together = cells.with_texts(cells.needed.join(sketches, "number"))
@@ -132,7 +129,7 @@ class OwnShareFrames:
 
 
 def led_in_families(texts: NumberedTexts, alike: DataFrame) -> DataFrame:
-    """The number and family of each text but the one that its family is named by.
+    """The number and family of each text, except the text that gives its family its number.
 
     `alike`, which are checkpointed, are pairs of texts of one family, with similarities.
     """
@@ -156,7 +153,7 @@ def _weighing(frequencies: Broadcast[CountedValues], columns: list[str]) -> Task
 
 
 def _frequencies(texts: NumberedTexts, families: DataFrame) -> CountedValues:
-    """In how many families each value is."""
+    """The number of families that have each value."""
     counters = new_counters()
     sketches, n = texts.frame.select("number", "sketch"), len(counters)
     alone = sketches.join(families, "number", "left_anti")
@@ -218,7 +215,7 @@ def _in_blocks(counters: Counters) -> Iterator[pa.RecordBatch]:
 
 
 def _add(counters: Counters, blocks: pa.RecordBatch) -> None:
-    """Add the counters of blocks to others."""
+    """Add the counters of blocks to `counters`."""
     rows = counters.reshape(-1, BLOCK)
     for block, more in zip(numbers(blocks["block"]), rows_of(blocks["counters"]), strict=True):
         rows[block] = np.minimum(rows[block].astype(np.uint16) + more, MOST_COUNTED)

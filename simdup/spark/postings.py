@@ -1,9 +1,9 @@
 """Sketches in, candidate pairs out: `simdup.match.postings`, with each list of texts in one task.
 
-A value that all texts have is no harm: Spark counts how long a list is while it sorts,
+A value that all texts have does no harm: Spark counts how long a list is while it sorts,
 and only short lists, and the values of one text, are handed to Python as a whole.
 
-A text is listed by its entry, which is its number and, in the lowest bits, what it needs.
+A text is listed by its entry: its number and, in the lowest bits, how much it must share.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _listing(batches: Batches) -> Batches:
 
 
 def _by_neighbours(batches: Batches) -> Batches:
-    """List texts, which come with all their common values, under pairs of these: LISTED."""
+    """List texts, each given with all its common values, under pairs of these: LISTED."""
     for table in whole_runs(batches, ("entry",), ROWS_AT_ONCE):
         begins = begins_of(table, ("entry",))
         own = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(table)))
@@ -106,7 +106,7 @@ def _counted(listed: DataFrame) -> DataFrame:
 
 
 def _short(lists: DataFrame, weight: int) -> DataFrame:
-    """The texts after each one in short lists, where two share `weight` values: FOLLOWING."""
+    """The texts after each one in short lists; two of a list share `weight` values: FOLLOWING."""
     short = lists.where(F.col("size").between(2, MOST_TOGETHER)).select("value", "entry")
     # They are sorted by now, so this costs nothing.
     return short.sortWithinPartitions("value").mapInArrow(_following(weight), FOLLOWING)
@@ -137,7 +137,7 @@ def _following(weight: int) -> Task:
 
 
 def _sharing(batches: Batches) -> Batches:
-    """Find the pairs that share enough, from what follows each text in all lists: ENTRIES."""
+    """Find the pairs that share enough, from the texts after each one in all lists: ENTRIES."""
     for table in whole_runs(batches, ("entry",), ROWS_AT_ONCE):
         others, begins = lists_of(table["others"])
         counts = np.diff(begins)

@@ -1,7 +1,7 @@
-"""How Spark's workers find the text of each row of a file: batches in, texts out.
+"""Batches of rows of files in, the text of each row out, in Spark's workers.
 
-A row that has no text says why. CSV is read in whole files, by one task each, for only parsing
-from the beginning tells where a record ends.
+A row without a text has the reason instead. A file of CSV is read whole, by one task, because only
+parsing it from the beginning tells where a record ends.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from simdup.corpus.formats.csv import Record
     from simdup.spark.arrow import Batches
 
-#: What the rows of files have besides a text: why one is not compared, and its id as JSON.
+#: Columns of rows of files besides the text: why a row is not compared, and its id as JSON.
 FAULTS = {"fault": "string", "detail": "string", "name": "string"}
 
 #: A row for each file of CSV: where it is, its rows, its columns and its header.
@@ -98,7 +98,7 @@ CSV_RECORDS = Reader(RowText._fields, RowText)
 
 
 def json_text(line: bytes, number: int, *, field: str, name: str | None) -> RowText:
-    """The text on a line of JSON, by its number; the field `name` has the id of the row."""
+    """The text of line `number` of JSON Lines; the field `name` has the id of the row."""
     if len(line) > LONGEST_ROW:
         flaw = too_long(number)
         return RowText(None, None, flaw.fault.value, flaw.detail)
@@ -114,7 +114,7 @@ def json_text(line: bytes, number: int, *, field: str, name: str | None) -> RowT
 
 
 def column_text(text: str | None, id_: object, *, is_named: bool) -> RowText:
-    """The text of a row of columns; null has none."""
+    """The text of a row, from its text column; null counts as no text."""
     name = to_json(id_as_json(id_)) if is_named else None
     return RowText(text, name, *(() if text is not None else (Fault.EMPTY.value, "null")))
 
@@ -139,7 +139,7 @@ class CsvFiles:
     """Returns the name of a file for messages from the path that Spark gives."""
 
     def counted(self, batches: Batches) -> Batches:
-        """COUNTS. Raises InputError for a file without a column that is asked for."""
+        """Count the records of each file: COUNTS. Raises InputError for a missing column."""
         for file in self._files(batches):
             columns = {
                 "split_path": [file.path],
@@ -152,7 +152,7 @@ class CsvFiles:
             yield pa.RecordBatch.from_pydict(columns)
 
     def parsed(self, batches: Batches) -> Batches:
-        """RECORDS."""
+        """Parse the records of each file: RECORDS."""
         for file in self._files(batches):
             rows, size = list[tuple[object, ...]](), 0
             for index, record in enumerate(file.records):

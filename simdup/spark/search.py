@@ -1,14 +1,15 @@
-"""Frames of texts in, frames of near ones out: the distributed `simdup.search.pairs`, for any k.
+"""Frames of texts in, frames of near pairs out: `simdup.search.pairs` distributed, for any k.
 
-Fingerprints meet by keys. They are cut into m blocks. Two within k bits differ in at most k
-blocks, so at least m - k blocks are equal. Each choice of m - k blocks is a table, in which
-fingerprints meet whose bits are equal there. A pair is reported by the first table that it shares
-only. Where fingerprints would meet too many others, there is one table of no blocks: all meet.
+Fingerprints meet, and are compared, if they have a key in common. They are cut into m blocks. Two
+fingerprints within k bits differ in at most k blocks, so at least m - k blocks are equal. Each
+choice of m - k blocks is a table, in which fingerprints with equal bits in these blocks meet. Only
+the first table in which a pair meets reports it. Where fingerprints would meet too many others,
+there is one table of no blocks: all meet.
 Source: Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", 2007, section 3.
 
-What meets is compared in cells: the rows of a key are cut into parts by a hash of their bits, and
-each two parts are one cell. A part is sent to every cell that it is part of. Cells are numbered
-as a triangle: 0-0, 0-1, 1-1, 0-2, ...
+Fingerprints that meet are compared in cells: the rows of a key are cut into parts by a hash of
+their bits, and each two parts are one cell. A part is sent to every cell that it belongs to. Cells
+are numbered as a triangle: 0-0, 0-1, 1-1, 0-2, ...
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ if TYPE_CHECKING:
 
     Indices = NDArray[np.int64]
 
-# The least number of distinct fingerprints that have tables; fewer are compared with all others
-# sooner than tables are shuffled.
+# The least number of distinct fingerprints for which tables are made: to compare fewer of them all
+# with all takes less time than to shuffle tables.
 ROWS_WORTH_TABLES = 200_000
 
 # The most rows in a chunk, and the most bytes of fingerprints. A task holds two chunks.
@@ -72,10 +73,10 @@ MOST_CANDIDATES = 100
 # The most tables, and so the most copies of a row that are shuffled.
 MOST_TABLES = 40
 
-# Rows with equal bits in a table that one task compares; more are split over several tasks.
+# The most rows of a key that one task compares; more are split over several tasks.
 HOT = 4096
 
-# Rows of a cell up to which numpy compares them, for many small cells at once.
+# The most rows of a cell that numpy compares, many small cells at once.
 FEW_ROWS = 256
 
 # Rows that a task holds at once, unless a cell has more.
@@ -125,7 +126,7 @@ def chunks_for(n: int, width: int, slots: int) -> int:
 
 
 def parts_for(tasks: int, slots: int) -> int:
-    """The number of parts whose pairs give `tasks` tasks, or TASKS_A_SLOT tasks for each slot."""
+    """The number of parts whose pairs give `tasks` tasks, but at most TASKS_A_SLOT a slot."""
     wanted = min(tasks, TASKS_A_SLOT * slots)
     return next(parts for parts in count(1) if parts * (parts + 1) // 2 >= wanted)
 
@@ -269,7 +270,7 @@ def _meeting(reach: Reach, layout: Layout) -> Task:
 
 
 def _met(table: pa.Table, rows: Rows, reach: Reach, layout: Layout) -> Iterator[Indices]:
-    """Near pairs among rows for which this is the first common table: (m, 3), with distances."""
+    """Near pairs (i, j, distance) of rows in the first table that the two share: (m, 3)."""
     side, place = (numbers(table.column(name)) for name in ("side", "place"))
     bits, begins = reach.compared(rows), begins_of(table, ("key", "cell"))
     for i, j, distance in _near(rows, side, begins, reach):
@@ -278,7 +279,7 @@ def _met(table: pa.Table, rows: Rows, reach: Reach, layout: Layout) -> Iterator[
 
 
 def _near(rows: Rows, side: Indices, begins: Indices, reach: Reach) -> Iterator[Indices]:
-    """Yield the pairs of near rows of one cell and of different parts, or of one alone; (3, m).
+    """Yield near pairs of rows (3, m): between the two parts of a cell, or within its only part.
 
     Cells begin at `begins`; `side` (n,) is ascending within each.
     """

@@ -84,8 +84,8 @@ def _started(builder: SparkSession.Builder, master: str | None) -> SparkSession:
 def _restore_interrupts() -> None:
     """Make Ctrl-C raise KeyboardInterrupt and do nothing else, as before the session started.
 
-    PySpark's own handler asks Java something in the middle of another question, which fails, and
-    py4j tells that to the root logger, which prints it if it has no handler.
+    PySpark's own handler calls Java in the middle of another call. That fails, and py4j reports the
+    failure to the root logger, which prints it if it has no handler.
     """
     logging.getLogger().addHandler(logging.NullHandler())
     if threading.current_thread() is threading.main_thread():
@@ -96,7 +96,7 @@ def _restore_interrupts() -> None:
 def _no_java_left() -> Iterator[None]:
     """On an interrupt, kill the Java that is just being started.
 
-    It would stay: it looks for its parent in a folder that PySpark has removed by then.
+    Java would go on running: it looks for its parent in a folder that PySpark has removed by then.
     """
     begun: list[subprocess.Popen[bytes]] = []
 
@@ -133,13 +133,13 @@ def is_submitted() -> bool:
 
 
 def reason(error: Exception) -> str:
-    """What an error of Spark's says, in one line; for an error in a worker, what that raised."""
+    """The message of an error of Spark in one line; for simdup's error in a worker, its message."""
     text = str(error)
     own = re.findall(r"^simdup\.errors\.\w+: (.*)$", text, re.MULTILINE)
     if own:
         return own[-1]
     lines = (line.removeprefix(": ").strip() for line in text.splitlines())
-    # The first line of py4j's only says which of its calls failed.
+    # The first line of a py4j error only says which call failed.
     said = (line for line in lines if line and not line.startswith("An error occurred while"))
     first = _up_to_sqlstate(text, next(said, type(error).__name__))
     causes = re.findall(r"^(?:Caused by: )?([\w.$]+(?:Error|Exception): .+)$", text, re.MULTILINE)

@@ -28,7 +28,7 @@ ROWS_AT_ONCE = 1 << 20
 # The columns of the later text of a pair.
 LATER = ("number", "place", "is_centre")
 
-# The description of these jobs.
+# The description of the jobs of this module.
 STAYING = "rows that stay"
 
 
@@ -49,7 +49,7 @@ def dropped(groups: DataFrame, matching: Matching, keep: str) -> DataFrame:
 def _ordered(groups: DataFrame, texts: NumberedTexts, keep: str, *, is_star: bool) -> DataFrame:
     """Each text of a group: number, group, place, is_centre, and the id of its preferred row.
 
-    Preferred texts have lower places. A group goes by the number of its representative's text.
+    Preferred texts have lower places. `group` is the number of the representative's text.
     """
     rows = texts.rows.where("reason is null").select("id", "digest", "length")
     numbered = rows.join(texts.frame.select("number", "digest"), "digest").drop("digest")
@@ -98,7 +98,7 @@ def _staying(ordered: DataFrame, matching: Matching) -> DataFrame:
 
 
 def _decided(left: DataFrame, size: int, matching: Matching) -> DataFrame:
-    """Whether texts stay: the first `size` texts of each group, and all texts alike to one."""
+    """Which of the first `size` texts of each group stay, and which texts are alike to these."""
     rank = F.row_number().over(Window.partitionBy("group").orderBy("place"))
     first = left.withColumn("rank", rank).where(F.col("rank") <= size)
     first = checkpointed(first.select("number", "group", "place", "is_centre"), STAYING)
