@@ -1,4 +1,4 @@
-"""The command line: nothing else prints or exits. Each command has a module of its own.
+"""The command line, the only code that prints or exits. Each command has a module of its own.
 
 Results go to stdout; progress, warnings and the summary to stderr.
 """
@@ -103,8 +103,8 @@ def commands(context: click.Context, *, version: bool, verbose: bool, debug: boo
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and exit; whatever is wrong is one line on stderr.
 
-    Commands are imported here and not before, and numpy when they run: that may fail for want of
-    memory, and Python would exit with 1, which means "found".
+    Commands are imported in here, and numpy when they run. An import may fail for want of memory;
+    outside of this function Python would then exit with 1, which means "found".
     """
     _open_what_is_closed()
     words = sys.argv[1:] if arguments is None else list(arguments)
@@ -149,7 +149,7 @@ def _open_what_is_closed() -> None:
 
 
 def _flush_or_drop_output() -> None:
-    """Drop what is buffered for a stream that nobody reads any more: Python would complain."""
+    """Flush stdout and stderr; drop what nobody reads any more, since Python would complain."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-# What a phase counts.
+# What each phase counts.
 _UNITS = {
     "walk": "files",
     "compile": "kernels",
@@ -79,7 +79,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
         """Take the bar off the screen, and return when nothing can draw it any more."""
         self._closed.set()
         super().close()
-        # The thread may be the last that holds the bar, and close it when Python deletes it.
+        # The thread may hold the last reference to the bar; deleting it would close it there.
         if self._clock.is_alive() and self._clock is not current_thread():
             self._clock.join(2 * TICK_S)
         _open.discard(self)
@@ -100,7 +100,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
 
     @property
     def format_dict(self) -> dict[str, Any]:
-        """Return the values that a line may show: those of tqdm, and ours."""
+        """Return the values that a line may show: tqdm's and ours."""
         known = dict(super().format_dict)
         done, total, elapsed = known["n"], known["total"] or 0, known["elapsed"]
         rate = known["rate"] or (done / elapsed if elapsed else 0)
@@ -130,7 +130,7 @@ def bar(
     total: float | None,
     amount: Callable[[Item], float] | None = None,
 ) -> Iterable[Item]:
-    """Return the items, which show on stderr how many of them have been taken."""
+    """Return the items; a bar on stderr shows how many of them have been taken."""
     return items if total == 0 else _counted(items, label, total, amount)
 
 

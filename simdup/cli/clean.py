@@ -1,4 +1,4 @@
-"""`simdup clean`: a result becomes a plan, and a plan is carried out."""
+"""`simdup clean`: makes a plan from a result, and carries out a plan."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ FOUND = 1
 # The least similarity from which files may go in bulk, whatever the user asks for.
 LEAST_FLOOR = 0.8
 
-# Options that say what is done with the files, of which one can be given.
+# Options that say what to do with the files; only one can be given.
 _ACTS = {"to": "move", "link": "link", "reflink": "reflink", "permanently": "delete"}
 
 # Options that say which files a plan is about.
 _PLANNING = "prefer", "prefer_under", "protect", "only_under", "protect_name"
 
-# Where `CleanCommand` keeps the rules in the order in which they were typed.
+# Where `CleanCommand` keeps the names of the two options for rules, in the order typed.
 _ORDER = "simdup.clean.rules"
 
 
 class CleanCommand(Command):
-    """A command that remembers in which order two options were given, which are one list."""
+    """A command that remembers the order of two options that make one list of rules."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, and note the order of --prefer and --prefer-under."""
@@ -250,7 +250,7 @@ def _wishes(given: dict[str, Any]) -> Wishes:
 
 
 def _ordered_rules(given: dict[str, Any]) -> list[Rule]:
-    """Return the rules in the order in which they were typed, those of a configuration last."""
+    """Return the rules in the order in which they were typed, then the rules of a configuration."""
     from simdup.clean.rules import Rule
 
     under = [Rule("under", (folder,)) for folder in given["prefer_under"]]
@@ -271,7 +271,7 @@ def _located(rule: Rule) -> Rule:
 
 
 def _plan(source: str, given: dict[str, Any]) -> Plan:
-    """Return the plan of a result, or the one in a plan file as far as it is allowed."""
+    """Return a plan made from a result, or the plan in a plan file as far as it is allowed."""
     from simdup.clean.narrow import narrowed
     from simdup.clean.plan import parsed_plan, read_plan
     from simdup.clean.records import Consents
@@ -328,7 +328,7 @@ def _is_plan(source: str, data: bytes | None) -> bool:
 
 
 def _options_of_plan(given: dict[str, Any]) -> list[str]:
-    """Return the options that carry out all of a plan which was made with those given."""
+    """Return the options that carry out a whole plan that was made with the given options."""
     words = [options.spelled(name) for name in ("text", "formats_too") if given[name]]
     if given["near"] is not None:
         words += ["--near", f"{given['near']:g}"]
@@ -414,7 +414,7 @@ def _applied(plan: Plan, given: dict[str, Any]) -> int:
 
 
 def _resumed(source: str | None, given: dict[str, Any]) -> int:
-    """Go on with a run that ended before its end, and return the exit code."""
+    """Go on with a run that stopped halfway, and return the exit code."""
     from simdup.clean.undo import remaining, resume
     from simdup.report.clean import outcome_lines
 
@@ -437,9 +437,9 @@ def _resumed(source: str | None, given: dict[str, Any]) -> int:
 
 
 def _check_number(plan: Plan, given: dict[str, Any]) -> None:
-    """Raise UsageError for another number than --yes-many, and for a plan that wants it.
+    """Raise UsageError if --yes-many is not the number of files, or is missing but needed.
 
-    Whoever deletes for good at a terminal may type the number there.
+    To delete for good, the user may type the number at the terminal instead.
     """
     from simdup.clean.narrow import excess
 

@@ -135,6 +135,6 @@ def _sections(
 
 
 class Group(click.Group):
-    """A group of such commands."""
+    """A group whose commands are of the class `Command`."""
 
     command_class = Command

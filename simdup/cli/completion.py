@@ -36,7 +36,7 @@ def completion_command(context: click.Context, shell: str) -> int:
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"this version of click has no completion for {shell}")
-    # Of the base class: the one for bash would start a bash to ask for its version.
+    # The base class's `source`: the class for bash would start a bash to ask for its version.
     script = ShellComplete.source(kind(context.find_root().command, {}, "simdup", COMPLETING))
     click.echo(script, nl=False)
     return 0

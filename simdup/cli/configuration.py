@@ -33,7 +33,7 @@ OF_TREES = frozenset(
     }
 )
 
-#: What the context of a command remembers: the files in the tree that set defaults.
+#: The key under which the context of a command remembers the file in the tree that set defaults.
 OF_TREE = "simdup.configuration"
 
 # A larger file is refused: it is no configuration.
@@ -50,7 +50,7 @@ _OF_A_RUN = frozenset(
     }
 )
 
-# What an index has of its own.
+# Options of the recipe, which an index has of its own.
 _OF_AN_INDEX = frozenset(
     {
         *("bits", "features", "hash", "ngram", "top", "weights", "user_dict", "stop_words"),
@@ -67,7 +67,7 @@ _TREES = {
     ("index", "build"): ("paths",),
 }
 
-# Options of which only one can be given; the one on the command line wins.
+# Pairs of options that exclude each other; the one on the command line wins.
 _RIVALS = (
     *(("similarity", "k"), ("similarity", "no_verify"), ("k", "no_verify")),
     *(("own_share", "k"), ("own_share", "no_verify")),
@@ -203,8 +203,8 @@ def _as_typed(value: object) -> str:
 def configured(context: click.Context, given: Mapping[str, object]) -> dict[str, Any]:
     """Return the defaults of a command's options that configuration files set.
 
-    `given` holds what stands on the command line, by parameter name: it wins over an option
-    that excludes it. The file in the tree wins over the user's own. Raises InputError.
+    `given` holds what stands on the command line, by parameter name: it wins over a configured
+    option that excludes it. The file in the tree wins over the user's own. Raises InputError.
     """
     command = tuple(each.info_name or "" for each in _chain(context)[1:])
     defaults: dict[str, Any] = {}
@@ -256,10 +256,10 @@ def _is_elsewhere(given: Mapping[str, object]) -> bool:
 
 
 def _tree_files(places: Iterable[str], command: Sequence[str]) -> list[str]:
-    """Return the file that holds for all places; none is an empty list.
+    """Return a list with the configuration file that holds for all places, or an empty list.
 
-    Raises InputError if one holds for some of them only. Two files are compared by the file that
-    holds for both, or by none.
+    Raises InputError if a file holds for only some of the places; for `simdup compare`, no file
+    is used then.
     """
     found = {_nearest(place) for place in places}
     named = [each for each in found if each is not None]
@@ -274,10 +274,10 @@ def _tree_files(places: Iterable[str], command: Sequence[str]) -> list[str]:
 
 
 def _nearest(place: str) -> str | None:
-    """Return the file in a folder or, within a repository, the nearest one above it.
+    """Return the configuration file in a folder or, in a repository, the nearest one above it.
 
-    Whoever may write to a folder above could choose what a scan finds, so without a repository
-    none is looked for there. A link is no such file.
+    Whoever may write to a folder above could choose what a scan finds, so outside a repository
+    the folders above are not searched. A symbolic link is ignored.
     """
     folder = os.path.abspath(place)
     above = [folder if os.path.isdir(folder) else os.path.dirname(folder)]
@@ -296,7 +296,7 @@ def _is_repository(folder: str) -> bool:
 
 
 def _without_rivals(defaults: dict[str, Any], given: Collection[str]) -> dict[str, Any]:
-    """Return defaults without the options that others, which are given, exclude."""
+    """Return the defaults without the options that a given option excludes."""
     beaten = {name for pair in _RIVALS for name, other in (pair, pair[::-1]) if other in given}
     return {name: value for name, value in defaults.items() if name not in beaten}
 
@@ -328,7 +328,7 @@ def _tables(
 
 
 def _names_of_tables(context: click.Context) -> list[list[str]]:
-    """Return the names that tables may have inside each of `_tables`: those of commands."""
+    """Return for each of `_tables` the names of commands that tables inside it may have."""
     return [
         each.command.list_commands(each) if isinstance(each.command, click.Group) else []
         for each in _chain(context)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("jsonl", "csv", "text")
 
-#: Characters of the texts that are read for a page. More would not fit, even well compressed.
+#: The most characters of texts that are read for a page. More would not fit, even compressed well.
 MOST_CHARACTERS = 4 * LARGEST_PAGE
 
 # The options that only one engine has.
@@ -254,7 +254,7 @@ def _page(
 
 
 def _ids_of(result: CorpusResult, gone: Dropped, field: str | None) -> list[Any] | None:
-    """Return the names of the rows that go, and then of those that stay for them."""
+    """Return the names of the rows that go, then the names of the rows that stay for them."""
     from numpy import concatenate
 
     from simdup.corpus.scan import identities_of
@@ -285,7 +285,7 @@ def _on_spark(files: tuple[str, ...], settings: Settings, given: dict[str, Any])
 
 
 def _ids(result: CorpusResult, field: str | None, *, quiet: bool) -> list[Any] | None:
-    """Return the names of the members of groups, with a warning for those without the field."""
+    """Return the names of the members of groups; warn about members without the field."""
     if field is None:
         return None
     from simdup.corpus.records import RowPlace

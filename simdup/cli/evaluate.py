@@ -179,7 +179,7 @@ def _drawer(picture: str | None) -> Callable[[Evaluation], None]:
 
 
 def _recipes(given: dict[str, Any], k: int | None) -> tuple[list[int], list[Recipe], list[str]]:
-    """Return sizes, a recipe for each possible features and hash, and what was left out and why.
+    """Return sizes, a recipe for each possible pair of features and hash, and what was left out.
 
     Raises UsageError when no combination is possible.
     """

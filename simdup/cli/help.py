@@ -80,7 +80,7 @@ def wrapped(page: str, width: int) -> list[str]:
 
 
 def _paragraph(line: str, width: int) -> list[str]:
-    """Return one long line as several, those after the bullet of a list indented.
+    """Return one long line as several; all but the first line of a list item are indented.
 
     Code between backticks is not broken, so that it can be copied.
     """

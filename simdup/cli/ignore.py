@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from simdup.files.ignored import IgnoredTexts
     from simdup.settings import Settings
 
-# A longer number is none of a group or an entry, and may be too large to look up.
+# No group or entry has a longer number, which may be too large to look up.
 _MOST_DIGITS = 18
 
 _DEFAULT = "[default: SIMDUP_IGNORED, or a file in your data folder]"
@@ -192,7 +192,7 @@ def _matching(argument: str) -> list[str]:
 
 
 def _group_of_last_scan(number: str, named: str | None) -> tuple[tuple[str, str], ...]:
-    """Return a file and the digest of each text in a group, and say which scan it is from."""
+    """Return each text of a group as a file and a digest, and print when its scan was."""
     from contextlib import closing
     from datetime import datetime
 
@@ -301,7 +301,7 @@ def _digest(path: str, settings: Settings) -> str:
 
 
 def _files(entry: IgnoredTexts) -> str:
-    """Return the names of the files of an entry, or of the first of many."""
+    """Return the names of the files of an entry; of many, two names and how many more there are."""
     first, second, *others = _some_names(entry)
     return f"{first}, {second} {others[0]}" if others else f"{first} and {second}"
 

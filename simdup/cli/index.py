@@ -184,7 +184,7 @@ def _opened(file: str, settings: Settings | None = None) -> Index:
 
 
 def _work(given: dict[str, Any]) -> dict[str, Any]:
-    """Return how the work is to be done."""
+    """Return the keyword arguments for the number of processes and the progress bars."""
     return {"jobs": given["jobs"], "progress": progress(quiet=given["quiet"])}
 
 

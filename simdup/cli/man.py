@@ -52,7 +52,7 @@ def man_page() -> str:
 def _every(
     group: click.Group, context: click.Context, before: str = ""
 ) -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Yield all commands below a group with their full names; groups only pass on theirs."""
+    """Yield all commands below a group with their full names and contexts, but not the groups."""
     for name in group.list_commands(context):
         _, command, _ = group.resolve_command(context, [name])  # this imports it
         if command is None:

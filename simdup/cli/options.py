@@ -53,7 +53,7 @@ _FEATURES_OF = {
 
 
 class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
-    """An option's value that a function makes of the text; its ValueError is a usage error."""
+    """An option type whose values a function parses from text; its ValueError is a usage error."""
 
     def __init__(self, name: str, parse: Callable[[str], Any]) -> None:
         self.name = name
@@ -72,8 +72,8 @@ class ParsedValue(click.ParamType):  # type: ignore[type-arg]  # generic since c
 class OptionalValue(click.Option):
     """An option whose value may be left out: the next argument is its value only if it fits.
 
-    `flag_value` is the value then. Click itself would take any argument, also a file. A number
-    that names no file is meant as a value, so that a wrong one is told.
+    `flag_value` is the value if it is left out. Click itself would take any argument, even a file.
+    A number that names no file counts as the value, so that a wrong number is reported.
     """
 
     def __init__(self, *args: Any, flag_value: str, **attributes: Any) -> None:
@@ -191,13 +191,13 @@ def together(*several: Decorator) -> Decorator:
 
 
 def option(*names: str, **attributes: Any) -> Decorator:
-    """Return an option of its names and its help, which shows the default if there is one."""
+    """Return an option; its help is the last of `names`, and shows the default if there is one."""
     shows_default = attributes.get("default") is not None
     return click.option(*names[:-1], help=names[-1], show_default=shows_default, **attributes)
 
 
 def check_saved(path: str) -> None:
-    """Raise InputError for a folder or a device where the result of a scan is to be named."""
+    """Raise InputError if a path that should name the result of a scan is a folder or a device."""
     if os.path.isdir(path):
         how = "name a result, which `simdup scan FOLDER --format json --output FILE` saves"
         raise InputError(f"{path!r}: a folder; {how}")
@@ -212,22 +212,22 @@ class WholeNumber(click.IntRange):
 
 
 def number(*names: str, default: int | None = None) -> Decorator:
-    """Return an option that takes a whole number from 1 on, of its names and its help."""
+    """Return an option that takes a whole number from 1 on; its help is the last of `names`."""
     return option(*names, type=WholeNumber(min=1), default=default, metavar="N")
 
 
 def flag(*names: str) -> Decorator:
-    """Return an option without a value, of its names and its help."""
+    """Return an option without a value; its help is the last of `names`."""
     return option(*names, is_flag=True)
 
 
 def file(*names: str, metavar: str = "FILE", multiple: bool = False) -> Decorator:
-    """Return an option that takes a path, of its names and its help."""
+    """Return an option that takes a path; its help is the last of `names`."""
     return option(*names, type=PATH, metavar=metavar, multiple=multiple)
 
 
 def choice(name: str, choices: Iterable[str], text: str) -> Decorator:
-    """Return an option that takes one of some names, the first unless it is given."""
+    """Return an option that takes one of `choices`; the first is the default."""
     kind = click.Choice([getattr(each, "value", each) for each in choices])
     return option(name, text, type=kind, default=kind.choices[0])
 
@@ -452,7 +452,7 @@ def spelled(name: str) -> str:
 
 
 def refuse_idle_options(features: Collection[str]) -> None:
-    """Raise UsageError for a detail that was given and that none of the features has."""
+    """Raise UsageError for a given detail of a recipe that has no effect on any of the features."""
     values = click.get_current_context().params
     for name, its_features in _FEATURES_OF.items():
         has_effect = values[name] != WeightKind.EXACT.value
@@ -468,7 +468,7 @@ def details_of(features: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_fields(details: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a recipe that options make, where their names differ."""
+    """Return the details, with the field `fold_variants` in place of `no_fold_variants`."""
     if "no_fold_variants" in details:
         details["fold_variants"] = not details.pop("no_fold_variants")
     return details

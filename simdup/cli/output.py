@@ -1,4 +1,4 @@
-"""Where results go: stdout, or a file that is replaced only when all is written."""
+"""Writes results to stdout, or to a file that is replaced only when all is written."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def writer(path: str | None, *, as_utf8: bool, mode: int | None = None) -> Write
 def refuse_same_files(outputs: Named, inputs: Named) -> None:
     """Raise UsageError if an output is also an input or another output, and would replace it.
 
-    Each output and input is a pair: what the user knows the file by, and its path or None. Two
-    paths are the same file if device and inode are the same, or if they lead to the same place
+    Each output and input is a pair: its name for the user, and its path or None. Two paths
+    are the same file if device and inode are the same, or if they lead to the same place
     where no file is yet. Pipes and devices have no content to lose.
     """
     taken: dict[object, str] = {}

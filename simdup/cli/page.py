@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def page_options(default_texts: str | None, note: str = "") -> options.Decorator:
     """Return `--html`, `--html-texts` (with its default and a note), `--lang` and `--open`.
 
-    A page that never has texts has no default for them, and no such option.
+    If `default_texts` is None, the page never has texts, and `--html-texts` is left out.
     """
     texts = options.option(
         "--html-texts",
@@ -83,10 +83,9 @@ def page_writer(
 ) -> Callable[[ScanResult, Progress], None]:
     """Return a function that writes the page of a result, and opens it with `--open`.
 
-    It does nothing without `--html` and `--open`.
-    `texts` stands for `--html-texts` unless that was given. `locate` returns the document to
-    read for the page, or why it is not read. `day` returns when the scan was, in seconds since
-    1970, or None. Raises as `page_target` does.
+    The function does nothing without `--html` and `--open`. `texts` is the default of
+    `--html-texts`. `locate` returns the document to read for the page, or why it is not read.
+    `day` returns when the scan was, in seconds since 1970, or None. Raises as `page_target` does.
     """
     write, language = page_target(given), given["lang"]
     if write is None:
@@ -110,7 +109,7 @@ def page_writer(
 
 
 def _temporary_place() -> str:
-    """Return where a page goes that the user did not name: in a new folder of its own."""
+    """Return the path, in a new temporary folder, for a page that the user gave no path."""
     from tempfile import mkdtemp
 
     return os.path.join(mkdtemp(prefix="simdup-"), "page.html")
@@ -128,10 +127,10 @@ def _open(path: str) -> None:
 def text_again(
     readers: Readers, locate: Callable[[Document], Document | Skipped], document: Document
 ) -> str | Skipped:
-    """Return the text of a document for the page, or why it has none there.
+    """Return the text of a document for the page, or why the page cannot have it.
 
-    The file must have the bytes that it had when it was fingerprinted, if those are known: a page
-    holds no text that whoever named the file did not know.
+    The file must have the bytes that it had when it was fingerprinted, if those are known. So
+    whoever names a file in a result cannot bring a text into the page that they do not know.
     """
     from simdup.files.read import WHOLE, SkipError, read_again
     from simdup.records import Reason, Skipped

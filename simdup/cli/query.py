@@ -38,7 +38,7 @@ NOTHING, TROUBLE = 1, 2
 
 
 class _Run(NamedTuple):
-    """What came of all questions: of each FILE, then each --text, then each --fingerprint."""
+    """The outcomes of all questions: each FILE, then each --text, then each --fingerprint."""
 
     outcomes: Sequence[Outcome]
     answers: Sequence[Answer]
@@ -183,7 +183,7 @@ def _page(file: str, run: _Run, given: dict[str, Any]) -> Iterator[str]:
 
 
 def _question_text(readers: Readers, document: Document | None, typed: str | None) -> str | Skipped:
-    """Return the text of a question for the page, or why it has none there."""
+    """Return the text of a question for the page, or why the page cannot have it."""
     from simdup.records import Reason, Skipped
 
     if typed is not None:
@@ -194,7 +194,7 @@ def _question_text(readers: Readers, document: Document | None, typed: str | Non
 
 
 def _as_it_is_now(document: Document) -> Document | Skipped:
-    """Return a document of the index with the present times of its file, or why it has none."""
+    """Return a document of the index with the present times of its file, or why it is unusable."""
     from simdup.files.walk import listed
     from simdup.records import Reason, Skipped
 
@@ -278,7 +278,7 @@ def _copied(paths: Sequence[str]) -> Iterator[list[str]]:
 def _in_order(
     asked: Sequence[str], names: Sequence[str], found: Sequence[Answer], skipped: Sequence[Skipped]
 ) -> list[Outcome]:
-    """Return the outcome of each question as it was asked; the index knows it by its name."""
+    """Return the outcomes of the questions `asked`; the index knows each by its name in `names`."""
     waiting, unreadable = deque(found), {each.path: each for each in skipped}
     outcomes: list[Outcome] = []
     for question, name in zip(asked, names, strict=True):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from simdup.report.terminal import TerminalStyle
     from simdup.settings import Settings
 
-# So many lines of a difference are shown with a question; all of them in the pager.
+# The most lines of a difference that are shown with a question; the pager shows all.
 _MOST_LINES = 24
 
 _LETTERS = "k,d,d!,r,i,s,b,v,o,w,q,?"
@@ -60,7 +60,7 @@ class _Pairs:
         self._last: tuple[tuple[str, str], Comparison | InputError] | None = None
 
     def comparison(self, keep: FileId, file: FileId) -> Comparison | InputError:
-        """Both files as they are now side by side, or why they cannot be compared."""
+        """The comparison of both files as they are now, or why they cannot be compared."""
         from simdup.clean.protection import changed_since
         from simdup.files.compare import compare
 
@@ -124,7 +124,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 
 def _begun(plan: Plan, part: str) -> Plan:
-    """Return the plan, or that of a review that was not finished. Raises InputError."""
+    """Return the plan, or the saved plan of an unfinished review. Raises InputError."""
     if not os.path.exists(part):
         return plan
     from simdup.clean.plan import read_plan
@@ -147,7 +147,7 @@ class _Session:
     save: Callable[[Plan], None]
 
     def run(self) -> bool:
-        """Ask until nothing is open or the user stops; whether the plan is to be written."""
+        """Ask until nothing is open or the user stops; return whether to write the plan."""
         shown = None
         while question := self.answers.question():
             if question != shown:
@@ -176,7 +176,7 @@ class _Session:
         self.save(self.answers.plan())
 
     def _help(self, letter: str, question: Question) -> None:
-        """Show what a letter asks for that is no answer."""
+        """Do what a letter asks for that is no answer: show the difference, the files or help."""
         if letter == "v":
             lines = _difference(question, self.pairs, self.look)
             click.echo_via_pager("\n".join(lines) + "\n")

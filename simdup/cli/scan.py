@@ -231,7 +231,7 @@ def _paths(paths: tuple[str, ...], given: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
-    """Return the function that renders the result; with -0 alone that lists names."""
+    """Return the function that renders the result; -0 without --format makes it list names."""
     form = given["form"]
     is_null = given["null"] and form in {None, "names", "fdupes"}
     if given["null"] and not is_null and given["files_from"] is None:
@@ -241,7 +241,7 @@ def _renderer(given: dict[str, Any]) -> Callable[[ScanResult], Lines]:
 
 
 def _refuse_beside_index(paths: tuple[str, ...]) -> None:
-    """Raise UsageError for what says which files to read, or how: an index has its own."""
+    """Raise UsageError for paths, and for options on reading files: an index has its own."""
     from simdup.files.walk import Filters
 
     filters = (each.name for each in fields(Filters))
@@ -253,7 +253,7 @@ def _refuse_beside_index(paths: tuple[str, ...]) -> None:
 
 
 def _features_of(file: str, given: dict[str, Any]) -> str:
-    """Return the features that the user gave, or those that the index was built with."""
+    """Return the features that the user gave, or else the features of the index."""
     if options.is_given("features"):
         return str(given["features"])
     from simdup.index.index import Index
@@ -265,7 +265,7 @@ def _features_of(file: str, given: dict[str, Any]) -> str:
 def _scan_index(
     file: str, settings: Settings, ignored: Iterable[tuple[bytes, bytes]], progress: Progress
 ) -> ScanResult:
-    """Group the documents of an index by its fingerprints. Raises InputError for other ones."""
+    """Group the documents of an index. Raises InputError if options ask for another recipe."""
     from simdup.index.index import Index
 
     with Index(file, settings) as index:
@@ -281,5 +281,5 @@ def _scan_index(
 
 
 def _plain(value: Any) -> Any:
-    """Return the value of a recipe as the user writes it."""
+    """Return a value in a recipe as the user would type it."""
     return ",".join(map(str, value)) if isinstance(value, tuple) else getattr(value, "value", value)

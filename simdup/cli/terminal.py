@@ -1,4 +1,4 @@
-"""What a person sees at a terminal: bars, warnings, and whether a report is coloured."""
+"""Bars and warnings at a terminal, and the style of text reports."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simdup.records import Skipped
     from simdup.report.terminal import TerminalStyle
 
-# Warnings about single files before the rest is only counted.
+# The most warnings about single files; further files are only counted.
 MOST_WARNINGS = 10
 
 #: Values of --color.
@@ -25,7 +25,7 @@ COLOR = ("auto", "always", "never")
 
 
 def look(color: str, target: str | None = None, *, verbose: bool = False) -> TerminalStyle:
-    """Return how a text report looks that goes to stdout, or to the file `target`.
+    """Return the style of a text report that goes to stdout, or to the file `target`.
 
     `color` is one of COLOR. Only on a terminal are lines fitted to its width, which the
     variable COLUMNS overrules. `verbose` asks for the distances of fingerprints.
@@ -45,7 +45,7 @@ def look(color: str, target: str | None = None, *, verbose: bool = False) -> Ter
 
 
 def progress(*, quiet: bool) -> Progress:
-    """Return what draws bars on stderr; nothing is drawn if `quiet`, or where it is no terminal."""
+    """Return the function that draws bars on stderr; none if `quiet`, or if it is no terminal."""
     if quiet or not sys.stderr.isatty():
         return silent
     from simdup.cli.bars import bar
@@ -64,7 +64,7 @@ def warn_of(skipped: tuple[Skipped, ...]) -> None:
 
 
 def tell(line: str) -> None:
-    """Print a line on stderr, unless that is closed; a bar that is left there goes first."""
+    """Print a line on stderr, unless that is closed; first clear any bar that was left there."""
     with suppress(OSError):
         clear_bars()
         click.echo(line, err=True)
