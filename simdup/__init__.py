@@ -1,16 +1,16 @@
 """simdup finds files that hold the same text: same bytes, another encoding, or edited.
 
-Begin with `scan`, which does all of it. Its stages can be called one by one:
+Begin with `scan`, which runs all stages. The stages can also be called one by one:
 `fingerprint_texts`, `pairs_within`, `exact_similarities`, `group`. `evaluate` measures how
-accurate that is, and `Index` keeps a collection that can be asked what is like a text.
+accurate the answers are, and `Index` keeps a collection and finds the texts that are like one.
 
-The folders are the rooms of the program, and README.md beside this file is their plan.
+README.md beside this file says what each folder does.
 A public name is imported when it is first used, so `import simdup` costs almost nothing.
 Source: PEP 562.
 """
 
 # ruff: noqa: F401  (type checkers read these imports, Python reads the table below)
-TYPE_CHECKING = False  # that of `typing`, which takes long to import
+TYPE_CHECKING = False  # instead of importing it from `typing`, which is slow
 if TYPE_CHECKING:
     import typing
 
@@ -97,5 +97,5 @@ def __getattr__(name: str) -> "typing.Any":  # noqa: ANN401  (classes and functi
 
 
 def __dir__() -> list[str]:
-    """Return the names of the module, and the public ones that nobody has used yet."""
+    """Return the names of the module, with the public names that are not imported yet."""
     return sorted({*globals(), *__all__})

@@ -1,12 +1,12 @@
 """Start the program: `python -m simdup`, and the `simdup` command.
 
 Importing what the program uses takes some tenths of a second. This module imports nothing before
-`main` runs, so that Ctrl-C has its answer from the first moment.
+`main` runs, so that Ctrl-C is handled from the first moment.
 """
 
 
 def main() -> None:
-    """Run the program and exit; Ctrl-C is one line and exit code 130, whenever it comes."""
+    """Run the program and exit; Ctrl-C at any moment prints one line and exits with 130."""
     try:
         import gc  # noqa: PLC0415  see above
 

@@ -1,7 +1,6 @@
-"""Arguments of the library, checked: a wrong type is a TypeError that names the argument.
+"""Checks arguments of the library: a wrong type raises a TypeError that names the argument.
 
-What can be read only once, such as a generator, becomes a list, and a string is never taken
-for its letters.
+Iterables such as generators become lists, and a string is never read as a list of letters.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ if TYPE_CHECKING:
 
 AnyItem = TypeVar("AnyItem")
 
-# Characters of a value that a message shows.
+# The longest value that a message shows, in characters.
 SHOWN = 40
 
 
 def text_list(value: Iterable[str], name: str = "texts") -> list[str]:
-    """Texts as a list. A single string is refused, and so is what has no order.
+    """Texts as a list. A single string, a set and a mapping are refused.
 
     >>> text_list(word for word in ("a", "b"))
     ['a', 'b']

@@ -3,11 +3,11 @@
     SimdupError
     |-- InputError         a path or a file that was named cannot be used
     |   `-- home.NoHomeError
-    |-- BadValueError      a value that no option and no argument can have; also a ValueError
+    |-- BadValueError      an impossible value of an option or argument; also a ValueError
     |-- ExtraMissingError  an option needs a package that is not installed
     `-- TooManyPairsError  more pairs than the caller allowed
     KeyboardInterrupt
-    `-- InterruptedScan    Ctrl-C, with what was known by then
+    `-- InterruptedScan    Ctrl-C during a scan, with the result so far
 
 One bad file among many is no error: it is a `records.Skipped`, and goes into
 the report. An argument of a wrong type is a TypeError.
@@ -31,7 +31,7 @@ class InputError(SimdupError):
 
 
 class BadValueError(SimdupError, ValueError):
-    """A value that no option and no argument can have, such as fingerprints of 12 bits."""
+    """An option or argument has an impossible value, such as fingerprints of 12 bits."""
 
 
 class ExtraMissingError(SimdupError, ImportError):
@@ -42,12 +42,12 @@ class ExtraMissingError(SimdupError, ImportError):
         self._given = what, extra
 
     def __reduce__(self) -> tuple[type[ExtraMissingError], tuple[str, str]]:
-        """Return how to make the error again: a worker sends it to the process that asked."""
+        """Return how to rebuild the error, so that a worker can send it to another process."""
         return type(self), self._given
 
 
 class InterruptedScan(KeyboardInterrupt):
-    """Ctrl-C during a scan; `result` is what was known by then, a `ScanResult`."""
+    """Ctrl-C during a scan; `result` is the `ScanResult` so far."""
 
     def __init__(self, result: Any) -> None:  # noqa: ANN401  (records are on a floor above)
         super().__init__("interrupted")

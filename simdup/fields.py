@@ -1,6 +1,6 @@
 """Reads JSON objects that a person or an older simdup wrote, and checks every field.
 
-Also writes a path as JSON fields, since the name of a file may be no valid Unicode.
+Also writes a path as JSON fields, since the name of a file need not be valid Unicode.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Fields:
         return tuple(map(int, values))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """The field, which must be a list of strings of valid Unicode."""
+        """The field, which must be a list of printable strings."""
         values = self._of(key, "a list", list)
         if not all(isinstance(each, str) and each.isprintable() for each in values):
             raise self.wrong(key, "must be printable texts")
@@ -150,7 +150,7 @@ class Fields:
         return read(key) if self.has(key) else None
 
     def path(self, key: str = "path") -> str:
-        """The path in this object, from the exact bytes of its name if the report has them."""
+        """The path in this field, or in `{key}_base64` if that has the exact bytes."""
         if not self.has(f"{key}_base64"):
             return self.text(key)
         try:
@@ -169,7 +169,7 @@ def is_whole(value: object) -> bool:
 
 
 def printable(path: str) -> str:
-    r"""The path with every unprintable character escaped: it cannot control a terminal.
+    r"""The path with every unprintable character escaped, so that it cannot control a terminal.
 
     Bytes that are not UTF-8 become \xff, control and invisible characters \n, \x1b or
     \u202e. A backslash is left alone, so that ordinary names stay as they are.
@@ -181,9 +181,9 @@ def printable(path: str) -> str:
 
 
 def path_fields(path: str, key: str = "path") -> dict[str, str]:
-    """The JSON fields of a path: `path`, and `path_base64` unless that is the exact name.
+    """The JSON fields of a path: `path`, and `path_base64` if the name is no valid UTF-8.
 
-    `path` is always valid UTF-8; `path_base64` has the bytes of a name that is not.
+    `path` is always valid UTF-8; `path_base64` has the exact bytes.
     """
     if path.isascii() or not _SURROGATE.search(path):
         return {key: path}

@@ -1,8 +1,9 @@
-"""What Ctrl-C does while simdup starts and ends: one line and exit code 130, at once.
+"""Lets Ctrl-C end simdup at once while it starts or ends, with one line and exit code 130.
 
-An exception is not reliable then. While modules are imported, Python and compiled modules drop
-some exceptions, print them or turn them into others. No work is under way, so nothing is lost.
-This module imports next to nothing, because until it is loaded nothing answers Ctrl-C.
+An exception is not reliable at these times: while modules are imported, Python and compiled
+modules drop some exceptions, print them or turn them into others. No work is under way, so nothing
+is lost.
+This module imports next to nothing, because Ctrl-C is not handled until it is loaded.
 """
 
 import os
@@ -14,15 +15,15 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # built in; `signal` itself first makes enums of all the numbers
 
-#: Exit code after Ctrl-C: 128 and the number of the signal, as for programs that it kills.
+#: Exit code after Ctrl-C: 128 plus the number of the signal, as for programs killed by it.
 INTERRUPTED = 130
 
-#: The variable that a completion script sets when it asks, to `bash_complete` and the like.
+#: The environment variable that shells set for Tab completion, to `bash_complete` and the like.
 COMPLETING = "_SIMDUP_COMPLETE"
 
 
 def end_at_once() -> None:
-    """Let Ctrl-C end the program from now on, unless whoever started it has it ignored."""
+    """Let Ctrl-C end the program from now on, unless simdup was started with Ctrl-C ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, end)
 
@@ -34,9 +35,9 @@ def raise_again() -> None:
 
 
 def end(*_: object) -> "NoReturn":
-    """Say that the program was interrupted, and end it without running anything else.
+    """Print that the program was interrupted, and end it without running anything else.
 
-    Nothing is said during Tab completion, whose user is still typing.
+    Nothing is printed during Tab completion, since the user is still typing.
     """
     try:
         if not os.environ.get(COMPLETING):

@@ -16,7 +16,7 @@ from typing import TypeVar
 from simdup.errors import BadValueError, InputError
 from simdup.versions import version
 
-#: Raised whenever the same options begin to give other bits.
+#: Increased whenever the same options begin to give other bits.
 FORMAT = 1
 
 #: The data by which variants of Chinese characters are folded: simdup/text/variants.txt.
@@ -29,9 +29,9 @@ DEFAULT_BITS = 256
 #: Sizes of fingerprints that `simdup evaluate` compares unless the user says otherwise.
 SIZES = (16, 32, 64, 128, 256)
 MAX_NGRAM = 16
-#: A feature of a field takes the place of so many, at most.
+#: The largest weight of a field: each of its features then counts as this many.
 MAX_FIELD_WEIGHT = 16
-#: The assignment's hash has no more.
+#: The assignment's hash has at most this many bits.
 MAX_STRING_HASH_BITS = 128
 
 
@@ -45,7 +45,7 @@ def default_bits(hash_kind: str) -> int:
 
 
 def check_field_weight(name: str, weight: object) -> int:
-    """The weight of a field of records. Raises ValueError for one that cannot be."""
+    """The weight of a field of records. Raises ValueError for an impossible weight."""
     if isinstance(weight, int) and 1 <= weight <= MAX_FIELD_WEIGHT:
         return weight
     allowed = f"a whole number from 1 to {MAX_FIELD_WEIGHT}"
@@ -53,7 +53,7 @@ def check_field_weight(name: str, weight: object) -> int:
 
 
 class FeatureKind(str, Enum):
-    """What votes; the README says when each is best."""
+    """Kinds of features, which vote on the bits; the README says when each is best."""
 
     SHINGLES = "shingles"
     """n consecutive tokens; each distinct one weighs 1."""
@@ -73,7 +73,7 @@ class HashKind(str, Enum):
     BLAKE2B = "blake2b"
     """BLAKE2b of the feature's UTF-8. Slower; for comparison, not for any key."""
     STRING = "string"
-    """The assignment's: Python 2's string hash, computed in as many bits as the fingerprint has."""
+    """The assignment's hash: Python 2's string hash, in as many bits as the fingerprint has."""
 
 
 class WeightKind(str, Enum):
@@ -115,14 +115,14 @@ class Recipe:
     stop_words: str | None = None
     """Words that do not vote, one a line."""
     fold_variants: bool = True
-    """Whether traditional and simplified Chinese characters are one, for shingles and words; for
-    the others it becomes False."""
+    """Whether traditional and simplified Chinese characters count as equal, for shingles and words;
+    always False for other kinds of features."""
     fields: tuple[tuple[str, int], ...] = ()
     """The fields of a record and their weights: a feature counts only in its own field, and as
     many times as the field's weight says. Empty where a text has no fields."""
 
     def __post_init__(self) -> None:
-        """Turn names into choices. Raises ValueError for values that cannot be or go together."""
+        """Turn names into enum members. Raises ValueError for impossible values or combinations."""
         for name, kind in (("features", FeatureKind), ("hash", HashKind), ("weights", WeightKind)):
             object.__setattr__(self, name, _choice(name, kind, getattr(self, name)))
         self._check_numbers()
@@ -131,7 +131,7 @@ class Recipe:
         self._check_combination()
 
     def _check_numbers(self) -> None:
-        """Sort `ngram`. Raises ValueError for what is no whole number, or out of range."""
+        """Sort `ngram`. Raises ValueError for a number that is not whole, or out of range."""
         lengths = (self.ngram,) if isinstance(self.ngram, int) else tuple(sorted(set(self.ngram)))
         for name, numbers in (("bits", (self.bits,)), ("top", (self.top,)), ("ngram", lengths)):
             if not all(isinstance(number, int) for number in numbers):
@@ -148,14 +148,14 @@ class Recipe:
             raise BadValueError(f"top must be at least 1, not {self.top}")
 
     def _check_variants(self) -> None:
-        """Turn `fold_variants` off where it cannot be. Raises ValueError for what is no truth."""
+        """Turn `fold_variants` off for features without it. Raises ValueError if it is no bool."""
         if not isinstance(self.fold_variants, bool):
             raise BadValueError(f"fold_variants must be true or false, not {self.fold_variants!r}")
         can = self.features in {FeatureKind.SHINGLES, FeatureKind.WORDS}
         object.__setattr__(self, "fold_variants", self.fold_variants and can)
 
     def _check_fields(self) -> None:
-        """Raise ValueError for a weight out of range, a field named twice, or another hash."""
+        """Raise ValueError for a bad weight, a field named twice, or a hash other than mix64."""
         fields = tuple((str(name), weight) for name, weight in self.fields)
         object.__setattr__(self, "fields", fields)
         for name, weight in fields:
@@ -192,7 +192,7 @@ class Recipe:
 
     @property
     def cutter(self) -> str:
-        """The package that cuts Han runs into words: rjieba where it can, else jieba."""
+        """The package that cuts Han runs into words: rjieba if installed and able, else jieba."""
         can = self.features is FeatureKind.WORDS and not self.user_dict and find_spec("rjieba")
         return "rjieba" if can else "jieba"
 

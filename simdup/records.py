@@ -1,6 +1,6 @@
-"""What passes between stages: frozen records, each of one thing.
+"""The records that stages pass on: frozen classes, one for each kind of thing.
 
-Only fingerprints are one array (n, bits // 8), with rows in the order of their documents.
+Fingerprints alone are an array (n, bits // 8), with rows in the order of their documents.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Kind(Enum):
 
 
 class Document(NamedTuple):
-    """A file whose text has a fingerprint: the row with the same index."""
+    """A file whose text has a fingerprint: the row at the same index as the document."""
 
     source: Source
     encoding: str
@@ -118,8 +118,8 @@ class Document(NamedTuple):
     features_digest: bytes
     """Equal for equal features, which means a similarity of exactly 1."""
     noise: str | None = None
-    """What its content shows it to be, if such files are compared for identity only: one of the
-    names in `text.noise`."""
+    """The kind of file that its content shows, if this kind is compared for identity only: one of
+    the names in `text.noise`."""
     packing: str | None = None
     """How the file is packed: one of PACKINGS. All fields above but `bytes_digest` describe what
     is packed in it."""
@@ -193,8 +193,8 @@ class Member(NamedTuple):
     """How much of what it shares with the representative is theirs alone, from 0 to 1; None if
     unknown."""
     set_id: int | None = None
-    """The number of the identical set it belongs to: the documents in groups that have its very
-    text, in the order of `files.sets`. None if no other has it."""
+    """The number of its identical set, which is all documents in groups with exactly its text; see
+    `files.sets`. None if no other document has this text."""
     set_kind: Kind | None = None
     """IDENTICAL_BYTES if all documents of that set have the same bytes, else IDENTICAL_TEXT."""
 
@@ -217,7 +217,7 @@ class Version(NamedTuple):
     """A text in a chain of versions."""
 
     path: str
-    """The member of the group that stands for the text."""
+    """The path of the group member that stands for the text."""
     changed: float | None
     """How much changed since the version before: 1 minus their exact similarity. None for the
     oldest one, and where it is not known."""
@@ -242,7 +242,7 @@ class Group(NamedTuple):
 
 
 class FolderPair(NamedTuple):
-    """A folder of which most files have their copy in one other, under the same relative path."""
+    """A folder, and another one with copies of most of its files at the same relative paths."""
 
     path: str
     other: str
@@ -256,8 +256,8 @@ class FolderPair(NamedTuple):
     identical: int
     """How many of these copies have the same text."""
     unread: int
-    """What lies in `path` and was not compared, such as images and hidden folders; not counting
-    files without any text."""
+    """The files and folders in `path` that were not compared, such as images and hidden folders;
+    files without any text do not count."""
     newer: str | None
     """The folder with the last change among the copies that differ; None if there are none."""
     groups: tuple[int, ...] = ()
@@ -289,7 +289,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """How the pairs were found whose exact similarity was computed."""
+    """How the candidate pairs, whose exact similarity was computed, were found."""
 
     pairs: int
     """The number of candidate pairs."""
@@ -326,9 +326,9 @@ class Stats(NamedTuple):
     from_store: int = 0
     """Files that the store knew from an earlier scan."""
     ignored: int = 0
-    """Entries of the ignore list that excluded at least one pair of similar texts."""
+    """Pairs marked as not duplicates that excluded at least one pair of similar texts."""
     siblings: int = 0
-    """Pairs of texts that are similar enough, but share that with too many others."""
+    """Pairs of texts that are similar enough, but too many others have what they share."""
     identity_only: tuple[tuple[str, int], ...] = ()
     """The kinds of files that were compared for identity only, as `files.noise` names them, and
     the number of files of each."""
@@ -350,8 +350,8 @@ class ScanResult:
     complete: bool = True
     """False if the scan was interrupted; then there are no groups."""
     patterns: tuple[Group, ...] = ()
-    """Families of siblings: each member is alike to the first, and none is a near-duplicate of
-    it. A text with several copies is listed once. Their numbers continue those of the groups."""
+    """Families of siblings: each member is similar to the first, but no near-duplicate of it. A
+    text with several copies is listed once. Families are numbered after the groups."""
     base: str | None = None
     """The absolute folder to which relative paths refer; None if unknown."""
     roots: tuple[str, ...] | None = None

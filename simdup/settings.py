@@ -25,12 +25,12 @@ OWN_SHARE = 0.6
 #: The share of a text that must stand in a larger one, where parts are asked for.
 PARTS = 0.8
 
-#: Where nothing is verified, the distance stands for at least this similarity: unrelated texts of
-#: one kind, such as laws, reach .2 to .3, and nothing else tells them apart then.
+#: Without verification the distance alone decides, so it stands for at least this similarity:
+#: unrelated texts of one kind, such as laws, reach .2 to .3.
 BARE_SIMILARITY = 0.6
 
-#: Where nothing is verified, this share of unrelated pairs may be within the distance, at most:
-#: 35 of 128 bits, and more than BARE_SIMILARITY allows of 256. With a share ten times as large,
+#: Without verification, at most this share of unrelated pairs may be within the distance. That
+#: allows 35 of 128 bits; of 256 bits BARE_SIMILARITY allows fewer. With a share ten times as large,
 #: small fingerprints do a little better on a thousand texts, but ten thousand texts would give
 #: five thousand false pairs.
 CHANCE = 1e-5
@@ -93,17 +93,17 @@ class Settings:
     similarity: float = SIMILARITY
     """Exact cosine from which two documents may be near-duplicates."""
     k: int | None = None
-    """Bits within which two documents are near-duplicates, when nothing verifies; None: see
+    """The largest distance of near-duplicates in bits, when nothing is verified; None: see
     `distance`."""
     verified: bool = True
-    """Whether exact similarities decide. A `k` that is given decides by itself."""
+    """Whether exact similarities decide; always False if `k` is given."""
     linkage: str = "star"
     encoding: str | None = None
-    """Decode every plain text as this, instead of detecting."""
+    """The encoding of every plain text; None: it is detected for each."""
     formats: tuple[str, ...] = FORMATS
-    """The documents whose text is extracted."""
+    """The formats of documents whose text is extracted."""
     converters: tuple[Converter, ...] = ()
-    """Programs that extract the text of other files; they are asked before `formats`."""
+    """Programs that extract the text of other files; they come before `formats`."""
     own_share: float = OWN_SHARE
     """The least share of what two near-duplicates have in common that is theirs alone; 0: any."""
     parts: float | None = None
@@ -111,7 +111,7 @@ class Settings:
     part, see `match.parts`; None: no parts are looked for."""
 
     def __post_init__(self) -> None:
-        """Refuse bad values; a `k` that is given decides without verification."""
+        """Refuse bad values; turn `verified` off if `k` is given."""
         self._check_types()
         if not 0 < self.similarity <= 1:
             raise BadValueError(f"similarity must be above 0 and at most 1, not {self.similarity}")
@@ -143,7 +143,7 @@ class Settings:
             raise BadValueError("parts need exact shares; leave out k and ask for verification")
 
     def _check_types(self) -> None:
-        """Raise TypeError for a value of a wrong type, by name."""
+        """Raise TypeError that names a value of a wrong type."""
         check_type(self.recipe, "recipe", Recipe)
         check_number(self.similarity, "similarity")
         check_number(self.own_share, "own_share")

@@ -1,4 +1,4 @@
-"""What a Hamming distance says about similarity, how certain that is, and what follows from both.
+"""Relates Hamming distances to the similarity of texts, with errors and probabilities.
 
 Each bit of two fingerprints differs with probability arccos(s) / pi, where s is the cosine
 similarity of the two texts. So a distance is binomial, and thresholds, errors and recall
@@ -38,7 +38,7 @@ def threshold(similarity: float, bits: int) -> int:
     >>> [threshold(0.7, bits) for bits in (16, 32, 64, 128)]
     [4, 8, 16, 32]
     """
-    # The tolerance gives back the k that a similarity came from (`similarity_at`).
+    # With the tolerance, the similarity that `similarity_at` gives for a k gives that k again.
     return int(bits * bit_probability(similarity) + 1e-9)
 
 
@@ -84,7 +84,7 @@ def within_probabilities(p: NDArray[np.float64], bits: int) -> NDArray[np.float6
 
 
 def chance_distance(similarity: float, bits: int, probability: float) -> int:
-    """The largest distance that so similar texts are within with at most this probability, or 0.
+    """The largest k so that texts this similar are within k bits with at most `probability`, or 0.
 
     >>> [chance_distance(0.1, bits, 1e-5) for bits in (16, 32, 64, 128, 256)]
     [0, 3, 13, 35, 85]
@@ -96,9 +96,9 @@ def chance_distance(similarity: float, bits: int, probability: float) -> int:
 
 
 def contained(similarity: float, count: int, other: int) -> float:
-    """The share of the `count` features of a text that another, of `other` features, has.
+    """The share of a text's `count` features that a text with `other` features has too.
 
-    Their cosine is known, and every feature weighs 1.
+    `similarity` is the cosine of the two texts; every feature weighs 1.
 
     >>> contained(0.5, 100, 400)
     1.0

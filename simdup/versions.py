@@ -1,4 +1,4 @@
-"""Which version of a package is installed."""
+"""Finds which version of a package is installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SUFFIX = ".dist-info"
 def version(package: str) -> str:
     """Return the version of a package. Raises ModuleNotFoundError.
 
-    The names of the folders that pip makes tell it. `importlib.metadata` knows other
+    It is read from the names of the folders that pip makes. `importlib.metadata` knows other
     installers too, but importing that takes as long as starting `simdup --help`.
     """
     for folder in sys.path:
