@@ -29,7 +29,7 @@ def similarities(pairs: Sequence[tuple[Document, Document]], settings: Settings)
 
     def load(asked: NDArray[np.int64]) -> Features:
         texts = ([listed[index]] for index in asked.tolist())
-        return features_of(texts, settings.recipe, settings.formats)[0]
+        return features_of(texts, settings.recipe, settings.formats, (), settings.encoding)[0]
 
     places = np.array([[place[one.path], place[two.path]] for one, two in pairs], np.int64)
     counts = np.array([each.features for each in listed], np.int64)

@@ -234,6 +234,20 @@ def test_likeness_is_computed_from_the_files_as_they_are_now(tree):
     assert left(planned(result, "oldest", near=0.9)) == {"b": "changed since the scan"}
 
 
+def test_likeness_is_computed_in_the_encoding_of_the_scan(tree):
+    """Also that of a format such as Markdown, which a reader decodes."""
+    settings, front = Settings(encoding="koi8-r"), "---\ntitle: x\n---\n"
+    words = front + " ".join(f"café{n}" for n in range(200)) + " "
+    contents = {"a.md": words.encode(), "b.md": words.encode() + b"\xff\xfe"}
+    result = saved(tree(contents), settings=settings)
+    (group,) = result.groups
+
+    (action,) = planned(result, "oldest", near=0.8, formats=True).actions
+
+    assert group.members[0].document.format == "md"
+    assert action.similarity == pytest.approx(group.members[1].similarity)
+
+
 @pytest.mark.parametrize("settings", [Settings(k=20), Settings(verified=False)])
 def test_an_unverified_result_lets_only_copies_go(tree, settings):
     result = saved(tree({"a": text(1), "b": text(1), "c": text(1, changed=2)}), settings=settings)
