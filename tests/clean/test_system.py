@@ -104,6 +104,21 @@ def test_a_folder_is_reached_through_no_link(way):
         way(f"{here}/missing/deep")
 
 
+def test_a_folder_on_the_way_with_the_name_of_the_last_one_is_only_passed_through(monkeypatch):
+    here = os.path.realpath(".")
+    Path("a/b/a").mkdir(parents=True)
+    flags, real = [], os.open
+
+    def noting(path, given, *others, **named):
+        flags.append((path, bool(given & os.O_PATH)))
+        return real(path, given, *others, **named)
+
+    monkeypatch.setattr(os, "open", noting)
+    os.close(steps(f"{here}/a/b/a"))
+
+    assert flags[-3:] == [("a", True), ("b", True), ("a", False)]
+
+
 def test_without_openat2_folders_are_opened_step_by_step(monkeypatch):
     monkeypatch.setattr(system, "_HAS_OPENAT2", set())
     Path("in").mkdir()
