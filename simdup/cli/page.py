@@ -129,10 +129,11 @@ def text_again(
 ) -> str | Skipped:
     """Return the text of a document for the page, or why the page cannot have it.
 
-    The file must have the bytes that it had when it was fingerprinted, if those are known. So
-    whoever names a file in a result cannot bring a text into the page that they do not know.
+    The file must have the bytes that it had when it was fingerprinted. So whoever names a file in
+    a result cannot bring a text into the page that they do not know. A result of schema 1 has no
+    digest of the bytes; then the digest of the text must be the same.
     """
-    from simdup.files.read import WHOLE, SkipError, read_again
+    from simdup.files.read import WHOLE, SkipError, digest, read_again
     from simdup.records import Reason, Skipped
 
     if document.source.size > WHOLE:
@@ -141,9 +142,11 @@ def text_again(
     if isinstance(found, Skipped):
         return found
     try:
-        text, digest = read_again(found, readers)
+        text, of_bytes = read_again(found, readers)
     except SkipError as skip:
         return skip.at(document.path)
-    if document.bytes_digest not in {b"", digest}:
-        return Skipped(document.path, Reason.CHANGED)
-    return text
+    of_text = digest(text.encode("utf-8", "surrogatepass"))
+    known, now = document.bytes_digest, of_bytes
+    if not known:
+        known, now = document.text_digest, of_text
+    return text if now == known else Skipped(document.path, Reason.CHANGED)

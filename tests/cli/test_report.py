@@ -169,6 +169,19 @@ def test_texts_are_read_again_only_from_files_that_are_as_they_were(run, result,
     assert texts()["found"] == ["changed while read", "not found"]
 
 
+def test_a_result_without_digests_brings_no_text_into_a_page(run, result, english):
+    """Whoever made such a result may not know the texts of the files that it names."""
+    report = json.loads(Path(result).read_text())
+    first, second = report["groups"][0]["members"]
+    first["byte_digest"] = second["byte_digest"] = second["text_digest"] = None
+    Path(result).write_text(json.dumps(report))
+
+    run("report", result, "--html", "p.html", "--html-texts", "groups")
+
+    assert texts()["texts"][0] == english
+    assert "changed while read" in texts()["found"]
+
+
 def test_a_fifo_in_the_place_of_a_file_is_not_waited_for(run, result):
     report = json.loads(Path(result).read_text())
     report["groups"][0]["members"][0]["path"] = "/dev/zero"
