@@ -216,8 +216,9 @@ def chain_parts(versions: Sequence[Version]) -> tuple[list[str], list[str]]:
 
 
 def _change(changed: float) -> str:
-    """A change in whole per cent, rounded; "<1" stands for less than half a per cent."""
-    return "<1" if 0 < changed < 0.005 else str(round(changed * 100))
+    """A change in whole per cent, rounded; "<1" stands for any change that would be 0."""
+    percent = round(changed * 100)
+    return "<1" if changed and not percent else str(percent)
 
 
 def _told_apart(paths: list[str]) -> list[str]:

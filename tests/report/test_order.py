@@ -317,6 +317,7 @@ def test_a_chain_says_once_what_its_names_have_in_common(names, shown):
         ([0.124, 0.3, 0.07], "12, 30 and 7 % changed"),
         ([0.004, 0.0, 1e-9], "<1, 0 and <1 % changed"),
         ([0.5, 0.006, None], "50 and 1 % changed"),
+        ([0.005, 0.25, None], "<1 and 25 % changed"),
     ],
 )
 def test_a_chain_says_what_changed(changed, said):
@@ -396,7 +397,7 @@ def test_the_end_says_what_can_go_and_what_needs_a_look():
 
 def test_the_heading_of_a_group_says_how_much_can_go():
     mixed = group(1, of("a", "one", "x"), of("b", "one", "x", 2100), of("c", "two", size=9999))
-    exact = mixed._replace(members=(replace(mixed.members[0], kind=FIRST), *mixed.members[1:]))
+    exact = mixed._replace(members=(mixed.members[0]._replace(kind=FIRST), *mixed.members[1:]))
 
     assert next(text.render(result(exact))) == "Group 1: 50 % alike, 3 files, 2.1 kB can go"
 

@@ -315,7 +315,7 @@ def with_copies():
     def one(path, text, content, similarity):
         made = member(path, Kind.NEAR, similarity)
         digests = {"text_digest": text * 16, "bytes_digest": content * 16}
-        return replace(made, document=made.document._replace(**digests))
+        return made._replace(document=made.document._replace(**digests))
 
     members = (
         one("in/first.txt", b"1", b"1", 1.0),
