@@ -104,8 +104,8 @@ class FingerprintedChunk(NamedTuple):
     offsets: Indices
     lengths: Indices
     flaws: list[Flaw]
-    ids: bytes
-    """As in `ComparedRows`."""
+    ids: bytes | None
+    """An entry of `ComparedRows.ids`; None if these ids cannot be kept."""
 
 
 def fingerprint_chunk(chunk: Chunk, how: HowToFingerprint) -> FingerprintedChunk:
@@ -122,8 +122,15 @@ def fingerprint_chunk(chunk: Chunk, how: HowToFingerprint) -> FingerprintedChunk
         offsets[good],
         lengths[good],
         sorted((*parsed.flaws, *without, *degenerate), key=lambda flaw: flaw.row),
-        json.dumps([parsed.ids[row] for row in good.tolist()]).encode() if parsed.ids else b"",
+        _as_json([parsed.ids[row] for row in good.tolist()] if parsed.ids else []),
     )
+
+
+def _as_json(ids: list[list[Any]]) -> bytes | None:
+    """The ids of some rows; None if one may be nested too deeply to be read back."""
+    if any(isinstance(value, list | dict) for each in ids for value in each):
+        return None
+    return json.dumps(ids).encode() if ids else b""
 
 
 def text_digests(texts: Iterable[str]) -> Digests:
@@ -252,10 +259,9 @@ class _Collector:
             parts.append(column)
         self.counts[index] += len(made.numbers)
         self.sizes.append(len(made.numbers))
-        self.bytes_of_ids += len(made.ids)
-        if self.bytes_of_ids <= MOST_OF_IDS:
-            self.ids.append(made.ids)
-        else:
+        self.ids.append(made.ids or b"")
+        self.bytes_of_ids += MOST_OF_IDS + 1 if made.ids is None else len(made.ids)
+        if self.bytes_of_ids > MOST_OF_IDS:
             self.ids.clear()
         self._add_flaws(index, made.flaws)
 

@@ -47,7 +47,7 @@ class ComparedRows:
     """(chunks + 1,): the rows of chunk i of all tables are chunks[i]:chunks[i + 1]."""
     ids: tuple[bytes, ...]
     """For each chunk the ids of its rows as JSON, see `formats.table.Parsed`: empty for a table
-    that keeps no ids. No chunks at all if the ids were too many to keep."""
+    that keeps no ids. No chunks at all if there were too many ids, or lists and objects."""
 
     def __len__(self) -> int:
         return len(self.numbers)

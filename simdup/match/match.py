@@ -244,7 +244,7 @@ class LocalEngine:
         return Sample(self.texts, sketches, self.settings.similarity)
 
     def _with_recall(self, candidates: Candidates, leader: Indices) -> Candidates:
-        """The same `candidates` with the recall measured on the sample, if there is one."""
+        """Add to `candidates` the recall that was measured on the sample, if there is a sample."""
         if self.sample is None:
             return candidates
         pairs = self.sample.pairs
