@@ -36,6 +36,9 @@ LEAST, LEAST_OF_NUMBERS = 0.35, 0.7
 #: More texts than this are no chain of versions that a person wrote.
 MOST_VERSIONS = 50
 
+#: Python makes no number of more than 4,300 digits; members of archives can have such names.
+MOST_DIGITS = 1000
+
 # Features of texts that are read again for the similarities of neighbours, at most.
 _MOST_FEATURES = 1 << 25
 
@@ -85,13 +88,17 @@ def _date(text: str) -> tuple[int, ...]:
 
 
 def _dotted(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(".")))
+    return tuple(map(_whole, text.split(".")))
+
+
+def _whole(digits: str) -> int:
+    return int(digits[:MOST_DIGITS])
 
 
 def _ordinal(text: str) -> tuple[int]:
     """A number in digits, or a Chinese one up to 99."""
     if text.isdecimal():
-        return (int(text),)
+        return (_whole(text),)
     tens, ten, ones = text.rpartition("十")
     return ((_DIGITS.find(tens or "一") * 10 if ten else 0) + max(0, _DIGITS.find(ones or "零")),)
 
@@ -187,7 +194,10 @@ def name_of(path: str) -> Name:
 
 
 def names_of(paths: Iterable[str]) -> list[Name]:
-    """Return for each path what `name_of` says; many take a third of the time together."""
+    """Return what `name_of` returns for each path.
+
+    The names are searched as one text with a line for each, in a third of the time.
+    """
     names = [_split(path)[1] for path in paths]
     said: list[dict[str, list[Any]]] = [{} for _ in names]
     text, pieces = _as_lines(names), list[str]()
@@ -211,7 +221,7 @@ def _mark(said: dict[str, list[Any]]) -> _Mark:
 
 
 def stems_of(names: Iterable[str]) -> list[str]:
-    """What is left of the name of each file without versions, dates, numbers and extension."""
+    """The stems of names, without what `names_of` finds out about versions, in less time."""
     names = [*names]
     return _stems_on(_MARK.sub(" ", _as_lines(names)))[: len(names)]
 

@@ -126,6 +126,13 @@ def test_words_that_only_contain_a_mark_are_names(name, stem):
     assert name_of(name) == (stem, ((), (), 0, ()))
 
 
+@pytest.mark.parametrize("name", ["{}", "v{}", "final 第{}版", "a.{}.txt"])
+def test_a_number_may_have_more_digits_than_python_reads(name):
+    digits = "7" * 5000
+
+    assert name_of(name.format(digits)) == name_of(name.format(digits[:1000]))
+
+
 @given(st.lists(st.lists(st.sampled_from(PARTS_OF_NAMES)).map("".join)))
 def test_stems_of_names_together_are_those_of_each_name(names):
     alone = [name_of(f"folder/{name}") for name in names]
