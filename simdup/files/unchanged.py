@@ -76,7 +76,8 @@ class LastResult:
         question = repr(asked).encode("utf-8", "surrogatepass")
         self.key = blake2b(CODE + question, digest_size=_DIGEST).digest()
         self.number: int | None = None
-        """Equal numbers mean equal results; None if the same files may give another result."""
+        """Stands for the result: scans with equal numbers found the same. None while there is no
+        result, and for a result that another scan of the same files may not find again."""
 
     def unchanged(self, settings: Settings, roots: Iterable[str]) -> ScanResult | None:
         """Return the last result; None if there is none, or if files under the roots changed."""
@@ -95,7 +96,7 @@ class LastResult:
             self.number = self._number()
 
     def _number(self) -> int:
-        digest = blake2b(self.key + self.state, digest_size=8).digest()
+        digest = blake2b(self.cache.result_key(self.key) + self.state, digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True)
 
 
@@ -180,7 +181,7 @@ def _told_skipped(skipped: Skipped) -> list[Any]:
 
 
 def _told_groups(groups: Sequence[Group], places: dict[int, int]) -> list[Any]:
-    """The groups without their members, and each field of all members, one after the other."""
+    """A list about each group, and a list of each field with its value in every member."""
     about = [
         (
             *(each.id, _NUMBERS[each.kind], each.diameter, each.is_diameter_exact),
@@ -261,7 +262,7 @@ def _documents(
         return ()
     about, damaged, features, confidence = (each.tolist() for each in numbers)
     of_bytes, of_text, of_features = digests.reshape(-1, 3 * _DIGEST).view(f"V{_DIGEST}").T.tolist()
-    # One object for plain UTF-8, as when it is read.
+    # Equal digests, as of plain UTF-8, are one object, which takes less memory.
     of_text = [one if one == text else text for one, text in zip(of_bytes, of_text, strict=True)]
     of_each = of_bytes, of_text, of_features
     encoding, *others = zip(*map(abouts.__getitem__, about), strict=True)
@@ -271,7 +272,10 @@ def _documents(
 def _groups(
     told: list[Any], found: Callable[[list[int]], tuple[list[Any], list[bytes]]]
 ) -> Iterator[Group]:
-    """Yield what `_told_groups` was given; `found` returns documents and fingerprints."""
+    """Yield the groups from the lists of `_told_groups`.
+
+    `found` returns the documents and fingerprints at some places.
+    """
     about, columns = told
     if not about:
         return

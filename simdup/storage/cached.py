@@ -192,7 +192,7 @@ class RecipeCache:
 
     def result(self, key: bytes) -> bytes | None:
         """Return the result that was kept with a key; None if there is none."""
-        key, today = self._result_key(key), self.store.today
+        key, today = self.result_key(key), self.store.today
         found = self.store.execute(
             "SELECT entry, checksum FROM results WHERE key = ? AND typeof(entry) = 'blob'", key
         )
@@ -210,7 +210,7 @@ class RecipeCache:
         """
         if len(data) > MOST_OF_RESULTS:
             return
-        key = self._result_key(key)
+        key = self.result_key(key)
         with self.store.writing():
             self.store.execute(
                 "INSERT OR REPLACE INTO results (key, entry, checksum, used) VALUES (?, ?, ?, ?)",
@@ -223,7 +223,7 @@ class RecipeCache:
                 MOST_OF_RESULTS,
             )
 
-    def _result_key(self, key: bytes) -> bytes:
+    def result_key(self, key: bytes) -> bytes:
         """The key in the store, which is different for each recipe."""
         return blake2b(key, key=self.salt.tobytes()).digest()
 

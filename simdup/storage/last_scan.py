@@ -25,8 +25,8 @@ MOST_TEXTS = 500
 #: The groups that are shown first are kept, up to so many texts in all: some three megabytes.
 MOST_IN_ALL = 20_000
 
-# The number of the entry on the scan itself: when it ended, and what stands for its result. Groups
-# are numbered from 1.
+# Where the table has an entry on the scan itself: when it ended, and the number that stands for its
+# result. Groups are numbered from 1.
 _SCAN = 0
 
 
@@ -46,13 +46,13 @@ def keep_groups(store: Store, groups: Iterable[Group], result: int | None = None
     its groups stay, and only the time is new. None: the number is unknown.
     """
     now = time.time()
-    _, before = _entry(store, _SCAN) or (None, None)
-    are_kept = result is not None and result == before
-    entries = [(_SCAN, json.dumps([now, result])), *(() if are_kept else _entries(groups, now))]
-    rows = [(number, text, crc32(text.encode())) for number, text in entries]
-    with store.writing():
+    with store.writing():  # first, so that no other scan writes in between
+        _, before = _entry(store, _SCAN) or (None, None)
+        are_kept = result is not None and result == before
         if not are_kept:
             store.execute("DELETE FROM groups")
+        entries = [(_SCAN, json.dumps([now, result])), *(() if are_kept else _entries(groups, now))]
+        rows = [(number, text, crc32(text.encode())) for number, text in entries]
         store.execute_many("INSERT OR REPLACE INTO groups VALUES (?, ?, ?)", rows)
 
 
@@ -72,9 +72,14 @@ def _entries(groups: Iterable[Group], now: float) -> Iterator[tuple[int, str]]:
 
 
 def kept_group(store: Store, number: int) -> KeptGroup | None:
-    """The group that the last scan showed with this number, if it was kept."""
+    """The group that the last scan showed with this number, if it was kept.
+
+    Where the entry is missing or damaged, the next scan writes all entries anew.
+    """
     found = None if number == _SCAN else _entry(store, number)
     if found is None:
+        with store.writing():
+            store.execute("DELETE FROM groups WHERE number = ?", _SCAN)
         return None
     scanned, texts = found
     scanned, _ = _entry(store, _SCAN) or (scanned, None)

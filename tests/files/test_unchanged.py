@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import zipfile
 from contextlib import closing
@@ -12,11 +13,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simdup import Document, Filters, Kind, Recipe, Settings, Skipped, Source, Store, scan
+from simdup import (
+    Document,
+    Filters,
+    Kind,
+    Recipe,
+    Settings,
+    Skipped,
+    Source,
+    Store,
+    scan,
+)
 from simdup.files import scan as scanning
 from simdup.files import unchanged
 from simdup.files.unchanged import Walked, is_lasting, state_of
 from simdup.records import Reason
+from simdup.settings import Converter
 from simdup.storage import codec
 from simdup.storage.cached import LASTING, RecipeCache
 
@@ -275,6 +287,23 @@ def test_groups_of_the_last_scan_stay_if_nothing_changed(place, tree, write, mon
     scanned(place, tree)
 
     assert (len(written) > 1) == bool(between)  # the first is on the scan itself
+
+
+def test_groups_of_the_last_scan_are_new_if_other_readers_read_the_same_files(
+    place, write, english
+):
+    write("in/a", english)
+    write("in/b.foo", f"{english} and more")
+    numbers = set()
+    for program in ("cat", "tail -c 99"):
+        settings = Settings(converters=(Converter.of(f"foo={program} {{}}"),))
+        scanned(place, "in", settings=settings)
+        with closing(Store(place, pytest.fail)) as store:
+            ((about,),) = store.execute("SELECT entry FROM groups WHERE number = 0")
+        _, number = json.loads(about)
+        numbers.add(number)
+
+    assert len(numbers - {None}) == 2
 
 
 # What a walk found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 import pytest
 
@@ -67,6 +68,39 @@ def test_the_groups_of_another_result_or_an_unknown_one_are_written(store, numbe
 
         assert kept_group(store, 1).texts[0][1] == f"{5:032x}"
         assert kept_group(store, 2) is None
+
+
+@pytest.mark.parametrize(
+    "damage", ["DELETE FROM groups WHERE number = 1", "UPDATE groups SET checksum = checksum + 1"]
+)
+def test_groups_are_written_again_after_an_entry_was_found_damaged(store, damage):
+    keep_groups(store, [group(1, 1, 2)], 77)
+    store.execute(damage)
+    assert kept_group(store, 1) is None
+
+    keep_groups(store, [group(1, 1, 2)], 77)
+
+    assert kept_group(store, 1).texts[0][1] == f"{1:032x}"
+
+
+def test_a_scan_that_ends_at_the_same_time_brings_no_wrong_groups(store, tmp_path, monkeypatch):
+    """No other scan can write between the look at the number and the writing."""
+    keep_groups(store, [group(1, 1, 2)], 77)
+    monkeypatch.setattr("simdup.storage.sqlite.PATIENCE", 0)
+    real, warnings = last_scan._entry, []  # noqa: SLF001
+
+    def meanwhile(asked, number):
+        if asked is store:
+            with closing(Store(tmp_path / "store", warnings.append)) as other:
+                keep_groups(other, [group(1, 5, 6)], 78)
+        return real(asked, number)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(last_scan, "_entry", meanwhile)
+        keep_groups(store, [group(1, 1, 2)], 77)
+
+    assert warnings
+    assert kept_group(store, 1).texts[0][1] == f"{1:032x}"
 
 
 def test_the_number_of_the_entry_on_the_scan_is_that_of_no_group(store):
