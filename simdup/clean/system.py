@@ -130,11 +130,12 @@ def open_folder(path: str) -> int:
 def open_by_steps(parts: list[str]) -> int:
     """Return a descriptor of a folder: each part of its path is opened in the one before."""
     here = os.open("/", _FOLDER)
-    for left, part in enumerate(parts, 1 - len(parts)):
+    last = len(parts) - 1
+    for place, part in enumerate(parts):
         above = here
         try:
             # Folders on the way need not be readable.
-            passed = getattr(os, "O_PATH", 0) if left else 0
+            passed = getattr(os, "O_PATH", 0) if place < last else 0
             here = os.open(part, _FOLDER | _NO_LINK | passed, dir_fd=above)
         finally:
             os.close(above)

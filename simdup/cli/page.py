@@ -129,9 +129,9 @@ def text_again(
 ) -> str | Skipped:
     """Return the text of a document for the page, or why the page cannot have it.
 
-    The file must have the bytes that it had when it was fingerprinted. So whoever names a file in
-    a result cannot bring a text into the page that they do not know. A result of schema 1 has no
-    digest of the bytes; then the digest of the text must be the same.
+    The file must have the bytes that it had when it was fingerprinted, or the same text where the
+    result has no digest of the bytes (schema 1). So a forged result brings no text into the page
+    that its author did not know.
     """
     from simdup.files.read import WHOLE, SkipError, digest, read_again
     from simdup.records import Reason, Skipped
@@ -145,8 +145,9 @@ def text_again(
         text, of_bytes = read_again(found, readers)
     except SkipError as skip:
         return skip.at(document.path)
-    of_text = digest(text.encode("utf-8", "surrogatepass"))
     known, now = document.bytes_digest, of_bytes
     if not known:
-        known, now = document.text_digest, of_text
+        known, now = document.text_digest, digest(text.encode("utf-8", "surrogatepass"))
+    if not known:
+        return Skipped(document.path, Reason.UNREADABLE, "the result has no digest of it")
     return text if now == known else Skipped(document.path, Reason.CHANGED)

@@ -44,10 +44,10 @@ class ComparedRows:
     lengths: Indices
     """The number of characters of each text."""
     chunks: Indices
-    """(chunks + 1,): the rows of chunk i of all tables are chunks[i]:chunks[i + 1]."""
+    """(chunks + 1,): tables are read in chunks; chunk i has the rows chunks[i]:chunks[i + 1]."""
     ids: tuple[bytes, ...]
     """For each chunk the ids of its rows as JSON, see `formats.table.Parsed`: empty for a table
-    that keeps no ids. No chunks at all if there were too many ids, or lists and objects."""
+    that keeps no ids. The tuple is empty if the ids were too many, or one is a list or object."""
 
     def __len__(self) -> int:
         return len(self.numbers)

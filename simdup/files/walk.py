@@ -284,7 +284,7 @@ class _Walk:
             yield Skipped(entry.path, reason) if reason else self._entry(folder, entry)
 
     def _entry(self, folder: _Folder, entry: os.DirEntry[str]) -> Found | _Folder:
-        """Return an entry whose name does not leave it out."""
+        """Return a file, a folder to enter, or why the entry is skipped; its name is no reason."""
         path, relative = entry.path, folder.prefix + entry.name
         # Not entry.stat(), which is no faster and has no inode on Windows.
         status = _status(path, follow=self.filters.follow_symlinks)
@@ -299,7 +299,10 @@ class _Walk:
         return self._enter(deeper, status)
 
     def _unwanted(self, names: list[str], prefix: str) -> dict[str, Reason]:
-        """Why some names in a folder are left out, whatever they stand for; NOISE goes first."""
+        """The reasons for names in a folder that alone leave out their entries.
+
+        If several reasons hold, NOISE counts before HIDDEN, and HIDDEN before EXCLUDED.
+        """
         filters, found = self.filters, dict[str, Reason]()
         if filters.exclude:
             excluded = [name for name in names if _matches_any(filters.exclude, prefix + name)]
@@ -353,7 +356,7 @@ class _Walk:
 def _sorted(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
     """The entries of a folder in the order of the bytes of their names."""
     found = sorted(entries, key=attrgetter("name"))
-    # Characters beyond ASCII sort like their UTF-8, but not those that stand for other bytes.
+    # Text sorts like its UTF-8, but for surrogates, which stand for bytes that are not UTF-8.
     if not all(entry.name.isascii() for entry in found):
         found.sort(key=lambda entry: os.fsencode(entry.name))
     return found
