@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import asdict
+from functools import partial
 from hashlib import blake2b
 from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -266,7 +267,8 @@ def _documents(
     of_text = [one if one == text else text for one, text in zip(of_bytes, of_text, strict=True)]
     of_each = of_bytes, of_text, of_features
     encoding, *others = zip(*map(abouts.__getitem__, about), strict=True)
-    return map(Document, sources, encoding, confidence, damaged, features, *of_each, *others)
+    fields = zip(sources, encoding, confidence, damaged, features, *of_each, *others, strict=True)
+    return map(partial(tuple.__new__, Document), fields)  # in half the time of Document(...)
 
 
 def _groups(

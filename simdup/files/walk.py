@@ -280,17 +280,19 @@ class _Walk:
                 yield _trouble(os.path.join(folder.path, ".gitignore"), error)
         unwanted = self._unwanted([entry.name for entry in found], folder.prefix)
         for entry in found:
-            reason = unwanted.get(entry.name)
-            yield Skipped(entry.path, reason) if reason else self._entry(folder, entry)
+            if unwanted and (reason := unwanted.get(entry.name)):
+                yield Skipped(entry.path, reason)
+            else:
+                yield self._entry(folder, entry)
 
     def _entry(self, folder: _Folder, entry: os.DirEntry[str]) -> Found | _Folder:
         """Return a file, a folder to enter, or why the entry is skipped; its name is no reason."""
-        path, relative = entry.path, folder.prefix + entry.name
+        path = entry.path
         # Not entry.stat(), which is no faster and has no inode on Windows.
         status = _status(path, follow=self.filters.follow_symlinks)
         if isinstance(status, Skipped):
             return status
-        is_folder = stat.S_ISDIR(status.st_mode)
+        relative, is_folder = folder.prefix + entry.name, stat.S_ISDIR(status.st_mode)
         if folder.rules and is_ignored(relative, folder.rules, is_folder=is_folder):
             return Skipped(path, Reason.IGNORED)
         if not is_folder:
@@ -350,7 +352,8 @@ class _Walk:
             return Skipped(path, Reason.SAME_FILE, paths[inode])
         paths[inode] = path
         times = status.st_mtime_ns, status.st_ctime_ns
-        return Source(path, size, *times, device, inode, links=status.st_nlink)
+        fields = path, size, *times, device, inode, False, status.st_nlink, None
+        return tuple.__new__(Source, fields)  # in half the time of Source(...)
 
 
 def _sorted(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
