@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from contextlib import closing
 from pathlib import Path
@@ -431,3 +432,20 @@ def test_ctrl_c_while_sketches_go_to_a_temporary_file_ends_in_a_result(write, mo
 
     assert not caught.value.result.complete
     assert len(caught.value.result.documents) == 1
+
+
+@pytest.mark.parametrize("was_enabled", [True, False])
+@pytest.mark.parametrize("was_frozen", [True, False])
+def test_the_garbage_collector_is_left_as_it_was(write, english, was_enabled, was_frozen):
+    write("in/a", english)
+    enabled_here = gc.isenabled()
+    try:
+        (gc.enable if was_enabled else gc.disable)()
+        (gc.freeze if was_frozen else gc.unfreeze)()
+        scan(["in"])
+
+        assert gc.isenabled() == was_enabled
+        assert (gc.get_freeze_count() > 0) == was_frozen
+    finally:
+        gc.unfreeze()
+        (gc.enable if enabled_here else gc.disable)()
