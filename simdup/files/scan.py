@@ -25,7 +25,7 @@ from simdup.files.fingerprint import Fingerprinted, without_degenerate
 from simdup.files.group_files import Matches, match_documents
 from simdup.files.read import edition, forget_archive
 from simdup.files.unchanged import LastResult, Walked
-from simdup.files.walk import DEFAULTS, Filters, listed, walk
+from simdup.files.walk import DEFAULTS, Filters, listed, walk, walk_in_batches
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.fingerprint.sketch import (
     DENSE_LEVELS,
@@ -98,8 +98,8 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     }
     # A list of files says nothing of the folders that they are in.
     folders = [] if are_files else [*roots, *references]
-    find = (listed if are_files else walk)(roots, filters, references=references)
-    found = progress(_with_members(find) if archives else find, "walk", None)
+    batches = _found(roots, filters, references, are_files=are_files, archives=archives)
+    found = progress(batches, "walk", None, len)
     cache = None if store is None else _cache(store, settings)
     made, skipped = _Fingerprinting(settings, cache), list[Skipped]()
     try:
@@ -149,10 +149,23 @@ def _check(settings: Settings, filters: Filters, jobs: int | None, archives: boo
     check_truth(archives, "archives")
 
 
-def _with_members(found: Iterable[Source | Skipped]) -> Iterator[Source | Skipped]:
-    from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
+def _found(
+    roots: Sequence[str],
+    filters: Filters,
+    references: Sequence[str],
+    *,
+    are_files: bool,
+    archives: bool,
+) -> Iterator[list[Source | Skipped]]:
+    """Yield what there is, some files at a time."""
+    if not (are_files or archives):
+        return walk_in_batches(roots, filters, references=references)
+    found = (listed if are_files else walk)(roots, filters, references=references)
+    if archives:
+        from simdup.files.archives import with_members  # noqa: PLC0415  imports zipfile and tarfile
 
-    return with_members(found)
+        found = with_members(found)
+    return ([each] for each in found)
 
 
 def _working_folder() -> str | None:
@@ -171,7 +184,8 @@ def fingerprint_paths(
     Raises InputError for a path that cannot be used.
     """
     made = _Fingerprinting(settings, None)
-    sources = _sources(progress(walk(path_list(paths)), "walk", None), [])
+    found = progress(walk_in_batches(path_list(paths)), "walk", None, len)
+    sources = _sources(found, [])
     made.run(sources, jobs, progress, is_list=False)
     return made.fingerprinted()
 
@@ -205,13 +219,11 @@ def _cache(store: Store, settings: Settings) -> RecipeCache:
     return RecipeCache(store, json.dumps(key), recipe.bits // 8)
 
 
-def _sources(found: Iterable[Source | Skipped], skipped: list[Skipped]) -> Iterator[Source]:
+def _sources(batches: Iterable[list[Source | Skipped]], skipped: list[Skipped]) -> Iterator[Source]:
     """Yield the files that are to be read; add the others to `skipped`."""
-    for each in found:
-        if isinstance(each, Source):
-            yield each
-        else:
-            skipped.append(each)
+    for found in batches:
+        skipped += [each for each in found if isinstance(each, Skipped)]
+        yield from [each for each in found if isinstance(each, Source)]
 
 
 class _Fingerprinting:

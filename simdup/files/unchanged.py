@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import io
 import json
+import marshal
 from dataclasses import asdict
 from functools import partial
 from hashlib import blake2b
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from simdup.storage.cached import RecipeCache
     from simdup.storage.codec import Outcome
 
+    Digests = tuple[list[bytes], list[bytes], list[bytes]]
+
 # A fingerprint follows from the text, so one that is all 0 or all 1 is found again, too.
 _LASTING = LASTING | {Reason.DEGENERATE}
 
@@ -54,8 +57,18 @@ _NUMBERS: dict[Kind | None, int | None] = {None: None}
 _NUMBERS |= {kind: number for number, kind in enumerate(Kind)}
 _KINDS: dict[Any, Any] = {number: kind for kind, number in _NUMBERS.items()}
 
-# Bytes of a digest, and the lowest 64 bits of a number.
-_DIGEST, _WORD = 16, (1 << 64) - 1
+# Makes a record in half the time of a call of its class.
+_new = tuple.__new__
+
+# Bytes of a digest.
+_DIGEST = 16
+
+# The place of the archive among the fields of a file.
+_ARCHIVE = Source._fields.index("archive")
+
+# The last version of marshal that writes equal objects as equal bytes. Later ones look at how often
+# an object is referred to.
+_OLD_MARSHAL = 2
 
 # About what a document takes in the bytes of a result, besides its groups.
 _BYTES_OF_A_DOCUMENT = 80
@@ -104,23 +117,10 @@ class LastResult:
 def state_of(walked: Walked) -> bytes:
     """A digest of what a walk found: the path, size, times and inode of each file, in order."""
     told = [f"{each.path}\0{each.reason.value}\0{each.detail}" for each in walked.skipped]
-    columns = list(zip(*walked.sources, strict=True)) or [()] * len(Source._fields)
-    paths, *numbers, archives = columns
-    containers = [each.path if each else "" for each in archives]
-    digest = blake2b(str(len(paths)).encode(), digest_size=_DIGEST)
-    for each in (paths, containers, told):
-        digest.update("\0".join(each).encode("utf-8", "surrogatepass") + b"\0\0")
-    for column in numbers:
-        digest.update(_words(column).data)
-    return digest.digest()
-
-
-def _words(numbers: Sequence[int]) -> NDArray[np.int64]:
-    """The lowest 64 bits of each number; Windows has larger ones for inodes."""
-    try:
-        return np.array(numbers, np.int64)
-    except OverflowError:
-        return np.array([number & _WORD for number in numbers], np.uint64).view(np.int64)
+    fields: list[Any] = [*chain.from_iterable(walked.sources)]
+    archives = slice(_ARCHIVE, None, len(Source._fields))
+    fields[archives] = [each and each.path for each in fields[archives]]
+    return blake2b(marshal.dumps([fields, told], _OLD_MARSHAL), digest_size=_DIGEST).digest()
 
 
 def is_lasting(
@@ -154,16 +154,18 @@ def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
         "parts": result.parts,
         "folders": result.folders,
         "candidates": None if result.candidates is None else asdict(result.candidates),
-        "stats": [stats.ignored, stats.siblings, stats.identity_only],
+        "stats": [stats.bytes, stats.ignored, stats.siblings, stats.identity_only],
     }
+    differing = [n for n, each in enumerate(documents) if each.text_digest != each.bytes_digest]
     digests = (
-        digest
-        for each in documents
-        for digest in (each.bytes_digest, each.text_digest, each.features_digest)
+        *(each.bytes_digest for each in documents),
+        *(each.features_digest for each in documents),
+        *(documents[n].text_digest for n in differing),
     )
     data = io.BytesIO()
     data.write(json.dumps(told).encode() + b"\n")
-    for column in (about, [each.damaged for each in documents], [e.features for e in documents]):
+    damaged, features = [each.damaged for each in documents], [e.features for e in documents]
+    for column in (differing, about, damaged, features):
         np.save(data, np.array(column, np.int64))
     np.save(data, np.array([each.confidence for each in documents], np.float64))
     np.save(data, np.frombuffer(b"".join(digests), np.uint8))
@@ -205,13 +207,14 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
     """The result that `whole_as_bytes` made these bytes from; it took no seconds."""
     file = io.BytesIO(data)
     told = json.loads(file.readline())
-    columns: list[NDArray[Any]] = [np.load(file) for _ in range(6)]
-    *numbers, digests, rows = columns
+    columns: list[NDArray[Any]] = [np.load(file) for _ in range(7)]
+    differing, *numbers, digests, rows = columns
     skipped = {place: _skipped(walked.sources[place], *each) for place, *each in told["skipped"]}
     are_documents = np.ones(len(walked.sources), bool)
     are_documents[list(skipped)] = False
     sources = list(compress(walked.sources, are_documents.tolist()))
-    documents = tuple(_documents(sources, told["abouts"], numbers, digests))
+    each_digest = _digests(digests, differing, len(sources))
+    documents = tuple(_documents(sources, told["abouts"], numbers, each_digest))
     at = np.cumsum(are_documents) - 1
     fingerprints = np.zeros((len(at), rows.shape[1]), np.uint8)
     fingerprints[are_documents] = rows
@@ -224,8 +227,8 @@ def whole_from(data: bytes, walked: Walked, settings: Settings) -> ScanResult:
         ]
         return own, fingerprints[places].view(f"V{rows.shape[1]}").ravel().tolist()
 
-    ignored, siblings, identity_only = told["stats"]
-    counts = len(walked.sources), len(documents), sum(each.size for each in sources)
+    size, ignored, siblings, identity_only = told["stats"]
+    counts = len(walked.sources), len(documents), size
     kinds = tuple((name, count) for name, count in identity_only)
     return ScanResult(
         settings,
@@ -256,19 +259,25 @@ def _documents(
     sources: list[Source],
     abouts: list[list[Any]],
     numbers: list[NDArray[Any]],
-    digests: NDArray[np.uint8],
+    digests: Digests,
 ) -> Iterable[Document]:
     """Yield the document of each source."""
     if not sources:
         return ()
     about, damaged, features, confidence = (each.tolist() for each in numbers)
-    of_bytes, of_text, of_features = digests.reshape(-1, 3 * _DIGEST).view(f"V{_DIGEST}").T.tolist()
-    # Equal digests, as of plain UTF-8, are one object, which takes less memory.
-    of_text = [one if one == text else text for one, text in zip(of_bytes, of_text, strict=True)]
-    of_each = of_bytes, of_text, of_features
     encoding, *others = zip(*map(abouts.__getitem__, about), strict=True)
-    fields = zip(sources, encoding, confidence, damaged, features, *of_each, *others, strict=True)
-    return map(partial(tuple.__new__, Document), fields)  # in half the time of Document(...)
+    fields = zip(sources, encoding, confidence, damaged, features, *digests, *others, strict=True)
+    return map(partial(_new, Document), fields)
+
+
+def _digests(digests: NDArray[np.uint8], differing: NDArray[np.int64], count: int) -> Digests:
+    """The digests of the bytes, the text and the features of each of `count` documents."""
+    every = digests.view(f"V{_DIGEST}").tolist()
+    of_bytes, of_features, others = every[:count], every[count : 2 * count], every[2 * count :]
+    of_text = of_bytes.copy()  # the same objects, as of plain UTF-8, take less memory
+    for document, digest in zip(differing.tolist(), others, strict=True):
+        of_text[document] = digest
+    return of_bytes, of_text, of_features
 
 
 def _groups(
@@ -282,11 +291,12 @@ def _groups(
     if not about:
         return
     places, kinds, distances, similarities, own_shares, sets, kinds_of_sets = columns
-    made = map(
-        Member,
+    fields = zip(
         *(*found(places), map(_KINDS.get, kinds), distances, similarities),
         *(own_shares, sets, map(_KINDS.get, kinds_of_sets)),
+        strict=True,
     )
+    made = map(partial(_new, Member), fields)
     for number, kind, diameter, is_exact, size, versions in about:
         members, chain = tuple(islice(made, size)), tuple(Version(*each) for each in versions)
-        yield Group(number, _KINDS[kind], diameter, members, is_exact, chain)
+        yield _new(Group, (number, _KINDS[kind], diameter, members, is_exact, chain))

@@ -25,7 +25,6 @@ import stat
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import chain
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from simdup.arguments import check_truth, check_whole, tuple_of
@@ -56,6 +55,12 @@ NOISE_FOLDERS = frozenset(
 
 # The trash of a drive is .Trash-1000 for user 1000: https://specifications.freedesktop.org/trash-spec
 TRASH_OF_A_USER = ".Trash-"
+
+# Makes a record in half the time of a call of its class.
+_new = tuple.__new__
+
+# Entries of a folder that are looked at before they are passed on.
+ENTRIES_AT_ONCE = 1 << 10
 
 _SPECIAL = {
     stat.S_IFIFO: "FIFO",
@@ -135,6 +140,16 @@ def walk(
     root that cannot be used and ExtraMissingError for `gitignore` without pathspec, both before
     the walk begins.
     """
+    return chain.from_iterable(walk_in_batches(roots, filters, references=references))
+
+
+def walk_in_batches(
+    roots: Iterable[AnyPath],
+    filters: Filters = DEFAULTS,
+    *,
+    references: Iterable[AnyPath] = (),
+) -> Iterator[list[Found]]:
+    """Yield what `walk` yields, at most ENTRIES_AT_ONCE at a time, all of one folder."""
     run = _Walk(filters)
     marked, plain = [_usable(root) for root in references], [_usable(root) for root in roots]
     as_plain = chain.from_iterable(map(run.under, plain))
@@ -158,7 +173,8 @@ def listed(
     run = _Walk(filters)
     marked = [_usable(root) for root in references]
     as_marked = map(_marked, chain.from_iterable(map(run.under, marked)))
-    return chain(as_marked, (run.listed(os.fsdecode(path)) for path in paths))
+    of_list = (run.listed(os.fsdecode(path)) for path in paths)
+    return chain(chain.from_iterable(as_marked), of_list)
 
 
 def _usable(root: AnyPath) -> str:
@@ -172,8 +188,10 @@ def _usable(root: AnyPath) -> str:
     return path
 
 
-def _marked(found: Found) -> Found:
-    return found._replace(is_reference=True) if isinstance(found, Source) else found
+def _marked(found: list[Found]) -> list[Found]:
+    return [
+        each._replace(is_reference=True) if isinstance(each, Source) else each for each in found
+    ]
 
 
 def _any_is_inside(roots: list[str], references: list[str]) -> bool:
@@ -226,20 +244,16 @@ class _Walk:
             or any("/" in glob.rstrip("/") for glob in filters.include + filters.exclude)
         )
 
-    def under(self, root: str) -> Iterator[Found]:
+    def under(self, root: str) -> Iterator[list[Found]]:
         """Yield what a root holds, or the root itself. A stack, since trees can be deep."""
         first = self._root(root)
         if not isinstance(first, _Folder):
-            yield first
+            yield [first]
             return
         pending = [first]
         while pending:
-            inner = []
-            for found in self._entries(pending.pop()):
-                if isinstance(found, _Folder):
-                    inner.append(found)
-                else:
-                    yield found
+            inner = list[_Folder]()
+            yield from self._entries(pending.pop(), inner)
             pending += reversed(inner)
 
     def listed(self, path: str) -> Found:
@@ -264,35 +278,40 @@ class _Walk:
             return Skipped(path, Reason.EXCLUDED)
         return self._file(path, path, status)
 
-    def _entries(self, folder: _Folder) -> Iterator[Found | _Folder]:
-        """Yield what lies in a folder, sorted by name."""
+    def _entries(self, folder: _Folder, inner: list[_Folder]) -> Iterator[list[Found]]:
+        """Yield what lies in a folder, sorted by name; add the folders to be entered to `inner`."""
         try:
-            with os.scandir(folder.path) as entries:
-                found = _sorted(entries)
+            names = _sorted(os.listdir(folder.path))
         except OSError as error:
-            yield _trouble(folder.path, error)
+            yield [_trouble(folder.path, error)]
             return
-        if self.filters.gitignore and any(entry.name == ".gitignore" for entry in found):
+        if self.filters.gitignore and ".gitignore" in names:
             try:
                 rules = read_rules(folder.path, len(folder.prefix))
                 folder = folder._replace(rules=(*folder.rules, rules))
             except OSError as error:
-                yield _trouble(os.path.join(folder.path, ".gitignore"), error)
-        unwanted = self._unwanted([entry.name for entry in found], folder.prefix)
-        for entry in found:
-            if unwanted and (reason := unwanted.get(entry.name)):
-                yield Skipped(entry.path, reason)
-            else:
-                yield self._entry(folder, entry)
+                yield [_trouble(os.path.join(folder.path, ".gitignore"), error)]
+        unwanted = self._unwanted(names, folder.prefix)
+        start = os.path.join(folder.path, "")
+        for begin in range(0, len(names), ENTRIES_AT_ONCE):
+            found: list[Found] = []
+            for name in names[begin : begin + ENTRIES_AT_ONCE]:
+                if unwanted and (reason := unwanted.get(name)):
+                    found.append(Skipped(start + name, reason))
+                    continue
+                entry = self._entry(folder, name, start + name)
+                if isinstance(entry, _Folder):
+                    inner.append(entry)
+                else:
+                    found.append(entry)
+            yield found
 
-    def _entry(self, folder: _Folder, entry: os.DirEntry[str]) -> Found | _Folder:
+    def _entry(self, folder: _Folder, name: str, path: str) -> Found | _Folder:
         """Return a file, a folder to enter, or why the entry is skipped; its name is no reason."""
-        path = entry.path
-        # Not entry.stat(), which is no faster and has no inode on Windows.
         status = _status(path, follow=self.filters.follow_symlinks)
         if isinstance(status, Skipped):
             return status
-        relative, is_folder = folder.prefix + entry.name, stat.S_ISDIR(status.st_mode)
+        relative, is_folder = folder.prefix + name, stat.S_ISDIR(status.st_mode)
         if folder.rules and is_ignored(relative, folder.rules, is_folder=is_folder):
             return Skipped(path, Reason.IGNORED)
         if not is_folder:
@@ -351,18 +370,15 @@ class _Walk:
         if inode in paths:
             return Skipped(path, Reason.SAME_FILE, paths[inode])
         paths[inode] = path
-        times = status.st_mtime_ns, status.st_ctime_ns
-        fields = path, size, *times, device, inode, False, status.st_nlink, None
-        return tuple.__new__(Source, fields)  # in half the time of Source(...)
+        modified, changed, links = status.st_mtime_ns, status.st_ctime_ns, status.st_nlink
+        return _new(Source, (path, size, modified, changed, device, inode, False, links, None))
 
 
-def _sorted(entries: Iterable[os.DirEntry[str]]) -> list[os.DirEntry[str]]:
-    """The entries of a folder in the order of the bytes of their names."""
-    found = sorted(entries, key=attrgetter("name"))
+def _sorted(names: list[str]) -> list[str]:
+    """The names in the order of their bytes."""
     # Text sorts like its UTF-8, but for surrogates, which stand for bytes that are not UTF-8.
-    if not all(entry.name.isascii() for entry in found):
-        found.sort(key=lambda entry: os.fsencode(entry.name))
-    return found
+    is_plain = "".join(names).isascii()
+    return sorted(names) if is_plain else sorted(names, key=os.fsencode)
 
 
 def _status(path: str, *, follow: bool) -> os.stat_result | Skipped:

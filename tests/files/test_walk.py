@@ -7,12 +7,13 @@ import os
 import shutil
 import socket
 import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from simdup.errors import ExtraMissingError, InputError
-from simdup.files.walk import NOISE_FOLDERS, Filters, listed, walk
+from simdup.files.walk import NOISE_FOLDERS, Filters, listed, walk, walk_in_batches
 from simdup.records import Reason, Skipped, Source
 
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
@@ -39,7 +40,7 @@ def skipped(found):
 
 
 def fail_at(monkeypatch, function, place, code):
-    """Make os.stat or os.scandir fail at one path, since root has every permission."""
+    """Make os.stat or os.listdir fail at one path, since root has every permission."""
     real = getattr(os, function)
 
     def failing(path, **options):
@@ -93,22 +94,23 @@ def test_order_is_that_of_bytes_and_not_of_code_points():
 def test_the_order_of_the_disk_does_not_matter(monkeypatch):
     make(*(f"in/{name}/{file}" for name in "cab" for file in "213"))
     expected = list(walk(["in"]))
-    real = os.scandir
-
-    class Backwards:
-        def __init__(self, path):
-            with real(path) as entries:
-                self.entries = sorted(entries, key=lambda entry: entry.name, reverse=True)
-
-        def __enter__(self):
-            return iter(self.entries)
-
-        def __exit__(self, *_):
-            pass
-
-    monkeypatch.setattr(os, "scandir", Backwards)
+    real = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path: sorted(real(path), reverse=True))
 
     assert list(walk(["in"])) == expected
+
+
+def test_batches_are_small_and_hold_all_in_order(monkeypatch):
+    make("in/1", "in/.2", "in/3", "in/4", "in/a/5", "in/a/6", "in/b/c/7")
+    expected = list(walk(["in", "in/1"]))
+    monkeypatch.setattr("simdup.files.walk.ENTRIES_AT_ONCE", 2)
+    batches = [*walk_in_batches(["in", "in/1"])]
+
+    assert max(map(len, batches)) == 2
+    assert {len({os.path.dirname(each.path) for each in batch}) for batch in batches if batch} == {
+        1
+    }
+    assert [*chain.from_iterable(batches)] == expected
 
 
 # Roots
@@ -198,6 +200,16 @@ def test_the_same_root_again_is_one_skip():
     make("in/1", "in/2")
 
     assert skipped(walk(["in", "./in"])) == [("./in", Reason.SAME_FILE, "in")]
+
+
+@pytest.mark.parametrize("find", [walk, listed])
+def test_a_file_named_twice_in_the_same_words_is_taken_once(find):
+    make("a")
+    name = "a"
+
+    found = list(find([name, name]))
+
+    assert (taken(found), skipped(found)) == (["a"], [("a", Reason.SAME_FILE, "a")])
 
 
 @pytest.mark.parametrize(("roots", "again"), [(("in", "in/a"), "in/a"), (("in/a", "in"), "in/a")])
@@ -343,7 +355,7 @@ def test_no_document_is_opened(monkeypatch, filters):
     assert taken(walk(["in"], filters)) == ["in/x", "in/a/y"]
 
 
-@pytest.mark.parametrize("function", ["stat", "scandir"])
+@pytest.mark.parametrize("function", ["stat", "listdir"])
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
