@@ -210,6 +210,8 @@ def _group(number: int, rows: Sequence[Action | Left], stays: Callable[[str], st
         else:
             fixed.append(each)
     keeps = [*preferred, *(each.keep for each in (*others, *copies))]
+    # One that is kept for a copy may go for the first, unless it must stay.
+    keeps = [each for place, each in enumerate(keeps) if place == 0 or not stays(each.path)]
     open_: list[Action | Left] = [*others, *asked]
     files = {each.path: each for each in (*keeps, *(each.file for each in open_))}
     answers = {each.file.path: _ANSWERED[each.why] for each in open_ if each.why in _ANSWERED}

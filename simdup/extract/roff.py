@@ -65,7 +65,7 @@ _SILENT = frozenset(
         " ls lt mc mk mso na ne nf nh nm nn nop nr ns nx os pc pi pl pm po ps psbb rd rm rn rr rs"
         " rt schar sizes so sp ss sty sv sy ta tc ti tkf tl tm tr trf uf ul vs warn wh writec"
         " PD DT TH IX Dd Dt Os Bl El Bd Ed Bk Ek Rs Re Sm Ns Pp LP PP P RS RE HP TS TE EQ EN EX EE"
-        " Sp Vb Ve fam INDENT UNINDENT UC AT Xo Xc YS br rchar hylang cflags fchar shc"
+        " Sp Vb Ve INDENT UNINDENT UC AT Xo Xc YS br rchar hylang cflags fchar shc"
     ).split()
 )
 # Definitions, which end at a line of two dots, or of a dot and the name that they give.

@@ -7,6 +7,7 @@ is no such kind: it is compared like prose.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,7 +47,11 @@ BY_NAME = {
 
 _GLOBS = [(glob, kind) for kind, globs in BY_NAME.items() for glob in globs]
 _IN_FOLDERS = [(glob, kind) for glob, kind in _GLOBS if "/" in glob]
-_ENDINGS = {glob[1:]: kind for glob, kind in _GLOBS if glob[0] == "*" and "/" not in glob}
+# Endings of names by what follows their last dot.
+_ENDINGS: dict[str, list[tuple[str, str]]] = {}
+for _glob, _kind in _GLOBS:
+    if _glob[0] == "*" and "/" not in _glob:
+        _ENDINGS.setdefault(_glob.rpartition(".")[2], []).append((_glob[1:], _kind))
 _NAMES = {glob: kind for glob, kind in _GLOBS if glob[0] != "*" and "/" not in glob}
 
 
@@ -72,12 +77,11 @@ def kind_of(document: Document) -> str | None:
     'package metadata file'
     """
     path = inner_name(document.path) if document.packing else document.path
-    above, _, name = path.rpartition("/")
+    above, _, name = path.replace(os.sep, "/").rpartition("/")
     if name in _NAMES:
         return _NAMES[name]
-    parts = name.split(".")
-    for begin in (1, 2):
-        if len(parts) > begin and (kind := _ENDINGS.get("." + ".".join(parts[-begin:]))):
+    for ending, kind in _ENDINGS.get(name.rpartition(".")[2], ()):
+        if name.endswith(ending):
             return kind
     if "-info" in above[-10:]:
         ending = f"{above.rpartition('/')[2]}/{name}"

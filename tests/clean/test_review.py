@@ -144,6 +144,16 @@ def test_a_file_that_must_stay_is_no_question():
     assert asked(made) == (1, "a", "c")
 
 
+def test_a_file_that_must_stay_is_no_question_either_if_it_is_kept_for_a_copy():
+    made = review(stays=lambda path: "protected" if path in {"/f", "/h"} else "")
+    for _ in range(2):
+        made.answer(DROP)
+
+    assert asked(made) == (2, "d", "e")
+    made.answer(DROP)
+    assert gone(written(made)) == {"b": "a", "c": "a", "e": "d", "f2": "f", "h2": "h"}
+
+
 def test_a_skipped_group_is_left_as_not_reviewed():
     plan = answered(DROP, SKIP)
 

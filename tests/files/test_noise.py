@@ -10,6 +10,7 @@ import pytest
 
 from simdup import Filters, Index, Settings, Store, scan
 from simdup.files.noise import BY_NAME, kind_of
+from simdup.records import Document, Source
 from simdup.report.json_csv import render_json
 from simdup.report.load import load
 from simdup.text.noise import NUMBERS, REDIRECTION, is_numbers, is_redirection
@@ -53,6 +54,15 @@ def test_a_packed_file_is_of_the_kind_of_what_is_packed_in_it(write, english, na
         write(f"in/{folder}/{name}", gzip.compress(text.encode(), mtime=0))
 
     assert grouped(scan("in")) == [[f"in/one/{name}", f"in/two/{name}"]]
+
+
+def test_names_are_known_behind_the_separator_of_the_system(monkeypatch):
+    monkeypatch.setattr(os, "sep", "\\")
+    source = Source("C:\\six-1.16.dist-info\\RECORD", 1, 0, 0, 0, 0)
+    document = Document(source, "utf-8", 1, 0, 9, b"", b"", b"")
+    archived = document._replace(source=source._replace(path="C:\\all.zip!/web/yarn.lock"))
+
+    assert (kind_of(document), kind_of(archived)) == ("package metadata file", "lock file")
 
 
 @pytest.mark.parametrize(("kind", "name"), SAMPLES)
