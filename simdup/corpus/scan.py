@@ -66,8 +66,8 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
 ) -> CorpusResult:
     """The groups of near-duplicate rows of some files, or of a single file.
 
-    Names of files end in .jsonl, .ndjson or .json (a row a line in each), .csv or .tsv, or .parquet;
-    all but .parquet may be followed by .gz or .zst. `text_field` names the field of the texts, or
+    Names of files end in .jsonl, .ndjson or .json (each with a row a line), .csv or .tsv, where .gz
+    or .zst may follow, or in .parquet. `text_field` names the field of the texts, or
     several fields with weights, as "title^3,body". `id_field`, if given, must be a column, or a
     field of some row of JSON Lines.
     `jobs` processes make fingerprints; None takes all cores where that pays.
