@@ -20,7 +20,10 @@ class Progress(Protocol):
         total: float | None,
         amount: Callable[[Item], float] | None = None,
     ) -> Iterable[Item]:
-        """Yield the items. `amount` says how much of `total` an item is (default: 1)."""
+        """Yield the items. `amount` says how many an item counts for (default: 1).
+
+        `total` is how many all of them count for; None if nobody knows.
+        """
 
 
 def silent(

@@ -99,12 +99,12 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
     # A list of files says nothing of the folders that they are in.
     folders = [] if are_files else [*roots, *references]
     batches = _found(roots, filters, references, are_files=are_files, archives=archives)
-    found = progress(batches, "walk", None, len)
+    batches = progress(batches, "walk", None, len)
     cache = None if store is None else _cache(store, settings)
     made, skipped = _Fingerprinting(settings, cache), list[Skipped]()
     try:
         with _cycles_ignored():
-            sources = _sources(found, skipped)
+            sources = _sources(batches, skipped)
             last = result = None
             if cache is not None and not are_files and CODE:
                 asked = settings, filters.noise, archives, ignored, searched
@@ -122,7 +122,7 @@ def scan(  # noqa: PLR0913  (one argument a question; all but the first have an 
                 if last is not None:
                     last.keep(result, every.found)
         if store is not None:
-            keep_groups(store, result.groups, None if last is None else last.number)
+            keep_groups(store, result.groups, None if last is None else last.digest)
         stats = result.stats._replace(seconds=perf_counter() - began)
         return replace(result, stats=stats, **searched)
     except KeyboardInterrupt:
@@ -156,8 +156,8 @@ def _found(
     *,
     are_files: bool,
     archives: bool,
-) -> Iterator[list[Source | Skipped]]:
-    """Yield what there is, some files at a time."""
+) -> Iterable[list[Source | Skipped]]:
+    """What there is, some files at a time; one by one where each takes long or may come late."""
     if not (are_files or archives):
         return walk_in_batches(roots, filters, references=references)
     found = (listed if are_files else walk)(roots, filters, references=references)
@@ -184,8 +184,8 @@ def fingerprint_paths(
     Raises InputError for a path that cannot be used.
     """
     made = _Fingerprinting(settings, None)
-    found = progress(walk_in_batches(path_list(paths)), "walk", None, len)
-    sources = _sources(found, [])
+    batches = progress(walk_in_batches(path_list(paths)), "walk", None, len)
+    sources = _sources(batches, [])
     made.run(sources, jobs, progress, is_list=False)
     return made.fingerprinted()
 

@@ -71,7 +71,7 @@ _ARCHIVE = Source._fields.index("archive")
 _OLD_MARSHAL = 2
 
 # About what a document takes in the bytes of a result, besides its groups.
-_BYTES_OF_A_DOCUMENT = 80
+_BYTES_OF_A_DOCUMENT = 100
 
 
 class Walked(NamedTuple):
@@ -89,8 +89,8 @@ class LastResult:
         self.cache, self.walked, self.state = cache, walked, state_of(walked)
         question = repr(asked).encode("utf-8", "surrogatepass")
         self.key = blake2b(CODE + question, digest_size=_DIGEST).digest()
-        self.number: int | None = None
-        """Stands for the result: scans with equal numbers found the same. None while there is no
+        self.digest: str | None = None
+        """Stands for the result: scans with equal digests found the same. None while there is no
         result, and for a result that another scan of the same files may not find again."""
 
     def unchanged(self, settings: Settings, roots: Iterable[str]) -> ScanResult | None:
@@ -99,7 +99,7 @@ class LastResult:
         if known is None or not known.startswith(self.state):
             return None
         self.cache.met_again(roots, len(self.walked.sources))
-        self.number = self._number()
+        self.digest = self._digest()
         return whole_from(known[len(self.state) :], self.walked, settings)
 
     def keep(self, result: ScanResult, outcomes: Sequence[Outcome]) -> None:
@@ -107,17 +107,19 @@ class LastResult:
         is_small = len(outcomes) * _BYTES_OF_A_DOCUMENT < MOST_OF_RESULTS
         if is_small and is_lasting(self.walked, outcomes, result, self.cache.began):
             self.cache.keep_result(self.key, self.state + whole_as_bytes(result, outcomes))
-            self.number = self._number()
+            self.digest = self._digest()
 
-    def _number(self) -> int:
-        digest = blake2b(self.cache.result_key(self.key) + self.state, digest_size=8).digest()
-        return int.from_bytes(digest, "big", signed=True)
+    def _digest(self) -> str:
+        return blake2b(
+            self.cache.result_key(self.key) + self.state, digest_size=_DIGEST
+        ).hexdigest()
 
 
 def state_of(walked: Walked) -> bytes:
-    """A digest of what a walk found: the path, size, times and inode of each file, in order."""
+    """A digest of what a walk found: all that it knows of each file, and what it skipped."""
     told = [f"{each.path}\0{each.reason.value}\0{each.detail}" for each in walked.skipped]
     fields: list[Any] = [*chain.from_iterable(walked.sources)]
+    # A member has the times and the inode of its archive, and marshal writes no records.
     archives = slice(_ARCHIVE, None, len(Source._fields))
     fields[archives] = [each and each.path for each in fields[archives]]
     return blake2b(marshal.dumps([fields, told], _OLD_MARSHAL), digest_size=_DIGEST).digest()
@@ -135,7 +137,13 @@ def is_lasting(
 
 
 def whole_as_bytes(result: ScanResult, outcomes: Sequence[Outcome]) -> bytes:
-    """A result as bytes: a line of JSON, then arrays. `outcomes` has one for each source."""
+    """A result as bytes: a line of JSON, then arrays. `outcomes` has one for each source.
+
+    The arrays are: which documents have a digest of their text other than that of their bytes;
+    then about each document its place in the list `abouts`, damaged characters, features and
+    confidence; then the digests of the bytes of all documents, of the features of all, and of the
+    texts of those of the first array; then fingerprints.
+    """
     documents = result.documents
     files = (each if isinstance(each, Document) else each.file for each in outcomes)
     places = {id(each): place for place, each in enumerate(files)}
@@ -298,5 +306,5 @@ def _groups(
     )
     made = map(partial(_new, Member), fields)
     for number, kind, diameter, is_exact, size, versions in about:
-        members, chain = tuple(islice(made, size)), tuple(Version(*each) for each in versions)
-        yield _new(Group, (number, _KINDS[kind], diameter, members, is_exact, chain))
+        members, in_order = tuple(islice(made, size)), tuple(Version(*each) for each in versions)
+        yield _new(Group, (number, _KINDS[kind], diameter, members, is_exact, in_order))

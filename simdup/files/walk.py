@@ -149,7 +149,10 @@ def walk_in_batches(
     *,
     references: Iterable[AnyPath] = (),
 ) -> Iterator[list[Found]]:
-    """Yield what `walk` yields, at most ENTRIES_AT_ONCE at a time, all of one folder."""
+    """Yield what `walk` yields in lists, each with at most ENTRIES_AT_ONCE entries of one folder.
+
+    A list may be empty. Raises what `walk` raises, and as early.
+    """
     run = _Walk(filters)
     marked, plain = [_usable(root) for root in references], [_usable(root) for root in roots]
     as_plain = chain.from_iterable(map(run.under, plain))
@@ -173,13 +176,18 @@ def listed(
     run = _Walk(filters)
     marked = [_usable(root) for root in references]
     as_marked = map(_marked, chain.from_iterable(map(run.under, marked)))
-    of_list = (run.listed(os.fsdecode(path)) for path in paths)
+    of_list = (run.listed(_text(path)) for path in paths)
     return chain(chain.from_iterable(as_marked), of_list)
+
+
+def _text(path: AnyPath) -> str:
+    """A path as plain text, also if it is of a class of its own that is text."""
+    return str.__str__(os.fsdecode(path))
 
 
 def _usable(root: AnyPath) -> str:
     """The root as text. Raises InputError if it is not there."""
-    path = os.fsdecode(root)
+    path = _text(root)
     try:
         os.stat(path)
     except (OSError, ValueError) as error:
@@ -376,7 +384,8 @@ class _Walk:
 
 def _sorted(names: list[str]) -> list[str]:
     """The names in the order of their bytes."""
-    # Text sorts like its UTF-8, but for surrogates, which stand for bytes that are not UTF-8.
+    # Text sorts like its bytes unless it has surrogates, which stand for bytes that are no UTF-8.
+    # Whether it is ASCII is known at once.
     is_plain = "".join(names).isascii()
     return sorted(names) if is_plain else sorted(names, key=os.fsencode)
 

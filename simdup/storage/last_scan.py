@@ -25,8 +25,8 @@ MOST_TEXTS = 500
 #: The groups that are shown first are kept, up to so many texts in all: some three megabytes.
 MOST_IN_ALL = 20_000
 
-# Where the table has an entry on the scan itself: when it ended, and the number that stands for its
-# result. Groups are numbered from 1.
+# Where the table has an entry on the scan itself: when it ended, and a digest of its result. Groups
+# are numbered from 1.
 _SCAN = 0
 
 
@@ -39,11 +39,11 @@ class KeptGroup(NamedTuple):
     """When the scan ended, in seconds from 1970."""
 
 
-def keep_groups(store: Store, groups: Iterable[Group], result: int | None = None) -> None:
+def keep_groups(store: Store, groups: Iterable[Group], result: str | None = None) -> None:
     """Keep these groups in place of those of the scan before.
 
-    `result` is a number that stands for what the scan found. If the scan before found the same,
-    its groups stay, and only the time is new. None: the number is unknown.
+    `result` is a digest that stands for what the scan found. If the scan before found the same,
+    its groups stay, and only the time is new. None: the digest is unknown.
     """
     now = time.time()
     with store.writing():  # first, so that no other scan writes in between

@@ -294,16 +294,16 @@ def test_groups_of_the_last_scan_are_new_if_other_readers_read_the_same_files(
 ):
     write("in/a", english)
     write("in/b.foo", f"{english} and more")
-    numbers = set()
+    results = set()
     for program in ("cat", "cat -u"):
         settings = Settings(converters=(Converter.of(f"foo={program} {{}}"),))
         scanned(place, "in", settings=settings)
         with closing(Store(place, pytest.fail)) as store:
             ((about,),) = store.execute("SELECT entry FROM groups WHERE number = 0")
-        _, number = json.loads(about)
-        numbers.add(number)
+        _, result = json.loads(about)
+        results.add(result)
 
-    assert len(numbers - {None}) == 2
+    assert len(results - {None}) == 2
 
 
 # What a walk found

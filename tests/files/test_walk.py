@@ -69,6 +69,23 @@ def source(path):
     return Source(path, status.st_size, *times, *identity, links=status.st_nlink)
 
 
+class Named(str):
+    """Text of a class of its own, as some packages have for paths."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "another name"
+
+
+@pytest.mark.parametrize("find", [walk, listed])
+def test_paths_are_plain_text_whatever_text_was_given(find):
+    make("a")
+    (found,) = find([Named("a")])
+
+    assert (type(found.path), found.path) == (str, "a")
+
+
 # Order
 
 

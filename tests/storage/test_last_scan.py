@@ -51,20 +51,20 @@ def test_the_groups_of_another_scan_are_forgotten(store):
 
 def test_the_groups_of_the_very_same_result_are_not_written_again(store, monkeypatch):
     monkeypatch.setattr("time.time", lambda: 1_000.5)
-    keep_groups(store, [group(1, 1, 2)], 77)
+    keep_groups(store, [group(1, 1, 2)], "77")
     monkeypatch.setattr("time.time", lambda: 2_000.5)
-    keep_groups(store, pytest.fail, 77)
+    keep_groups(store, pytest.fail, "77")
 
     assert kept_group(store, 1) == last_scan.KeptGroup(
         tuple((os.path.abspath(f"1/{place}"), f"{place + 1:032x}") for place in (0, 1)), 2_000.5
     )
 
 
-@pytest.mark.parametrize("numbers", [(77, 78), (77, None), (None, None), (None, 77)])
-def test_the_groups_of_another_result_or_an_unknown_one_are_written(store, numbers):
-    for number in numbers:
-        keep_groups(store, [group(1, 1, 2), group(2, 3, 4)], number)
-        keep_groups(store, [group(1, 5, 6)], number and -number)
+@pytest.mark.parametrize("results", [("77", "78"), ("77", None), (None, None), (None, "77")])
+def test_the_groups_of_another_result_or_an_unknown_one_are_written(store, results):
+    for result in results:
+        keep_groups(store, [group(1, 1, 2), group(2, 3, 4)], result)
+        keep_groups(store, [group(1, 5, 6)], result and f"another {result}")
 
         assert kept_group(store, 1).texts[0][1] == f"{5:032x}"
         assert kept_group(store, 2) is None
@@ -74,47 +74,47 @@ def test_the_groups_of_another_result_or_an_unknown_one_are_written(store, numbe
     "damage", ["DELETE FROM groups WHERE number = 1", "UPDATE groups SET checksum = checksum + 1"]
 )
 def test_groups_are_written_again_after_an_entry_was_found_damaged(store, damage):
-    keep_groups(store, [group(1, 1, 2)], 77)
+    keep_groups(store, [group(1, 1, 2)], "77")
     store.execute(damage)
     assert kept_group(store, 1) is None
 
-    keep_groups(store, [group(1, 1, 2)], 77)
+    keep_groups(store, [group(1, 1, 2)], "77")
 
     assert kept_group(store, 1).texts[0][1] == f"{1:032x}"
 
 
 def test_a_scan_that_ends_at_the_same_time_brings_no_wrong_groups(store, tmp_path, monkeypatch):
-    """No other scan can write between the look at the number and the writing."""
-    keep_groups(store, [group(1, 1, 2)], 77)
+    """No other scan can write between the look at the digest and the writing."""
+    keep_groups(store, [group(1, 1, 2)], "77")
     monkeypatch.setattr("simdup.storage.sqlite.PATIENCE", 0)
     real, warnings = last_scan._entry, []  # noqa: SLF001
 
     def meanwhile(asked, number):
         if asked is store:
             with closing(Store(tmp_path / "store", warnings.append)) as other:
-                keep_groups(other, [group(1, 5, 6)], 78)
+                keep_groups(other, [group(1, 5, 6)], "78")
         return real(asked, number)
 
     with monkeypatch.context() as patched:
         patched.setattr(last_scan, "_entry", meanwhile)
-        keep_groups(store, [group(1, 1, 2)], 77)
+        keep_groups(store, [group(1, 1, 2)], "77")
 
     assert warnings
     assert kept_group(store, 1).texts[0][1] == f"{1:032x}"
 
 
 def test_the_number_of_the_entry_on_the_scan_is_that_of_no_group(store):
-    keep_groups(store, [group(1, 1, 2)], 77)
+    keep_groups(store, [group(1, 1, 2)], "77")
 
     assert kept_group(store, 0) is None
 
 
 def test_groups_are_written_again_where_the_entry_on_the_scan_is_damaged(store):
-    keep_groups(store, [group(1, 1, 2)], 77)
+    keep_groups(store, [group(1, 1, 2)], "77")
     store.execute("UPDATE groups SET entry = replace(entry, '77', '78') WHERE number = 0")
 
     assert kept_group(store, 1).texts[0][1] == f"{1:032x}"
-    keep_groups(store, [group(1, 5, 6)], 78)
+    keep_groups(store, [group(1, 5, 6)], "78")
     assert kept_group(store, 1).texts[0][1] == f"{5:032x}"
 
 
