@@ -67,10 +67,9 @@ def scan_rows(  # noqa: PLR0913  (one argument a question; all but the first hav
     """The groups of near-duplicate rows of some files, or of a single file.
 
     Names of files end in .jsonl, .ndjson or .json (each with a row a line), .csv or .tsv, where .gz
-    or .zst may follow, or in .parquet. `text_field` names the field of the texts, or
-    several fields with weights, as "title^3,body". `id_field`, if given, must be a column, or a
-    field of some row of JSON Lines.
-    `jobs` processes make fingerprints; None takes all cores where that pays.
+    or .zst may follow, or in .parquet. `text_field` names the field of the texts, or several fields
+    with weights, as "title^3,body". `id_field`, if given, must be a column, or a field of some row
+    of JSON Lines. `jobs` processes make fingerprints; None takes all cores where that pays.
     Raises InputError for a file that cannot be read or changes meanwhile, ExtraMissingError
     where a file needs the extra `corpus`, TooManyPairsError.
     """
