@@ -128,18 +128,15 @@ class _Folders:
         self._before: dict[str, int] = {}
         self._waiting: dict[str, int] = {}
         self._changed: set[str] = set()
-        after: dict[str, int] = {}
         for story in stories:
             folder = os.path.dirname(story.action.file.path)
-            if story.done is not None and story.done.folder_ns:
-                after.setdefault(folder, story.done.folder_ns)
+            # Where a killed run acted last, nobody can tell its own change from somebody else's.
+            if folder not in self._before and story.done is not None and story.done.folder_ns:
+                with suppress(OSError):
+                    if os.lstat(folder).st_mtime_ns != story.done.folder_ns:
+                        self._changed.add(folder)
             self._before[folder] = story.folder_ns  # the first file of the run comes last
             self._waiting[folder] = self._waiting.get(folder, 0) + 1
-        for folder, before in self._before.items():
-            # What a killed run did last is not known, and counts as somebody else's change.
-            with suppress(OSError):
-                if os.lstat(folder).st_mtime_ns != after.get(folder, before):
-                    self._changed.add(folder)
 
     def note(self, story: Story) -> None:
         """Take note of a file that is at its place."""

@@ -585,21 +585,6 @@ def test_undo_leaves_the_time_of_a_folder_that_somebody_else_changed_since():
     assert os.stat("in").st_mtime_ns > 3_000_000_001
 
 
-def test_undo_leaves_the_time_of_a_folder_that_somebody_else_changed_after_a_killed_run():
-    write(a=TEXT, in__b=TEXT, in__c=TEXT)
-    os.utime("in", ns=(1, 2_000_000_001))
-    outcome = apply(plan(("a", "in/b"), ("a", "in/c")), Consents())
-    lines = Path(outcome.journal).read_bytes().splitlines(keepends=True)
-    *before, last = [place for place, line in enumerate(lines) if b'"done"' in line]
-    Path(outcome.journal).write_bytes(b"".join(lines[:last]))
-    os.utime("in", ns=(1, 3_000_000_001))
-
-    assert undo(outcome.journal, apply=True).done == 2
-
-    assert len(before) == 1
-    assert os.stat("in").st_mtime_ns > 3_000_000_001
-
-
 def test_undo_puts_nothing_over_what_took_the_name():
     write(a=TEXT, b=TEXT)
     outcome = apply(plan(("a", "b")), Consents())
