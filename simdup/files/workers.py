@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections import deque
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from simdup.compute.compiled import jobs_worth
 from simdup.files.fingerprint import Fingerprinted, fingerprint_sources
 from simdup.fingerprint.sketch import LEVELS, joined
-from simdup.records import Reason, Skipped
+from simdup.records import Document, Reason, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from numpy.typing import NDArray
+
+    from simdup.fingerprint.sketch import Sketches
     from simdup.recipe import Recipe
     from simdup.records import Source
     from simdup.settings import Converter
@@ -112,12 +115,39 @@ def _salvaged(task: list[Source], options: FingerprintOptions) -> Iterator[Finge
 def _results(
     tasks: Iterable[list[Source]], options: FingerprintOptions, jobs: int
 ) -> Iterator[Fingerprinted]:
+    """Yield the result of each task, in order."""
     from simdup.compute.processes import results  # noqa: PLC0415  slow to import
 
     # A copy, since tasks leave the caller's queue as they are finished.
-    left = deque(tasks)
-    sent = ((left.popleft(), *options) for _ in range(len(left)))
-    return results(fingerprint_sources, sent, jobs)
+    waiting = deque(tasks)
+    sent = ((task, *options) for task in tuple(waiting))
+    for made in results(_sent, sent, jobs):
+        yield _received(made, waiting.popleft())
+
+
+class _Sent(NamedTuple):
+    """What a worker sends: a `Fingerprinted` without the sources, which the parent has."""
+
+    columns: tuple[tuple[Any, ...], ...]
+    """The other fields of the documents, each for all of them; none if there is no document."""
+    skipped: dict[int, Skipped]
+    """The files that have no fingerprint, by their places in the task."""
+    rows: NDArray[np.uint8]
+    sketches: Sketches | None
+
+
+def _sent(task: list[Source], *options: Any) -> _Sent:  # noqa: ANN401  (FingerprintOptions)
+    made = fingerprint_sources(task, *options)
+    skipped = {n: each for n, each in enumerate(made.found) if isinstance(each, Skipped)}
+    columns = tuple(zip(*made.documents, strict=True))[1:]
+    return _Sent(columns, skipped, made.rows, made.sketches)
+
+
+def _received(sent: _Sent, task: list[Source]) -> Fingerprinted:
+    sources = (source for place, source in enumerate(task) if place not in sent.skipped)
+    made = map(Document, sources, *sent.columns)
+    found = (sent.skipped.get(place) or next(made) for place in range(len(task)))
+    return Fingerprinted(tuple(found), sent.rows, sent.sketches)
 
 
 def _given_up(task: list[Source], options: FingerprintOptions) -> Fingerprinted:

@@ -13,11 +13,10 @@ import pytest
 
 from simdup.compute.compiled import BYTES_WORTH_WORKERS, cores
 from simdup.files import workers as local
-from simdup.files.fingerprint import fingerprint_sources
 from simdup.files.walk import walk
 from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.recipe import Recipe
-from simdup.records import Reason, Source
+from simdup.records import Reason, Skipped, Source
 
 RECIPE = Recipe()
 
@@ -31,10 +30,10 @@ def packed(sources):
 
 
 def dies_at_bad_files(sources, *how):
-    """As `fingerprint_sources`, but a file whose name begins with "bad" ends the process."""
+    """What a worker does with a task, but a file whose name begins with "bad" ends the process."""
     if any(os.path.basename(source.path).startswith("bad") for source in sources):
         os._exit(1)
-    return fingerprint_sources(sources, *how)
+    return local._sent(sources, *how)  # noqa: SLF001
 
 
 def never(*_):
@@ -92,6 +91,25 @@ def test_any_number_of_processes_gives_the_same(sources, monkeypatch):
     assert sum(len(each.documents) for _, each in together) == 6
 
 
+def test_a_document_of_a_worker_has_the_very_source_of_its_task(sources, monkeypatch):
+    monkeypatch.setattr(local, "TASK_FILES", 3)
+
+    for task, made in fingerprint_all(deque(tasks(sources)), FingerprintOptions(RECIPE), 2):
+        read = [each for each in made.found if not isinstance(each, Skipped)]
+        assert {id(each.source) for each in read} <= {id(source) for source in task}
+        assert [each.path for each in made.found] == [source.path for source in task]
+
+
+def test_a_worker_may_find_no_document_at_all(write):
+    write("in/a", bytes(9))
+    write("in/b", bytes(8))
+
+    ((_, made),) = fingerprint_all(deque(tasks(walk(["in"]))), FingerprintOptions(RECIPE), 2)
+
+    assert [each.reason for each in made.found] == [Reason.BINARY] * 2
+    assert (made.documents, len(made.rows)) == ((), 0)
+
+
 def test_small_scans_start_no_worker(sources, monkeypatch):
     monkeypatch.setattr("simdup.compute.processes._Worker", never)
 
@@ -124,7 +142,7 @@ def test_files_of_a_worker_that_dies_are_unreadable_and_the_rest_is_done(
     for name in ("a", "bad", "c", "d"):
         write(f"in/{name}", english)
     monkeypatch.setattr(local, "TASK_FILES", 1)
-    monkeypatch.setattr(local, "fingerprint_sources", dies_at_bad_files)
+    monkeypatch.setattr(local, "_sent", dies_at_bad_files)
 
     made = list(fingerprint_all(deque(tasks(walk(["in"]))), FingerprintOptions(RECIPE), 2))
 
@@ -143,7 +161,7 @@ def test_two_workers_that_die_cost_two_tasks(write, english, monkeypatch):
     for name in ("bad1", "bad2", "c"):
         write(f"in/{name}", english)
     monkeypatch.setattr(local, "TASK_FILES", 1)
-    monkeypatch.setattr(local, "fingerprint_sources", dies_at_bad_files)
+    monkeypatch.setattr(local, "_sent", dies_at_bad_files)
 
     made = list(fingerprint_all(deque(tasks(walk(["in"]))), FingerprintOptions(RECIPE), 2))
 
