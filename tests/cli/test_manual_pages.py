@@ -13,7 +13,8 @@ import click
 import pytest
 
 from simdup import interrupt
-from simdup.cli.help import TOPICS, help_command, manual_page, wrapped
+from simdup.cli import commands
+from simdup.cli.help import TOPICS, manual_page, wrapped
 
 
 def test_without_a_topic_the_pages_are_listed(run):
@@ -102,7 +103,7 @@ def test_ctrl_c_is_for_the_pager_while_it_shows_a_page(monkeypatch):
     before = signal.signal(signal.SIGINT, interrupt.end)
 
     try:
-        help_command.main(["ignore"], standalone_mode=False)
+        commands.main(["help", "ignore"], standalone_mode=False)
     finally:
         signal.signal(signal.SIGINT, before)
 
