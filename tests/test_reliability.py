@@ -1519,7 +1519,10 @@ def test_nothing_is_asked(simdup, write, english):
     ("arguments", "line"),
     [
         (["scan", "in", "--frobnicate"], "No such option"),
-        (["frobnicate"], "No such command 'frobnicate'."),
+        (["frobnicate"], "No such command 'frobnicate'. (see `simdup --help`)"),
+        (["in"], "No such command 'in'. (did you mean `simdup scan in`?)"),
+        (["corpus", "in/a"], "No such command 'in/a'. (did you mean `simdup corpus scan in/a`?)"),
+        (["index", "in/a"], "No such command 'in/a'. (see `simdup index --help`)"),
         (["scan", "in", "--bits", "12"], "bits must be a multiple of 8 from 8 to 4096, not 12"),
         (["scan", "gone"], "'gone': No such file or directory"),
         (["scan", "in", "gone"], "'gone': No such file or directory"),

@@ -6,6 +6,7 @@ Results go to stdout; progress, warnings and the summary to stderr.
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from importlib import import_module
 from io import UnsupportedOperation
@@ -196,7 +197,12 @@ def _trouble(error: Exception) -> str | None:
 
 def _hint(wrong: click.ClickException) -> str:
     context = getattr(wrong, "ctx", None)
-    return f" (see `{context.command_path} --help`)" if context else ""
+    if context is None:
+        return ""
+    name = getattr(wrong, "command_name", None)  # older versions of click do not tell it
+    if name and "scan" in context.command.commands and os.path.exists(name):
+        return f" (did you mean `{context.command_path} scan {shlex.quote(name)}`?)"
+    return f" (see `{context.command_path} --help`)"
 
 
 def _complain(message: str, code: int) -> int:
