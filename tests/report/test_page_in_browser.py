@@ -1000,6 +1000,44 @@ def drop_all(page, number):
         page.keyboard.press("d")
 
 
+# What Chromium does to some pages of files: until it answers a question, it keeps nothing for them.
+FORGETFUL = """
+    let isKnown = false;
+    const { getItem } = Storage.prototype;
+    const { persisted } = StorageManager.prototype;
+    Storage.prototype.getItem = function (key) { return isKnown ? getItem.call(this, key) : null; };
+    StorageManager.prototype.persisted = async function () {
+        const answer = await persisted.call(this);
+        isKnown = true;
+        if (isRefused) throw Error('refused');
+        return answer;
+    };
+"""
+
+
+@pytest.mark.parametrize("answer", ["given", "refused"])
+def test_decisions_are_read_once_the_browser_has_answered_the_page(opened, tmp_path, answer):
+    page = opened(scanned(tmp_path, 2))
+    page.add_init_script(f"const isRefused = {str(answer == 'refused').lower()};" + FORGETFUL)
+    drop_all(page, 2)
+    decided = page.locator("#going").inner_text()
+    assert decided.startswith("2 files go, ")
+
+    page.reload()
+    page.wait_for_selector("#list > li")
+    assert page.locator("#going").inner_text() == decided
+
+
+def test_a_browser_that_has_no_question_of_storage_shows_the_page(opened, tmp_path):
+    page = opened(scanned(tmp_path, 2))
+    page.add_init_script("Object.defineProperty(navigator, 'storage', {value: undefined})")
+    page.reload()
+    page.wait_for_selector("#list > li")
+    assert page.evaluate("navigator.storage") is None
+    drop_all(page, 2)
+    assert page.locator("#going").inner_text().startswith("2 files go, ")
+
+
 def test_decisions_by_keyboard_become_a_plan_that_clean_carries_out_and_undo_takes_back(
     opened, tmp_path
 ):

@@ -203,7 +203,10 @@ function keepDecisions() {
   }
 }
 
-function readDecisions() {
+async function readDecisions() {
+  // Chromium gives a page of a file that asks too early an empty localStorage, and never the right
+  // one again. It is not too early once the browser has answered any question of the page.
+  await navigator.storage?.persisted().catch(() => {});
   try {
     const saved = JSON.parse(localStorage.getItem(storageKey) ?? 'null');
     if (!saved) return;

@@ -84,7 +84,8 @@ function goFrom(target, key, event) {
   place.focus();
 }
 
-function start() {
+async function start() {
+  if (data.plan) await readDecisions();
   listenToFilters();
   listenToShell(drawPage);
   byId('more').querySelector('button').addEventListener('click', () => drawMore());
@@ -95,10 +96,7 @@ function start() {
   // On paper there is nothing to scroll.
   window.addEventListener('beforeprint', () => drawMore(Infinity));
   listenToAddress();
-  if (data.plan) {
-    listenToDecisions();
-    readDecisions();
-  }
+  if (data.plan) listenToDecisions();
   // A single question: what one came for is its answers.
   const [only, ...others] = groups;
   if (data.page === 'answers' && only && !others.length) page.open.set(only.id, data.texts && only.members.length > 1 ? [0, 1] : null);
