@@ -30,6 +30,9 @@ settings.register_profile("simdup", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile("simdup")
 
+# A file that marks all its tests as slow.
+SLOW_FILE = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.slow\b", re.MULTILINE)
+
 
 def is_quick(config):
     """Whether slow tests are left out."""
@@ -42,9 +45,10 @@ def pytest_xdist_auto_num_workers(config):
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Do not import files of which all tests are slow if these are left out."""
-    is_slow = collection_path.with_suffix("").as_posix().endswith(SLOW_FILES)
-    return True if is_slow and is_quick(config) else None
+    """Do not import a file whose tests are all slow if slow tests are left out."""
+    if not is_quick(config) or not collection_path.name.startswith("test_"):
+        return None
+    return True if SLOW_FILE.search(collection_path.read_text("utf-8")) else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -55,105 +59,6 @@ def pytest_collect_file():
     not installed. Of a test file that would hide all tests.
     """
     return [each for each in (yield) if type(each) is pytest.Module]
-
-
-# Files of which `make quick` runs nothing, and slow tests of other files, by measured durations:
-# starts of the program, worker processes, memory, browsers, whole corpora, many random examples.
-# `.ci/run` leaves them out too where it runs tests once more, with the five packages, and on Spark.
-SLOW_FILES = (
-    *("cli/test_evaluate", "cli/test_output", "cli/test_query", "cli/test_report", "cli/test_scan"),
-    *("compute/test_kernels", "compute/test_memory", "compute/test_processes"),
-    *(
-        "clean/test_adversary",
-        "clean/test_injected",
-        "clean/test_killed",
-        "clean/test_many",
-        "clean/test_model",
-        "clean/test_model_of_scans",
-        "clean/test_peers",
-        "corpus/test_formats",
-        "corpus/test_scan",
-        "evaluation/test_evaluate",
-        "extract/test_convert",
-        "extract/test_html",
-    ),
-    *("extract/test_roundtrips", "extract/test_sandbox", "files/test_formats"),
-    *("files/test_ignored", "files/test_scan", "files/test_workers", "index/test_file"),
-    *("index/test_index", "index/test_segments", "match/test_postings", "match/test_recall"),
-    *("match/test_verify", "report/test_accuracy"),
-    *("report/test_load", "report/test_page_in_browser", "storage/test_store"),
-    *(
-        "search/test_pairs",
-        "spark/test_command",
-        "storage/test_sqlite",
-        "text/test_detection",
-        "text/test_encodings",
-    ),
-    *("text/test_jieba_words", "text/test_unicode", "test_difficult", "test_fixtures"),
-    *("test_fuzz", "test_invariance", "test_mutants", "test_platforms", "test_manual"),
-    "test_reliability",
-)
-SLOW_TESTS = (
-    "test_a_bomb_is_defused_in_a_second",
-    "test_a_byte_order_mark_and_lists_of_names_are_understood",
-    "test_a_failed_scan_leaves_no_bar",
-    "test_a_file_read_in_chunks_gives_what_it_gives_at_once",
-    "test_a_hundred_thousand_groups_one_after_another",
-    "test_a_member_that_lies_about_its_size_is_damaged",
-    "test_a_million_different_grams_have_different_hashes",
-    "test_a_packed_document_has_the_text_of_the_document",
-    "test_a_phase_whose_end_is_not_known_counts",
-    "test_a_scan_shows_its_phases_one_after_the_other",
-    "test_a_table_of_a_group_may_be_for_another_of_its_commands",
-    "test_a_test_file_that_cannot_be_imported_is_an_error",
-    "test_a_tree_deeper_than_the_recursion_limit_is_walked",
-    "test_a_user_dictionary_decides_what_a_word_is",
-    "test_adding_at_the_same_time_loses_no_pair",
-    "test_an_interrupt_after_any_time_is_one_line",
-    "test_an_interrupt_at_any_moment_has_its_answer",
-    "test_an_interrupted_scan_leaves_no_bar",
-    "test_any_number_of_processes_finds_the_same",
-    "test_bash_completes",
-    "test_comparing_by_tables_finds_every_pair_once",
-    "test_components_are_what_is_connected",
-    "test_counts_are_those_of_the_slow_oracle_and_every_pair_is_named_or_inside_one",
-    "test_fingerprints_match_the_oracle",
-    "test_groups_do_not_depend_on_order_processes_or_the_store",
-    "test_groups_found_in_several_rounds_equal_those_of_the_local_engine",
-    "test_groups_of_a_random_tree",
-    "test_hundreds_of_copies_of_a_member_never_separate_two_others",
-    "test_intervals_cover_the_truth_as_promised_and_resampling_pairs_would_not",
-    "test_keywords_are_those_of_jieba_with_their_weight",
-    "test_look_alikes_beyond_the_budget_are_all_found",
-    "test_nesting_costs_nothing",
-    "test_no_printed_original_is_doubtful",
-    "test_no_text_and_empty_texts_have_no_features",
-    "test_probabilities_match_the_binomial_in_fractions",
-    "test_processes_make_the_same_index",
-    "test_rounds_by_lists_look_at_the_candidates_of_the_local_engine",
-    "test_rows_are_read_from_standard_input",
-    "test_seed_chinese",
-    "test_stars_match_the_slow_twin",
-    "test_string_hashes_are_those_of_the_assignment",
-    "test_text_field_and_settings_have_an_effect",
-    "test_texts_that_share_nothing_with_the_others_change_no_group",
-    "test_texts_whose_weights_are_all_rounded_away_are_refused",
-    "test_the_chance_distance_is_the_largest_within_the_probability",
-    "test_the_time_grows_with_the_files_and_not_with_their_pairs",
-    "test_time_grows_with_the_file_and_no_faster",
-    "test_time_grows_with_the_page_and_no_faster",
-    "test_words_weigh_the_root_of_their_count_by_their_idf",
-    "test_workers_read_members_too",
-    "test_xz_may_not_ask_for_much_memory",
-)
-
-
-def pytest_collection_modifyitems(items):
-    """Mark as slow what `make quick` leaves out."""
-    for item in items:
-        path = item.path.with_suffix("").as_posix()
-        if path.endswith(SLOW_FILES) or item.name.partition("[")[0] in SLOW_TESTS:
-            item.add_marker(pytest.mark.slow)
 
 
 ENGLISH = (

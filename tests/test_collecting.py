@@ -6,11 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from patience import patient
 
 TESTS = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_a_test_file_that_cannot_be_imported_is_an_error(tmp_path):
     folder = tmp_path / "tests"
     folder.mkdir()

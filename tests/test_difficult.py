@@ -8,6 +8,8 @@ import pytest
 from difficult import difficult_texts, is_difficult
 from hypothesis import Phase, given, settings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def drawn():

@@ -26,6 +26,8 @@ from simdup.settings import FORMATS, Settings
 sys.path.insert(0, str(Path(__file__).parent.parent / "fixtures"))
 import edits
 
+pytestmark = pytest.mark.slow
+
 # One process reads the documents of all tests.
 READERS = Readers(FORMATS)
 

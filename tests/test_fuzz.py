@@ -14,6 +14,8 @@ CORPUS = Path(__file__).parent / "fuzz" / "corpus"
 sys.path.insert(0, str(CORPUS.parent))
 from targets import TARGETS  # noqa: E402  (no package: fuzz.py imports it the same way)
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=list(TARGETS))
 @pytest.mark.parametrize("path", sorted(CORPUS.iterdir()), ids=lambda path: path.name)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import simdup
 from simdup.text.jieba_words import idf
 
+pytestmark = pytest.mark.slow
+
 ENGLISH = ["harbour", "lantern", "gravel", "winter", "ledger", "orchard", "the", "a", "of", "and"]
 ENGLISH += ["was", "in", "it", "that", "Tuesday", "beneath", "café", "naïve", "£40", "3.5 km"]
 

@@ -22,6 +22,8 @@ from simdup.cli import commands, load_command
 from simdup.cli.help import TOPICS, wrapped
 from simdup.cli.man import man_page
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 MANUAL = ROOT / "simdup" / "manual"
 README = ROOT / "README.md"

@@ -13,6 +13,8 @@ from mutants.changes import mutants_of
 from mutants.modules import ACCEPTED, MODULES, accepted
 from patience import LONG
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 SOURCE = '''"""A text: 1 < 2."""
 LIMIT = 3

@@ -14,6 +14,8 @@ import sys
 import makers
 import pytest
 
+pytestmark = pytest.mark.slow
+
 LACKING = """
 import os, signal, sys
 for name in (

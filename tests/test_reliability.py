@@ -54,7 +54,10 @@ from simdup.settings import Settings
 from simdup.storage import store as storeroom
 from simdup.text.jieba_words import idf
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="of POSIX systems")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="of POSIX systems"),
+]
 remembered = pytest.mark.usefixtures("settled")
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")

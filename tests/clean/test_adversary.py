@@ -15,6 +15,8 @@ from simdup.clean.apply import apply
 from simdup.clean.records import Act, Consents
 from simdup.clean.undo import undo
 
+pytestmark = pytest.mark.slow
+
 TEXT, NEW, OTHER = "the text of both\n", "a newer version\n", "somebody else's text\n"
 TARGETS = ("home/Trash/files/b", "home/Trash/info/b.trashinfo", "to/b")
 TAKEN = set()

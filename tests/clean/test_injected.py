@@ -26,7 +26,7 @@ FAILING = (
     *("fchmod", "utime", "replace"),
 )
 
-pytestmark = pytest.mark.usefixtures("folder", "data")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder", "data")]
 
 
 def fail_at(number, code, monkeypatch):

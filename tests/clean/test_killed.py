@@ -21,6 +21,8 @@ from simdup.clean.journal import read_journal
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import resume, undo
 
+pytestmark = pytest.mark.slow
+
 KILLED = 86
 
 # A file into the trash takes four calls: every third one is each of them in turn.

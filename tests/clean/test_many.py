@@ -7,11 +7,15 @@ import sys
 import tracemalloc
 from pathlib import Path
 
+import pytest
+
 from simdup.clean.apply import apply
 from simdup.clean.records import Consents
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
 from cleaning import made
+
+pytestmark = pytest.mark.slow
 
 
 def test_memory_and_descriptors_do_not_grow_with_the_actions(tmp_path, monkeypatch):

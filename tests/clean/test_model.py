@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import plan, tree
@@ -16,6 +17,8 @@ from plans import plan, tree
 from simdup.clean.apply import apply
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
+
+pytestmark = pytest.mark.slow
 
 TEXTS = tuple(
     f"Page {number} of the ledger: cod, tar, rope, now and then a crate of oranges.\n" * 3

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import tree
@@ -21,6 +22,8 @@ from simdup.clean.undo import undo
 from simdup.files.scan import scan
 from simdup.match.verify import exact_similarities
 from simdup.recipe import Recipe
+
+pytestmark = pytest.mark.slow
 
 FLOOR = 0.8
 FOLDERS = ("", "in", "in/deep", "other")

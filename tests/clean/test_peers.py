@@ -20,7 +20,7 @@ from simdup.clean.plan import plan_lines
 from simdup.clean.records import Act, Consents, Plan
 from simdup.clean.undo import undo
 
-pytestmark = pytest.mark.usefixtures("folder", "data")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("folder", "data")]
 
 
 def scanned(run, *arguments):

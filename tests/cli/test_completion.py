@@ -87,6 +87,7 @@ def asked(run, monkeypatch):
     return asking
 
 
+@pytest.mark.slow
 def test_bash_completes(shell):
     lines = shell("bash", BASH, "--norc")
 

@@ -301,6 +301,7 @@ def test_help_needs_no_sound_configuration(run, write, own):
     assert run("scan", "docs", "--help").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("texts")
 def test_a_table_of_a_group_may_be_for_another_of_its_commands(run, own):
     own("[index]\njobs = 2\n")
@@ -309,6 +310,7 @@ def test_a_table_of_a_group_may_be_for_another_of_its_commands(run, own):
     assert run("index", "info", "i").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("texts")
 def test_a_byte_order_mark_and_lists_of_names_are_understood(run, own):
     own('\ufeff[evaluate]\nbits = [16, 32]\nfeatures = ["shingles", "tokens"]\n')

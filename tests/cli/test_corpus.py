@@ -71,6 +71,7 @@ def test_tab_separated_rows_are_read_and_written(run, write):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("packed", "form"), [(bytes, None), (gzip.compress, None), (bytes, "csv"), (bytes, "tsv")]
 )
@@ -463,6 +464,7 @@ def test_several_files_are_one_corpus(run, rows, write):
     assert [json.loads(line)["url"] for line in kept] == ["a", "c", "e", "e"]
 
 
+@pytest.mark.slow
 def test_text_field_and_settings_have_an_effect(run, write):
     write("rows.csv", "name,body\n" + "".join(f"{n},{text}\n" for n, text in TEXTS.items()))
 

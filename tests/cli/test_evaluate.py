@@ -19,6 +19,8 @@ from simdup.evaluation.metrics import MEASURES
 from simdup.settings import OWN_SHARE, SIMILARITY
 from tests.report.test_page import Scripts
 
+pytestmark = pytest.mark.slow
+
 HINT = "(see `simdup evaluate --help`)"
 ROW = {"features", "hash", "bits", "recipe", "without_features"}
 FIGURES = ("default", "best", "predicted", "cosine", "verified")

@@ -538,6 +538,7 @@ def test_lines_of_others_stay_as_they_are(run, place):
     assert place.read_text("utf-8") == own
 
 
+@pytest.mark.slow
 def test_adding_at_the_same_time_loses_no_pair(folder, write, place, english):
     names = [f"f{number}" for number in range(6)]
     for number, name in enumerate(names):

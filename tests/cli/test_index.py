@@ -168,6 +168,7 @@ def test_files_that_cannot_be_read_are_warned_of_and_exit_with_3(run, tree, refu
     assert run("index", "build", "y", tree, "-q").err == b""
 
 
+@pytest.mark.slow
 def test_processes_make_the_same_index(run, tree):
     run("index", "build", "one", tree, "--jobs", "1")
     run("index", "build", "two", tree, "--jobs", "2")

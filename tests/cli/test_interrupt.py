@@ -93,6 +93,7 @@ def ended(write, english):
     return running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [IMPORT, CALL], ids=["import", "call"])
 @pytest.mark.parametrize(
     ("arguments", "environment", "said"),
@@ -113,6 +114,7 @@ def test_an_interrupt_at_any_moment_has_its_answer(ended, code, arguments, envir
     assert answers == dict.fromkeys(answers, (130, b"", said))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after_ms", [0, 1, 3, 10, 30, 100, 200, 300, 1000])
 def test_an_interrupt_after_any_time_is_one_line(after_ms, folder):
     reading, writing = os.pipe()

@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from patience import LONG, SOON
 
+pytestmark = pytest.mark.slow
+
 OLD = b"the old report\n"
 has_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 

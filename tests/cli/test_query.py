@@ -18,6 +18,8 @@ from simdup.index import query as answers
 from simdup.recipe import Recipe
 from tests.report.test_page import Scripts
 
+pytestmark = pytest.mark.slow
+
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 FORMATS = ["text", "json", "jsonl", "csv"]
 

@@ -15,6 +15,8 @@ from conftest import filled_form
 
 from tests.report.test_page import Scripts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def files(write, english):

@@ -17,6 +17,8 @@ from conftest import filled_form
 
 from simdup.settings import OWN_SHARE, SIMILARITY
 
+pytestmark = pytest.mark.slow
+
 any_name = pytest.mark.skipif(sys.platform == "darwin", reason="APFS takes only UTF-8 names")
 
 UNRELATED = (

@@ -79,6 +79,7 @@ def test_a_phase_shows_its_name_count_rate_and_time_left(screen):
     assert re.fullmatch(rf"read +100 % #+ +4,000 of 4,000 files, {speed_and_times}", last)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_a_phase_whose_end_is_not_known_counts(screen):
     list(terminal.progress(quiet=False)(range(12_345), "walk", None))
@@ -269,6 +270,7 @@ RecipeCache.NAME = stopping
 HANDLERS = {"read": "keep", "verify": "keep_similarities"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", HANDLERS)
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_an_interrupted_scan_leaves_no_bar(on_a_terminal, write, english, phase, form):
@@ -286,6 +288,7 @@ def test_an_interrupted_scan_leaves_no_bar(on_a_terminal, write, english, phase,
     assert report == [] if form == "text" else not json.loads("".join(report))["complete"]
 
 
+@pytest.mark.slow
 def test_a_failed_scan_leaves_no_bar(on_a_terminal, write, english):
     write("in/a", english)
     write("in/b", english.replace("grey", "brown"))
@@ -298,6 +301,7 @@ def test_a_failed_scan_leaves_no_bar(on_a_terminal, write, english):
     assert shown.splitlines()[-1].lstrip().startswith("simdup: a fault of simdup: ")
 
 
+@pytest.mark.slow
 def test_a_scan_shows_its_phases_one_after_the_other(simdup, write, english):
     for number in range(3):
         write(f"in/{number}", english.replace("grey", f"grey {number}"))

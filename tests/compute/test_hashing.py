@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -58,6 +59,7 @@ def test_grams_depend_on_the_order_of_their_tokens():
     assert first != second
 
 
+@pytest.mark.slow
 def test_a_million_different_grams_have_different_hashes():
     tokens = mix64(np.arange(1_000_001, dtype=np.uint64))
 
@@ -70,6 +72,7 @@ def test_blake2b_is_that_of_the_standard_library():
     assert blake2b_hashes(["日"])[0] == int.from_bytes(expected, "big")
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=5))
 def test_string_hashes_are_those_of_the_assignment(texts):

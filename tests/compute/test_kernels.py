@@ -23,6 +23,8 @@ from simdup.match import verify
 from simdup.recipe import Recipe
 from simdup.search import pairs as search
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("numba")
 KERNELS = fast.load_kernels()
 

@@ -14,7 +14,10 @@ import pytest
 from patience import LONG
 
 resource = pytest.importorskip("resource")
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such limits")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux has such limits"),
+]
 
 # In MB of address space: from what numpy cannot be loaded with, past what a thread or a worker
 # more needs, to what is enough.

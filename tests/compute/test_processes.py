@@ -15,6 +15,8 @@ from patience import LONG
 from simdup.compute.processes import AHEAD, check_that_workers_start, results
 from simdup.errors import ExtraMissingError
 
+pytestmark = pytest.mark.slow
+
 
 def doubled(number, wait=0.0):
     sleep(wait)

@@ -27,6 +27,8 @@ from simdup.corpus.formats.table import LACKING, left_in
 from simdup.errors import ExtraMissingError, InputError
 from simdup.extract import packed
 
+pytestmark = pytest.mark.slow
+
 TEXTS = ["one", "zwei, drei", "", '"vier"\nfünf', "六七", "end\r\nof it"]
 
 

@@ -49,6 +49,8 @@ from simdup.search.hamming import hamming_distances
 from simdup.settings import KEEPS, LINKAGES
 from simdup.theory import similarity_at
 
+pytestmark = pytest.mark.slow
+
 WORDS = [f"w{i}" for i in range(500)]
 
 

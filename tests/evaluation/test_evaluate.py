@@ -24,6 +24,8 @@ from simdup.recipe import Recipe
 from simdup.settings import SIMILARITY, Settings
 from simdup.theory import bit_probability
 
+pytestmark = pytest.mark.slow
+
 SHINGLES = Recipe(bits=128)
 STRING = Recipe(features="tokens", hash="string", bits=128)
 

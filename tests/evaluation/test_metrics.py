@@ -267,6 +267,7 @@ def experiments(units, each, count):
         yield tuple(tally(missed, labels, resamples(by, 200, seed), 2) for by in (sides, singly))
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth_as_promised_and_resampling_pairs_would_not():
     units, each, count = 40, 8, 200
     # Of the duplicates a half is to be found, of the others a quarter of a quarter.

@@ -20,6 +20,8 @@ from simdup.extract.cleanup import NotReadable, ReaderFailed
 from simdup.files.scan import scan
 from simdup.settings import Converter, Settings
 
+pytestmark = pytest.mark.slow
+
 PYTHON = shlex.quote(sys.executable)
 
 # Seconds of processor time for programs that are to be ended; a slow machine needs more to start.

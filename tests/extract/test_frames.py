@@ -94,6 +94,7 @@ def test_a_mail_has_no_frame():
     assert mail_text(mail.encode()) == f"a\nyes\n{TEA}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -11,6 +11,8 @@ from simdup.extract import html as html_text
 from simdup.extract.cleanup import NotReadable
 from simdup.extract.html import text
 
+pytestmark = pytest.mark.slow
+
 
 def shown(markup):
     return text(markup.encode())

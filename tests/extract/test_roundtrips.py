@@ -11,6 +11,8 @@ from simdup import exact_similarities
 from simdup.extract.readers import READERS, kind
 from simdup.extract.sniff import Format
 
+pytestmark = pytest.mark.slow
+
 
 def gb18030_of_chinese(text):
     """An encoding that shows: English with a dash or two in GB18030 may be any other one."""

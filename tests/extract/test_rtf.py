@@ -75,6 +75,7 @@ def test_what_cannot_be_read(data, reason):
         text(data)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_groups_one_after_another():
     assert text(b"{\\rtf1 " + b"{\\b a}" * 100_000 + b"}") == "a" * 100_000
 

@@ -19,6 +19,8 @@ from patience import LONG
 from simdup.extract import sandbox as guarded
 from simdup.extract.cleanup import NotReadable, ReaderFailed
 
+pytestmark = pytest.mark.slow
+
 BY_NAME = {reader.__name__: found for found, reader in READERS.items()}
 
 

@@ -69,6 +69,7 @@ def test_a_style_has_no_text():
         text(rb"\documentclass{a}\usepackage[b]{c}% d")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [b"\\a{", b"{", b"\\footnote{", b"\\title{", b"\\begin{a}{"])
 def test_nesting_costs_nothing(command):
     source = command * 50_000 + b"tea" + b"}" * 50_000

@@ -93,6 +93,7 @@ def test_every_such_format_is_tested():
     assert set(MAKERS) == TEXTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("found", MAKERS)
 @pytest.mark.parametrize("piece", PIECES)
 def test_time_grows_with_the_file_and_no_faster(found, piece):

@@ -210,6 +210,7 @@ def test_members_are_remembered_as_long_as_the_archive_is_as_it_was(scanned, wri
     assert names(changed) == [{"a.zip!/d/b.txt", "a.zip!/e.txt"}]
 
 
+@pytest.mark.slow
 def test_workers_read_members_too(write, english):
     write("in/a.zip", zipped([(f"{n}.txt", f"{english} {n}") for n in range(20)]))
 
@@ -350,6 +351,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(scanned, write, monkeypatch, me
     assert skips(scanned()) == {"a.zip": "unpacks to too much", "b.tar.gz": "unpacks to too much"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_member_that_lies_about_its_size_is_damaged(method):
     data = zipped([("a.txt", b"a" * 50_000_000)], method)

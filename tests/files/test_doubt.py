@@ -148,6 +148,7 @@ def test_a_pdf_with_a_wrong_map_of_its_letters_is_doubtful(write):
     assert doubts(scan("in")) == {"a.pdf": MANGLED}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", makers.ORIGINALS)
 def test_no_printed_original_is_doubtful(name):
     pytest.importorskip("pypdfium2", reason="needs the extra 'docs'")

@@ -311,6 +311,7 @@ def large(request, source, simplified, english):
     return source("large", text.encode(codec) + tail)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("features", "chunk"),
     [
@@ -393,6 +394,7 @@ def test_large_and_small_files_keep_their_order(source, monkeypatch, english, si
     assert cosines(found, np.array([0, 1]), np.array([1, 2])).tolist() == [0, 0]
 
 
+@pytest.mark.slow
 def test_texts_whose_weights_are_all_rounded_away_are_refused(source):
     words = "，".join(idf()[0][1000:1300])
     recipe = Recipe(features="keywords", weights="int")

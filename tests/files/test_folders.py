@@ -218,6 +218,7 @@ def slowly(lists, alone):
     return counted
 
 
+@pytest.mark.slow
 @given(trees())
 def test_counts_are_those_of_the_slow_oracle_and_every_pair_is_named_or_inside_one(tree):
     lists, alone = tree
@@ -251,6 +252,7 @@ def test_a_group_behind_a_pair_has_a_copy_of_each_file_at_the_same_place(tree):
             assert (places & paths) - {path}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folders", [2, 500])
 def test_the_time_grows_with_the_files_and_not_with_their_pairs(folders):
     """50,000 files in 25,000 pairs; and 500 folders that all have the same 100 files."""

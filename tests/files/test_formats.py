@@ -21,6 +21,8 @@ from simdup.extract.cleanup import NotReadable
 from simdup.extract.sniff import Format
 from simdup.settings import FORMATS, PACKINGS
 
+pytestmark = pytest.mark.slow
+
 FILES = {
     "a.html": makers.html_page("one thing"),
     "a.epub": makers.epub(["<p>one thing"]),

@@ -80,6 +80,7 @@ def features_of(text):
     return len(set(pairwise(words)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(200))
 def test_groups_of_a_random_tree(tmp_path, seed):
     dice = random.Random(seed)

@@ -24,6 +24,8 @@ from simdup.records import Kind
 from simdup.report.json_csv import render_json
 from simdup.settings import LINKAGES
 
+pytestmark = pytest.mark.slow
+
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)
 PAIR = IgnoredTexts((A, B), ("a.txt", "外婆的腌笃鲜.md"), "2026-11-21")
 WORDS = [f"w{i}" for i in range(500)]

@@ -92,6 +92,7 @@ def test_no_damage_is_another_error(packing):
             content(hurt, packing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packing", ALL)
 def test_a_bomb_is_defused_in_a_second(packing, monkeypatch):
     monkeypatch.setattr(packed, "LARGEST", 50_000_000)
@@ -110,6 +111,7 @@ def test_the_allowance_grows_with_the_file():
     assert packed.allowance(1 << 30) == packed.LARGEST
 
 
+@pytest.mark.slow
 def test_xz_may_not_ask_for_much_memory():
     greedy = lzma.compress(b"tea", filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 29}])
 
@@ -191,6 +193,7 @@ def test_reports_name_the_packing_and_what_is_inside(run, write, english):
     assert b"gz, utf-8" in run("scan", "in", "--format", "csv").out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["docx", "html", "pdf", "eml"])
 def test_a_packed_document_has_the_text_of_the_document(scanned, write, english, kind):
     if kind == "pdf" and not find_spec("pypdfium2"):

@@ -28,6 +28,8 @@ from simdup.report.load import load
 from simdup.settings import Settings
 from simdup.storage.store import Store
 
+pytestmark = pytest.mark.slow
+
 
 def grouped(result):
     return [[member.document.path for member in group.members] for group in result.groups]

@@ -230,6 +230,7 @@ def test_files_and_folders_of_any_place_are_compared_and_read_once(write, forms)
     assert found.kind is None
 
 
+@pytest.mark.slow
 def test_any_number_of_processes_finds_the_same(forms):
     one, two = (compare_among("in/1", "in/2", [forms], Settings(), jobs=jobs) for jobs in (1, 2))
 

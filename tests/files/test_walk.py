@@ -412,6 +412,7 @@ def test_an_entry_left_out_by_name_is_not_touched(monkeypatch):
     ]
 
 
+@pytest.mark.slow
 def test_a_tree_deeper_than_the_recursion_limit_is_walked():
     depth = sys.getrecursionlimit() + 100
     folders = ["a" + "/a" * level for level in range(depth)]

@@ -18,6 +18,8 @@ from simdup.files.workers import FingerprintOptions, fingerprint_all, tasks
 from simdup.recipe import Recipe
 from simdup.records import Reason, Skipped, Source
 
+pytestmark = pytest.mark.slow
+
 RECIPE = Recipe()
 
 

@@ -126,6 +126,7 @@ def test_tokens_are_what_str_split_gives_and_weigh_their_count(texts):
         assert by_id(made, i) == dict(zip(ids(list(counts)).tolist(), counts.values(), strict=True))
 
 
+@pytest.mark.slow
 def test_words_weigh_the_root_of_their_count_by_their_idf():
     known = dict(zip(*idf(), strict=True))
     median = sorted(known.values())[len(known) // 2]
@@ -157,6 +158,7 @@ def test_stop_words_do_not_vote(tmp_path):
     assert set(made) == set(ids(["我"]).tolist())
 
 
+@pytest.mark.slow
 def test_a_user_dictionary_decides_what_a_word_is(tmp_path):
     (tmp_path / "dict").write_text("云原生架构 100 n\n", "utf-8")
     recipe = Recipe(features="words", user_dict=str(tmp_path / "dict"))
@@ -206,6 +208,7 @@ def test_stop_words_and_a_user_dictionary_hold_in_both_scripts(tmp_path):
         assert set(by_id(features([text], recipe))) == set(ids(["云原生架构"]).tolist())
 
 
+@pytest.mark.slow
 def test_keywords_are_those_of_jieba_with_their_weight():
     made = features(["苹果苹果苹果香蕉"], Recipe(features="keywords", top=1))
 
@@ -223,6 +226,7 @@ def test_ids_that_differ_only_in_the_bits_replaced_by_the_document_are_distinct(
     assert counts.tolist() == [1, 2, 2, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["shingles", "words", "tokens", "keywords"])
 def test_no_text_and_empty_texts_have_no_features(kind):
     recipe = Recipe(features=kind)

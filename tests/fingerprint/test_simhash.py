@@ -56,6 +56,7 @@ def oracle(made, document, bits):
     return "".join("1" if s > 0 or (s == 0 and i % 2) else "0" for i, s in enumerate(sums))
 
 
+@pytest.mark.slow
 @given(TEXTS, WIDTHS, st.sampled_from(["shingles", "tokens"]))
 def test_fingerprints_match_the_oracle(texts, bits, kind):
     recipe = Recipe(bits=bits, features=kind)
@@ -197,6 +198,7 @@ def test_seed_english(seed):
     assert row.tobytes().hex() == seed["fingerprint_hex"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", SEEDS["chinese"], ids=lambda seed: f"{seed['recipe']}-{seed['text'][:6]}"
 )

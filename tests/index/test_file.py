@@ -46,6 +46,8 @@ from simdup.records import Document, Source
 from simdup.settings import Converter, Settings
 from simdup.storage.codec import entry
 
+pytestmark = pytest.mark.slow
+
 # The folder serves all examples: each has a file of its own in it.
 SHARED_FOLDER = settings(
     max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -46,6 +46,8 @@ from simdup.settings import Settings
 from simdup.storage import codec
 from simdup.theory import similarity_at
 
+pytestmark = pytest.mark.slow
+
 NARROW = Settings(Recipe(bits=64))
 
 

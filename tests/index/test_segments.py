@@ -16,6 +16,8 @@ from simdup.index.segments import (
     within,
 )
 
+pytestmark = pytest.mark.slow
+
 WIDTHS = [1, 2, 3, 4, 7, 8, 9, 12, 16, 17, 24, 31, 32, 33, 48, 64]
 SHAPES = ["random", "hot block", "few bits", "equal", "neighbours", "two values"]
 

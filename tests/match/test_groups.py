@@ -204,6 +204,7 @@ def test_an_index_that_stands_for_several_documents_is_a_group():
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(similar())
 def test_stars_match_the_slow_twin(graph):
@@ -336,6 +337,7 @@ def test_whoever_was_left_alone_is_with_a_near_copy_then(graph, random):
     assert (sizes[pairs[closeness >= NEAR_COPY]] > 1).all()
 
 
+@pytest.mark.slow
 @given(graphs())
 def test_components_are_what_is_connected(graph):
     n, pairs = graph

@@ -292,6 +292,7 @@ def test_chance_candidates_beyond_the_budget_are_left_out_and_reported(tree):
     assert 0 <= found.at_threshold < 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("scarce")
 @pytest.mark.parametrize("linkage", ["star", "components"])
 def test_look_alikes_beyond_the_budget_are_all_found(tree, linkage):

@@ -447,6 +447,7 @@ def test_a_text_of_a_form_is_a_near_duplicate_where_the_form_is_not_known(forms)
     assert names(result) == {frozenset({"0.txt", "1.txt"})}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("matched_again")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_groups_do_not_depend_on_order_processes_or_the_store(forms, tmp_path, jobs):
@@ -492,6 +493,7 @@ def test_a_rescan_reads_no_file_again(forms, tmp_path, monkeypatch):
     assert again.stats.from_store == number
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.integers(0, 10**6), st.integers(1, 30))
 def test_texts_that_share_nothing_with_the_others_change_no_group(tmp_path_factory, seed, number):
@@ -508,6 +510,7 @@ def test_texts_that_share_nothing_with_the_others_change_no_group(tmp_path_facto
     assert names(scan(folder)) == before
 
 
+@pytest.mark.slow
 def test_hundreds_of_copies_of_a_member_never_separate_two_others(forms):
     (forms / "2-v3.txt").write_text(version(2, changed=5), encoding="utf-8")
     before = names(scan(forms))

@@ -28,6 +28,8 @@ from simdup.match.postings import (
 )
 from simdup.progress import silent
 
+pytestmark = pytest.mark.slow
+
 KERNELS = compiled.load_kernels()
 
 

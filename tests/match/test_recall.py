@@ -17,6 +17,8 @@ from simdup.match.own_share import least_similarity
 from simdup.match.recall import MEASURED_FROM, size_of_sample, wilson
 from simdup.progress import silent
 
+pytestmark = pytest.mark.slow
+
 WORDS = 3000
 
 

@@ -15,6 +15,8 @@ from simdup.match import verify as module
 from simdup.match.verify import decide, exact_similarities
 from simdup.recipe import Recipe
 
+pytestmark = pytest.mark.slow
+
 WORDS = st.lists(st.sampled_from("abcdefgh中国日"), max_size=12).map(" ".join)
 
 

@@ -23,6 +23,8 @@ from simdup.records import Interval
 from simdup.report import accuracy, plot
 from simdup.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 NAN = math.nan
 UNDEFINED = Interval(NAN, NAN, NAN)
 KINDS = (

@@ -19,6 +19,8 @@ from simdup.report import json_csv as data
 from simdup.report import text
 from simdup.report.load import load
 
+pytestmark = pytest.mark.slow
+
 RENDERED = {"json": data.render_json, "jsonl": data.render_jsonl}
 
 

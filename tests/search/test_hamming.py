@@ -94,6 +94,7 @@ def test_the_probabilities_of_three_coins_worked_by_hand():
     assert biased == pytest.approx([0.729, 0.972, 0.999, 1])
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(0, 1, width=32), max_size=4), st.sampled_from([1, 8, 64, 130]))
 def test_probabilities_match_the_binomial_in_fractions(p, bits):
     found = within_probabilities(np.array(p, np.float64), bits)
@@ -121,6 +122,7 @@ def test_bits_that_never_or_always_differ_have_certain_distances():
     assert always.tolist() == [0] * 16 + [1]
 
 
+@pytest.mark.slow
 @given(
     st.floats(-1, 1, width=32),
     st.sampled_from([8, 32, 128]),

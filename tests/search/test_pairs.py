@@ -29,6 +29,8 @@ from simdup.search.pairs import (
     plan,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @st.composite
 def fingerprints(draw, max_rows=25):

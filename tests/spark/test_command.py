@@ -30,6 +30,7 @@ from simdup.spark import corpus, dataframes, files, readers, session
 
 PROBLEM = session.java_problem()
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(PROBLEM is not None, reason=str(PROBLEM)),
     pytest.mark.filterwarnings("ignore"),  # of pyspark, pandas and py4j
     pytest.mark.usefixtures("on_spark"),

@@ -352,6 +352,7 @@ def test_groups_of_skewed_rows_equal_those_of_the_local_engine(frame_of, skewed)
     assert spark_groups(frame_of(skewed), settings) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linkage", ["star", "components"])
 def test_groups_found_in_several_rounds_equal_those_of_the_local_engine(
     frame_of, monkeypatch, linkage
@@ -490,6 +491,7 @@ def test_groups_found_by_lists_equal_those_of_the_local_engine(
     assert spark_groups(frame_of(texts, partitions), settings) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_lists")
 def test_rounds_by_lists_look_at_the_candidates_of_the_local_engine(frame_of, write, form_texts):
     # Many versions of one text, of which rounds compare only some.
@@ -564,6 +566,7 @@ def test_comparing_all_with_all_finds_every_pair_once(frame_of_rows, monkeypatch
         assert table_of(found, "a", "b", "distance").tolist() == both_near(rows, reach)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hot", "partitions"), [(50, 2), (100_000, 5)], ids=["split", "whole"])
 @pytest.mark.parametrize("reach", [Reach(64, 3, None), Reach(56, 2, 3)], ids=["k=3", "sieved"])
 def test_comparing_by_tables_finds_every_pair_once(

@@ -18,6 +18,8 @@ import pytest
 from simdup.storage.sqlite import connect, new_file
 from simdup.storage.store import Store
 
+pytestmark = pytest.mark.slow
+
 # What is killed in the first instant of a build, by name: before there is anything in the file,
 # and before the file has its name.
 KILL = """

@@ -47,6 +47,8 @@ from simdup.storage.cached import RecipeCache
 from simdup.storage.sqlite import files_of
 from simdup.storage.store import Store, default_place
 
+pytestmark = pytest.mark.slow
+
 LASTING = [Reason.BINARY, Reason.EMPTY, Reason.UNEXTRACTED, Reason.MISSING_EXTRA]
 WIDTH = 4
 WORDS = [f"{first}{second}" for first in "bcdfghklmnprst" for second in ("a", "olo", "ent", "iru")]

@@ -10,6 +10,8 @@ import pytest
 
 from simdup.text.encodings import Encoding, decode, detect
 
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).parents[1] / "bench"
 
 

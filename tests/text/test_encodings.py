@@ -28,6 +28,8 @@ from simdup.text.encodings import (
     encoding_named,
 )
 
+pytestmark = pytest.mark.slow
+
 ENGLISH = "The ferry left at dawn, and nobody on the pier remembered to wave. "
 SIMPLIFIED = (
     "清晨的渡船离开码头时，岸上没有人记得挥手。老船工把绳子盘好，说今年的鱼比去年少了三成，"

@@ -14,6 +14,8 @@ from patience import grows_evenly
 from simdup.errors import InputError
 from simdup.text.jieba_words import cutter, idf, keywords, read_stop_words
 
+pytestmark = pytest.mark.slow
+
 SENTENCES = [
     "老张推着板车过了石桥",
     "南京市长江大桥今天临时封闭",

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from simdup.text import unicode
 from simdup.text.unicode import code_points, fold, tables
 
+pytestmark = pytest.mark.slow
+
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 
 
