@@ -85,7 +85,6 @@ accuracy: $(VENV)/developing ## print the README's figures of accuracy and draw 
 bench: $(VENV)/developing ## measure accuracy and speed beside other packages (minutes)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python tests/bench/accuracy.py $(DATA)
-	$(BIN)/python tests/bench/choices.py $(DATA)
 	$(BIN)/python tests/bench/asking.py $(DATA)
 	$(BIN)/python tests/bench/startup.py
 	$(BIN)/python tests/bench/fingerprints.py

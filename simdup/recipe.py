@@ -24,7 +24,7 @@ VARIANTS = "Unihan 15.0.0"
 
 MAX_BITS = 4096
 #: On novels a search two standard errors beyond the default similarity, which finds nearly all
-#: true pairs, brings 14 candidates a text; with 128 bits 61 (tests/bench/choices.py).
+#: true pairs, brings 14 candidates a text; with 128 bits 61.
 DEFAULT_BITS = 256
 #: Sizes of fingerprints that `simdup evaluate` compares unless the user says otherwise.
 SIZES = (16, 32, 64, 128, 256)

@@ -14,8 +14,8 @@ from simdup.recipe import Recipe
 from simdup.theory import UNRELATED, chance_distance, threshold
 
 #: Two documents with at least this exact cosine may be near-duplicates, unless the user says
-#: otherwise; short and very long ones need more (`match.own_share.least_similarity`). Measured by
-#: tests/bench/choices.py, like OWN_SHARE.
+#: otherwise; short and very long ones need more (`match.own_share.least_similarity`). The manual
+#: page accuracy says how it was chosen, and OWN_SHARE.
 SIMILARITY = 0.35
 
 #: The least own share of near-duplicates: how much of what they share is theirs alone, see

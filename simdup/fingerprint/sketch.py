@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Values = NDArray[np.uint32]
 
 #: A text with at least this many features keeps about this many or more. With 64 the rule of own
-#: share loses .010 of F1 on reworded chapters, with 256 it wins .003 (tests/bench/choices.py).
+#: share loses .010 of F1 on reworded chapters, with 256 it wins .003.
 LEAST = 128
 
 #: A long text keeps one feature in 16.

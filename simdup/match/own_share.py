@@ -60,7 +60,7 @@ FAMILY = 0.9
 SHORT_MARGIN, SHORT_LEAST = 4, 0.85
 
 #: From this many features on, each doubling asks for LONG_MARGIN more: the longer two texts, the
-#: more everyday pairs of words they share. See tests/bench/choices.py.
+#: more everyday pairs of words they share.
 LONG, LONG_MARGIN = 1 << 14, 0.05
 
 # The largest value that a sketch keeps, by its level.
